@@ -1,0 +1,1 @@
+"""Pages ⇄ WARC and other files."""

@@ -1,0 +1,97 @@
+"""Bytes in, text and the name of its encoding out, by the order of the WHATWG: mark, header, declaration, detection."""
+
+import codecs
+import re
+from functools import lru_cache
+
+from turbohtml.detect import detect as detect_encoding
+
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
+_UTF32_BOMS = ((b"\x00\x00\xfe\xff", "utf-32-be"), (b"\xff\xfe\x00\x00", "utf-32-le"))
+_XML_DECLARATION = re.compile(rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([A-Za-z0-9._:\-]+)""")
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([a-z0-9._:\-]+)""")
+
+PRESCAN_BYTES = 16 * 1024
+"""How far a declaration is looked for: the standard reads 1,024 bytes, and starts anew on meeting one later."""
+DETECT_BYTES = 64 * 1024
+"""How much of a page without any declaration is judged."""
+
+
+def decode_body(body: bytes, header_charset: str | None, is_markup: bool) -> tuple[str, str, bool]:
+    """The text, the encoding's name, and whether every byte was valid in it."""
+    charset, mark = _read_mark(body)
+    if charset is None:
+        charset = _known(header_charset) or (_read_declaration(body[:PRESCAN_BYTES]) if is_markup else None)
+    if charset is None:
+        try:
+            return body.decode("utf-8"), "utf-8", True
+        except UnicodeDecodeError:
+            found = detect_encoding(body[:DETECT_BYTES]).encoding
+            charset = _known(found) or "windows-1252"
+    return _decode(body[mark:], charset)
+
+
+def _read_mark(body: bytes) -> tuple[str | None, int]:
+    for mark, name in _UTF32_BOMS + _BOMS:
+        if body.startswith(mark):
+            return name, len(mark)
+    # XML and HTML start with "<": in UTF-16 without a mark, a zero byte stands beside it.
+    if body[:4] == b"<\x00?\x00" or body[:4] == b"<\x00!\x00" or body[:4] == b"<\x00h\x00":
+        return "utf-16le", 0
+    if body[:4] == b"\x00<\x00?" or body[:4] == b"\x00<\x00!" or body[:4] == b"\x00<\x00h":
+        return "utf-16be", 0
+    return None, 0
+
+
+def _read_declaration(start: bytes) -> str | None:
+    declared = _XML_DECLARATION.match(start) or _find_meta(start.lower())
+    if declared is None:
+        return None
+    name = _known(declared[1].decode("ascii"))
+    # A declaration that could be read as ASCII is no UTF-16, whatever it says.
+    return "utf-8" if name and name.startswith("utf-16") else name
+
+
+def _find_meta(start: bytes) -> re.Match[bytes] | None:
+    """The first `charset=` that is inside a `meta` tag and outside of comments."""
+    for declared in _CHARSET.finditer(start):
+        tag = start.rfind(b"<", 0, declared.start())
+        if start.startswith(b"<meta", tag) and start.rfind(b"<!--", 0, tag) <= start.rfind(b"-->", 0, tag):
+            return declared
+    return None
+
+
+def _known(label: str | None) -> str | None:
+    """The encoding that a label means, by the WHATWG's table and then by Python's; None where neither knows it."""
+    if not label:
+        return None
+    return _known_label(label.strip().strip("\"'").lower())
+
+
+@lru_cache(maxsize=256)
+def _known_label(label: str) -> str | None:
+    if label in ("utf-8", "utf8"):
+        return "utf-8"
+    for name in (f"whatwg-{label}", label):
+        try:
+            info = codecs.lookup(name)
+        except (LookupError, ValueError, UnicodeError):
+            continue
+        if getattr(info, "_is_text_encoding", True):
+            return label
+    return None
+
+
+def _decode(body: bytes, charset: str) -> tuple[str, str, bool]:
+    if charset == "utf-8":
+        try:
+            return body.decode("utf-8"), "utf-8", True
+        except UnicodeDecodeError:
+            return body.decode("utf-8", "replace"), "utf-8", False
+    for name in (f"whatwg-{charset}", charset):
+        try:
+            text = body.decode(name, "replace")
+        except (LookupError, ValueError, UnicodeError):
+            continue
+        return text, charset, "\ufffd" not in text
+    return body.decode("utf-8", "replace"), "utf-8", False

@@ -1,0 +1,197 @@
+"""Page → Content: what a page is, by its header, its file name and its first bytes, and its text decoded.
+
+Header, name and content are heard in this order, but content overrules a header that servers send by habit: feeds and
+RDF as text/html or text/plain, pages as RDF types, anything as application/octet-stream.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+from rdfspider.detect.charsets import decode_body
+from rdfspider.detect.media_types import ALIASES, EXTENSIONS, FEED_NAMESPACES, KINDS, ROOTS, SIGNATURES, VAGUE
+from rdfspider.records import Content, Page, Problem
+
+_START_CHARS = 4096
+_SKIPPED = re.compile(r"\s+|<\?[^>]*>|<!--.*?-->", re.DOTALL)
+_DOCTYPE = re.compile(r"<!doctype\s+([A-Za-z:]+)", re.IGNORECASE)
+_ROOT = re.compile(r"<(?:([A-Za-z_][\w.\-]*):)?([A-Za-z_][\w.\-]*)((?:\s[^<>]*)?)/?>?")
+_XMLNS = re.compile(r"""\sxmlns(?::([A-Za-z_][\w.\-]*))?\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_TURTLE = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?:@prefix|@base|PREFIX|BASE)\s", re.IGNORECASE)
+_NTRIPLES = re.compile(
+    r"(?:\s*#[^\n]*\n)*\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]+>|_:\S+|\"[^\n]*\"\S*)\s*(<[^<>\s]+>|_:\S+)?\s*\.\s*\n"
+)
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([^"';\s]+)""", re.IGNORECASE)
+_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
+_HTML_TAGS = frozenset(
+    {"html", "head", "body", "title", "meta", "script", "div", "p", "table", "a", "h1", "br", "link", "style"}
+)
+
+
+def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
+    """What the page is, with its text if it has one; says so where it is unknown, binary, or longer than allowed."""
+    body, problems = page.body, []
+    if max_body_bytes is not None and len(body) > max_body_bytes:
+        problems.append(Problem("body-cut", f"{len(body)} bytes were cut to {max_body_bytes}"))
+        body = body[:max_body_bytes]
+    declared, header_charset = read_content_type(page.content_type)
+    signature = _match_signature(body)
+    if signature and KINDS.get(declared, "binary") in ("binary", "text", "html"):
+        return Content(declared if declared not in VAGUE and declared not in KINDS else signature, "binary", None, "")
+    if declared in VAGUE:
+        declared = _type_by_name(page.url) or declared
+    if not _is_text(declared, body):
+        return _binary(declared)
+    text, charset, valid = decode_body(body, header_charset, _is_markup(declared, body))
+    if not valid:
+        problems.append(Problem("bad-bytes", f"some bytes are not {charset}; they became U+FFFD"))
+    media_type, kind, root, namespace = _judge_text(declared, text)
+    return Content(media_type, kind, charset, text, root, namespace, tuple(problems))
+
+
+def read_content_type(header: str | None) -> tuple[str, str | None]:
+    """The media type, in lower case and by its registered name ("" without one), and the charset of a Content-Type header."""
+    if not header:
+        return "", None
+    essence, _, parameters = header.partition(";")
+    essence = essence.strip().lower()
+    charset = _CHARSET.search(parameters)
+    return ALIASES.get(essence, essence), charset[1] if charset else None
+
+
+def _match_signature(body: bytes) -> str | None:
+    for start, media_type in SIGNATURES:
+        if body.startswith(start):
+            return media_type
+    if body[4:8] == b"ftyp":
+        return "video/mp4"
+    if body[:4] == b"RIFF" and body[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def _type_by_name(url: str) -> str | None:
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return None
+    name, dot, extension = path.rpartition("/")[2].rpartition(".")
+    return EXTENSIONS.get(extension.lower()) if dot and name else None
+
+
+def _is_text(declared: str, body: bytes) -> bool:
+    """Text kinds are taken at their word; anything else must look like text, that is, hold no control bytes at its start."""
+    if declared in KINDS or declared.endswith(("+xml", "+json")) or declared.startswith("text/"):
+        return declared not in VAGUE or not _has_controls(body)
+    return declared in VAGUE and not _has_controls(body)
+
+
+def _has_controls(body: bytes) -> bool:
+    start = body[:1024]
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff") or start[:2] in (b"<\x00", b"\x00<"):
+        return False
+    return len(start.translate(None, _CONTROLS)) < len(start)
+
+
+def _binary(declared: str) -> Content:
+    if declared in VAGUE:
+        unknown = Problem("unknown-type", "neither header, name nor content tell what this is")
+        return Content("application/octet-stream", "binary", None, "", problems=(unknown,))
+    return Content(declared, "binary", None, "")
+
+
+def _is_markup(declared: str, body: bytes) -> bool:
+    return declared == "text/html" or declared.endswith("xml") or b"<" in body[:256]
+
+
+def _judge_text(declared: str, text: str) -> tuple[str, str, str | None, str | None]:
+    """Media type, kind, XML root and its namespace, from the declared type and the first characters."""
+    start = text[:_START_CHARS]
+    markup = _skip_prolog(text)
+    if markup.startswith("<"):
+        return _judge_markup(declared, markup, start.lstrip().startswith("<?xml"), text)
+    if declared in KINDS and declared not in VAGUE and KINDS[declared] != "html":
+        return declared, KINDS[declared], None, None
+    if declared == "text/html" or declared.endswith("xhtml+xml"):
+        return declared, "html", None, None
+    if declared.endswith("+json"):
+        return declared, "json", None, None
+    if declared.endswith("+xml"):
+        return declared, "xml", None, None
+    return (*_judge_plain(declared, start), None, None)
+
+
+def _judge_plain(declared: str, start: str) -> tuple[str, str]:
+    if declared not in VAGUE:
+        return declared, "text"
+    if start.lstrip()[:1] in ("{", "["):
+        return ("application/ld+json" if '"@context"' in start else "application/json"), "json"
+    if _TURTLE.match(start):
+        return "text/turtle", "rdf"
+    statement = _NTRIPLES.match(start)
+    if statement:
+        return ("application/n-quads" if statement[1] else "application/n-triples"), "rdf"
+    return declared if declared == "text/plain" else "text/plain", "text"
+
+
+def _skip_prolog(text: str) -> str:
+    """The text from its first tag or doctype on, past white space, declarations and comments, however long these are."""
+    position = 0
+    while skipped := _SKIPPED.match(text, position):
+        position = skipped.end()
+    return text[position : position + _START_CHARS]
+
+
+def _judge_markup(
+    declared: str, markup: str, has_declaration: bool, text: str
+) -> tuple[str, str, str | None, str | None]:
+    doctype = _DOCTYPE.match(markup)
+    if doctype:
+        markup = _after_doctype(markup, text)
+    root, namespace = _read_root(markup)
+    is_page = (root or "").lower() == "html" or bool(doctype and doctype[1].lower() == "html")
+    by_root = ROOTS.get((namespace, root or "")) or ROOTS.get((None, root or ""))
+    if declared == "image/svg+xml":
+        return declared, "xml", root, namespace
+    if by_root and by_root[1] == "rdf" and any(name.decode() in markup for name in FEED_NAMESPACES):
+        return "application/rss+xml", "feed", root, namespace
+    if by_root and by_root[1] != "html":
+        return by_root[0], by_root[1], root, namespace
+    if declared in ("application/xhtml+xml", "text/html"):
+        return declared, "html", root, namespace
+    if declared in ("application/xml", "text/xml") or (declared in VAGUE and has_declaration):
+        if by_root:
+            return by_root[0], by_root[1], root, namespace
+        return "application/xml", "xml", root, namespace
+    if is_page or (declared in VAGUE and (root or "").lower() in _HTML_TAGS):
+        return "text/html", "html", root, namespace
+    if _NTRIPLES.match(markup) and (declared in VAGUE or KINDS.get(declared) == "rdf"):
+        return *(_judge_plain("", markup) if declared in VAGUE else (declared, "rdf")), None, None
+    if declared in KINDS and declared not in VAGUE:
+        return declared, KINDS[declared], root, namespace
+    if declared.endswith("+xml"):
+        return declared, "xml", root, namespace
+    if declared.startswith("text/") and declared not in VAGUE:
+        return declared, "text", None, None
+    return ("application/xml", "xml", root, namespace) if root else ("text/plain", "text", None, None)
+
+
+def _after_doctype(markup: str, text: str) -> str:
+    """What follows the doctype and its internal subset; entity values may hold `>`, so `]>` ends a subset."""
+    start = text.find(markup[:64])
+    end = text.find(">", start)
+    bracket = text.find("[", start, end)
+    if bracket > -1:
+        end = text.find("]", bracket)
+        end = text.find(">", end) if end > -1 else -1
+    return _skip_prolog(text[end + 1 : end + 1 + 4 * _START_CHARS]) if end > -1 else ""
+
+
+def _read_root(markup: str) -> tuple[str | None, str | None]:
+    tag = _ROOT.match(markup)
+    if tag is None:
+        return None, None
+    prefix, name, attributes = tag.groups()
+    for declaration in _XMLNS.finditer(attributes):
+        if declaration[1] == prefix:
+            return name, declaration[2] if declaration[2] is not None else declaration[3]
+    return name, None

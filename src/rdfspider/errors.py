@@ -1,0 +1,15 @@
+"""The exceptions that rdfspider raises, by what the caller should do.
+
+    RdfspiderError
+    └── UsageError      a person asked for something that cannot be: say it in one line, exit with 2
+
+What a page contains is never an exception: extraction answers with quads and Problems.
+"""
+
+
+class RdfspiderError(Exception):
+    """Everything that rdfspider raises on purpose."""
+
+
+class UsageError(RdfspiderError):
+    """What was asked cannot be done; the message says why and what to do, in one line."""

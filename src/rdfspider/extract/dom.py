@@ -1,0 +1,69 @@
+"""The one door to the HTML and XML parser: text in, a tree out.
+
+Everything that reads markup works on these trees, so turbohtml is imported here and nowhere else in `extract`. Trees of
+HTML and of XML have the same methods; in XML, prefixes stay in tag and attribute names (`svg:g`, `xml:lang`, `xmlns:dc`).
+"""
+
+import html.entities
+import re
+
+from turbohtml import CData, Comment, Document, Element, Html, HTMLParseError, Node, Text, parse, parse_xml
+
+__all__ = [
+    "CData",
+    "Comment",
+    "Document",
+    "Element",
+    "Node",
+    "Text",
+    "parse_html",
+    "parse_xml_text",
+    "to_xml",
+]
+
+XHTML = "http://www.w3.org/1999/xhtml"
+
+_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
+_NO_NAMESPACE = re.compile(r'(<[^\s<>/]+) xmlns=""')
+_XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
+
+
+def parse_html(text: str) -> Document:
+    """The tree that a browser would build; never fails. What is in `template` elements is not part of the page."""
+    document = parse(text)
+    if document.select("template"):
+        document.remove("template")
+    return document
+
+
+def parse_xml_text(text: str) -> Document | str:
+    """The tree of a well-formed document, or the reason why there is none. Entities that HTML names are known."""
+    if "&" in text:
+        text = _ENTITY.sub(_numeric, text)
+    try:
+        return parse_xml(text)
+    except HTMLParseError as error:
+        return str(error)
+
+
+def to_xml(document: Document, xhtml: bool = False) -> str:
+    """The root element as XML, without names or characters that XML cannot have; prefixes may be undeclared.
+
+    With `xhtml`, for trees of HTML, elements are in the namespace that HTML's parsing rules put them in.
+    """
+    root = document.root
+    if root is None:
+        return ""
+    text = root.serialize(Html(xml=True))
+    if not xhtml:
+        return text
+    text = _NO_NAMESPACE.sub(rf'\1 xmlns="{XHTML}"', text)
+    return text if root.attr("xmlns") else text.replace("<html", f'<html xmlns="{XHTML}"', 1)
+
+
+def _numeric(match: re.Match[str]) -> str:
+    name = match[1]
+    if name in _XML_ENTITIES:
+        return match[0]
+    characters = html.entities.html5.get(name + ";")
+    return "".join(f"&#{ord(character)};" for character in characters) if characters else match[0]

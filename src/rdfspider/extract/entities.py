@@ -1,0 +1,172 @@
+"""XML entities before any XML parser: text with a DOCTYPE goes in, text without entity declarations comes out.
+
+Real vocabularies write `<!ENTITY xsd "http://…#">` and use it, so internal entities are replaced here, textually. External
+and parameter entities are never read. What would grow beyond bounds, or contains itself, is refused before it is built, so
+native parsers see neither bombs nor anything to fetch.
+"""
+
+import html.entities
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from rdfspider.records import Problem
+
+_GROWTH_FACTOR = 10
+_GROWTH_CHARS = 1024 * 1024
+_MAX_NESTED_ENTITIES = 100
+
+_PREDEFINED = frozenset({"amp", "lt", "gt", "quot", "apos"})
+_QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
+_NAME = r"""[^\s"'%&;<>/=\[\]()|,!?]++"""
+
+# What may stand before a document's DOCTYPE, and the DOCTYPE up to its internal subset (XML 1.0, productions 22 and 28).
+_PROLOG = re.compile(r"\s*+(?:<\?.*?\?>\s*+|<!--.*?-->\s*+)*+", re.DOTALL)
+_DOCTYPE = re.compile(
+    rf"<!DOCTYPE\s+(?P<name>{_NAME})(?P<external>(?:\s*+(?:SYSTEM|PUBLIC|{_QUOTED}))*+)\s*+(?P<open>\[)?"
+)
+
+# The parts of an internal subset (production 28b); an alternative always matches, so the scan is linear.
+_SUBSET = re.compile(
+    r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)"
+    rf"|<!ENTITY\s+(?P<parameter>%\s+)?+(?P<name>{_NAME})\s+(?:(?P<value>{_QUOTED})|(?P<external>SYSTEM|PUBLIC)\b)(?:{_QUOTED}|[^>\"'])*+>?"
+    rf"|<!(?:{_QUOTED}|[^>\"'])*+>?|(?P<end>\])|[^<\]]++|.",
+    re.DOTALL,
+)
+
+# References are not read in comments, CDATA sections and processing instructions.
+_REFERENCE = re.compile(
+    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)|&(?P<name>[^\s#&;<>\"']{1,256}+);", re.DOTALL
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CHARACTER = re.compile(r"&#(?:x([0-9A-Fa-f]{1,6})|([0-9]{1,7}));")
+
+
+class _Doctype(NamedTuple):
+    start: int
+    end: int
+    head: str
+    internal: Mapping[str, str]
+    external: frozenset[str]
+
+
+def expand_entities(text: str) -> tuple[str, Problem | None]:
+    """The text with its entities replaced and its internal DTD subset gone, and what could not be done.
+
+    Entities that HTML names are known even where no DTD declares them. A problem `entity-bomb` means that declared
+    entities were replaced by nothing; `external-entity` that references to outside were.
+    """
+    doctype = _read_doctype(text)
+    if doctype is None:
+        return (_replace(text, {}), None) if "&" in text else (text, None)
+    body = text[: doctype.start] + doctype.head + text[doctype.end :]
+    if "&" not in body:
+        return body, None
+    values, problem = _expand_values(doctype.internal, len(text))
+    if problem is None:
+        total = sum(len(values[name]) for name in _references(body) if name in values)
+        if total > _limit(len(text)):
+            problem = Problem("entity-bomb", f"entities would make {total} characters of {len(text)}")
+    if problem is not None:
+        values = dict.fromkeys(doctype.internal, "")
+    elif not doctype.external.isdisjoint(_references(body)):
+        problem = Problem("external-entity", "an entity outside of the document was left out")
+    return _replace(body, {**dict.fromkeys(doctype.external, ""), **values}), problem
+
+
+def encode_text(text: str) -> bytes:
+    """The text as native parsers take it; lone surrogates become U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text).encode()
+
+
+def _limit(chars: int) -> int:
+    return _GROWTH_FACTOR * chars + _GROWTH_CHARS
+
+
+def _read_doctype(text: str) -> _Doctype | None:
+    """The document's DOCTYPE; the first declaration of a name counts (XML 1.0, section 4.2)."""
+    prolog = _PROLOG.match(text.removeprefix("\ufeff"))
+    start = (prolog.end() if prolog else 0) + text.startswith("\ufeff")
+    found = _DOCTYPE.match(text, start)
+    if found is None:
+        return None
+    internal: dict[str, str] = {}
+    external: set[str] = set()
+    end = found.end()
+    if found["open"]:
+        for part in _SUBSET.finditer(text, end):
+            end = part.end()
+            if part["end"]:
+                break
+            name = part["name"]
+            if name is None or part["parameter"] or name in internal or name in external or name in _PREDEFINED:
+                continue
+            if part["value"] is None:
+                external.add(name)
+            else:
+                internal[name] = _CHARACTER.sub(_character, part["value"][1:-1])
+    close = text.find(">", end)
+    end = len(text) if close < 0 else close + 1
+    return _Doctype(start, end, f"<!DOCTYPE {found['name']}{found['external']}>", internal, frozenset(external))
+
+
+def _expand_values(declared: Mapping[str, str], chars: int) -> tuple[dict[str, str], Problem | None]:
+    """The full text of every entity; sizes are added up before anything is built."""
+    limit = _limit(chars)
+    references = {name: [n for n in _references(value) if n in declared] for name, value in declared.items()}
+    sizes: dict[str, int] = {}
+    for first in declared:
+        path, pending = [first], [iter(references[first])]
+        while path:
+            name = path[-1]
+            inner = next(pending[-1], None) if name not in sizes else None
+            if inner is not None and inner not in sizes:
+                if inner in path or len(path) >= _MAX_NESTED_ENTITIES:
+                    return {}, Problem(
+                        "entity-bomb", f"the entity {inner[:60]} contains itself or is nested too deeply"
+                    )
+                path.append(inner)
+                pending.append(iter(references[inner]))
+            elif inner is None:
+                size = len(declared[name]) + sum(sizes[n] for n in references[name])
+                sizes.setdefault(name, min(size, limit + 1))
+                path.pop()
+                pending.pop()
+    if sum(sizes.values()) > limit:
+        return {}, Problem("entity-bomb", f"entities would grow beyond {limit} characters")
+    values: dict[str, str] = {}
+    for name in sizes:
+        # In order of completion, so that what a value refers to is there already.
+        values[name] = _as_content(_replace(declared[name], values))
+    return values, None
+
+
+def _references(text: str) -> list[str]:
+    return [match["name"] for match in _REFERENCE.finditer(text) if match["name"]] if "&" in text else []
+
+
+def _replace(text: str, values: Mapping[str, str]) -> str:
+    def value_of(match: re.Match[str]) -> str:
+        name: str | None = match["name"]
+        if name is None or name in _PREDEFINED:
+            return match[0]
+        value = values.get(name)
+        if value is None:
+            characters = html.entities.html5.get(name + ";")
+            return "".join(f"&#{ord(c)};" for c in characters) if characters else match[0]
+        return value
+
+    return _REFERENCE.sub(value_of, text)
+
+
+def _as_content(value: str) -> str:
+    """Quotes in a value never end the attribute that it is put into (section 4.4.5); markup, in content only, keeps them."""
+    return value if "<" in value else value.replace('"', "&#34;").replace("'", "&#39;")
+
+
+def _character(match: re.Match[str]) -> str:
+    number = int(match[1], 16) if match[1] else int(match[2])
+    return chr(number) if number <= 0x10FFFF else match[0]

@@ -1,0 +1,162 @@
+"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 as text go in, one channel and its items in RSS 1.0's terms come out.
+
+RSS 1.0 is RDF already and is read as such, as long as its RDF is valid. Everything else, and what of it is not, is walked
+element by element. docs/feeds.md has the mapping.
+"""
+
+from lxml import etree
+from pyoxigraph import NamedNode
+
+from rdfspider.extract.feeds_elements import add_date, add_element, reader_of
+from rdfspider.extract.feeds_tree import XML_LANG, Place, address, children, parse_feed, plain_text, split_tag
+from rdfspider.extract.feeds_vocabulary import DC, DCTERMS, RSS, term
+from rdfspider.extract.rdf import read_rdf_xml
+from rdfspider.extract.statements import RDF, RDF_TYPE, Problems, Statements
+from rdfspider.records import Content
+
+_ITEMS = frozenset({"item", "entry"})
+_ROOTS = frozenset({"rss", "rdf", "feed", "channel"})
+_CHANNELS = frozenset({"channel", "feed"})
+# Of an item's dates, the one that is its date (dc:date), the best first.
+_DATES = tuple(term(DCTERMS, name) for name in ("issued", "modified", "created"))
+
+
+def extract_feed(content: Content, out: Statements) -> None:
+    """State a feed's channel and items."""
+    if _add_native(content.text, out):
+        return
+    root = parse_feed(content.text, out)
+    if root is None:
+        out.problem("no-feed", "the document has no element that could be read")
+        return
+    place = Place(out.page, out.base, None, split_tag(root)[0], out).within(root)
+    if _local(root) in _ITEMS:
+        _add_item(root, place, set())
+    elif _local(root) in _ROOTS:
+        _add_channels(root, place)
+    else:
+        out.problem("no-feed", f"no feed has the root {_local(root)[:60]}")
+
+
+def _add_native(text: str, out: Statements) -> bool:
+    """Read RSS 1.0 as RDF/XML, and say whether that gave a feed; if not, nothing was stated."""
+    if RSS not in text or "RDF" not in text:
+        return False
+    problems = Problems()
+    trial = Statements(out.base, out.base, out.syntax, out.config, problems)
+    quads, error = read_rdf_xml(text, trial)
+    channel = NamedNode(f"{RSS}channel")
+    if error is not None:
+        out.problem("invalid-rdf", f"read as any other feed, since it is not RDF: {error}")
+        return False
+    if not any(quad.object == channel for quad in quads):
+        return False
+    for problem in problems.listed():
+        out.problem(problem.code, problem.message)
+    out.add_parsed(quads)
+    return True
+
+
+def _add_channels(root: etree._Element, place: Place) -> None:
+    """The first channel is the page itself; items may stand in it or, as in RSS 0.90 and 1.0, beside it."""
+    found = [child for child in children(root) if _local(child) in _CHANNELS]
+    if _local(root) in _CHANNELS or not found:
+        _add_channel(root, place, [], {place.subject})
+        return
+    used = {place.subject}
+    beside = [child for child in children(root) if _local(child) in _ITEMS]
+    for number, channel in enumerate(found):
+        at_channel = place if number == 0 else place.at(place.out.blank())
+        _add_channel(channel, at_channel.within(channel), beside if number == 0 else [], used)
+
+
+def _add_channel(channel: etree._Element, place: Place, beside: list[etree._Element], used: set[str]) -> None:
+    place.add(RDF_TYPE, term(RSS, "channel"))
+    place.add_language(channel)
+    items = []
+    for child in children(channel):
+        if _local(child) in _ITEMS:
+            items.append(child)
+        elif not (_local(child) == "items" and len(child)):
+            add_element(child, place)
+    if not items and not beside:
+        return
+    sequence = place.out.blank()
+    place.add(term(RSS, "items"), sequence)
+    place.out.add(sequence, RDF_TYPE, f"<{RDF}Seq>")
+    for number, item in enumerate(items + beside, start=1):
+        if place.out.full:
+            return
+        subject = _add_item(item, place.within(item), used)
+        place.out.add(sequence, f"<{RDF}_{number}>", subject)
+
+
+def _add_item(item: etree._Element, place: Place, used: set[str]) -> str:
+    """State one item or entry, and give its subject: its address, unless another item has it already."""
+    place = place.at(_item_subject(item, place, used) or place.out.blank())
+    used.add(place.subject)
+    place.add(RDF_TYPE, term(RSS, "item"))
+    if item.get(XML_LANG) is not None:
+        place.add_language(item)
+    for child in children(item):
+        add_element(child, place)
+    _add_permalink(item, place)
+    _add_main_date(item, place)
+    return place.subject
+
+
+def _add_permalink(item: etree._Element, place: Place) -> None:
+    """Without a link, the permanent link is the item's link (RSS 2.0, `guid`)."""
+    if any(_is_link(child, place) for child in children(item)):
+        return
+    for child in children(item):
+        if _local(child) == "guid" and (link := _permalink(child, place)):
+            place.add(term(RSS, "link"), place.out.literal(link))
+
+
+def _add_main_date(item: etree._Element, place: Place) -> None:
+    """Give the item one date under the name that all feeds share, unless it has that itself."""
+    dates = {predicate: child for child in children(item) for _, predicate in [reader_of(child, place)]}
+    if term(DC, "date") not in dates:
+        best = next((dates[predicate] for predicate in _DATES if predicate in dates), None)
+        if best is not None:
+            add_date(best, place, term(DC, "date"))
+
+
+def _item_subject(item: etree._Element, place: Place, used: set[str]) -> str | None:
+    """The item's own name, its link, its permanent link or its id, whichever is the first that is free."""
+    links, identifiers = [item.get(f"{{{RDF}}}about")], []
+    for child in children(item):
+        local = _local(child)
+        if _is_link(child, place):
+            links.append(_absolute(child.get("href") or plain_text(child), place.within(child)))
+        elif local == "guid":
+            identifiers.append(_permalink(child, place))
+        elif local == "id" and place.name(child).core and ":" in plain_text(child):
+            identifiers.append(_absolute(plain_text(child), place))
+    for candidate in links + identifiers:
+        found = address(place.base, candidate)
+        if found is not None and f"<{found.value}>" not in used:
+            return f"<{found.value}>"
+    return None
+
+
+def _is_link(element: etree._Element, place: Place) -> bool:
+    """Whether the element links to what the item is about, in RSS's way or in Atom's."""
+    return _local(element) == "link" and place.name(element).core and (element.get("rel") or "alternate") == "alternate"
+
+
+def _permalink(guid: etree._Element, place: Place) -> str | None:
+    if (guid.get("isPermaLink") or "").strip().lower() == "false":
+        return None
+    text = plain_text(guid)
+    return _absolute(text, place.within(guid)) if ":" in text or "/" in text else None
+
+
+def _absolute(reference: str | None, place: Place) -> str | None:
+    found = address(place.base, reference)
+    return found.value if found else None
+
+
+def _local(element: etree._Element) -> str:
+    return split_tag(element)[1].lower()

@@ -1,0 +1,325 @@
+"""One element of a feed becomes statements: what each element of RSS, Atom and their common extensions means.
+
+A reader gets the element, the place that it speaks of, and the property that the table gives; what no table knows becomes a
+property of its own namespace. docs/feeds.md has the mapping in words.
+"""
+
+import re
+from collections.abc import Callable
+
+from lxml import etree
+
+from rdfspider.extract.feeds_dates import read_date
+from rdfspider.extract.feeds_extensions import add_extension, add_gml, add_keywords, add_position
+from rdfspider.extract.feeds_tree import Place, address, children, plain_text, split_tag, text_of
+from rdfspider.extract.feeds_vocabulary import (
+    ADMIN,
+    CC,
+    CONTENT,
+    DC,
+    DCTERMS,
+    ENC,
+    FEEDBURNER,
+    FOAF,
+    GEO,
+    GEORSS,
+    ITUNES,
+    MEDIA,
+    RELATION,
+    RSS,
+    SCHEMA,
+    SKOS,
+    WFW,
+    XHTML,
+    term,
+)
+from rdfspider.extract.statements import RDF_TYPE
+
+Reader = Callable[[etree._Element, Place, str], None]
+
+_MAX_DEPTH = 30
+_RELATION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.\-]{0,60}")
+_MAIL = re.compile(r"[^\s()<>\[\]\"',;:@]{1,64}@[^\s()<>\[\]\"',;:@]{1,255}")
+_NOT_IN_NAME = " \t\r\n()<>[]\"'-,;:"
+
+
+def add_element(element: etree._Element, place: Place) -> None:
+    """State what one child of a channel, feed, item or entry says of it."""
+    if place.depth > _MAX_DEPTH:
+        place.out.problem("too-deep", f"elements in more than {_MAX_DEPTH} groups were left out")
+        return
+    reader, predicate = reader_of(element, place)
+    reader(element, place.within(element)._replace(depth=place.depth + 1), predicate)
+
+
+def reader_of(element: etree._Element, place: Place) -> tuple[Reader, str]:
+    """How an element is read, and the property that it states."""
+    name = place.name(element)
+    if name.core:
+        return CORE_READERS.get(name.local) or (add_extension, term(RSS, split_tag(element)[1]))
+    return EXTENSION_READERS.get((name.namespace, name.local)) or (add_extension, term(name.namespace, name.local))
+
+
+def add_children(element: etree._Element, place: Place, _: str) -> None:
+    """State of the same subject what stands in an element that only groups."""
+    for child in children(element):
+        add_element(child, place)
+
+
+def add_text(element: etree._Element, place: Place, predicate: str) -> None:
+    """A text in the feed's language; markup stays as it is written."""
+    place.add_text(predicate, text_of(element))
+
+
+def add_plain(element: etree._Element, place: Place, predicate: str) -> None:
+    """A text that is in no language."""
+    place.add_plain(predicate, plain_text(element))
+
+
+def add_content(element: etree._Element, place: Place, predicate: str) -> None:
+    """The full text, or the address that Atom has in its place (RFC 4287, section 4.1.3.2)."""
+    target = place.resolve(element.get("src"))
+    if target is not None:
+        place.add(term(DCTERMS, "hasFormat"), target)
+        place.at(target).add_plain(term(DC, "format"), element.get("type"))
+    place.add_text(predicate, text_of(element))
+
+
+def add_reference(element: etree._Element, place: Place, predicate: str) -> None:
+    """An address in the element's text or in an attribute."""
+    place.add(predicate, place.resolve(plain_text(element) or element.get("href") or _resource(element)))
+
+
+def add_link(element: etree._Element, place: Place, _: str) -> None:
+    """Atom's `link` with its relation, or RSS's, whose text is the address."""
+    href = element.get("href")
+    if href is None:
+        reference, relation = plain_text(element) or _resource(element), "alternate"
+    else:
+        reference, relation = href, (element.get("rel") or "alternate").strip()
+    if relation == "enclosure":
+        add_enclosure(element, place, term(ENC, "enclosure"))
+        return
+    # An empty address means the document, which says something of a feed but not where an item is.
+    target = place.resolve(reference or (place.base if href is not None and relation != "alternate" else None))
+    if target is None:
+        if relation == "alternate":
+            place.add_plain(term(RSS, "link"), reference)
+        return
+    if relation.removeprefix(RELATION) == "alternate":
+        place.add(term(RSS, "link"), place.out.literal(target[1:-1]))
+    predicate = term(RELATION, relation.lower()) if _RELATION_NAME.fullmatch(relation) else place.out.iri(relation)
+    if predicate and target != place.subject:
+        place.add(predicate, target)
+    at_target = place.at(target)
+    at_target.add_plain(term(DC, "format"), element.get("type"))
+    at_target.add_plain(term(DC, "language"), element.get("hreflang"))
+    at_target.add_text(term(DC, "title"), element.get("title"))
+    at_target.add_plain(term(ENC, "length"), element.get("length"))
+
+
+def add_identifier(element: etree._Element, place: Place, _: str) -> None:
+    """`guid` or `id`; relative ones are resolved if the feed gives a base itself."""
+    text = plain_text(element)
+    permanent = (element.get("isPermaLink") or "").strip().lower() != "false"
+    if text and ":" not in text and "/" in text and permanent:
+        found = address(place.base, text)
+        text = found.value if found else text
+    place.add_plain(term(DCTERMS, "identifier"), text)
+
+
+def add_date(element: etree._Element, place: Place, predicate: str) -> None:
+    """A date with its datatype; one that is in no known notation stays as it is."""
+    text = plain_text(element)
+    found = read_date(text)
+    if found is None:
+        place.add_plain(predicate, text)
+    else:
+        place.add(predicate, place.out.literal(found[0], datatype=found[1]))
+
+
+def add_person(element: etree._Element, place: Place, predicate: str) -> None:
+    """A person's name; with an address or a page also the person, in Dublin Core's newer property of the same name."""
+    parts = {split_tag(child)[1].lower(): child for child in children(element)}
+    if parts:
+        texts = {name: plain_text(child) for name, child in parts.items()}
+        name, mail = texts.get("name", ""), texts.get("email", "")
+        page = texts.get("uri") or texts.get("url") or texts.get("homepage") or ""
+    else:
+        name, mail = split_person(plain_text(element))
+        page = _resource(element) or ""
+    place.add_text(predicate, name or mail or page)
+    if not mail and not page:
+        return
+    person = place.at(place.out.blank())
+    place.add(predicate.replace(DC, DCTERMS), person.subject)
+    person.add(RDF_TYPE, term(FOAF, "Agent"))
+    person.add_text(term(FOAF, "name"), name)
+    if mail:
+        person.add(term(FOAF, "mbox"), place.out.iri("mailto:" + mail.removeprefix("mailto:")))
+    person.add(term(FOAF, "homepage"), place.resolve(page))
+
+
+def split_person(text: str) -> tuple[str, str]:
+    """Name and mail address of `mail (name)`, `name <mail>` and the like."""
+    mail = _MAIL.search(text) if "@" in text and len(text) < 1000 else None
+    if mail is None:
+        return text, ""
+    name = (
+        f"{text[: mail.start()].removesuffix('mailto:').strip(_NOT_IN_NAME)} {text[mail.end() :].strip(_NOT_IN_NAME)}"
+    )
+    return name.strip(), mail[0]
+
+
+def add_category(element: etree._Element, place: Place, _: str) -> None:
+    """A category as text; with a scheme or a label also as a concept."""
+    label = element.get("label")
+    word = (element.get("term") or plain_text(element) or element.get("text") or label or "").strip()
+    scheme = (element.get("scheme") or element.get("domain") or "").strip()
+    place.add_text(term(DC, "subject"), word)
+    if scheme or label:
+        concept = place.at(place.out.blank())
+        place.add(term(DCTERMS, "subject"), concept.subject)
+        concept.add(RDF_TYPE, term(SKOS, "Concept"))
+        concept.add_plain(term(SKOS, "notation"), word)
+        concept.add_text(term(SKOS, "prefLabel"), label)
+        if ":" in scheme:
+            concept.add(term(SKOS, "inScheme"), place.resolve(scheme))
+        else:
+            concept.add_plain(term(DC, "source"), scheme)
+    for child in children(element):
+        add_category(child, place.within(child), "")
+
+
+def add_enclosure(element: etree._Element, place: Place, predicate: str) -> None:
+    """A file that comes with an item."""
+    file = place.at(place.out.blank())
+    place.add(predicate, file.subject)
+    file.add(RDF_TYPE, term(ENC, "Enclosure"))
+    file.add(term(ENC, "url"), file.resolve(element.get("url") or element.get("href") or _resource(element)))
+    file.add_plain(term(ENC, "type"), element.get("type"))
+    file.add_plain(term(ENC, "length"), element.get("length"))
+    file.add_text(term(DC, "title"), element.get("title"))
+    file.add_plain(term(DC, "language"), element.get("hreflang"))
+
+
+def add_image(element: etree._Element, place: Place, predicate: str) -> None:
+    """A channel's image: the address is the image, and its other parts speak of it."""
+    parts = {split_tag(child)[1].lower(): child for child in children(element)}
+    url = parts.get("url")
+    target = place.resolve(plain_text(url if url is not None else element) or element.get("href") or _resource(element))
+    image = place.at(target or place.out.blank())
+    if target is None and not parts:
+        return
+    place.add(predicate, image.subject)
+    image.add(RDF_TYPE, term(RSS, "image"))
+    for name, child in parts.items():
+        if name != "link":
+            add_element(child, image)
+        else:
+            image.add_plain(term(RSS, "link"), (image.resolve(plain_text(child)) or "")[1:-1])
+
+
+def add_generator(element: etree._Element, place: Place, predicate: str) -> None:
+    """The program that made the feed; with an address or a version also as a thing."""
+    place.add_text(predicate, plain_text(element))
+    target = place.resolve(element.get("uri") or element.get("url") or _resource(element))
+    version = element.get("version")
+    if target or version:
+        program = place.at(target or place.out.blank())
+        place.add(term(ADMIN, "generatorAgent"), program.subject)
+        program.add_text(term(FOAF, "name"), plain_text(element))
+        program.add_plain(term(SCHEMA, "softwareVersion"), version)
+
+
+def add_source(element: etree._Element, place: Place, predicate: str) -> None:
+    """The feed that an item comes from: RSS gives its address and title, Atom what it says of itself."""
+    source = place.at(place.resolve(element.get("url") or element.get("href")) or place.out.blank())
+    place.add(predicate, source.subject)
+    if len(element):
+        add_children(element, source, "")
+    else:
+        source.add_text(term(RSS, "title"), plain_text(element))
+
+
+def _resource(element: etree._Element) -> str | None:
+    return element.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource")
+
+
+# By local name in lower case, as feeds disagree on the rest; RSS and Atom share one table, so their results are alike.
+CORE_READERS: dict[str, tuple[Reader, str]] = {
+    "title": (add_text, term(RSS, "title")),
+    "description": (add_text, term(RSS, "description")),
+    "subtitle": (add_text, term(RSS, "description")),
+    "tagline": (add_text, term(RSS, "description")),
+    "summary": (add_text, term(RSS, "description")),
+    "info": (add_text, term(DC, "description")),
+    "content": (add_content, term(CONTENT, "encoded")),
+    "fullitem": (add_content, term(CONTENT, "encoded")),
+    "body": (add_content, term(CONTENT, "encoded")),
+    "link": (add_link, term(RSS, "link")),
+    "guid": (add_identifier, term(DCTERMS, "identifier")),
+    "id": (add_identifier, term(DCTERMS, "identifier")),
+    "author": (add_person, term(DC, "creator")),
+    "managingeditor": (add_person, term(DC, "creator")),
+    "contributor": (add_person, term(DC, "contributor")),
+    "webmaster": (add_person, term(DC, "publisher")),
+    "pubdate": (add_date, term(DCTERMS, "issued")),
+    "published": (add_date, term(DCTERMS, "issued")),
+    "issued": (add_date, term(DCTERMS, "issued")),
+    "updated": (add_date, term(DCTERMS, "modified")),
+    "modified": (add_date, term(DCTERMS, "modified")),
+    "lastbuilddate": (add_date, term(DCTERMS, "modified")),
+    "created": (add_date, term(DCTERMS, "created")),
+    "expirationdate": (add_date, term(DCTERMS, "valid")),
+    "category": (add_category, ""),
+    "copyright": (add_text, term(DC, "rights")),
+    "rights": (add_text, term(DC, "rights")),
+    "language": (add_plain, term(DC, "language")),
+    "generator": (add_generator, term(RSS, "generator")),
+    "image": (add_image, term(RSS, "image")),
+    "logo": (add_image, term(RSS, "image")),
+    "icon": (add_reference, term(RELATION, "icon")),
+    "enclosure": (add_enclosure, term(ENC, "enclosure")),
+    "comments": (add_reference, term(RSS, "comments")),
+    "docs": (add_reference, term(RSS, "docs")),
+    "source": (add_source, term(DCTERMS, "source")),
+}
+
+EXTENSION_READERS: dict[tuple[str, str], tuple[Reader, str]] = {
+    (DC, "creator"): (add_person, term(DC, "creator")),
+    (DC, "author"): (add_person, term(DC, "creator")),
+    (DC, "contributor"): (add_person, term(DC, "contributor")),
+    (DC, "publisher"): (add_person, term(DC, "publisher")),
+    (DC, "date"): (add_date, term(DC, "date")),
+    (DC, "language"): (add_plain, term(DC, "language")),
+    (DCTERMS, "created"): (add_date, term(DCTERMS, "created")),
+    (DCTERMS, "issued"): (add_date, term(DCTERMS, "issued")),
+    (DCTERMS, "modified"): (add_date, term(DCTERMS, "modified")),
+    (CONTENT, "encoded"): (add_text, term(CONTENT, "encoded")),
+    (XHTML, "body"): (add_text, term(CONTENT, "encoded")),
+    (XHTML, "div"): (add_text, term(CONTENT, "encoded")),
+    (ITUNES, "author"): (add_person, term(DC, "creator")),
+    (ITUNES, "owner"): (add_person, term(DC, "publisher")),
+    (ITUNES, "category"): (add_category, ""),
+    (ITUNES, "keywords"): (add_keywords, term(DC, "subject")),
+    (ITUNES, "new-feed-url"): (add_reference, term(ITUNES, "new-feed-url")),
+    (MEDIA, "group"): (add_children, ""),
+    (MEDIA, "category"): (add_category, ""),
+    (MEDIA, "keywords"): (add_keywords, term(DC, "subject")),
+    (MEDIA, "title"): (add_text, term(MEDIA, "title")),
+    (MEDIA, "description"): (add_text, term(MEDIA, "description")),
+    (GEO, "Point"): (add_children, ""),
+    (GEORSS, "point"): (add_position, term(GEORSS, "point")),
+    (GEORSS, "line"): (add_position, term(GEORSS, "line")),
+    (GEORSS, "box"): (add_position, term(GEORSS, "box")),
+    (GEORSS, "polygon"): (add_position, term(GEORSS, "polygon")),
+    (GEORSS, "where"): (add_gml, ""),
+    (CC, "license"): (add_reference, term(CC, "license")),
+    (WFW, "comment"): (add_reference, term(WFW, "comment")),
+    (WFW, "commentRss"): (add_reference, term(WFW, "commentRss")),
+    (WFW, "commentRSS"): (add_reference, term(WFW, "commentRss")),
+    (FEEDBURNER, "origLink"): (add_reference, term(FEEDBURNER, "origLink")),
+    (ADMIN, "generatorAgent"): (add_generator, term(RSS, "generator")),
+    (ADMIN, "errorReportsTo"): (add_reference, term(ADMIN, "errorReportsTo")),
+}

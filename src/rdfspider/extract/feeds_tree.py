@@ -1,0 +1,207 @@
+"""The text of a feed as a tree of elements, and what every reader of its elements needs: names, text, addresses.
+
+Trees are lxml's: it joins text around CDATA sections, knows namespaces, bounds depth, and has a mode that repairs what is
+not well formed. It never sees an entity declaration.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from lxml import etree
+
+from rdfspider.extract.entities import encode_text, expand_entities
+from rdfspider.extract.feeds_vocabulary import ALIASES, CORE, DC, PREFIXES, RSS, XHTML, term
+from rdfspider.extract.rdf_xml import canonical_content
+from rdfspider.extract.statements import Statements
+from rdfspider.urls import Iri, resolve_iri, valid_iri
+
+XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+# Every address in a feed may be resolved against its base.
+_MAX_BASE_CHARS = 2048
+_DECLARATION = re.compile(r"\s*+(?:<\?xml\s[^>]*+>)?+\s*+")
+_BARE_AMPERSAND = re.compile(r"&(?!#[0-9]{1,7};|#x[0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
+_VOID = re.compile(r"<(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)((?:\s[^<>]*+)?)></\1>")
+# Markup in these namespaces is written without them, as HTML is.
+_UNNAMED = CORE | {XHTML}
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+class Name(NamedTuple):
+    """An element's name; `core` means that RSS or Atom itself has it, then `local` is in lower case."""
+
+    namespace: str
+    local: str
+    core: bool
+
+
+class Place(NamedTuple):
+    """Where statements go: the subject, and the base and language that hold there."""
+
+    subject: str
+    base: str
+    language: str | None
+    own_namespace: str
+    out: Statements
+    depth: int = 0
+    """How many groups and sources are around it."""
+
+    def within(self, element: etree._Element) -> "Place":
+        """The same subject with the element's own `xml:base` and `xml:lang`."""
+        base, language = element.get(XML_BASE), element.get(XML_LANG)
+        if base is None and language is None:
+            return self
+        resolved = self.base if base is None else resolve_iri(self.base, base.strip())
+        return self._replace(
+            base=resolved if len(resolved) <= _MAX_BASE_CHARS else self.base,
+            language=self.language if language is None else language.strip(),
+        )
+
+    def at(self, subject: str) -> "Place":
+        """The same place for another subject."""
+        return self._replace(subject=subject)
+
+    def add(self, predicate: str, obj: str | None) -> None:
+        """State something of the subject, unless there is nothing to state."""
+        if obj is not None:
+            self.out.add(self.subject, predicate, obj)
+
+    def add_text(self, predicate: str, text: str | None) -> None:
+        """State a text in the place's language; a text of nothing but space is none."""
+        if text and (text := text.strip()):
+            self.out.add(self.subject, predicate, self.out.literal(text, self.language))
+
+    def add_plain(self, predicate: str, text: str | None) -> None:
+        """State a text that is in no language: a code, a number, an address."""
+        if text and (text := text.strip()):
+            self.out.add(self.subject, predicate, self.out.literal(text))
+
+    def resolve(self, reference: str | None) -> str | None:
+        """The term of an address in the feed; None, with a Problem where it is not merely missing, if there is none."""
+        reference = (reference or "").strip()
+        return self.out.iri(resolve_iri(self.base, reference)) if reference else None
+
+    def add_language(self, element: etree._Element) -> None:
+        """State the language of a channel or item that gives it by `xml:lang` alone."""
+        if self.language and not any(split_tag(child)[1].lower() == "language" for child in children(element)):
+            self.add_plain(term(DC, "language"), self.language.replace("_", "-"))
+
+    def name(self, element: etree._Element) -> Name:
+        """The element's name, with namespaces in their usual form."""
+        return _name(str(element.tag), self.own_namespace)
+
+
+def parse_feed(text: str, out: Statements) -> etree._Element | None:
+    """The root of the feed, repaired with a Problem where it is not well formed; None when nothing can be read."""
+    text, problem = expand_entities(text.removeprefix("\ufeff"))
+    if problem is not None:
+        out.problem(problem.code, problem.message)
+    text = text[_DECLARATION.match(text).end() :]  # type: ignore[union-attr]
+    try:
+        return etree.fromstring(encode_text(text), _parser(recover=False))
+    except etree.XMLSyntaxError as error:
+        out.problem("not-well-formed", str(error.msg))
+    text = _BARE_AMPERSAND.sub("&amp;", _NOT_XML.sub("", text))
+    try:
+        return etree.fromstring(encode_text(text), _parser(recover=True))
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _parser(*, recover: bool) -> etree.XMLParser:
+    return etree.XMLParser(
+        recover=recover,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+
+
+def children(element: etree._Element) -> Iterator[etree._Element]:
+    """The element's child elements."""
+    return (child for child in element if isinstance(child.tag, str))
+
+
+def split_tag(element: etree._Element) -> tuple[str, str]:
+    """Namespace and local name of an element."""
+    return split_name(str(element.tag))
+
+
+@lru_cache(maxsize=4096)
+def split_name(name: str) -> tuple[str, str]:
+    """Namespace, in its usual form, and local name of an element or attribute.
+
+    A prefix that nobody declared has the namespace that it commonly stands for.
+    """
+    if name[0] == "{":
+        namespace, _, local = name[1:].rpartition("}")
+        return ALIASES.get(namespace.lower(), namespace), local
+    prefix, colon, local = name.partition(":")
+    if colon:
+        return PREFIXES.get(prefix.lower(), f"urn:x-prefix:{prefix}#"), local
+    return "", name
+
+
+def text_of(element: etree._Element) -> str:
+    """The element's text; for an element that holds markup, that markup."""
+    if len(element) == 0:
+        return decoded(element, (element.text or "").strip())
+    body = _only_div(element)
+    holder = etree.Element("x")
+    holder.text = body.text
+    holder.extend(list(body))
+    for inner in holder.iter():
+        if isinstance(inner.tag, str) and inner.tag[0] == "{" and split_tag(inner)[0] in _UNNAMED:
+            local = split_tag(inner)[1]
+            # What was repaired may have names that are none.
+            if ":" not in local:
+                inner.tag = local
+    etree.cleanup_namespaces(holder)
+    text = canonical_content(holder)
+    return plain_text(holder) if text is None else _VOID.sub(r"<\1\2 />", text).strip()
+
+
+def plain_text(element: etree._Element) -> str:
+    """All text in the element, without markup."""
+    return "".join(element.itertext()).strip()
+
+
+def decoded(element: etree._Element, text: str) -> str:
+    """The text that Atom's base64 means (Atom 0.3 by `mode`, Atom 1.0 by a type that is no text), if it is text."""
+    kind = (element.get("type") or "").lower()
+    binary = "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "/xhtml", "/html"))
+    if element.get("mode") != "base64" and not (binary and element.get("mode") is None):
+        return text
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode().strip()
+    except (binascii.Error, ValueError):
+        return text
+
+
+def address(base: str, reference: str | None) -> Iri | None:
+    """The IRI that a reference means, without a Problem when there is none."""
+    reference = (reference or "").strip()
+    return valid_iri(resolve_iri(base, reference)) if reference and len(reference) < 8192 else None
+
+
+@lru_cache(maxsize=4096)
+def _name(tag: str, own_namespace: str) -> Name:
+    namespace, local = split_name(tag)
+    if namespace in CORE or namespace == own_namespace:
+        return Name(RSS, local.lower(), True)
+    return Name(namespace, local, False)
+
+
+def _only_div(element: etree._Element) -> etree._Element:
+    """The `div` that Atom 1.0 puts around XHTML and that is no part of the text (RFC 4287, section 3.1.1.3)."""
+    if element.get("type") == "xhtml" and len(element) == 1 and not (element.text or "").strip():
+        child = element[0]
+        if child.tag in (f"{{{XHTML}}}div", "div") and not (child.tail or "").strip():
+            return child
+    return element

@@ -1,0 +1,295 @@
+"""JSON-LD 1.1, in scripts of pages and as documents: JSON text in, statements out.
+
+JSON is read strictly first and repaired only where that fails. Plain schema.org documents are written straight from the
+JSON; others go to pyoxigraph with their contexts put in place, or to PyLD where they use what pyoxigraph reads otherwise
+than the specification. What a document uses decides, so that no document is read twice.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pyoxigraph
+from pyoxigraph import Quad, RdfFormat
+
+from rdfspider.config import DocumentSource
+from rdfspider.extract import jsonld_pyld
+from rdfspider.extract.dom import CData, Document, Element, Text
+from rdfspider.extract.jsonld_contexts import (
+    ContextError,
+    ContextLoader,
+    check_chains,
+    context_loader,
+    inline_context,
+    repair_context,
+    repair_root,
+    schemaorg_context,
+)
+from rdfspider.extract.jsonld_plain import plain_roots, write_plain
+from rdfspider.extract.jsonld_pyld import Report
+from rdfspider.extract.jsonld_repair import repair_json
+from rdfspider.extract.jsonld_survey import ContextSurvey, Survey, survey_contexts, survey_document
+from rdfspider.extract.statements import Statements
+from rdfspider.records import Content
+from rdfspider.urls import is_valid_iri, valid_iri
+
+_MEDIA_TYPE = "application/ld+json"
+_MAX_REPAIR_CHARS = 2_000_000
+# Words that may be terms or prefixes of a context, in JSON as msgspec writes it.
+_WORDS = re.compile(rb'"([\w.-]+)[":]')
+_UNORDERED = re.compile(r"(Unexpected key in term definition).*", re.DOTALL)
+_DOTTED_AUTHORITY = re.compile(rb'"//[^"]*/\.')
+# PyLD's time grows with the square of the values; so many take it up to three seconds.
+_MAX_PYLD_VALUES = 6_000
+_MAX_PYLD_STEPS = 200_000
+# The largest contexts in use have about three thousand.
+_MAX_TERMS = 50_000
+# Defining a term takes pyoxigraph about 1.4 µs, and copying one to an inner context 0.1 µs.
+_MAX_CONTEXT_STEPS = 2_000_000
+_MAX_CONTEXT_COPIES = 20_000_000
+# Terms that are defined by each other take its stack; so few cannot exhaust it.
+_UNCHECKED_TERMS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLdOptions:
+    """The options of the JSON-LD 1.1 API that a caller can set, under their names there."""
+
+    strict: bool = False
+    """Take errors as errors: nothing is repaired, invalid IRIs are left out."""
+    processing_mode: str = "json-ld-1.1"
+    rdf_direction: str | None = None
+    generalized: bool = False
+    expand_context: Any = None
+
+    def api_options(self, base: str) -> dict[str, Any]:
+        """As the API names them; those that are not set are left out."""
+        options = {
+            "base": base,
+            "processingMode": self.processing_mode,
+            "rdfDirection": self.rdf_direction,
+            "produceGeneralizedRdf": self.generalized or None,
+            "expandContext": self.expand_context,
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+
+WEB = JsonLdOptions()
+
+
+def extract_scripts(tree: Document, content: Content, out: Statements) -> None:
+    """The statements of all JSON-LD scripts of a page; a bad one costs its own statements only."""
+    for script in select_scripts(tree):
+        if out.full:
+            return
+        extract_document(script_text(script), out)
+
+
+def extract_document(text: str, out: Statements, options: JsonLdOptions = WEB) -> None:
+    """The statements of one JSON-LD document."""
+    for document in read_json(text, out.config.max_depth, out.problem, strict=options.strict):
+        _extract_value(document, out, options)
+
+
+def select_scripts(tree: Document, fragment: str | None = None) -> list[Element]:
+    """JSON-LD 1.1, 7: the script elements of the type of JSON-LD; with a fragment, the one with that id."""
+    scripts = [script for script in tree.select("script") if _is_jsonld(script)]
+    if fragment is None:
+        return scripts
+    return [script for script in scripts if script.attr("id") == fragment][:1]
+
+
+def script_text(script: Element) -> str:
+    """The text of a script; in XML it may be in CDATA sections."""
+    children = script.children
+    if len(children) == 1 and isinstance(children[0], Text):
+        return children[0].data
+    return "".join(child.data for child in children if isinstance(child, Text | CData))
+
+
+def read_json(text: str, max_depth: int, report: Report, *, strict: bool = False) -> list[Any]:
+    """The values in a text: one where it is JSON, any number where it had to be repaired."""
+    try:
+        return [msgspec.json.decode(text)]
+    except RecursionError:
+        report("json-too-deep", "JSON nested so deep was not read")
+        return []
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        reason = str(error)
+    if not text.strip():
+        report("json-empty", "an empty script or document")
+        return []
+    repaired = None
+    if not strict and len(text) <= _MAX_REPAIR_CHARS:
+        repaired = repair_json(text, max_depth)
+    if repaired is None:
+        report("json-invalid", f"not JSON, and not plain what was meant: {reason}: {text.strip()[:80]!r}")
+        return []
+    report("json-repaired", f"broken JSON was read after a repair of {', '.join(repaired.notes)}")
+    return repaired.values
+
+
+def to_quads(
+    document: Any, survey: Survey, base: str, documents: DocumentSource | None, options: JsonLdOptions, report: Report
+) -> Iterator[Quad]:
+    """JSON-LD 1.1 API, deserialise to RDF, by the processor that what the document uses asks for."""
+    encoded = msgspec.json.encode(document)
+    words = sorted({word.decode() for word in _WORDS.findall(encoded)}) if b"schema.org" in encoded else []
+    schemaorg = schemaorg_context(words, own_vocabulary=b'"@vocab"' in encoded)
+    # An @context in a JSON literal is none; only an expansion can tell.
+    json_literals = b'"@json"' in encoded and len(survey.holders) > 1
+    load_context = context_loader(schemaorg, documents)
+    if json_literals:
+        contexts = [holder["@context"] for holder in survey.holders]
+    else:
+        contexts = _load_contexts(survey, base, load_context, report)
+    used = survey_contexts(contexts)
+    try:
+        steps = _count_steps(survey, used)
+        small = survey.values <= _MAX_PYLD_VALUES and steps <= _MAX_PYLD_STEPS
+        if json_literals or (small and survey.large_number) or _needs_pyld(encoded, survey, used, base, options):
+            if not small:
+                raise ContextError("jsonld-too-large", f"{survey.values} values, too many for what they use")
+            dataset = jsonld_pyld.to_dataset(document, options.api_options(base), load_context)
+            yield from jsonld_pyld.dataset_quads(dataset, lenient=not options.strict, report=report)
+            return
+    except ContextError as error:
+        report(error.code, str(error))
+        return
+    for holder, context in zip(survey.holders, contexts, strict=True):
+        holder["@context"] = context
+    encoded = msgspec.json.encode(document) if survey.holders else encoded
+    # Lenient parsing keeps IRIs that can be repaired, but also what hangs on terms that no context defines.
+    lenient = not options.strict and _defines_all_keys(document, survey, used)
+    yield from _parse(encoded, base, lenient=lenient, report=report)
+
+
+def _extract_value(document: Any, out: Statements, options: JsonLdOptions) -> None:
+    survey = survey_document(document, out.config.max_depth)
+    if survey.depth > out.config.max_depth:
+        out.problem("json-too-deep", f"JSON nested deeper than {out.config.max_depth} was not read")
+        return
+    roots = plain_roots(document, survey)
+    if roots is None and not options.strict and _repair_contexts(document, survey, out.problem):
+        roots = plain_roots(document, survey)
+    if roots is not None:
+        write_plain(roots, out)
+        return
+    if not survey.keys:
+        return
+    if not survey.holders and not options.strict and not _has_absolute_names(document, survey):
+        out.problem("context-missing", "without an @context, the terms of a document have no meaning")
+        return
+    quads = to_quads(document, survey, out.base, out.config.documents, options, out.problem)
+    # Labels of blank nodes are shared by all scripts of a page, which are one document (JSON-LD 1.1, 7.3).
+    out.add_parsed(quads)
+
+
+def _is_jsonld(script: Element) -> bool:
+    kind = script.attr("type")
+    return kind is not None and kind.partition(";")[0].strip().lower() == _MEDIA_TYPE
+
+
+def _has_absolute_names(document: Any, survey: Survey) -> bool:
+    """Whether a document without a context uses IRIs for its properties, or for the types of what it describes."""
+    if any(":" in key for key in survey.keys):
+        return True
+    roots = [root for root in (document if isinstance(document, list) else [document]) if isinstance(root, dict)]
+    return any(":" in str(root.get("@type")) for root in roots)
+
+
+def _repair_contexts(document: Any, survey: Survey, report: Report) -> bool:
+    """Mend contexts that are misspelt in a plain way; whether there was anything to mend."""
+    notes: list[str] = []
+    if not survey.holders:
+        for root in document if isinstance(document, list) else [document]:
+            if isinstance(root, dict) and (key := repair_root(root)):
+                survey.holders.append(root)
+                notes.append(f"the key {key!r} was read as @context")
+    for holder in survey.holders:
+        holder["@context"], mended = repair_context(holder["@context"])
+        notes += mended
+    for note in notes:
+        report("context-repaired", note)
+    return bool(notes)
+
+
+def _load_contexts(survey: Survey, base: str, load_context: ContextLoader, report: Report) -> list[Any]:
+    """The contexts of all objects that have one. An object whose context cannot be had is emptied, others stay."""
+    contexts = []
+    for holder in survey.holders:
+        try:
+            context = holder["@context"]
+            inlined = inline_context(context, base, load_context)
+            contexts.append(inlined[0] if len(inlined) == 1 and not isinstance(context, list) else inlined)
+        except ContextError as error:
+            report(error.code, str(error))
+            holder.clear()
+            holder["@context"] = {}
+            contexts.append([])
+    return contexts
+
+
+def _count_steps(survey: Survey, used: ContextSurvey) -> int:
+    """How many terms are to be defined; contexts beyond all proportion in time or stack are refused."""
+    steps = used.processed + (survey.values * used.terms if "@context" in used.keys else 0)
+    copies = used.terms * len(survey.holders)
+    if used.terms > _MAX_TERMS or steps > _MAX_CONTEXT_STEPS or copies > _MAX_CONTEXT_COPIES:
+        raise ContextError("context-too-large", f"{used.terms} terms in {len(survey.holders)} contexts are too many")
+    if used.terms > _UNCHECKED_TERMS:
+        for definitions in used.definitions:
+            check_chains(definitions)
+    return steps
+
+
+def _needs_pyld(encoded: bytes, survey: Survey, used: ContextSurvey, base: str, options: JsonLdOptions) -> bool:
+    """Whether the document uses what pyoxigraph does not do, or does otherwise than the specification."""
+    asked = options.rdf_direction or options.generalized or options.expand_context is not None
+    if asked or options.processing_mode != "json-ld-1.1":
+        return True
+    if "@direction" in survey.keys or "@direction" in used.keys:
+        return True
+    if "@import" in used.keys or used.scoped_names:
+        return True
+    if used.type_maps and "@context" in used.keys:
+        return True
+    # Dot segments are left in by pyoxigraph where they are in the base or follow a host.
+    if "/." in base or any("/." in used_base or not is_valid_iri(used_base) for used_base in used.bases):
+        return True
+    return _DOTTED_AUTHORITY.search(encoded) is not None
+
+
+def _defines_all_keys(document: Any, survey: Survey, used: ContextSurvey) -> bool:
+    """Whether every key of the document has a meaning for certain: by a vocabulary for all, or each by a definition."""
+    if used.unmapped:
+        return False
+    if all(key[:1] == "@" or ":" in key or key in used.keys for key in survey.keys):
+        return True
+    roots = document if isinstance(document, list) else [document]
+    return all(isinstance(root, dict) and _sets_vocabulary(root.get("@context")) for root in roots)
+
+
+def _sets_vocabulary(context: Any) -> bool:
+    return any(
+        isinstance(part, dict) and "@vocab" in part for part in (context if isinstance(context, list) else [context])
+    )
+
+
+def _parse(encoded: bytes, base: str, *, lenient: bool, report: Report) -> Iterator[Quad]:
+    """What pyoxigraph finds. It goes on after an error, and so does this."""
+    found = valid_iri(base)
+    base_iri = found.value if found else None
+    quads = pyoxigraph.parse(encoded, RdfFormat.JSON_LD, base_iri=base_iri, lenient=lenient)
+    errors: list[str] = []
+    while True:
+        try:
+            yield next(quads)
+        except StopIteration:
+            break
+        except SyntaxError as error:
+            errors.append(_UNORDERED.sub(r"\1", str(error)))
+    # Terms of a context are defined in no certain order, and so are their errors found.
+    for message in sorted(errors):
+        report("jsonld-error", message)

@@ -1,0 +1,194 @@
+"""JSON-LD contexts: what a document refers to goes in, contexts with nothing left to load come out.
+
+The context of schema.org is bundled as a table of facts. Only the terms that a document uses are written out, since
+reading all three thousand costs a parser forty times what a usual document does. Every other context comes from the
+`documents` of the settings, or there is none: nothing is ever fetched.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from rdfspider.config import DocumentSource
+from rdfspider.extract.jsonld_survey import MAX_CONTEXT_DEPTH, is_deeper
+from rdfspider.urls import resolve_iri
+
+ContextLoader = Callable[[str], Any]
+"""Gives the context at an absolute address, or raises `ContextError`."""
+
+
+class SchemaFacts(msgspec.Struct):
+    """What schema.org's context says; `scripts/make_schemaorg_context` derives it."""
+
+    vocabulary: str
+    aliases: dict[str, str]
+    prefixes: dict[str, str]
+    others: dict[str, str]
+    coerced: dict[str, str]
+    plain: str
+
+
+FACTS = msgspec.json.decode((files("rdfspider.extract") / "data" / "schemaorg.json").read_bytes(), type=SchemaFacts)
+VOCABULARY = FACTS.vocabulary
+PREFIXES = FACTS.prefixes
+COERCED = {term: kind for kind, terms in FACTS.coerced.items() for term in terms.split()}
+"""The terms whose strings are more than text: `@id` where they are IRIs, else the IRI of their datatype."""
+FOREIGN = FACTS.prefixes | FACTS.others
+"""The terms that are not in schema.org's own vocabulary, by their IRIs."""
+
+_TERMS: dict[str, Any] = (
+    FACTS.aliases | FOREIGN | {term: {"@id": VOCABULARY + term, "@type": kind} for term, kind in COERCED.items()}
+)
+_SERVED = re.compile(
+    r"https?://(?:www\.)?schema\.org(?:/|/docs/jsonldcontext\.json(?:ld)?|/version/[\w.-]+/[\w.-]+\.jsonld)?"
+)
+_MEANT = re.compile(r"\W*(?:h?t{1,3}ps?)?[:/\\]*(?:[\w-]+\.)?schema\.org(?:[/#?\\,;].*)?", re.IGNORECASE | re.DOTALL)
+_BARE_VOCABULARY = re.compile(r"https?://(?:www\.)?schema\.org")
+_MISSPELT_KEY = re.compile(r"@?con?te?x?ts?:?|@content", re.IGNORECASE)
+_MAX_REMOTE_DEPTH = 16
+_MAX_REMOTE_CONTEXTS = 64
+_REFERRING = ("@id", "@type", "@reverse", "@index")
+_MAX_CHAIN = 16
+
+
+class ContextError(Exception):
+    """A context that cannot be had or that is refused; `code` is that of the Problem."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@lru_cache(maxsize=1024)
+def is_schemaorg(reference: str) -> bool:
+    """Whether this is an address at which schema.org's context is served."""
+    return _SERVED.fullmatch(reference) is not None
+
+
+@lru_cache(maxsize=1024)
+def means_schemaorg(reference: str) -> bool:
+    """Whether somebody who wrote this as a context can have meant only schema.org's."""
+    return len(reference) < 200 and _MEANT.fullmatch(reference) is not None
+
+
+def schemaorg_context(words: Iterable[str], own_vocabulary: bool) -> dict[str, Any]:
+    """Schema.org's context, reduced to the terms and prefixes among the words that a document uses.
+
+    Bare terms are left to `@vocab`, unless the document sets an `own_vocabulary`, which must not take them over.
+    """
+    context: dict[str, Any] = {"@vocab": VOCABULARY}
+    for word in words:
+        definition = _TERMS.get(word)
+        if definition is not None:
+            context[word] = definition
+        elif own_vocabulary and word in _plain_terms():
+            context[word] = VOCABULARY + word
+    return context
+
+
+def repair_root(root: dict[str, Any]) -> str | None:
+    """Give a root without a context the one that a misspelt key holds; returns that key."""
+    for key, value in root.items():
+        if isinstance(value, str) and _MISSPELT_KEY.fullmatch(key) and means_schemaorg(value):
+            root["@context"] = value
+            return key
+    return None
+
+
+def repair_context(context: Any) -> tuple[Any, list[str]]:
+    """The context with plain mistakes mended, and what they were."""
+    if isinstance(context, str):
+        if not is_schemaorg(context) and means_schemaorg(context):
+            return VOCABULARY, [f"{context!r} was read as {VOCABULARY}"]
+        return context, []
+    if isinstance(context, list):
+        pairs = [repair_context(part) for part in context]
+        return [part for part, _ in pairs], [note for _, notes in pairs for note in notes]
+    if isinstance(context, dict):
+        vocabulary = context.get("@vocab")
+        if isinstance(vocabulary, str) and _BARE_VOCABULARY.fullmatch(vocabulary):
+            return {**context, "@vocab": vocabulary + "/"}, [f"the vocabulary {vocabulary!r} lacks its slash"]
+    return context, []
+
+
+def context_loader(schemaorg: dict[str, Any], documents: DocumentSource | None) -> ContextLoader:
+    """A function from an absolute address to the context there, which asks `documents` for each but once."""
+    loaded: dict[str, Any] = {}
+
+    def load_context(reference: str) -> Any:
+        if is_schemaorg(reference):
+            return schemaorg
+        if reference not in loaded:
+            if len(loaded) >= _MAX_REMOTE_CONTEXTS:
+                raise ContextError("context-too-large", f"more than {_MAX_REMOTE_CONTEXTS} remote contexts")
+            loaded[reference] = _read_context(reference, documents)
+        found = loaded[reference]
+        if isinstance(found, ContextError):
+            raise ContextError(found.code, str(found))
+        return found
+
+    return load_context
+
+
+def inline_context(context: Any, base: str, load_context: ContextLoader, depth: int = 0) -> list[Any]:
+    """JSON-LD 1.1 API, context processing, 5.2: the local contexts in order, remote ones in the place of their names.
+
+    What a remote context says about `@base` is left out, as step 5.7 has it.
+    """
+    if depth > _MAX_REMOTE_DEPTH:
+        raise ContextError("context-invalid", "contexts refer to contexts without end")
+    if isinstance(context, list):
+        return [local for part in context for local in inline_context(part, base, load_context, depth)]
+    if isinstance(context, str):
+        reference = resolve_iri(base, context)
+        remote = load_context(reference)
+        return inline_context(remote, reference, load_context, depth + 1)
+    if depth and isinstance(context, dict) and "@base" in context:
+        return [{key: value for key, value in context.items() if key != "@base"}]
+    return [context]
+
+
+def check_chains(context: dict[str, Any]) -> None:
+    """Refuse terms that are defined by terms that are defined by terms …: native parsers follow them on their stack."""
+    waiting = {term: _references(term, value) for term, value in context.items()}
+    for _ in range(_MAX_CHAIN):
+        waiting = {
+            term: rest for term, names in waiting.items() if (rest := [name for name in names if name in waiting])
+        }
+        if not waiting:
+            return
+    raise ContextError("context-invalid", f"{len(waiting)} terms are defined by each other in a long chain")
+
+
+def _read_context(reference: str, documents: DocumentSource | None) -> Any:
+    """The context that the document at an address holds, or the error that says why there is none."""
+    body = documents(reference) if documents is not None else None
+    if body is None:
+        return ContextError("context-unknown", f"the context {reference[:200]} is not at hand")
+    try:
+        document = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        return ContextError("context-invalid", f"the context {reference[:200]} is not JSON: {error}")
+    if not isinstance(document, dict) or "@context" not in document:
+        return ContextError("context-invalid", f"the document {reference[:200]} has no @context")
+    if is_deeper(document, MAX_CONTEXT_DEPTH):
+        return ContextError("context-too-large", f"the context {reference[:200]} is nested too deep")
+    return document["@context"]
+
+
+@lru_cache(maxsize=1)
+def _plain_terms() -> frozenset[str]:
+    return frozenset(FACTS.plain.split())
+
+
+def _references(term: str, definition: Any) -> list[str]:
+    """The terms that this one's definition may refer to."""
+    parts = [definition] if isinstance(definition, str) else []
+    if isinstance(definition, dict):
+        parts = [value for key in _REFERRING if isinstance(value := definition.get(key), str)]
+    names = {name for part in (*parts, term) for name in (part, part.partition(":")[0])}
+    return sorted(names - {term})

@@ -1,0 +1,68 @@
+"""The links of a page that a crawler could follow: target, relation, anchor text, nofollow."""
+
+from collections.abc import Iterator
+from itertools import repeat
+
+from rdfspider.extract.dom import Document, Element
+from rdfspider.extract.statements import Problems
+from rdfspider.records import Link
+from rdfspider.urls import resolve_links
+
+MAX_TEXT_CHARS = 500
+"""Anchor text beyond this is somebody's whole page inside a link."""
+MAX_TEXTS_CHARS = 8_000_000
+"""Anchor text read of one page in all: links that hold each other, as XML allows, would read it again and again."""
+
+
+# Hints on connections: they name hosts, not pages.
+_HINTS = frozenset({"dns-prefetch", "preconnect"})
+
+
+def read_links(tree: Document, base: str, max_links: int, problems: Problems) -> tuple[Link, ...]:
+    """Links in tree order: first those that people click, then those of the head, then frames."""
+    # One selector a tag: each is answered from the tag names, several at once by a walk over the whole tree. Pages have
+    # hundreds of links, so they are read column by column.
+    anchors = tree.select("a[href]") + tree.select("area[href]")
+    heads = [element for element in tree.select("link[href][rel]") if element.attr("rel") not in _HINTS]
+    frames = tree.select("iframe[src]") + tree.select("frame[src]")
+    hrefs = list(map(Element.attr, anchors + heads, repeat("href"))) + list(map(Element.attr, frames, repeat("src")))
+    targets = resolve_links(base, {href for href in hrefs if href and href[0] != "#"})
+    found = iter(map(targets.get, hrefs))
+    links = _read_anchors(anchors, found)
+    for element in heads:
+        if target := next(found):
+            relation = element.attr("rel") or ""
+            links.append(Link(target, relation, element.attr("title") or "", "nofollow" in relation.lower()))
+    for element in frames:
+        if target := next(found):
+            links.append(Link(target, element.tag))
+    if len(links) > max_links:
+        problems.add("too-many-links", f"{len(links)} links were cut to {max_links}")
+        del links[max_links:]
+    return tuple(links)
+
+
+def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list[Link]:
+    """The links of `a` and `area` elements; takes as many targets as there are elements."""
+    room = MAX_TEXTS_CHARS
+    links: list[Link] = []
+    for element, relation, target in zip(anchors, map(Element.attr, anchors, repeat("rel")), targets, strict=False):
+        if target is None:
+            continue
+        text = element.text if room > 0 else ""
+        if len(text) > MAX_TEXT_CHARS:
+            room -= len(text)
+            text = text[: 4 * MAX_TEXT_CHARS]
+        text = " ".join(text.split())[:MAX_TEXT_CHARS] or _other_text(element)
+        if relation:
+            links.append(Link(target, relation, text, "nofollow" in relation.lower()))
+        else:
+            links.append(Link(target, "", text))
+    return links
+
+
+def _other_text(element: Element) -> str:
+    """What a link without text says to those who cannot see its image."""
+    image = element.select_one("img[alt]")
+    text = image.attr("alt") if image else element.attr("aria-label") or element.attr("title")
+    return " ".join((text or "").split())[:MAX_TEXT_CHARS]

@@ -1,0 +1,91 @@
+"""`meta` elements → RDF: OpenGraph, Twitter cards, Dublin Core, also where no prefix is declared.
+
+RDFa already reads `meta property="og:…"`; this reads what RDFa by the letter does not: `name` in place of `property`, prefixes
+that the page never declared, and Dublin Core's `DC.title`. Values are the literals that RDFa would give, so both agree.
+"""
+
+from rdfspider.extract.dom import Document
+from rdfspider.extract.statements import Statements
+from rdfspider.records import Content
+
+DC_ELEMENTS = "http://purl.org/dc/elements/1.1/"
+DC_TERMS = "http://purl.org/dc/terms/"
+
+NAMESPACES = {
+    "og": "http://ogp.me/ns#",
+    "article": "http://ogp.me/ns/article#",
+    "book": "http://ogp.me/ns/book#",
+    "business": "http://ogp.me/ns/business#",
+    "fb": "http://ogp.me/ns/fb#",
+    "music": "http://ogp.me/ns/music#",
+    "place": "http://ogp.me/ns/place#",
+    "product": "http://ogp.me/ns/product#",
+    "profile": "http://ogp.me/ns/profile#",
+    "video": "http://ogp.me/ns/video#",
+    "website": "http://ogp.me/ns/website#",
+    "twitter": "https://dev.twitter.com/cards#",
+    "dc": DC_ELEMENTS,
+    "dcterms": DC_TERMS,
+}
+
+# The properties of http://purl.org/dc/elements/1.1/, and those that http://purl.org/dc/terms/ adds.
+_DC_ELEMENT_NAMES = frozenset(
+    "contributor coverage creator date description format identifier language publisher relation rights source subject "
+    "title type".split()
+)
+_DC_TERM_NAMES = {
+    name.lower(): name
+    for name in (
+        "abstract accessRights accrualMethod accrualPeriodicity accrualPolicy alternative audience available "
+        "bibliographicCitation conformsTo created dateAccepted dateCopyrighted dateSubmitted educationLevel extent "
+        "hasFormat hasPart hasVersion instructionalMethod isFormatOf isPartOf isReferencedBy isReplacedBy isRequiredBy "
+        "isVersionOf issued license mediator medium modified provenance references replaces requires rightsHolder spatial "
+        "tableOfContents temporal valid"
+    ).split()
+}
+
+
+def extract_meta(tree: Document, content: Content, out: Statements) -> None:
+    """Write what the page's `meta` elements say of it, and Dublin Core's `link` elements."""
+    root = tree.root
+    language = root.attr("lang") or root.attr("xml:lang") if root is not None else None
+    for meta in tree.select("meta[content]"):
+        names = meta.attr("property") or meta.attr("name")
+        value = meta.attr("content")
+        if not names or not value:
+            continue
+        for name in names.split():
+            predicate = _predicate(name)
+            if predicate:
+                term = out.iri(predicate)
+                if term:
+                    out.add(out.page, term, out.literal(value, meta.attr("lang") or language))
+    for link in tree.select("link[rel][href]"):
+        relation = link.attr("rel") or ""
+        if relation[:2].lower() == "dc":
+            predicate = _predicate(relation)
+            target = out.resolve(link.attr("href") or "") if predicate else None
+            if predicate and target:
+                out.add(out.page, f"<{predicate}>", target)
+
+
+def _predicate(name: str) -> str | None:
+    """The property that a name such as `og:title`, `twitter:card` or `DC.date.created` means; None for all other names."""
+    for mark in (":", "."):
+        prefix, found, local = name.partition(mark)
+        namespace = NAMESPACES.get(prefix.lower()) if found else None
+        if namespace is not None and local:
+            if namespace in (DC_ELEMENTS, DC_TERMS):
+                return _dublin_core(namespace, local)
+            return namespace + local if mark == ":" else None
+    return None
+
+
+def _dublin_core(namespace: str, local: str) -> str | None:
+    """The last part of a Dublin Core name that is a term: `Date.Created` means dcterms:created, `Title` dc:title."""
+    for part in reversed(local.lower().replace(":", ".").split(".")):
+        if part in _DC_TERM_NAMES:
+            return DC_TERMS + _DC_TERM_NAMES[part]
+        if part in _DC_ELEMENT_NAMES:
+            return namespace + part
+    return None

@@ -1,0 +1,265 @@
+"""Microdata → RDF: the items of a page, by the W3C note "Microdata to RDF", second edition.
+
+Native selectors find the annotated elements; each property is given to its item by one native look at its ancestors, so the
+tree itself is never walked. Items wait in a queue instead of a recursion, since `itemref` can chain them without end.
+"""
+
+import re
+from collections import deque
+from typing import NamedTuple
+from urllib.parse import quote
+
+from rdfspider.extract.dom import Document, Element
+from rdfspider.extract.statements import RDF_TYPE, XSD, Statements
+from rdfspider.records import Content
+
+# The registry of vocabularies (http://www.w3.org/ns/md): prefixes of types whose properties share one namespace, and the
+# properties that also mean another one. Other vocabularies are the type up to its last "/" or "#".
+_Registry = dict[str, dict[str, str]]
+REGISTRY: _Registry = {
+    "http://schema.org/": {"additionalType": RDF_TYPE},
+    "https://schema.org/": {"additionalType": RDF_TYPE},
+    "http://microformats.org/profile/hcard": {},
+}
+
+_URL_ATTRIBUTES = {
+    "a": "href",
+    "area": "href",
+    "link": "href",
+    "audio": "src",
+    "embed": "src",
+    "iframe": "src",
+    "img": "src",
+    "source": "src",
+    "track": "src",
+    "video": "src",
+    "object": "data",
+}
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:\S")
+_ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
+_TIMES = (
+    (re.compile(rf"-?\d{{4,}}-\d\d-\d\d{_ZONE}"), f"<{XSD}date>"),
+    (re.compile(rf"-?\d{{4,}}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?{_ZONE}"), f"<{XSD}dateTime>"),
+    (re.compile(rf"\d\d:\d\d:\d\d(?:\.\d+)?{_ZONE}"), f"<{XSD}time>"),
+    (
+        re.compile(r"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"),
+        f"<{XSD}duration>",
+    ),
+    (re.compile(r"-?\d{4,}-\d\d"), f"<{XSD}gYearMonth>"),
+    (re.compile(r"-?\d{4,}"), f"<{XSD}gYear>"),
+)
+_INTEGER = re.compile(r"[+-]?\d+")
+_DOUBLE = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_PROPERTIES = "[itemprop],[itemprop-reverse]"
+_CYCLE = "an item is a property of itself through itemref"
+_CYCLE_STEPS = 512
+
+
+class _Item(NamedTuple):
+    """An item that waits for its properties to be written; `type` and `vocabulary` are those of the item around it."""
+
+    element: Element
+    subject: str
+    type: str | None
+    vocabulary: str | None
+    parent: "_Item | None"
+
+
+def extract_microdata(tree: Document, content: Content, out: Statements, registry: _Registry = REGISTRY) -> None:
+    """Write the statements of every top-level item, and of the items within, into `out`."""
+    marked = tree.select(f"[itemscope],{_PROPERTIES}")
+    scopes = [element for element in marked if element.attr("itemscope") is not None]
+    if scopes:
+        _Reader(tree, marked, out, registry).read(scopes)
+
+
+class _Reader:
+    """One reading of one page: which properties belong to which item, and the subjects given so far."""
+
+    def __init__(self, tree: Document, marked: list[Element], out: Statements, registry: _Registry) -> None:
+        self.tree = tree
+        self.out = out
+        self.registry = registry
+        self.subjects: dict[Element, str] = {}
+        self.owned: dict[Element | None, list[Element]] = {}
+        self.order: dict[Element, int] = {}
+        self.owners: dict[Element, Element | None] = {}
+        self.ids: dict[str, Element] | None = None
+        self.languages: dict[Element, str | None] = {}
+        for number, element in enumerate(marked):
+            if element.attr("itemprop") is None and element.attr("itemprop-reverse") is None:
+                continue
+            parent = element.parent
+            owner = parent.closest("[itemscope]") if isinstance(parent, Element) else None
+            self.order[element] = number
+            self.owners[element] = owner
+            self.owned.setdefault(owner, []).append(element)
+
+    def read(self, scopes: list[Element]) -> None:
+        """Section 5.3, step 1: items that are no property of another item."""
+        for element in scopes:
+            if element.attr("itemprop") is None and element.attr("itemprop-reverse") is None:
+                self._write_items(element)
+
+    def _write_items(self, top: Element) -> None:
+        waiting = deque([_Item(top, self._subject(top)[0], None, None, None)])
+        while waiting and not self.out.full:
+            item = self._write_types(waiting.popleft())
+            for element in self._properties(item.element):
+                if self.out.full:
+                    return
+                self._write_property(item, element, waiting)
+
+    def _subject(self, element: Element) -> tuple[str, bool]:
+        """Steps 1 and 2: the item's subject, and whether it is met for the first time."""
+        known = self.subjects.get(element)
+        if known is not None:
+            return known, False
+        name = element.attr("itemid")
+        subject = (self.out.resolve(name) if name is not None else None) or self.out.blank()
+        self.subjects[element] = subject
+        return subject, True
+
+    def _write_types(self, item: _Item) -> _Item:
+        """Steps 3 to 8: the item's types, and the vocabulary that its properties are named by."""
+        current, vocabulary = item.type, item.vocabulary
+        first = True
+        for name in (item.element.attr("itemtype") or "").split():
+            if not _ABSOLUTE.match(name):
+                continue
+            term = self.out.iri(name)
+            if term is None:
+                continue
+            self.out.add(item.subject, RDF_TYPE, term)
+            if first:
+                current, vocabulary, first = term[1:-1], self._vocabulary(term[1:-1]), False
+        return item._replace(type=current, vocabulary=vocabulary)
+
+    def _vocabulary(self, item_type: str) -> str:
+        """Step 6: the registry's prefix of the type, or the type up to its last "#" or "/"."""
+        for prefix in self.registry:
+            if item_type.startswith(prefix):
+                return prefix
+        fragment = item_type.rfind("#")
+        return item_type[: (fragment if fragment >= 0 else item_type.rfind("/")) + 1]
+
+    def _properties(self, scope: Element) -> list[Element]:
+        """HTML, "the properties of an item": its own elements and those that it refers to, in tree order."""
+        own = self.owned.get(scope, [])
+        references = scope.attr("itemref")
+        if not references:
+            return own
+        found = dict.fromkeys(own)
+        for name in dict.fromkeys(references.split()):
+            element = self._element_by_id(name)
+            if element is None:
+                self.out.problem("itemref-unknown", f"no element has the id {name[:80]!r}")
+                continue
+            if element in self.order:
+                found[element] = None
+            if element.attr("itemscope") is None:
+                owner = element.closest("[itemscope]")
+                inside = (each for each in element.select(_PROPERTIES) if self.owners[each] is owner)
+                found.update(dict.fromkeys(inside))
+        if scope in found:
+            del found[scope]
+            self.out.problem("item-cycle", _CYCLE)
+        return sorted(found, key=self.order.__getitem__)
+
+    def _element_by_id(self, name: str) -> Element | None:
+        if self.ids is None:
+            self.ids = {}
+            for element in self.tree.select("[id]"):
+                self.ids.setdefault(element.attr("id") or "", element)
+        return self.ids.get(name)
+
+    def _write_property(self, item: _Item, element: Element, waiting: deque[_Item]) -> None:
+        """Step 9: one element's value, under each of its names."""
+        names, reverse_names = element.attr("itemprop"), element.attr("itemprop-reverse")
+        if element.attr("itemscope") is not None:
+            value, is_new = self._subject(element)
+            if is_new:
+                waiting.append(_Item(element, value, item.type, item.vocabulary, item))
+            elif _is_above(element, item):
+                self.out.problem("item-cycle", _CYCLE)
+        else:
+            value = self._value(element)
+        for name in dict.fromkeys((names or "").split()):
+            predicate = self._predicate(name, item)
+            if predicate:
+                self.out.add(item.subject, predicate, value)
+                self._expand(name, item, value)
+        if reverse_names and value[0] == '"':
+            self.out.problem("reverse-literal", "itemprop-reverse on a literal was ignored")
+        elif reverse_names:
+            for name in dict.fromkeys(reverse_names.split()):
+                predicate = self._predicate(name, item)
+                if predicate:
+                    self.out.add(value, predicate, item.subject)
+
+    def _predicate(self, name: str, item: _Item) -> str | None:
+        """Section 5.4: the property's IRI."""
+        if _ABSOLUTE.match(name):
+            return self.out.iri(name)
+        if item.vocabulary is None:
+            page = self.out.base.partition("#")[0]
+            return self.out.iri(f"{page}#{quote(name, safe=_FRAGMENT_SAFE)}")
+        joint = "" if item.vocabulary.endswith(("/", "#")) else "#"
+        return self.out.iri(item.vocabulary + joint + quote(name, safe=_FRAGMENT_SAFE))
+
+    def _expand(self, name: str, item: _Item, value: str) -> None:
+        """Section 5.6: vocabulary expansion by the registry."""
+        also = self.registry.get(item.vocabulary or "", {}).get(name)
+        if also:
+            self.out.add(item.subject, also, value)
+
+    def _value(self, element: Element) -> str:
+        """Section 5.5: the property's value."""
+        given = element.attr("content")
+        if given is not None:
+            return self.out.literal(given, self._language(element))
+        attribute = _URL_ATTRIBUTES.get(element.tag)
+        if attribute is not None:
+            reference = element.attr(attribute)
+            term = self.out.resolve(reference) if reference is not None else None
+            return term or self.out.literal(reference or "", None)
+        if element.tag == "time":
+            text = element.attr("datetime")
+            return self._typed(element, element.text if text is None else text, _TIMES)
+        if element.tag in ("data", "meter"):
+            text = element.attr("value")
+            return self._typed(element, element.text if text is None else text, _NUMBERS)
+        return self.out.literal("" if element.tag == "meta" else element.text, self._language(element))
+
+    def _typed(self, element: Element, text: str, types: tuple[tuple[re.Pattern[str], str], ...]) -> str:
+        lexical = text.strip()
+        if len(lexical) < 64:
+            for pattern, datatype in types:
+                if pattern.fullmatch(lexical):
+                    return self.out.literal(lexical, datatype=datatype)
+        return self.out.literal(text, self._language(element))
+
+    def _language(self, element: Element) -> str | None:
+        """The language of the nearest element that names one; an empty name is no language."""
+        parent = element.parent
+        if element.attr("lang") is None and isinstance(parent, Element):
+            if parent not in self.languages:
+                named = parent.closest("[lang]")
+                self.languages[parent] = named.attr("lang") if named else None
+            return self.languages[parent] or None
+        return element.attr("lang") or None
+
+
+_NUMBERS = ((_INTEGER, f"<{XSD}integer>"), (_DOUBLE, f"<{XSD}double>"))
+_FRAGMENT_SAFE = "!$&'()*+,;=:@/?-._~%"
+
+
+def _is_above(element: Element, item: _Item) -> bool:
+    above: _Item | None = item
+    for _ in range(_CYCLE_STEPS):
+        if above is None:
+            return False
+        if above.element is element:
+            return True
+        above = above.parent
+    return False

@@ -1,0 +1,350 @@
+"""A tree in, its microformats out: which elements are items, which are their properties, and what is inside what.
+
+Nothing is read from the elements here, only their classes: every class attribute of the page once, then one walk over the
+elements whose classes mean something. Items are in the order of the document, parents before what is inside them, so
+those who read them never need to recurse.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import repeat
+from typing import NamedTuple
+
+from rdfspider.extract.dom import Document, Element, Node
+from rdfspider.extract.microformats_classic import ITEM, ROOTS, Rules, rules_of
+
+Report = Callable[[str, str], None]
+"""Takes the code and the message of a problem."""
+
+_MAX_INCLUDED = 20_000
+"""Elements that all includes of a page may bring into items: an include is read anew for each item that names it."""
+
+_MAX_ITEMS = 50_000
+"""Items kept of one page; listings of real sites have hundreds."""
+
+_MAX_PROPERTIES = 100_000
+"""Properties kept of one page: a class attribute can name one with every three bytes."""
+
+_MAX_CLASS_CHARS = 8_192
+"""Of longer class attributes the rest is not looked at."""
+
+_MAX_LEVELS = 64
+"""Properties kept inside each other, because each of them is read with all that is in it."""
+
+_SPACE = " \\t\\n\\f\\r"
+_TOKEN = re.compile(f"[^{_SPACE}]+")
+# Microformats 2 parsing, "note about class names": a vendor's prefix may have digits, all other words are lower-case letters.
+_V2_NAME = "(?:[a-z0-9]+-)?[a-z]+(?:-[a-z]+)*"
+_V2_ROOT = re.compile(f"h-{_V2_NAME}")
+_V2_PROPERTY = re.compile(f"(p|u|dt|e)-({_V2_NAME})")
+_V2_PREFIX = re.compile(f"(?:^|[{_SPACE}])(?:[hpue]|dt)-")
+_CLASSIC_ROOTS = frozenset(ROOTS)
+_AFTER_SPACE = re.compile(f" (h-[^ ]*|(?:{'|'.join(sorted(ROOTS))})(?= ))")
+_VALUES = frozenset({"value", "value-title"})
+
+
+class Found(NamedTuple):
+    """An element that is a property of an item; `item` is the item that the same element is the root of."""
+
+    prefix: str
+    name: str
+    element: Element
+    item: "Item | None" = None
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A root element and what it owns; `rules` is None for microformats 2, which implies properties."""
+
+    element: Element
+    types: list[str]
+    rules: Rules | None
+    found: list[Found] = field(default_factory=list)
+    children: list["Item"] = field(default_factory=list)
+    includes: list[str] = field(default_factory=list)
+    """Ids of the elements that a classic item includes."""
+    included: list[Element] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Items:
+    """The microformats of a page."""
+
+    top: list[Item] = field(default_factory=list)
+    every: list[Item] = field(default_factory=list)
+    """All items in the order of the document."""
+    shared: set[Item] = field(default_factory=set)
+    """Items inside elements that others include: they may be before those whose parts they are."""
+    values: dict[Element, list[Element]] = field(default_factory=dict)
+    """The value elements of each property element (value class pattern)."""
+
+    def inside_out(self) -> list[Item]:
+        """All items, each after those that are its parts: backwards, and first those that may be before their users."""
+        first = [item for item in self.every if item in self.shared]
+        rest = [item for item in self.every if item not in self.shared] if first else self.every
+        return [*reversed(first), *reversed(rest)]
+
+
+class _Classes(NamedTuple):
+    """What the classes of an element mean; `words` are the ones that some classic item of the page may know."""
+
+    types: tuple[str, ...]
+    classic: tuple[str, ...]
+    properties: tuple[tuple[str, str], ...]
+    words: tuple[str, ...]
+    is_value: bool
+    is_include: bool
+
+
+def find_items(tree: Document, ignored: frozenset[str], report: Report) -> Items | None:
+    """The items of a page, or None where no class is a root; roots in `ignored` are no roots."""
+    elements = tree.select("[class]")
+    names = [name or "" for name in map(Element.attr, elements, repeat("class"))]
+    distinct = set(names)
+    classic, has_v2 = _present_roots(distinct, ignored)
+    if not classic and not has_v2:
+        return None
+    known = _known_words(classic)
+    # Split at any white space, more than HTML knows: what that finds is looked at closely before it counts.
+    meant = {name for name in distinct if not known.isdisjoint(name.split()) or (has_v2 and _V2_PREFIX.search(name))}
+    meanings: dict[str, _Classes] = {}
+    finder = _Finder(tree, report)
+    for element, name in [pair for pair in zip(elements, names, strict=True) if pair[1] in meant]:
+        if name not in meanings:
+            meanings[name] = _classify(name, known, ignored)
+        if not finder.visit(element, meanings[name]):
+            break
+    finder.finish()
+    return finder.items
+
+
+def _present_roots(names: set[str], ignored: frozenset[str]) -> tuple[frozenset[str], bool]:
+    """The classic roots of a page, and whether it has others: one look over all class attributes at once."""
+    joined = f" {' '.join(names)} ".replace("\n", " ").replace("\t", " ").replace("\r", " ").replace("\f", " ")
+    found = frozenset(_AFTER_SPACE.findall(joined))
+    return found & _CLASSIC_ROOTS, any(_V2_ROOT.fullmatch(token) for token in found - ignored)
+
+
+def _root_names(tokens: list[str], ignored: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The types of microformats 2 that class names give, sorted as the specification asks, or else the classic roots."""
+    types = {token for token in tokens if token[:2] == "h-" and _V2_ROOT.fullmatch(token)} - ignored
+    if types:
+        return tuple(sorted(types)), ()
+    return (), tuple(sorted({token for token in tokens if token in ROOTS}))
+
+
+@lru_cache(maxsize=64)
+def _known_words(classic: frozenset[str]) -> frozenset[str]:
+    """The class names that mean something on a page with these classic roots."""
+    if not classic:
+        return _VALUES
+    reviews = {ITEM} if any(name.startswith("hreview") for name in classic) else set()
+    return _VALUES | classic | {"include", *rules_of(tuple(sorted(classic | reviews))).names}
+
+
+def _classify(name: str, known: frozenset[str], ignored: frozenset[str]) -> _Classes:
+    tokens = _TOKEN.findall(name[:_MAX_CLASS_CHARS])
+    types, old = _root_names(tokens, ignored)
+    matches = [_V2_PROPERTY.fullmatch(token) for token in tokens]
+    return _Classes(
+        types,
+        old,
+        tuple((match[1], match[2]) for match in matches if match and match[0] not in ignored),
+        tuple(token for token in tokens if token in known),
+        not _VALUES.isdisjoint(tokens),
+        "include" in tokens,
+    )
+
+
+class _Finder:
+    """Visits the elements that mean something, in the order of the document, and gives each to its item."""
+
+    def __init__(self, tree: Document, report: Report) -> None:
+        self.items = Items()
+        self._tree = tree
+        self._report = report
+        # Of every node passed on the way up: the item that its children belong to, and the properties that they are in.
+        self._places: dict[Node, tuple[Item | None, int]] = {}
+        self._roots: dict[Element, Item] = {}
+        self._values: list[Element] = []
+        self._words: dict[Element, tuple[str, ...]] = {}
+        self._properties_left = _MAX_PROPERTIES
+
+    def visit(self, element: Element, classes: _Classes) -> bool:
+        """Take an element; False where the page has more than is kept, and no further one is needed."""
+        owner, level = self._place(element)
+        properties = self._properties(owner, classes)
+        if level >= _MAX_LEVELS and properties:
+            self._report("nested-properties", f"properties inside more than {_MAX_LEVELS} others were left out")
+            return True
+        item = self._root(element, classes, owner)
+        if classes.words:
+            self._words[element] = classes.words
+        if properties or item:
+            self._places[element] = (item or owner, level + 1 if properties else level)
+        if owner is not None:
+            owner.found.extend([Found(prefix, name, element, item) for prefix, name in properties])
+            if item is not None and not properties:
+                owner.children.append(item)
+            if classes.is_include and owner.rules:
+                owner.includes.extend(_include_ids(element))
+        elif item is not None:
+            self.items.top.append(item)
+        if classes.is_value and owner is not None:
+            self._values.append(element)
+        return self._has_room(len(properties))
+
+    def _has_room(self, properties: int) -> bool:
+        """Whether more fits after so many further properties."""
+        self._properties_left -= properties
+        if self._properties_left > 0 and len(self.items.every) < _MAX_ITEMS:
+            return True
+        self._report("too-many-items", f"beyond {_MAX_ITEMS} items or {_MAX_PROPERTIES} properties the page was left")
+        return False
+
+    def finish(self) -> None:
+        """Add what needs the whole page: link relations, includes, value elements."""
+        if any(item.rules and item.rules.rels for item in self.items.every):
+            self._add_relations()
+        including = [item for item in self.items.every if item.includes]
+        if including:
+            self._add_includes(including)
+        if self._values:
+            self._assign_values()
+
+    def _place(self, element: Element) -> tuple[Item | None, int]:
+        """The nearest item around an element, and how many properties are around it.
+
+        Every node between learns them as well, so the page is climbed once.
+        """
+        places = self._places
+        passed: list[Node] = []
+        node: Node | None = element.parent
+        while node is not None and node not in places:
+            passed.append(node)
+            node = node.parent
+        place = (None, 0) if node is None else places[node]
+        for node in passed:
+            places[node] = place
+        return place
+
+    def _properties(self, owner: Item | None, classes: _Classes) -> tuple[tuple[str, str], ...]:
+        """What the element is a property of its owner as: inside a classic item, old names alone count."""
+        if owner is None:
+            return ()
+        if owner.rules is None:
+            return classes.properties
+        names = owner.rules.names
+        return tuple(dict.fromkeys(names[word] for word in classes.words if word in names))
+
+    def _root(self, element: Element, classes: _Classes, owner: Item | None) -> Item | None:
+        """The item that the element is the root of."""
+        if classes.types:
+            item = Item(element, list(classes.types), None)
+        elif classes.classic:
+            item = Item(element, sorted({ROOTS[name] for name in classes.classic}), rules_of(classes.classic))
+            item.includes = _referred_ids(element)
+        elif ITEM in classes.words and owner is not None and owner.rules and ITEM in owner.rules.names:
+            item = Item(element, ["h-item"], rules_of((ITEM,)))
+        else:
+            return None
+        self._roots[element] = item
+        self.items.every.append(item)
+        return item
+
+    def _add_relations(self) -> None:
+        """Links whose relation is a property of the classic item around them, unless their class already is."""
+        for element in self._tree.select("a[rel][href], area[rel][href]"):
+            relations = frozenset(_TOKEN.findall((element.attr("rel") or "").lower()))
+            if relations.isdisjoint(_RELATIONS):
+                continue
+            owner, _ = self._place(element)
+            if owner is None or owner.rules is None or element in self._roots:
+                continue
+            names = {owner.rules.names.get(word, ("", ""))[1] for word in self._words.get(element, ())}
+            for needed, prefix, name in owner.rules.rels:
+                if needed <= relations and name not in names:
+                    owner.found.append(Found(prefix, name, element))
+                    if not self._has_room(1):
+                        return
+
+    def _add_includes(self, including: list[Item]) -> None:
+        """The include pattern: what is in the elements that a classic item names is as if it were in the item."""
+        targets: dict[str, Element] = {}
+        for element in self._tree.select("[id]"):
+            targets.setdefault(element.attr("id") or "", element)
+        parts: dict[Element, list[Element]] = {}
+        left = _MAX_INCLUDED
+        for item in including:
+            for identifier in dict.fromkeys(item.includes):
+                target = targets.get(identifier)
+                if target is None:
+                    self._report("include-missing", f"no element has the id {identifier[:60]!r}")
+                    continue
+                if target not in parts:
+                    parts[target] = self._parts(target)
+                left -= len(parts[target])
+                if left < 0:
+                    self._report("include-limit", f"includes of more than {_MAX_INCLUDED} elements were left out")
+                    return
+                self._include(item, target, parts[target])
+
+    def _parts(self, target: Element) -> list[Element]:
+        """The element and all with classes in it; nothing where it includes others itself, so that no cycle can be."""
+        if target.matches(_INCLUDING) or target.select_one(_INCLUDING):
+            self._report("include-nested", "an included element that includes others was left out")
+            return []
+        return [target, *target.select("[class]")]
+
+    def _include(self, item: Item, target: Element, parts: list[Element]) -> None:
+        if not parts or item.rules is None:
+            return
+        around, _ = self._place(target)
+        names = item.rules.names
+        for element in parts:
+            nested = self._roots.get(element)
+            if nested is not None:
+                self.items.shared.add(nested)
+            if self._place(element)[0] is not around:
+                continue
+            properties = dict.fromkeys(names[word] for word in self._words.get(element, ()) if word in names)
+            item.found.extend([Found(prefix, name, element, nested) for prefix, name in properties])
+            if nested is not None and not properties:
+                item.children.append(nested)
+        item.included.append(target)
+
+    def _assign_values(self) -> None:
+        """Value class pattern: a value element is of the nearest property, if no other property, item or value is between."""
+        properties = {found.element for item in self.items.every for found in item.found}
+        nearest: dict[Node, Node | None] = dict.fromkeys(self._values)
+        for element in (*self._values, *self._roots, *properties):
+            nearest[element] = element
+        for element in self._values:
+            passed: list[Node] = []
+            node: Node | None = element.parent
+            while node is not None and node not in nearest:
+                passed.append(node)
+                node = node.parent
+            stop = None if node is None else nearest[node]
+            nearest.update(dict.fromkeys(passed, stop))
+            if isinstance(stop, Element) and stop in properties:
+                self.items.values.setdefault(stop, []).append(element)
+
+
+_RELATIONS = frozenset({"bookmark", "tag", "principles"})
+_INCLUDING = ".include, [itemref], [headers]"
+
+
+def _include_ids(element: Element) -> Iterator[str]:
+    """The id that `a.include` or `object.include` points to."""
+    reference = (element.attr("href") if element.tag == "a" else element.attr("data")) or ""
+    if reference[:1] == "#" and len(reference) > 1:
+        yield reference[1:]
+
+
+def _referred_ids(element: Element) -> list[str]:
+    """The ids that a classic root names in `itemref` or, as a table cell, in `headers`."""
+    references = element.attr("itemref") or (element.attr("headers") if element.tag in ("td", "th") else "")
+    return _TOKEN.findall(references or "")

@@ -1,0 +1,137 @@
+"""Which RDF terms the names of microformats stand for: tables of facts; `docs/microformats.md` shows them to users.
+
+People, organisations and places are vCard; all else is schema.org. What neither has keeps its own name in the
+namespace of the microformats wiki.
+"""
+
+from typing import NamedTuple
+
+VCARD = "http://www.w3.org/2006/vcard/ns#"
+SCHEMA = "http://schema.org/"
+FALLBACK = "http://microformats.org/wiki/"
+
+Terms = dict[str, tuple[str, str]]
+"""By name of property: the predicate for literals, and the one for resources."""
+
+
+class Mapping(NamedTuple):
+    """The class of a type of microformat and the predicates of its properties, as terms."""
+
+    type: str
+    terms: Terms
+
+
+def _terms(namespace: str, words: str) -> Terms:
+    """The table that words stand for: `name`, `name=term`, or `name=term/resource` where resources have their own."""
+    terms: Terms = {}
+    for word in words.split():
+        name, _, term = word.partition("=")
+        literal, _, resource = (term or name).partition("/")
+        terms[name] = (f"<{namespace}{literal}>", f"<{namespace}{resource or literal}>")
+    return terms
+
+
+_VCARD_TERMS = _terms(
+    VCARD,
+    "name=fn honorific-prefix given-name additional-name family-name honorific-suffix sort-string nickname "
+    "email=email/hasEmail tel=tel/hasTelephone impp=hasInstantMessage url=hasURL uid=uid/hasUID "
+    "logo=hasLogo photo=hasPhoto sound=hasSound key=key/hasKey "
+    "adr=adr/hasAddress label post-office-box extended-address street-address locality region postal-code country-name "
+    "geo=geo/hasGeo latitude longitude altitude tz "
+    "org=organization-name/org organization-name organization-unit job-title=title title role "
+    "category=category/hasCategory note=note/hasNote bday anniversary rev mailer agent class",
+) | {"altitude": ("<http://www.w3.org/2003/01/geo/wgs84_pos#alt>",) * 2}
+
+GENERIC = _terms(
+    SCHEMA,
+    "name url uid=identifier photo=image featured=image logo video audio author summary=description description "
+    "content=text published=datePublished updated=dateModified category=keywords location syndication=sameAs "
+    "comment start=startDate end=endDate duration rating=ratingValue best=bestRating worst=worstRating price review geo=location",
+)
+"""What the names that many formats share mean, where a format has no word of its own for them."""
+
+_ENTRY = _terms(SCHEMA, "location=contentLocation geo=contentLocation") | {
+    "in-reply-to": ("<https://www.w3.org/ns/activitystreams#inReplyTo>",) * 2
+}
+_RATING = "rating=ratingValue average=ratingValue best=bestRating worst=worstRating count=reviewCount votes=ratingCount"
+
+
+def _schema(kind: str, words: str = "") -> Mapping:
+    return Mapping(f"<{SCHEMA}{kind}>", GENERIC | _terms(SCHEMA, words))
+
+
+MAPPINGS: dict[str, Mapping] = {
+    "h-card": Mapping(f"<{VCARD}Kind>", _VCARD_TERMS),
+    "h-adr": Mapping(f"<{VCARD}Address>", _VCARD_TERMS),
+    "h-geo": Mapping(f"<{VCARD}Location>", _VCARD_TERMS),
+    "h-entry": Mapping(f"<{SCHEMA}CreativeWork>", GENERIC | _ENTRY),
+    "h-cite": Mapping(f"<{SCHEMA}CreativeWork>", GENERIC | _ENTRY),
+    "h-feed": _schema("DataFeed"),
+    "h-news": _schema(
+        "NewsArticle",
+        "entry=hasPart dateline=dateline/contentLocation location=contentLocation geo=contentLocation "
+        "source-org=sourceOrganization principles=publishingPrinciples",
+    ),
+    "h-event": _schema(
+        "Event",
+        "attendee organizer performer speaker=performer status=eventStatus content=description",
+    ),
+    "h-item": _schema("Thing"),
+    "h-product": _schema("Product", "brand category identifier content=description"),
+    "h-recipe": _schema(
+        "Recipe",
+        "ingredient=recipeIngredient yield=recipeYield instructions=recipeInstructions duration=totalTime nutrition "
+        "category=recipeCategory",
+    ),
+    "h-resume": _schema("CreativeWork", "contact=about"),
+    "h-review": _schema(
+        "Review",
+        "item=itemReviewed reviewer=author reviewed=datePublished rating=reviewRating content=reviewBody "
+        "description=reviewBody",
+    ),
+    "h-review-aggregate": _schema("AggregateRating", f"item=itemReviewed {_RATING}"),
+    "h-app": _schema("SoftwareApplication", "photo=screenshot"),
+    "h-x-app": _schema("SoftwareApplication", "photo=screenshot"),
+}
+"""The formats that have a mapping."""
+
+ORGANISATION = f"<{VCARD}Organization>"
+CHILD = f"<{FALLBACK}children>"
+FEED_CHILD = f"<{SCHEMA}dataFeedElement>"
+
+_OWN_NAMES = (
+    "accessed affiliation bookmark-of checkin contact education experience follow-of gender-identity invitee item "
+    "like-of listen-of person-tag pronoun pronouns publication quotation-of read-of read-status repost-of rsvp sex size "
+    "skill tag-of translation-of watch-of weight"
+)
+DEFINED = frozenset(_OWN_NAMES.split()).union(*(mapping.terms for mapping in MAPPINGS.values()))
+"""Names of properties that some format of the microformats wiki defines, whether or not they have a predicate elsewhere."""
+
+IGNORED_CLASSES = frozenset(
+    "h-full h-screen h-auto h-min h-max h-fit h-px h-svh h-lvh h-dvh h-inherit h-initial".split()
+)
+"""Heights of CSS frameworks such as Tailwind: they have the form of a root, are on very many pages, and never are one."""
+
+
+def class_terms(types: list[str]) -> list[str]:
+    """The classes of an item: the mapped one of each type, and the type itself as the wiki names it."""
+    terms = [MAPPINGS[kind].type for kind in types if kind in MAPPINGS]
+    return [*dict.fromkeys(terms), *(f"<{FALLBACK}{kind}>" for kind in types)]
+
+
+def predicate_terms(types: list[str], name: str) -> tuple[str, str]:
+    """The predicates of a property: those of the first type that knows it, else the shared ones, else its own name."""
+    for kind in types:
+        mapping = MAPPINGS.get(kind)
+        if mapping is not None and name in mapping.terms:
+            return mapping.terms[name]
+    return GENERIC.get(name) or (f"<{FALLBACK}{name}>",) * 2
+
+
+def is_meant(name: str) -> bool:
+    """Whether a name is one of a property: one that a format defines, or an experiment (`p-x-…`).
+
+    Utility classes of style sheets (`u-hidden`, `p-relative`, `e-con`) have the form of properties, and are far more
+    common than properties that nobody defined.
+    """
+    return name in DEFINED or name.startswith("x-")

@@ -1,0 +1,143 @@
+"""A Page and what detection found in it become an Extraction: one parse, then every syntax that may be there.
+
+A syntax is one line in a table here, one module beside this one, and one test. A syntax that fails on a page costs that
+page its own statements only, with a Problem.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from rdfspider.config import ExtractConfig
+from rdfspider.extract import feeds, grddl, jsonld, meta, microdata, microformats, rdf, rdfa, transforms, xslt
+from rdfspider.extract.document import describe_page, read_facts
+from rdfspider.extract.dom import Document, parse_html, parse_xml_text
+from rdfspider.extract.entities import expand_entities
+from rdfspider.extract.links import read_links
+from rdfspider.extract.statements import Problems, Statements
+from rdfspider.extract.text import read_text
+from rdfspider.records import Content, Extraction, Page
+from rdfspider.urls import resolve_iri
+
+log = logging.getLogger(__name__)
+
+TreeReader = Callable[[Document, Content, Statements], None]
+TextReader = Callable[[Content, Statements], None]
+
+# What is read from a tree of HTML, in the order in which the statements leave.
+HTML_SYNTAXES: dict[str, TreeReader] = {
+    "jsonld": jsonld.extract_scripts,
+    "microdata": microdata.extract_microdata,
+    "rdfa": rdfa.extract_rdfa,
+    "microformats": microformats.extract_microformats,
+    "meta": meta.extract_meta,
+    "grddl": grddl.extract_grddl,
+}
+# What is read from a tree of any other XML.
+XML_SYNTAXES: dict[str, TreeReader] = {
+    "rdfa": rdfa.extract_rdfa,
+    "grddl": grddl.extract_grddl,
+}
+# What is read from the text of a document that is data as a whole, by its kind.
+DOCUMENT_SYNTAXES: dict[str, tuple[str, TextReader]] = {
+    "rdf": ("rdf", rdf.extract_rdf_document),
+    "feed": ("feed", feeds.extract_feed),
+    "json": ("jsonld", lambda content, out: jsonld.extract_document(content.text, out)),
+    "xml": ("xslt", xslt.extract_by_stylesheet),
+}
+SYNTAXES = tuple(
+    dict.fromkeys([*HTML_SYNTAXES, *(name for name, _ in DOCUMENT_SYNTAXES.values()), "transform", "page"])
+)
+"""Every name that `by_syntax` can have."""
+
+
+def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extraction:
+    """Everything that the page says; it never raises, and does no I/O but what the caller's own transforms do."""
+    reading = _Reading(page, content, config)
+    for problem in content.problems:
+        reading.problems.add(problem.code, problem.message)
+    found = Extraction(page.url, content.media_type, content.charset)
+    if content.kind == "html":
+        found = reading.read_html(found)
+    elif content.kind in ("xml", "sitemap"):
+        reading.read_xml()
+    elif content.kind == "text":
+        found = replace(found, text=content.text)
+    if content.kind in DOCUMENT_SYNTAXES:
+        name, read_text_of = DOCUMENT_SYNTAXES[content.kind]
+        reading.run(name, lambda out: read_text_of(content, out))
+    if config.transforms:
+        reading.run("transform", lambda out: transforms.extract_by_transform(page, content, out))
+    return replace(found, statements=reading.statements, problems=reading.problems.listed())
+
+
+class _Reading:
+    """One page being read: its base, and what was found so far."""
+
+    def __init__(self, page: Page, content: Content, config: ExtractConfig) -> None:
+        self.page = page
+        self.content = content
+        self.config = config
+        self.base = page.url
+        self.problems = Problems()
+        self.statements: dict[str, str] = {}
+
+    def run(self, syntax: str, read: Callable[[Statements], None]) -> None:
+        """Let one syntax be read, if it is wanted; a fault in our own code must not cost the page its other data."""
+        if self.config.syntaxes is not None and syntax not in self.config.syntaxes:
+            return
+        out = Statements(self.page.url, self.base, syntax, self.config, self.problems)
+        try:
+            read(out)
+        except Exception as error:
+            log.exception("%s of %s", syntax, self.page.url)
+            out.problem("internal-error", f"{type(error).__name__}: {error}")
+        if out.lines:
+            self.statements[syntax] = out.to_nquads()
+
+    def read_html(self, found: Extraction) -> Extraction:
+        """Everything that is in a tree of HTML or XHTML."""
+        tree = self._parse_html()
+        base = tree.select_one("base[href]")
+        if base is not None:
+            self.base = resolve_iri(self.page.url, (base.attr("href") or "").strip())
+        self._read_tree(tree, HTML_SYNTAXES)
+        facts = read_facts(tree, self.base)
+        found = replace(
+            found,
+            links=read_links(tree, self.base, self.config.max_links, self.problems),
+            title=facts.title,
+            language=facts.language,
+            canonical=facts.canonical,
+            robots=facts.robots,
+            text=read_text(tree),
+        )
+        if self.config.about_page:
+            self.run("page", lambda out: describe_page(tree, found, out))
+        return found
+
+    def read_xml(self) -> None:
+        """RDFa and GRDDL in XML that is no page."""
+        tree = self._parse_xml()
+        if isinstance(tree, str):
+            self.problems.add("not-well-formed", tree)
+        else:
+            self._read_tree(tree, XML_SYNTAXES)
+
+    def _read_tree(self, tree: Document, syntaxes: dict[str, TreeReader]) -> None:
+        for syntax, read in syntaxes.items():
+            self.run(syntax, lambda out, read=read: read(tree, self.content, out))  # type: ignore[misc]
+
+    def _parse_html(self) -> Document:
+        if self.content.media_type == "application/xhtml+xml":
+            tree = self._parse_xml()
+            if not isinstance(tree, str):
+                return tree
+            self.problems.add("not-well-formed", f"read as HTML, since it is no XML: {tree}")
+        return parse_html(self.content.text)
+
+    def _parse_xml(self) -> Document | str:
+        text, problem = expand_entities(self.content.text)
+        if problem is not None:
+            self.problems.add(problem.code, problem.message)
+        return parse_xml_text(text)

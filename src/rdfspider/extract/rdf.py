@@ -1,0 +1,206 @@
+"""RDF documents: Turtle, TriG, N-Triples, N-Quads, RDF/XML and N3 as text go in, statements come out.
+
+Each is read strictly first. A document that is not quite valid is read again without checks of its IRIs and language tags,
+which `Statements` repairs or drops; it gives what stands before its first error of syntax, and always a Problem. Lines of
+N-Triples and N-Quads stand for themselves: bad ones are left out. What overflows native parsers is refused before them.
+"""
+
+import re
+from collections.abc import Iterator
+
+import pyoxigraph
+from pyoxigraph import Quad, RdfFormat
+
+from rdfspider.extract.entities import encode_text, expand_entities
+from rdfspider.extract.rdf_n3 import drop_logic, mark_logic
+from rdfspider.extract.rdf_xml import normalise_rdf_xml
+from rdfspider.extract.statements import Statements
+from rdfspider.records import Content
+from rdfspider.urls import valid_iri
+
+FORMATS = {
+    "text/turtle": RdfFormat.TURTLE,
+    "application/x-turtle": RdfFormat.TURTLE,
+    "application/turtle": RdfFormat.TURTLE,
+    "application/trig": RdfFormat.TRIG,
+    "application/x-trig": RdfFormat.TRIG,
+    "application/n-triples": RdfFormat.N_TRIPLES,
+    "text/ntriples": RdfFormat.N_TRIPLES,
+    "text/nt": RdfFormat.N_TRIPLES,
+    "application/n-quads": RdfFormat.N_QUADS,
+    "text/nquads": RdfFormat.N_QUADS,
+    "text/x-nquads": RdfFormat.N_QUADS,
+    "application/rdf+xml": RdfFormat.RDF_XML,
+    "text/rdf+xml": RdfFormat.RDF_XML,
+    "text/rdf": RdfFormat.RDF_XML,
+    "application/rdf": RdfFormat.RDF_XML,
+    "text/n3": RdfFormat.N3,
+    "text/rdf+n3": RdfFormat.N3,
+    "application/n3": RdfFormat.N3,
+}
+"""The syntaxes by media type, those among them that are only in use, not registered."""
+
+_LINES_A_BLOCK = 1000
+_MAX_BAD_LINES = 10_000
+_MAX_LOCAL_ERRORS = 100
+_MAX_TERM_NESTING = 50
+_MAX_NESTING = 50_000
+_MAX_FORMULAS = 100_000
+_MAX_BASE_WORK = 1_000_000_000
+
+# Errors that spoil one statement and leave no doubt where the next one begins.
+_LOCAL_ERRORS = ("has not been declared",)
+
+_LINE = re.compile(r"[^\r\n]*+[\r\n]++|[^\r\n]++")
+# For each triple term (RDF 1.2), the native parser calls itself; for any other bracket it needs some hundred bytes.
+_TRIPLE_TERM = re.compile(r"(<<\()|\)>>")
+_BRACKET = re.compile(r"([\[({]|<<)|[\])}]|>>")
+_DIRECTIVE = re.compile(r"(?:prefix|base)[^<]*+(?:<[^>]*+)?+", re.IGNORECASE)
+_BASE = re.compile("base", re.IGNORECASE)
+
+Read = tuple[list[Quad], str | None]
+"""The quads of a document, and why there are no more of them; None when it was read to its end."""
+
+
+def extract_rdf_document(content: Content, out: Statements) -> None:
+    """Read an RDF document whose syntax its media type names."""
+    syntax = FORMATS.get(content.media_type)
+    if syntax is None:
+        out.problem("unknown-syntax", f"no RDF syntax is known as {content.media_type[:100]}")
+        return
+    text = content.text.removeprefix("\ufeff")
+    if syntax in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS):
+        _add_lines(text, syntax, out)
+        return
+    quads, error = read_rdf_xml(text, out) if syntax == RdfFormat.RDF_XML else _read_turtle(text, syntax, out)
+    if error is not None:
+        out.problem("syntax-error", error)
+    out.add_parsed(quads)
+
+
+def read_rdf_xml(text: str, out: Statements) -> Read:
+    """The quads of RDF/XML; entities, comments and XML literals are settled before the native parser sees them."""
+    text, refused = expand_entities(text)
+    if refused is not None:
+        out.problem(refused.code, refused.message)
+        if refused.code == "entity-bomb":
+            return [], refused.message
+    document = normalise_rdf_xml(text)
+    if document.error is None:
+        return _read_twice(document.text, RdfFormat.RDF_XML, out)
+    quads, _ = _read(document.text, RdfFormat.RDF_XML, out, lenient=True)
+    return quads, document.error
+
+
+def _read_turtle(text: str, syntax: RdfFormat, out: Statements) -> Read:
+    """The quads of Turtle, TriG or N3, unless the document is made to exhaust the native parser."""
+    if _base_work(text, out.base) > _MAX_BASE_WORK:
+        return [], "refused: the prefixes and bases would take too long to resolve"
+    if _is_too_deep(text, _TRIPLE_TERM, _MAX_TERM_NESTING) or _is_too_deep(text, _BRACKET, _MAX_NESTING):
+        return [], "refused: brackets are nested too deeply"
+    if syntax != RdfFormat.N3:
+        return _read_twice(text, syntax, out)
+    if text.count("{") > _MAX_FORMULAS:
+        return [], f"refused: more than {_MAX_FORMULAS} formulas"
+    quads, error = _read_twice(mark_logic(text), syntax, out)
+    return drop_logic(quads, out), error
+
+
+def _add_lines(text: str, syntax: RdfFormat, out: Statements) -> None:
+    """Read N-Triples or N-Quads by blocks of lines, and line by line where a block has an error."""
+    if _is_too_deep(text, _TRIPLE_TERM, _MAX_TERM_NESTING):
+        out.problem("syntax-error", "refused: triple terms are nested too deeply")
+        return
+    left = _MAX_BAD_LINES
+    for block in _blocks(text):
+        quads, error = _read(block, syntax, out, lenient=False)
+        if error is not None:
+            quads, bad = _read_lines(block, syntax, out, left)
+            left -= bad
+        out.add_parsed(quads)
+        if out.full:
+            return
+        if not left:
+            out.problem("too-many-errors", f"reading stopped after {_MAX_BAD_LINES} bad lines")
+            return
+
+
+def _read_lines(block: str, syntax: RdfFormat, out: Statements, limit: int) -> tuple[list[Quad], int]:
+    """The quads of lines that are good but for their terms, and how many lines are bad: at most `limit`."""
+    quads: list[Quad] = []
+    bad = 0
+    for line in _LINE.findall(block):
+        found, error = _read(line, syntax, out, lenient=False)
+        if error is not None:
+            out.problem("syntax-error", f"{error}: {line[:100]!r}")
+            found, _ = _read(line, syntax, out, lenient=True)
+            bad += 1
+        quads += found
+        if bad == limit:
+            break
+    return quads, bad
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """The text in pieces of about a thousand lines, which end where lines do."""
+    start = 0
+    for number, line in enumerate(_LINE.finditer(text), 1):
+        if number % _LINES_A_BLOCK == 0:
+            yield text[start : line.end()]
+            start = line.end()
+    yield text[start:]
+
+
+def _read_twice(text: str, syntax: RdfFormat, out: Statements) -> Read:
+    """Read strictly, and again without checks of terms where that fails."""
+    quads, error = _read(text, syntax, out, lenient=False)
+    if error is None:
+        return quads, None
+    quads, fatal = _read(text, syntax, out, lenient=True)
+    if fatal is None:
+        out.problem("invalid-terms", f"read to its end in spite of: {error}")
+    return quads, fatal
+
+
+def _read(text: str, syntax: RdfFormat, out: Statements, *, lenient: bool) -> Read:
+    """The quads up to the first error or the page's limit of characters: one long prefix can multiply without end."""
+    room = out.config.max_statement_chars
+    left = _MAX_LOCAL_ERRORS if lenient else 0
+    quads: list[Quad] = []
+    error = None
+    base = valid_iri(out.base)
+    parser = pyoxigraph.parse(encode_text(text), syntax, base_iri=base.value if base else None, lenient=lenient)
+    while room > 0:
+        try:
+            quad = next(parser)
+        except StopIteration:
+            return quads, error
+        except SyntaxError as found:
+            error = error or found.msg
+            if not left or not any(sign in found.msg for sign in _LOCAL_ERRORS):
+                return quads, error
+            left -= 1
+            continue
+        room -= len(str(quad))
+        quads.append(quad)
+    return quads, f"the document makes more than {out.config.max_statement_chars} characters of statements"
+
+
+def _is_too_deep(text: str, brackets: re.Pattern[str], limit: int) -> bool:
+    """Whether brackets are open in each other beyond the limit; those in strings are counted too, which seldom matters."""
+    depth = 0
+    for bracket in brackets.finditer(text):
+        depth = depth + 1 if bracket[1] else max(0, depth - 1)
+        if depth > limit:
+            return True
+    return False
+
+
+def _base_work(text: str, base: str) -> int:
+    """An upper bound of the characters that are copied to resolve directives: relative bases grow with each other."""
+    directives = grown = 0
+    for directive in _DIRECTIVE.finditer(text):
+        directives += 1
+        if _BASE.search(directive[0]):
+            grown += len(directive[0])
+    return directives * (len(base) + grown)

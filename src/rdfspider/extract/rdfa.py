@@ -1,0 +1,117 @@
+"""RDFa 1.1 and 1.0: a tree enters, the statements that its attributes make leave.
+
+The walk is sparse: native selectors find the elements that can make statements, and `rdfa_walk` computes the evaluation
+contexts of those alone. Property copying and vocabulary expansion follow where a page or the caller asks for them.
+"""
+
+from typing import NamedTuple
+
+from rdfspider.config import ExtractConfig
+from rdfspider.extract.dom import Document, Element, parse_html
+from rdfspider.extract.rdfa_contexts import CORE_TERMS, Host, find_host
+from rdfspider.extract.rdfa_patterns import Triple, copy_patterns
+from rdfspider.extract.rdfa_status import Status
+from rdfspider.extract.rdfa_vocabularies import expand_vocabularies
+from rdfspider.extract.rdfa_walk import Walk
+from rdfspider.extract.rdfa_walk10 import Walk10
+from rdfspider.extract.statements import Problems, Statements
+from rdfspider.records import Content
+
+# Elements that make statements where no vocabulary is declared: few plain link types mean something then.
+_LINK_TYPES = "".join(f',[rel~="{term}" i]' for term in CORE_TERMS)
+_STATING = f'[property],[typeof],[vocab],[role],[rev],[rel]:is([rel*=":"]{_LINK_TYPES})'
+# All that may make statements, where any link type may be a term.
+_ANNOTATED = "[property],[typeof],[vocab],[role],[rel],[rev]"
+# What may complete the statements of an element above whose @rel or @rev hangs: it has no object of its own.
+_RESOURCES = "[about],[resource],[href],[src],[rel],[rev]"
+_EVERYTHING = f"{_ANNOTATED},{_RESOURCES}"
+
+
+class _Selection(NamedTuple):
+    """The elements to visit, in document order; whether some complete statements of others; whether there are lists."""
+
+    elements: list[Element]
+    hanging: bool
+    lists: bool
+
+
+def extract_rdfa(tree: Document, content: Content, out: Statements, version: str | None = None) -> None:
+    """Add what the page says in RDFa; `version` ("1.0", "1.1") overrules what the page says of itself."""
+    status = Status() if out.config.processor_graph else None
+    for triple in _read_triples(tree, content, out, version, status):
+        out.add(*triple)
+        if out.full:
+            break
+    if status is not None:
+        status.write(out)
+
+
+def extract_processor_graph(tree: Document | str, content: Content, out: Statements) -> None:
+    """Add the processor graph alone; for XML that is not well-formed, `tree` is the reason why there is none."""
+    status = Status()
+    if isinstance(tree, str):
+        status.report("Error", "DocumentError", tree)
+    else:
+        _read_triples(tree, content, out, None, status)
+    status.write(out)
+
+
+def _read_triples(
+    tree: Document, content: Content, out: Statements, version: str | None, status: Status | None
+) -> list[Triple]:
+    host = find_host(tree, content, version)
+    selection = _select_elements(tree, host, everything=status is not None)
+    if not selection.elements:
+        return []
+    walk = (Walk10 if host.rdfa10 else Walk)(tree, content, out, host, status)
+    walk.visit(*selection)
+    triples = walk.triples
+    if host.patterns and walk.copies:
+        triples = copy_patterns(triples, out.config.max_quads)
+    if out.config.vocabulary_expansion and walk.vocabularies:
+        triples = triples + expand_vocabularies(triples, walk.vocabularies, out, _read_vocabulary)
+    return triples
+
+
+def _select_elements(tree: Document, host: Host, everything: bool) -> _Selection:
+    """The elements that can make statements, chosen as sparsely as the page allows."""
+    if everything:
+        return _Selection(tree.select(_EVERYTHING), True, True)
+    if host.terms is CORE_TERMS:
+        elements = tree.select(_STATING)
+        vocabularies = [element for element in elements if "vocab" in element.attrs]
+        if vocabularies:
+            elements = _widen(tree, elements, vocabularies, "[rel],[vocab]")
+    else:
+        elements = tree.select(_ANNOTATED)
+    hanging = [element for element in elements if _may_hang(element)]
+    if hanging:
+        elements = _widen(tree, elements, hanging, _RESOURCES)
+    return _Selection(elements, bool(hanging), any("inlist" in element.attrs for element in elements))
+
+
+def _may_hang(element: Element) -> bool:
+    attributes = element.attrs
+    if ("rel" not in attributes and "rev" not in attributes) or "href" in attributes:
+        return False
+    return "resource" not in attributes or "[" in (element.attr("resource") or "")
+
+
+def _widen(tree: Document, elements: list[Element], roots: list[Element], selector: str) -> list[Element]:
+    """The elements and those below the roots that the selector matches, which it does the roots; in document order.
+
+    A selector with a combinator would do, but takes time by the number of an ancestor's attributes for each element.
+    """
+    wanted = set(elements)
+    searched: set[Element] = set()
+    for root in roots:
+        if root not in searched:
+            searched.update(root.select(selector))
+    wanted |= searched
+    return [element for element in tree.select(_EVERYTHING) if element in wanted]
+
+
+def _read_vocabulary(text: str, url: str) -> list[Triple]:
+    """The triples of a vocabulary that is written in HTML; its own vocabularies are not followed."""
+    out = Statements(url, url, "rdfa", ExtractConfig(), Problems())
+    return _read_triples(parse_html(text), Content("text/html", "html", "utf-8", text), out, None, None)

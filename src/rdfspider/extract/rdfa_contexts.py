@@ -1,0 +1,172 @@
+"""What RDFa knows before it reads a page: initial contexts, and how host languages differ.
+
+A page enters as its content and tree; its `Host` leaves, which is the row of the feature table that the processing asks.
+The tables are facts of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), HTML+RDFa 1.1 and RDFa in XHTML 1.0.
+"""
+
+from dataclasses import dataclass, replace
+
+from rdfspider.extract.dom import Document
+from rdfspider.records import Content
+
+XHTML = "http://www.w3.org/1999/xhtml"
+XHV = "http://www.w3.org/1999/xhtml/vocab#"
+RDFA = "http://www.w3.org/ns/rdfa#"
+
+INITIAL_PREFIXES: dict[str, str] = {
+    "": XHV,
+    "as": "https://www.w3.org/ns/activitystreams#",
+    "cc": "http://creativecommons.org/ns#",
+    "csvw": "http://www.w3.org/ns/csvw#",
+    "ctag": "http://commontag.org/ns#",
+    "dc": "http://purl.org/dc/terms/",
+    "dc11": "http://purl.org/dc/elements/1.1/",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dcterms": "http://purl.org/dc/terms/",
+    "dqv": "http://www.w3.org/ns/dqv#",
+    "duv": "https://www.w3.org/ns/duv#",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "gr": "http://purl.org/goodrelations/v1#",
+    "grddl": "http://www.w3.org/2003/g/data-view#",
+    "ical": "http://www.w3.org/2002/12/cal/icaltzd#",
+    "jsonld": "http://www.w3.org/ns/json-ld#",
+    "ldp": "http://www.w3.org/ns/ldp#",
+    "ma": "http://www.w3.org/ns/ma-ont#",
+    "oa": "http://www.w3.org/ns/oa#",
+    "odrl": "http://www.w3.org/ns/odrl/2/",
+    "og": "http://ogp.me/ns#",
+    "org": "http://www.w3.org/ns/org#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "qb": "http://purl.org/linked-data/cube#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfa": RDFA,
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "rev": "http://purl.org/stuff/rev#",
+    "rif": "http://www.w3.org/2007/rif#",
+    "rr": "http://www.w3.org/ns/r2rml#",
+    "schema": "http://schema.org/",
+    "sd": "http://www.w3.org/ns/sparql-service-description#",
+    "sioc": "http://rdfs.org/sioc/ns#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "skosxl": "http://www.w3.org/2008/05/skos-xl#",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "ssn": "http://www.w3.org/ns/ssn/",
+    "time": "http://www.w3.org/2006/time#",
+    "v": "http://rdf.data-vocabulary.org/#",
+    "vcard": "http://www.w3.org/2006/vcard/ns#",
+    "void": "http://rdfs.org/ns/void#",
+    "wdr": "http://www.w3.org/2007/05/powder#",
+    "wdrs": "http://www.w3.org/2007/05/powder-s#",
+    "xhv": XHV,
+    "xml": "http://www.w3.org/XML/1998/namespace",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+
+CORE_TERMS: dict[str, str] = {
+    "describedby": "http://www.w3.org/2007/05/powder-s#describedby",
+    "license": XHV + "license",
+    "role": XHV + "role",
+}
+
+_XHTML_LINK_TYPES = (
+    "alternate appendix bookmark chapter cite contents copyright first glossary help icon index last license meta next"
+    " p3pv1 prev previous role section start stylesheet subsection top up"
+)
+LINK_TYPES: dict[str, str] = {term: XHV + term for term in _XHTML_LINK_TYPES.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The features of a host language; the defaults are those of plain XML."""
+
+    terms: dict[str, str]
+    html: bool = False
+    """The tree follows HTML's rules: `lang` on elements, lower-case names, HTML's default language."""
+    head_body: bool = False
+    """`head` and `body` are about what their parent is about."""
+    mute_plain_rel: bool = False
+    """Beside @property, terms in @rel and @rev that are neither CURIEs nor IRIs are no RDFa."""
+    datetime: bool = False
+    """@datetime and the element `time` give typed literals."""
+    html_literal: bool = False
+    """The datatype rdf:HTML keeps the markup."""
+    patterns: bool = False
+    """Properties are copied from rdfa:Pattern resources."""
+    base_element: bool = False
+    """The element `base` sets the base."""
+    xml_base: bool = False
+    """@xml:base sets the base of a subtree."""
+    lang: bool = False
+    """@lang gives the language where @xml:lang does not."""
+    rdfa10: bool = False
+    """The rules of RDFa in XHTML 1.0 apply."""
+
+
+_XML = Host(CORE_TERMS, xml_base=True)
+_HTML5 = Host(
+    CORE_TERMS,
+    html=True,
+    head_body=True,
+    mute_plain_rel=True,
+    datetime=True,
+    html_literal=True,
+    patterns=True,
+    base_element=True,
+    lang=True,
+)
+_MAX_BEFORE_ROOT = 100
+"""Comments between the document type and the root that are passed over in search of it."""
+_XHTML5 = replace(_HTML5, html=False)
+_XHTML1 = Host(CORE_TERMS | LINK_TYPES, head_body=True, base_element=True, lang=True)
+
+
+def find_host(tree: Document, content: Content, version: str | None = None) -> Host:
+    """The features to process a page with; `version` ("1.0", "1.1") overrules what the page says of itself."""
+    doctype = _public_id(tree)
+    if content.media_type == "application/xhtml+xml" or (content.kind != "html" and content.namespace == XHTML):
+        host = _XHTML1 if "XHTML" in doctype else _XHTML5
+    elif content.kind == "html":
+        host = _HTML5
+    else:
+        host = _XML
+    if version == "1.0" or (version is None and _says_rdfa10(tree, doctype)):
+        return Host(
+            LINK_TYPES,
+            html=host.html,
+            head_body=host.head_body,
+            base_element=host.base_element,
+            xml_base=host.xml_base,
+            lang=host.html,
+            rdfa10=True,
+        )
+    return host
+
+
+def find_pragma_language(tree: Document) -> str | None:
+    """HTML, 4.2.5.3: the language that a `meta` element sets for a page that does not say it otherwise."""
+    for meta in tree.select('meta[http-equiv="content-language" i][content]'):
+        content = meta.attr("content") or ""
+        if "," not in content and content.split():
+            return content.split()[0]
+    return None
+
+
+def _public_id(tree: Document) -> str:
+    node = tree.root.previous_sibling if tree.root is not None else None
+    for _ in range(_MAX_BEFORE_ROOT):
+        if node is None:
+            break
+        public_id = getattr(node, "public_id", None)
+        if public_id:
+            return str(public_id)
+        node = node.previous_sibling
+    return ""
+
+
+def _says_rdfa10(tree: Document, doctype: str) -> bool:
+    """RDFa in XHTML, 4.1: a document says its version by @version on the root, or by its document type."""
+    version = tree.root.attr("version") if tree.root is not None else None
+    if version and "RDFa" in version:
+        return "RDFa 1.0" in version
+    return "RDFa 1.0" in doctype

@@ -1,0 +1,199 @@
+"""Names in RDFa attributes become terms: TERMs, CURIEs, safe CURIEs and IRIs (RDFa Core 1.1, section 7.4).
+
+A `Names` is what is in scope at an element: prefixes and a default vocabulary. Elements that change nothing share their
+parent's, so that each name of a page is looked up once.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rdfspider.extract.rdfa_contexts import INITIAL_PREFIXES, XHV, Host
+from rdfspider.extract.rdfa_status import Status
+from rdfspider.extract.statements import Statements
+from rdfspider.urls import resolve_iri, valid_iri
+
+_TERM = re.compile(r"[^\W\d][\w.\-/\u00b7]*")
+_PREFIX = re.compile(r"[^\W\d][\w.\-\u00b7]*")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+
+# Prefixes that all elements of a page may hold in scope together, so that nested declarations do not multiply.
+_MAX_MAPPINGS = 500_000
+
+# Names of properties and classes are shorter than this, and are remembered over pages.
+_USUAL_CHARS = 200
+
+
+class Names:
+    """The prefixes and the default vocabulary in scope at an element."""
+
+    __slots__ = ("_page", "_terms", "prefixes", "vocabulary")
+
+    def __init__(self, page: "PageNames", prefixes: dict[str, str], vocabulary: str | None) -> None:
+        self._page = page
+        self._terms: dict[str, str | None] = {}
+        self.prefixes = prefixes
+        self.vocabulary = vocabulary
+
+    def term(self, token: str) -> str | None:
+        """TERMorCURIEorAbsIRI as a term that may be a blank node; None where the token means nothing."""
+        try:
+            return self._terms[token]
+        except KeyError:
+            found = self._terms[token] = self._page.find_term(token, self)
+            return found
+
+    def predicates(self, tokens: Sequence[str]) -> list[str]:
+        """The IRI terms of a list of TERMorCURIEorAbsIRIs; blank nodes are no predicates."""
+        return [term for token in tokens if (term := self.term(token)) is not None and term[0] == "<"]
+
+    def curies(self, tokens: Sequence[str]) -> list[str]:
+        """RDFa 1.0: the terms of a list of CURIEs, which is all that @property and @typeof may hold."""
+        found = [self._page.find_curie(token, self) for token in tokens]
+        return [term for term in found if term is not None]
+
+    def role(self, token: str) -> str | None:
+        """A value of @role, whose default vocabulary is XHTML's."""
+        roles = self._page.roles
+        if token not in roles:
+            roles[token] = f"<{XHV}{token}>" if _TERM.fullmatch(token) and "/" not in token else None
+        return roles[token] or self.term(token)
+
+    def resource(self, value: str, base: str) -> str | None:
+        """SafeCURIEorCURIEorIRI as a term; None where the attribute counts as absent."""
+        page = self._page
+        value = value.strip()
+        if value.startswith("[") and value.endswith("]"):
+            curie = value[1:-1].strip()
+            found = page.find_curie(curie, self)
+            if found is None and curie:
+                page.report_curie(curie)
+            return found
+        if page.host.rdfa10:
+            return page.reference(value, base)
+        return page.find_curie(value, self) or page.reference(value, base)
+
+
+class PageNames:
+    """What the names of a page have in common; makes the scopes of its elements."""
+
+    __slots__ = ("_children", "_mappings", "_out", "_status", "host", "initial", "roles", "room")
+
+    def __init__(self, out: Statements, host: Host, status: Status | None) -> None:
+        self._out = out
+        self._status = status
+        self._mappings = 0
+        self.room = out.config.max_statement_chars
+        """Characters of terms that may still be made; a page can repeat one long prefix or base a million times."""
+        self._children: dict[tuple[Names, str | None, str | None, tuple[tuple[str, str], ...]], Names] = {}
+        self.roles: dict[str, str | None] = {}
+        self.host = host
+        self.initial = Names(self, {}, None)
+
+    def derive(
+        self, parent: Names, vocab: str | None, prefix: str | None, namespaces: tuple[tuple[str, str], ...]
+    ) -> Names:
+        """The names in scope where an element with these declarations begins; equal ones are made once."""
+        key = (parent, vocab, prefix, namespaces)
+        names = self._children.get(key)
+        if names is None:
+            vocabulary = parent.vocabulary if vocab is None else self._shortened(vocab) or None
+            names = self._children[key] = Names(self, self._declared(parent, prefix, namespaces), vocabulary)
+        return names
+
+    def _declared(self, parent: Names, prefix: str | None, namespaces: tuple[tuple[str, str], ...]) -> dict[str, str]:
+        """Step 3: @xmlns:* first, then @prefix, which wins; the underscore is no prefix."""
+        pairs = [*namespaces, *_prefix_pairs(prefix or "")]
+        if not pairs:
+            return parent.prefixes
+        self._mappings += len(parent.prefixes) + len(pairs)
+        if self._mappings > _MAX_MAPPINGS:
+            self._out.problem("too-many-prefixes", "further declarations of prefixes were ignored")
+            return parent.prefixes
+        prefixes = dict(parent.prefixes)
+        for name, iri in pairs:
+            if name == "_" or not _PREFIX.fullmatch(name):
+                self._report("Warning", "", f"not a prefix that can be declared: {name[:100]!r}")
+                continue
+            prefixes[name] = self._shortened(iri)
+            if INITIAL_PREFIXES.get(name, iri) != iri:
+                self._report("Warning", "PrefixRedefinition", f"the prefix {name!r} is declared as {iri[:200]}")
+        return prefixes
+
+    def _shortened(self, iri: str) -> str:
+        """A start of IRIs; one that is itself too long is cut, so that no IRI made of it costs more to refuse."""
+        return iri[: self._out.config.max_iri_chars + 1]
+
+    def find_term(self, token: str, names: Names) -> str | None:
+        """7.4.3: a term by the default vocabulary or the initial context, else a CURIE, else an absolute IRI."""
+        if self.room < 0:
+            return None
+        if _TERM.fullmatch(token):
+            if names.vocabulary is not None:
+                return self._iri(names.vocabulary + token)
+            iri = self.host.terms.get(token) or self.host.terms.get(token.lower())
+            if iri is None:
+                self._report("Warning", "UnresolvedTerm", f"not a known term: {token[:200]!r}")
+                return None
+            return f"<{iri}>"
+        found = self.find_curie(token, names)
+        if found is None and not self.host.rdfa10 and _ABSOLUTE.match(token):
+            return self._iri(token)
+        if found is None:
+            self.report_curie(token)
+        return found
+
+    def find_curie(self, text: str, names: Names) -> str | None:
+        """7.4.2: the term of a CURIE whose prefix is known."""
+        prefix, colon, reference = text.partition(":")
+        if not colon or self.room < 0:
+            return None
+        if prefix == "_":
+            return self._out.named_blank(reference)
+        prefix = prefix.lower()
+        iri = names.prefixes.get(prefix)
+        if iri is None and (not prefix or not self.host.rdfa10):
+            iri = INITIAL_PREFIXES.get(prefix)
+        return None if iri is None else self._iri(iri + reference)
+
+    def reference(self, value: str, base: str) -> str:
+        """The term of an IRI reference; a blank node for one that is no IRI, lest its statements go to another."""
+        return self._make_iri(resolve_iri(base, value.strip())) or self._out.blank()
+
+    def report_curie(self, curie: str) -> None:
+        """Tell the processor graph of a CURIE without a meaning."""
+        self._report("Warning", "UnresolvedCURIE", f"not a CURIE with a known prefix: {curie[:200]!r}")
+
+    def _iri(self, text: str) -> str | None:
+        """Prefixes and vocabularies may be relative; they are resolved against the page's URL, not its base."""
+        if len(text) < _USUAL_CHARS and (usual := _usual_iri(text)) is not None:
+            self.room -= len(text)
+            return usual
+        return self._make_iri(text if _ABSOLUTE.match(text) else resolve_iri(self._out.page[1:-1], text))
+
+    def _make_iri(self, text: str) -> str | None:
+        self.room -= len(text)
+        return self._out.iri(text) if self.room > 0 else None
+
+    def _report(self, kind: str, subclass: str, message: str) -> None:
+        if self._status is not None:
+            self._status.report(kind, subclass, message)
+
+
+@lru_cache(maxsize=8192)
+def _usual_iri(text: str) -> str | None:
+    """The term of an absolute IRI that needs no repair: pages have the names of properties in common."""
+    found = valid_iri(text)
+    return f"<{text}>" if found is not None and not found.repaired else None
+
+
+def _prefix_pairs(text: str) -> list[tuple[str, str]]:
+    """The pairs in @prefix; a name without its colon is passed over."""
+    pairs = []
+    tokens = iter(text.split())
+    for token in tokens:
+        if token.endswith(":"):
+            iri = next(tokens, None)
+            if iri is not None:
+                pairs.append((token[:-1].lower(), iri))
+    return pairs

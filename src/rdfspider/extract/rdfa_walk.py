@@ -1,0 +1,401 @@
+"""The processing sequence of RDFa (RDFa Core 1.1, section 7.5; RDFa in XHTML 1.0, section 5.5) over chosen elements.
+
+Elements enter in document order, triples leave. The evaluation contexts of ancestors are computed when an element first
+needs them and are remembered, so that elements that say nothing and hold nothing are never looked at; an element that
+changes nothing shares its parent's context. Comments carry the numbers of the steps in RDFa Core 1.1.
+"""
+
+from rdfspider.extract.dom import Document, Element, Node
+from rdfspider.extract.rdfa_contexts import RDFA, Host, find_pragma_language
+from rdfspider.extract.rdfa_names import PageNames
+from rdfspider.extract.rdfa_patterns import COPY, Triple
+from rdfspider.extract.rdfa_roles import Roles
+from rdfspider.extract.rdfa_state import Attributes, Context, Lists, LocalElement, text_value, tokens_of
+from rdfspider.extract.rdfa_status import Status
+from rdfspider.extract.rdfa_values import Literals
+from rdfspider.extract.statements import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, Statements
+from rdfspider.records import Content
+from rdfspider.urls import resolve_iri
+
+_USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
+
+# Attributes that set subjects and objects, those among them and others that make @property more than its @content, and
+# those that set what holds for a subtree.
+_ANNOTATIONS = frozenset({"about", "resource", "href", "src", "typeof", "property", "rel", "rev"})
+_BEYOND_CONTENT = _ANNOTATIONS - {"property"} | {"datatype", "inlist"}
+_MAX_LANGUAGE_CHARS = 100
+_SETTINGS = frozenset({"vocab", "prefix", "lang", "xml:lang", "xml:base"})
+
+
+class Walk:
+    """One page being read. `triples` grows in document order; `vocabularies` are those that the page declares."""
+
+    def __init__(self, tree: Document, content: Content, out: Statements, host: Host, status: Status | None) -> None:
+        self.triples: list[Triple] = []
+        self.vocabularies: dict[str, None] = {}
+        self.copies = False
+        self._root = tree.root
+        self._out = out
+        self._host = host
+        self._page = PageNames(out, host, status)
+        self._literals = Literals(content, out, host, self._page)
+        base = self._find_base(tree)
+        self._base_term = out.iri(resolve_iri(base, "")) or out.page
+        language = find_pragma_language(tree) if host.html else None
+        lists = Lists(self._base_term)
+        context = Context(self._base_term, self._base_term, [], lists, self._page.initial, language, base)
+        self._initial = context
+        self._roles = Roles(self.triples, out, host, self._page, context)
+        # None is the context of what an RDFa 1.0 processor does not look into.
+        self._contexts: dict[Node, Context | None] = {tree: context}
+        self._open_lists = [lists]
+        self._lists = False
+        self._waiting = 0
+
+    def visit(self, elements: list[Element], hanging: bool, lists: bool) -> None:
+        """Process the elements, which are in document order; some may complete triples of others, or make lists."""
+        contexts = self._contexts
+        self._lists = lists
+        room = self._out.config.max_quads
+        for element in elements:
+            attributes = element.attrs.copy()
+            if "role" in attributes and not hanging and self._roles.add_plain(attributes):
+                continue
+            parent = element.parent
+            context = contexts[parent] if parent in contexts else self._find_context(parent)
+            inner = contexts[element] = None if context is None else self._process(element, attributes, context)
+            if inner is not None and "role" in attributes:
+                self._roles.add(attributes, inner)
+            if len(self.triples) + self._waiting > room or self._page.room < 0:
+                self._out.problem("too-many-triples", f"reading stopped after {len(self.triples)} triples")
+                break
+        while self._open_lists:
+            self._close_list()
+
+    def _find_context(self, node: Node | None) -> Context | None:
+        """The context that an ancestor passes on; those above it that are not known yet are processed on the way."""
+        chain = []
+        while node is not None and node not in self._contexts:
+            chain.append(node)
+            node = node.parent
+        context = self._contexts[node] if node is not None else self._initial
+        for ancestor in reversed(chain):
+            if context is not None and isinstance(ancestor, Element):
+                context = self._process(ancestor, ancestor.attrs.copy(), context)
+            self._contexts[ancestor] = context
+        return context
+
+    def _process(self, node: Element, attributes: Attributes, context: Context) -> Context | None:
+        """Section 7.5 for one element; the context for those in it leaves."""
+        annotated = settings = False
+        for name in attributes:
+            if name in _ANNOTATIONS:
+                annotated = True
+            elif name in _SETTINGS or name.startswith("xmlns:"):
+                settings = True
+        if not annotated and not settings:
+            return context
+        if (
+            "content" in attributes
+            and _BEYOND_CONTENT.isdisjoint(attributes)
+            and not (settings or context.incomplete or self._host.rdfa10)
+        ):
+            self._add_content(attributes, context)
+            return context
+        while self._open_lists[-1] is not context.lists:
+            self._close_list()
+        element = LocalElement(node, attributes, context)
+        if settings:
+            self._read_settings(element)
+        return self._annotate(element) if annotated else self._pass_through(element)
+
+    def _add_content(self, attributes: Attributes, context: Context) -> None:
+        """Steps 5.2 and 11 at once for nothing but @property and @content, as most `meta` elements have them."""
+        predicates = context.names.predicates(tokens_of(attributes["property"]))
+        if predicates:
+            value = self._literals.plain(text_value(attributes["content"]), context.language)
+            for predicate in predicates:
+                self.triples.append((context.object, predicate, value))
+
+    def _annotate(self, element: LocalElement) -> Context | None:
+        """Steps 5 to 13."""
+        attributes = element.attributes
+        if self._host.mute_plain_rel and "property" in attributes:
+            _mute_plain_relations(element)
+        if element.rel is not None or element.rev is not None:
+            self._set_related_subject(element)
+        elif "property" in attributes and "content" not in attributes and "datatype" not in attributes:
+            self._set_property_subject(element)
+        else:
+            self._set_subject(element)
+        self._add_types(element)
+        self._open_list_mapping(element)
+        self._add_relations(element)
+        if "property" in attributes:
+            self._add_property(element)
+        self._complete_triples(element)
+        return self._next_context(element)
+
+    def _read_settings(self, element: LocalElement) -> None:
+        """Steps 2, 3 and 4: default vocabulary, prefixes, language; and the base, where XML can set one."""
+        attributes = element.attributes
+        namespaces = tuple(
+            (name[6:].lower(), (text_value(value)).strip())
+            for name, value in attributes.items()
+            if name.startswith("xmlns:")
+        )
+        vocab = prefix = None
+        if not self._host.rdfa10:
+            vocab = text_value(attributes["vocab"]).strip() if "vocab" in attributes else None
+            prefix = text_value(attributes["prefix"]) if "prefix" in attributes else None
+        if vocab is not None or prefix is not None or namespaces:
+            element.names = self._page.derive(element.names, vocab, prefix, namespaces)
+        if vocab:
+            self._use_vocabulary(vocab, element.base)
+        foreign = self._host.html and element.node.namespace.value != "html"
+        if "xml:lang" in attributes and (foreign or not self._host.html):
+            element.language = self._find_language(attributes["xml:lang"])
+        elif "lang" in attributes and self._host.lang:
+            element.language = self._find_language(attributes["lang"])
+        if "xml:base" in attributes and self._host.xml_base and element.node is not self._root:
+            element.base = self._resolve_base(element.base, text_value(attributes["xml:base"]))
+
+    def _find_language(self, value: str | list[str] | None) -> str | None:
+        """Step 4: an empty language is none; what is too long for one is not repeated with each literal."""
+        language = text_value(value)
+        if len(language) > _MAX_LANGUAGE_CHARS:
+            self._out.problem("language-dropped", f"not a language tag: {language[:60]!r}")
+            return None
+        return language or None
+
+    def _use_vocabulary(self, vocab: str, base: str) -> None:
+        """Step 2: a page states which vocabularies it uses."""
+        term = self._page.reference(vocab, base)
+        if term[0] == "<":
+            self.vocabularies[term[1:-1]] = None
+            self.triples.append((self._base_term, _USES_VOCABULARY, term))
+
+    def _set_property_subject(self, element: LocalElement) -> None:
+        """Step 5.1: @property alone speaks of the parent object, and its value may be a new, typed resource."""
+        about = self._about(element)
+        element.subject = about or (self._base_term if element.node is self._root else element.context.object)
+        if "typeof" in element.attributes:
+            if about or element.node is self._root:
+                element.typed = element.subject
+            else:
+                element.typed = element.object = self._resource(element) or self._out.blank()
+
+    def _set_subject(self, element: LocalElement) -> None:
+        """Step 5.2: without @rel and @rev, any resource attribute gives the subject."""
+        subject = self._about(element) or self._resource(element)
+        if subject is None:
+            if element.node is self._root:
+                subject = self._base_term
+            elif self._is_head_or_body(element.node):
+                subject = element.context.object
+            elif "typeof" in element.attributes:
+                subject = self._out.blank()
+            else:
+                subject = element.context.object
+                element.skip = "property" not in element.attributes
+        element.subject = subject
+        if "typeof" in element.attributes:
+            element.typed = subject
+
+    def _set_related_subject(self, element: LocalElement) -> None:
+        """Step 6: with @rel or @rev, @about gives the subject and the other attributes the object."""
+        about = self._about(element)
+        element.subject = about or (self._base_term if element.node is self._root else element.context.object)
+        element.object = self._resource(element)
+        if "typeof" in element.attributes:
+            if about is None and element.object is None:
+                element.object = self._out.blank()
+            element.typed = about or element.object
+
+    def _add_types(self, element: LocalElement) -> None:
+        """Step 7."""
+        if element.typed is not None:
+            for token in tokens_of(element.attributes["typeof"]):
+                term = element.names.term(token)
+                if term is not None:
+                    self.triples.append((element.typed, RDF_TYPE, term))
+
+    def _open_list_mapping(self, element: LocalElement) -> None:
+        """Step 8: a new subject has lists of its own."""
+        if self._lists and element.subject != element.context.object and not element.skip:
+            element.lists = self._open_lists_of(element.subject)
+
+    def _open_lists_of(self, subject: str) -> Lists:
+        lists = Lists(subject)
+        self._open_lists.append(lists)
+        return lists
+
+    def _add_relations(self, element: LocalElement) -> None:
+        """Steps 9 and 10: triples of @rel and @rev, complete where the object is known here."""
+        if element.rel is None and element.rev is None:
+            return
+        rel = element.names.predicates(element.rel or ())
+        rev = element.names.predicates(element.rev or ())
+        in_list = "inlist" in element.attributes
+        obj = element.object
+        if obj is not None:
+            for predicate in rel:
+                self._add_value(element, predicate, obj, in_list)
+            for predicate in rev:
+                self.triples.append((obj, predicate, element.subject))
+            return
+        if in_list:
+            items = element.lists.items
+            element.incomplete.extend(("list", items.setdefault(predicate, [])) for predicate in rel)
+        else:
+            element.incomplete.extend(("forward", predicate) for predicate in rel)
+        element.incomplete.extend(("reverse", predicate) for predicate in rev)
+        element.object = self._out.blank()
+
+    def _add_property(self, element: LocalElement) -> None:
+        """Step 11: the triples of @property, which share one value."""
+        predicates = element.names.predicates(tokens_of(element.attributes["property"]))
+        if not predicates:
+            return
+        value = self._find_value(element)
+        if value is None:
+            return
+        in_list = "inlist" in element.attributes
+        for predicate in predicates:
+            self._add_value(element, predicate, value, in_list)
+            if predicate == COPY:
+                self.copies = True
+
+    def _add_value(self, element: LocalElement, predicate: str, value: str, in_list: bool) -> None:
+        if in_list:
+            element.lists.items.setdefault(predicate, []).append(value)
+        else:
+            self.triples.append((element.subject, predicate, value))
+
+    def _find_value(self, element: LocalElement) -> str | None:
+        """Step 11, the current property value; with HTML+RDFa 1.1, 3.1, for @datetime, `time` and rdf:HTML."""
+        attributes = element.attributes
+        literals = self._literals
+        content = text_value(attributes["content"]) if "content" in attributes else None
+        timed = content is None and self._host.datetime and ("datetime" in attributes or element.node.tag == "time")
+        if timed:
+            content = text_value(attributes["datetime"]) if "datetime" in attributes else literals.text_of(element.node)
+        if "datatype" in attributes:
+            token = text_value(attributes["datatype"]).strip()
+            datatype = element.names.term(token) if token else None
+            if datatype is not None and datatype[0] == "<":
+                return literals.typed(element.node, content, datatype)
+            return literals.plain(literals.text_of(element.node) if content is None else content, element.language)
+        if content is not None:
+            return (literals.timed if timed else literals.plain)(content, element.language)
+        if element.rel is None and element.rev is None:
+            known = element.object if "about" not in attributes else None
+            resource = known or self._resource(element)
+            if resource is not None:
+                return resource
+        if element.typed is not None and "about" not in attributes:
+            return element.typed
+        return literals.plain(literals.text_of(element.node), element.language)
+
+    def _complete_triples(self, element: LocalElement) -> None:
+        """Step 12: the incomplete triples of a parent get this subject."""
+        context = element.context
+        if element.skip or not context.incomplete:
+            return
+        self._waiting += len(context.incomplete) if self._lists else 0
+        for direction, what in context.incomplete:
+            if isinstance(what, list):
+                what.append(element.subject)
+            elif direction == "forward":
+                self.triples.append((context.subject, what, element.subject))
+            else:
+                self.triples.append((element.subject, what, context.subject))
+
+    def _next_context(self, element: LocalElement) -> Context:
+        """Step 13: the context for those in this element; without a change, that of its parent."""
+        if element.skip:
+            return self._pass_through(element)
+        context = element.context
+        obj = element.object or element.subject
+        if (
+            obj == context.object == element.subject
+            and element.lists is context.lists
+            and not element.incomplete
+            and not context.incomplete
+            and element.names is context.names
+            and element.language == context.language
+            and element.base == context.base
+        ):
+            return context
+        lists = self._open_lists_of(obj) if self._lists and obj != element.subject else element.lists
+        return Context(element.subject, obj, element.incomplete, lists, element.names, element.language, element.base)
+
+    def _pass_through(self, element: LocalElement) -> Context:
+        """Step 13 for an element that is skipped: only its settings are passed on."""
+        context = element.context
+        if element.names is context.names and element.language == context.language and element.base == context.base:
+            return context
+        return Context(
+            context.subject,
+            context.object,
+            context.incomplete,
+            context.lists,
+            element.names,
+            element.language,
+            element.base,
+        )
+
+    def _close_list(self) -> None:
+        """Step 14: the lists of a subject are complete where its element ends."""
+        lists = self._open_lists.pop()
+        for predicate, members in lists.items.items():
+            node = self._out.blank() if members else RDF_NIL
+            self.triples.append((lists.subject, predicate, node))
+            for number, member in enumerate(members, start=1):
+                rest = self._out.blank() if number < len(members) else RDF_NIL
+                self.triples.append((node, RDF_FIRST, member))
+                self.triples.append((node, RDF_REST, rest))
+                node = rest
+
+    def _about(self, element: LocalElement) -> str | None:
+        value = element.attributes.get("about")
+        return element.names.resource(value, element.base) if isinstance(value, str) else None
+
+    def _resource(self, element: LocalElement) -> str | None:
+        """The first of @resource, @href and @src that names something."""
+        attributes = element.attributes
+        value = attributes.get("resource")
+        if isinstance(value, str):
+            resource = element.names.resource(value, element.base)
+            if resource is not None:
+                return resource
+        for name in ("href", "src"):
+            value = attributes.get(name)
+            if isinstance(value, str):
+                return self._page.reference(value, element.base)
+        return None
+
+    def _is_head_or_body(self, node: Element) -> bool:
+        return self._host.head_body and node.tag.rpartition(":")[2] in ("head", "body")
+
+    def _find_base(self, tree: Document) -> str:
+        """The page's base, by its root's @xml:base, or by its `base` element where nobody has looked at that yet."""
+        out = self._out
+        if self._host.xml_base and tree.root is not None:
+            return self._resolve_base(out.base, tree.root.attr("xml:base") or "")
+        if self._host.base_element and out.base == out.page[1:-1]:
+            element = tree.select_one("base[href]")
+            if element is not None:
+                return self._resolve_base(out.base, element.attr("href") or "")
+        return self._resolve_base(out.base, "")
+
+    def _resolve_base(self, base: str, reference: str) -> str:
+        """A new base; one that is too long for an IRI would be read for each of the page's."""
+        found = resolve_iri(base, reference.strip())
+        return found if len(found) <= self._out.config.max_iri_chars else self._out.page[1:-1]
+
+
+def _mute_plain_relations(element: LocalElement) -> None:
+    """HTML+RDFa 1.1, 3.1: beside @property, @rel and @rev hold CURIEs and IRIs; without any, they are not there."""
+    element.rel = [token for token in element.rel or () if ":" in token] or None
+    element.rev = [token for token in element.rev or () if ":" in token] or None

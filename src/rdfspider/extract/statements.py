@@ -1,0 +1,269 @@
+"""Statements: what one syntax says of one page, collected as lines of N-Quads.
+
+Extractors hand in terms as N-Triples writes them (`<iri>`, `_:label`, `"literal"@en`), made here, so every line that leaves
+is valid. Terms are text, not objects: a quad costs a fraction of a microsecond until somebody asks for it.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import islice
+
+import pyoxigraph
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFormat
+
+from rdfspider.config import ExtractConfig
+from rdfspider.records import Problem
+from rdfspider.urls import resolve_iri, valid_iri
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDF_TYPE = f"<{RDF}type>"
+RDF_FIRST = f"<{RDF}first>"
+RDF_REST = f"<{RDF}rest>"
+RDF_NIL = f"<{RDF}nil>"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+_UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+# A line of N-Quads in the default graph that is valid beyond doubt; all others are looked at term by term.
+_PART = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+(?:%[0-9A-Fa-f]{2}[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+)*+"
+_IRI = rf"<https?://[A-Za-z0-9.\-]++(?:/{_PART})?+(?:\?{_PART})?+(?:\#{_PART})?+>"
+_TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_PLAIN_LINE = re.compile(
+    rf"(_:[A-Za-z0-9]++|{_IRI}) {_IRI} (_:[A-Za-z0-9]++|{_IRI}|{_TEXT}(?:\^\^{_IRI}|@[a-z]{{2,3}}(?:-[A-Za-z]{{2}})?+)?+) \."
+)
+_CHUNK_QUADS = 4096
+
+
+class Problems:
+    """The problems of one page; those of the same code and syntax become one with a count, so they stay few."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str | None], tuple[str, int]] = {}
+
+    def add(self, code: str, message: str, syntax: str | None = None) -> None:
+        """Record a problem; the message of the first of its kind is kept."""
+        first, count = self._found.get((code, syntax), (message, 0))
+        self._found[code, syntax] = (first, count + 1)
+
+    def listed(self) -> tuple[Problem, ...]:
+        """The problems in order of their first appearance."""
+        return tuple(
+            Problem(code, message[:300], syntax, count) for (code, syntax), (message, count) in self._found.items()
+        )
+
+
+class Statements:
+    """The statements of one syntax on one page: makes terms, takes triples, gives N-Quads.
+
+    `full` turns true when the page's limit of quads or characters is reached; what is added later is dropped, so a reader
+    that still has much to do may stop.
+    """
+
+    __slots__ = (
+        "_blanks",
+        "_count",
+        "_room",
+        "_url",
+        "base",
+        "config",
+        "full",
+        "lines",
+        "page",
+        "problems",
+        "syntax",
+    )
+
+    def __init__(self, url: str, base: str, syntax: str, config: ExtractConfig, problems: Problems) -> None:
+        self.base = base
+        self.syntax = syntax
+        self.config = config
+        self.problems = problems
+        self.full = False
+        self.lines: list[str] = []
+        self._room = config.max_statement_chars
+        self.page = graph_term(url)
+        """The page as a term: what statements about it have as their subject, and the name of their graph."""
+        self._url = url
+        self._blanks: dict[str, str] = {}
+        self._count = 0
+
+    def add(self, subject: str, predicate: str, obj: str) -> None:
+        """Take one triple of ready terms."""
+        self._append(f"{subject} {predicate} {obj} {self.page} .")
+
+    def add_quad(self, subject: str, predicate: str, obj: str, graph: str | None) -> None:
+        """Take one quad of ready terms; the graph that a source names counts only with `keep_graphs`."""
+        if graph is None or not self.config.keep_graphs:
+            graph = self.page
+        self._append(f"{subject} {predicate} {obj} {graph} .")
+
+    def add_parsed(self, quads: Iterable[Quad], scope: str = "") -> None:
+        """Take what an RDF parser found, lenient ones included: terms are checked, blank nodes named anew.
+
+        Labels of blank nodes are the same node only within one `scope`. Errors that the iterator raises go through.
+        """
+        iterator = iter(quads)
+        while not self.full and (chunk := list(islice(iterator, _CHUNK_QUADS))):
+            lines = (pyoxigraph.serialize(chunk, format=RdfFormat.N_QUADS) or b"").decode().split("\n")
+            aligned = len(lines) == len(chunk) + 1
+            for number, quad in enumerate(chunk):
+                plain = _PLAIN_LINE.fullmatch(lines[number]) if aligned else None
+                if plain is None or len(lines[number]) > self.config.max_iri_chars:
+                    self._add_checked(quad, scope)
+                    continue
+                start, end = plain[1], plain[2]
+                line = lines[number][:-1]
+                if start[0] == "_":
+                    line = self.named_blank(scope + start[2:]) + line[len(start) :]
+                if end[0] == "_":
+                    line = f"{line[: -len(end) - 1]}{self.named_blank(scope + end[2:])} "
+                self._append(f"{line}{self.page} .")
+
+    def blank(self) -> str:
+        """A new blank node, named from the page's URL, the syntax and the order of appearance."""
+        self._count += 1
+        return f"{blank_prefix(self._url, self.syntax)}{self._count}"
+
+    def named_blank(self, label: str) -> str:
+        """The blank node that the source calls by this label."""
+        node = self._blanks.get(label)
+        if node is None:
+            node = self._blanks[label] = self.blank()
+        return node
+
+    def forget_labels(self) -> None:
+        """From here on, labels name other blank nodes: another document begins that belongs to the same page."""
+        self._blanks.clear()
+
+    def iri(self, text: str) -> str | None:
+        """The term for an absolute IRI, repaired where possible; None, with a Problem, where there is no valid one."""
+        if len(text) > self.config.max_iri_chars:
+            self.problem("iri-too-long", f"an IRI of {len(text)} characters was dropped: {text[:60]}…")
+            return None
+        found = valid_iri(text)
+        if found is None:
+            self.problem("iri-dropped", f"not a valid IRI: {text[:200]!r}")
+            return None
+        if found.repaired:
+            self.problem("iri-repaired", f"{text[:200]!r} was read as {found.value[:200]}")
+        return f"<{found.value}>"
+
+    def resolve(self, reference: str) -> str | None:
+        """The term for a reference, resolved against the page's base by RFC 3986."""
+        return self.iri(resolve_iri(self.base, reference.strip(" \t\n\r\f")))
+
+    def literal(self, text: str, language: str | None = None, datatype: str | None = None) -> str:
+        """A literal's term; `datatype` is a ready IRI term. A language tag that is none is dropped with a Problem."""
+        if len(text) > self.config.max_literal_chars:
+            self.problem(
+                "literal-cut", f"a literal of {len(text)} characters was cut to {self.config.max_literal_chars}"
+            )
+            text = text[: self.config.max_literal_chars]
+        term = quoted(text)
+        if datatype:
+            return term if datatype == f"<{XSD}string>" else f"{term}^^{datatype}"
+        if language:
+            tag = language.strip().replace("_", "-")
+            if is_language(tag):
+                return f"{term}@{tag}"
+            self.problem("language-dropped", f"not a language tag: {language[:60]!r}")
+        return term
+
+    def add_list(self, items: Iterable[str]) -> str:
+        """Write an RDF list and return its head."""
+        terms = list(items)
+        head = node = self.blank() if terms else RDF_NIL
+        for number, term in enumerate(terms):
+            self.add(node, RDF_FIRST, term)
+            rest = self.blank() if number + 1 < len(terms) else RDF_NIL
+            self.add(node, RDF_REST, rest)
+            node = rest
+        return head
+
+    def problem(self, code: str, message: str) -> None:
+        """Record a problem of this syntax."""
+        self.problems.add(code, message, self.syntax)
+
+    def to_nquads(self) -> str:
+        """The statements, each once, in order."""
+        return "\n".join(dict.fromkeys(self.lines)) + "\n" if self.lines else ""
+
+    def _append(self, line: str) -> None:
+        self._room -= len(line)
+        if self._room >= 0 and len(self.lines) < self.config.max_quads:
+            self.lines.append(line)
+        elif not self.full:
+            self.full = True
+            self.problem("too-many-quads", f"only the first {len(self.lines)} quads were kept")
+
+    def _add_checked(self, quad: Quad, scope: str) -> None:
+        subject = self._term(quad.subject, scope)
+        predicate = self._term(quad.predicate, scope)
+        obj = self._term(quad.object, scope)
+        graph = None
+        if not isinstance(quad.graph_name, DefaultGraph) and self.config.keep_graphs:
+            graph = self._term(quad.graph_name, scope)
+            if graph is None:
+                return
+        if subject and predicate and obj:
+            self.add_quad(subject, predicate, obj, graph)
+
+    def _term(self, term: object, scope: str) -> str | None:
+        if isinstance(term, NamedNode):
+            return self.iri(term.value)
+        if isinstance(term, BlankNode):
+            return self.named_blank(scope + term.value)
+        if isinstance(term, Literal):
+            if term.language:
+                if getattr(term, "direction", None):
+                    self.problem("not-rdf-1.1", "the direction of a text was dropped")
+                return self.literal(term.value, language=term.language)
+            datatype = self.iri(term.datatype.value)
+            return datatype and self.literal(term.value, datatype=datatype)
+        self.problem("not-rdf-1.1", f"a term that RDF 1.1 does not have was dropped: {str(term)[:100]}")
+        return None
+
+
+@lru_cache(maxsize=4096)
+def is_language(tag: str) -> bool:
+    """Whether the text is a language tag (BCP 47) that RDF stores take."""
+    try:
+        Literal("", language=tag)
+    except (ValueError, UnicodeError):
+        return False
+    return True
+
+
+def quoted(text: str) -> str:
+    """The text as N-Quads quotes it; lone surrogates, which no encoding can carry, become U+FFFD."""
+    if _UNSAFE.search(text):
+        text = _UNSAFE.sub(_escape, text)
+    return f'"{text}"'
+
+
+@lru_cache(maxsize=64)
+def graph_term(url: str) -> str:
+    """The page's URL as a graph name, escaped to a valid IRI."""
+    found = valid_iri(url)
+    return (
+        f"<{found.value}>"
+        if found
+        else f"<urn:rdfspider:page:{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}>"
+    )
+
+
+@lru_cache(maxsize=64)
+def blank_prefix(url: str, syntax: str) -> str:
+    """What the blank nodes of one syntax on one page have in common, and no others."""
+    digest = blake2b(f"{syntax} {url}".encode("utf-8", "surrogatepass"), digest_size=8)
+    return f"_:p{digest.hexdigest()}n"
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if "\ud800" <= character <= "\udfff":
+        return "\ufffd"
+    return _ESCAPES.get(character) or f"\\u{ord(character):04X}"

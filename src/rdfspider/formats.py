@@ -1,0 +1,221 @@
+"""N-Quads text in, other RDF formats out: what an Extraction and the command line write.
+
+Many pages make one document by joining what `page_fragment` gives for each: prefixes, brackets and commas around it are
+in `FRAMES`. Blank nodes are named from the page's URL, so pages can be joined without meeting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyoxigraph
+from pyoxigraph import RdfFormat
+
+from rdfspider.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyoxigraph import Quad, Triple
+
+COLUMNS = ("subject", "predicate", "object", "object_kind", "datatype", "language", "graph", "syntax")
+"""The columns of a table of quads; `object_kind` is iri, blank, literal or, from RDF 1.2, triple."""
+
+PREFIXES = {
+    "schema": "http://schema.org/",
+    "og": "http://ogp.me/ns#",
+    "dc": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+
+_XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+_LINE = re.compile(
+    r'(<[^>]*>|_:\S+) (<[^>]*>) (?:(<[^>]*>|_:\S+)|"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^(<[^>]*>))?)'
+    r"(?: (<[^>]*>|_:\S+))? \.\n"
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+
+
+class Frame(NamedTuple):
+    """What stands around and between the pages of a document of text."""
+
+    start: str = ""
+    between: str = ""
+    end: str = ""
+
+
+def to_quads(nquads: str) -> list[Quad]:
+    """The quads of N-Quads text."""
+    return list(pyoxigraph.parse(nquads, RdfFormat.N_QUADS))
+
+
+def merge_nquads(parts: Iterable[str]) -> str:
+    """N-Quads of several sources as one: every line once, in order of appearance."""
+    texts = [part for part in parts if part]
+    if len(texts) < 2:
+        return texts[0] if texts else ""
+    return "\n".join(dict.fromkeys("".join(texts).split("\n")))
+
+
+def to_turtle(nquads: str) -> str:
+    """Turtle, without the graphs' names."""
+    return FRAMES["turtle"].start + _turtle_body(nquads)
+
+
+def to_trig(nquads: str) -> str:
+    """TriG."""
+    return FRAMES["trig"].start + _trig_body(nquads)
+
+
+def to_jsonld(nquads: str) -> str:
+    """JSON-LD in expanded form: an array of one object a graph. JSON-LD has no triple terms: those are left out."""
+    quads = [quad for quad in to_quads(nquads) if not isinstance(quad.object, pyoxigraph.Triple)]
+    return _serialize(quads, RdfFormat.JSON_LD)
+
+
+def to_rdflib(nquads: str) -> Any:
+    """An `rdflib.Dataset` with the same blank node labels and literals; rdflib has no triple terms: they are left out."""
+    try:
+        import rdflib
+        from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
+    except ImportError as error:
+        raise UsageError("rdflib is not installed: pip install 'rdfspider[rdflib]'") from error
+
+    def term(node: Any) -> Any:
+        if isinstance(node, pyoxigraph.NamedNode):
+            return rdflib.URIRef(node.value)
+        if isinstance(node, pyoxigraph.BlankNode):
+            return rdflib.BNode(node.value)
+        plain = node.language or node.datatype.value == _XSD_STRING
+        datatype = None if plain else rdflib.URIRef(node.datatype.value)
+        return rdflib.Literal(node.value, lang=node.language, datatype=datatype, normalize=False)
+
+    dataset = rdflib.Dataset()
+    for quad in to_quads(nquads):
+        if not isinstance(quad.object, pyoxigraph.Triple):
+            is_default = isinstance(quad.graph_name, pyoxigraph.DefaultGraph)
+            graph = dataset.graph(DATASET_DEFAULT_GRAPH_ID if is_default else term(quad.graph_name))
+            graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
+    return dataset
+
+
+def to_arrow(statements: Mapping[str, str]) -> Any:
+    """A `pyarrow.Table` of the N-Quads of each syntax, in `COLUMNS`."""
+    import pyarrow
+
+    rows = [row for syntax, nquads in statements.items() for row in _rows_of(nquads, syntax)]
+    columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
+    return pyarrow.table([pyarrow.array(column, pyarrow.string()) for column in columns], names=COLUMNS)
+
+
+def page_fragment(statements: Mapping[str, str], file_format: str) -> bytes:
+    """One page's share of a document of many; empty for a page without statements."""
+    if not any(statements.values()):
+        return b""
+    if file_format == "parquet":
+        return _arrow_bytes(to_arrow(statements))
+    nquads = merge_nquads(statements.values())
+    if file_format == "turtle":
+        return _turtle_body(nquads).encode()
+    if file_format == "trig":
+        return _trig_body(nquads).encode()
+    if file_format == "jsonld":
+        return to_jsonld(nquads).strip()[1:-1].encode()
+    return nquads.encode()
+
+
+_PREFIX_LINES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
+
+FRAMES = {
+    "nquads": Frame(),
+    "turtle": Frame(_PREFIX_LINES),
+    "trig": Frame(_PREFIX_LINES),
+    "jsonld": Frame("[", ",\n", "]\n"),
+}
+"""The formats whose documents are text that pages can be appended to; `parquet` is the one that is not."""
+
+FORMATS = (*FRAMES, "parquet")
+
+
+def _turtle_body(nquads: str) -> str:
+    triples = dict.fromkeys(quad.triple for quad in to_quads(nquads))
+    return _without_prefixes(_serialize(triples, RdfFormat.TURTLE))
+
+
+def _trig_body(nquads: str) -> str:
+    return _without_prefixes(_serialize(to_quads(nquads), RdfFormat.TRIG))
+
+
+def _serialize(statements: Iterable[Quad] | Iterable[Triple], rdf_format: RdfFormat) -> str:
+    prefixes = PREFIXES if rdf_format != RdfFormat.JSON_LD else None
+    return (pyoxigraph.serialize(statements, format=rdf_format, prefixes=prefixes) or b"").decode()
+
+
+def _without_prefixes(text: str) -> str:
+    """The text after the prefix lines, which a document has once, from its Frame."""
+    start = 0
+    while text.startswith("@prefix ", start):
+        start = text.index("\n", start) + 1
+    return text[start:]
+
+
+def _rows_of(nquads: str, syntax: str) -> Iterable[tuple[str | None, ...]]:
+    matches: list[tuple[str, ...]] = _LINE.findall(nquads)
+    if len(matches) == nquads.count("\n"):
+        return [_row_of_match(match, syntax) for match in matches]
+    # What RDF 1.2 added to lines goes by way of the parser.
+    found = [(line, _LINE.fullmatch(line)) for line in nquads.splitlines(keepends=True)]
+    return [
+        _row_of_match(match.groups(""), syntax) if match else _row_of_quad(to_quads(line)[0], syntax)
+        for line, match in found
+    ]
+
+
+def _row_of_match(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]:
+    subject, predicate, resource, text, language, datatype, graph = (
+        _unescape(term) if "\\" in term else term for term in match
+    )
+    if resource:
+        kind = "iri" if resource[0] == "<" else "blank"
+        end: tuple[str | None, ...] = (_bare(resource), kind, None, None)
+    elif language:
+        end = (text, "literal", _LANG_STRING, language)
+    else:
+        end = (text, "literal", datatype[1:-1] or _XSD_STRING, None)
+    return (_bare(subject), predicate[1:-1], *end, _bare(graph) or None, syntax)
+
+
+def _row_of_quad(quad: Quad, syntax: str) -> tuple[str | None, ...]:
+    subject, predicate, obj, graph = (str(term) for term in quad)
+    end: tuple[str | None, ...]
+    if isinstance(quad.object, pyoxigraph.Literal):
+        end = (quad.object.value, "literal", quad.object.datatype.value, quad.object.language)
+    elif isinstance(quad.object, pyoxigraph.Triple):
+        end = (f"<<( {obj} )>>", "triple", None, None)
+    else:
+        end = (_bare(obj), "iri" if obj[0] == "<" else "blank", None, None)
+    return (_bare(subject), _bare(predicate), *end, None if graph == "DEFAULT" else _bare(graph), syntax)
+
+
+def _bare(term: str) -> str:
+    """An IRI without its brackets; a blank node keeps its `_:`, which tells it from an IRI."""
+    return term[1:-1] if term[:1] == "<" else term
+
+
+def _unescape(term: str) -> str:
+    return _ESCAPE.sub(lambda m: chr(int(m[1] or m[2], 16)) if not m[3] else _ESCAPED.get(m[3], m[3]), term)
+
+
+def _arrow_bytes(table: Any) -> bytes:
+    import pyarrow
+
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data

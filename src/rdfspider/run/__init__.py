@@ -1,0 +1,1 @@
+"""The pump that moves records through the stages."""

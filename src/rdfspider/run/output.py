@@ -1,0 +1,102 @@
+"""Fragments of pages in, one document out: to a file that appears only when it is whole, or to stdout."""
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from rdfspider.errors import UsageError
+from rdfspider.formats import FRAMES, Frame, to_arrow
+
+Write = Callable[[bytes], None]
+
+# Rows of a row group, and the bytes that they may wait in: large enough to compress, small enough to keep in memory.
+_GROUP_ROWS = 200_000
+_GROUP_BYTES = 64 * 1024 * 1024
+
+
+@contextmanager
+def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
+    """A function that takes one page's fragment after the other (`formats.page_fragment`); without a path, to stdout."""
+    if path is None and file_format == "parquet" and sys.stdout.isatty():
+        raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
+    with _open_stream(path) as stream:
+        if file_format == "parquet":
+            with _write_parquet(stream) as write:
+                yield write
+        else:
+            with _write_text(stream, FRAMES[file_format]) as write:
+                yield write
+
+
+@contextmanager
+def _open_stream(path: Path | None) -> Iterator[BinaryIO]:
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        if path.is_dir():
+            raise UsageError(f"{path}: it is a folder; name a file")
+        with path.open("wb") as device:
+            yield device
+        return
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        file = partial.open("wb")
+    except OSError as error:
+        raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
+    try:
+        with file:
+            yield file
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _write_text(stream: BinaryIO, frame: Frame) -> Iterator[Write]:
+    between = b""
+
+    def write(fragment: bytes) -> None:
+        nonlocal between
+        if fragment:
+            stream.write(between + fragment)
+            between = frame.between.encode()
+
+    stream.write(frame.start.encode())
+    yield write
+    stream.write(frame.end.encode())
+
+
+@contextmanager
+def _write_parquet(stream: BinaryIO) -> Iterator[Write]:
+    import pyarrow
+    from pyarrow import ipc, parquet
+
+    with parquet.ParquetWriter(stream, to_arrow({}).schema, compression="zstd") as writer:
+        waiting: list[pyarrow.Table] = []
+        waiting_rows = waiting_bytes = 0
+
+        def flush() -> None:
+            nonlocal waiting_rows, waiting_bytes
+            if waiting:
+                writer.write_table(pyarrow.concat_tables(waiting), row_group_size=_GROUP_ROWS)
+            waiting.clear()
+            waiting_rows = waiting_bytes = 0
+
+        def write(fragment: bytes) -> None:
+            nonlocal waiting_rows, waiting_bytes
+            if fragment:
+                waiting.append(ipc.open_stream(io.BytesIO(fragment)).read_all())
+                waiting_rows += waiting[-1].num_rows
+                waiting_bytes += len(fragment)
+                if waiting_bytes >= _GROUP_BYTES or waiting_rows >= _GROUP_ROWS:
+                    flush()
+
+        yield write
+        flush()

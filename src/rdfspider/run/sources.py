@@ -1,0 +1,191 @@
+"""What a person names becomes parts: pieces of work of a few megabytes, in order, each of which one process can read.
+
+A source is a file, a folder (with all that is in it), a pattern, a WARC archive or `-`. Whatever is not there is said
+at once, before any work is done. A part is read into Pages where it is worked on, so pages do not travel.
+"""
+
+import glob
+import itertools
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from rdfspider.archive.reader import Damage, Mark, is_archive, read_archive, read_file, split_archive
+from rdfspider.errors import UsageError
+from rdfspider.records import Page
+from rdfspider.urls import resolve_iri
+
+PART_BYTES = 4 * 1024 * 1024
+PART_FILES = 64
+STDIN_URL = "file:///dev/stdin"
+
+_STDIN = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A page that was read already."""
+
+    page: Page
+    part_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FilesPart:
+    """Files and the URLs of the pages that they are."""
+
+    files: tuple[tuple[str, str], ...]
+    content_type: str | None
+    part_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePart:
+    """A range of an archive; `exact` if a record is known to begin with it."""
+
+    path: str
+    start: int
+    stop: int
+    exact: bool
+
+    @property
+    def part_bytes(self) -> int:
+        """The range's length."""
+        return self.stop - self.start
+
+
+Part = PagePart | FilesPart | ArchivePart
+
+
+def plan_parts(
+    sources: Sequence[str],
+    *,
+    base: str | None = None,
+    content_type: str | None = None,
+    limit: int,
+    part_bytes: int = PART_BYTES,
+) -> list[Part]:
+    """The parts of all sources, in the order in which they were named; files in a folder by name.
+
+    `base` is the URL of a single file, and what the paths of several are relative to; it is not for archives.
+    """
+    if sources.count("-") > 1:
+        raise UsageError("stdin (-) can be read only once")
+    found = [place for source in sources for place in _find_files(source)]
+    naming = _Naming(base, alone=len(found) == 1)
+    parts: list[Part] = []
+    for kind, places in itertools.groupby(found, key=lambda place: _kind_of(place.path)):
+        if kind == "files":
+            parts += _files_parts(places, naming, content_type, part_bytes)
+        elif kind == "stream":
+            parts += [_read_stream(place, naming, content_type, limit) for place in places]
+        else:
+            for place in places:
+                ranges = split_archive(place.path, part_bytes)
+                parts += [ArchivePart(str(place.path), start, stop, exact=start == 0) for start, stop in ranges]
+    return parts
+
+
+def read_part(part: Part, limit: int) -> Iterator[Page | Damage | Mark]:
+    """The pages of a part; those of an archive are between two Marks."""
+    match part:
+        case PagePart():
+            yield part.page
+        case FilesPart():
+            for path, url in part.files:
+                yield read_file(Path(path), url, part.content_type, limit)
+        case ArchivePart():
+            yield from read_archive(Path(part.path), part.start, part.stop, exact=part.exact, limit=limit)
+
+
+class _Place(NamedTuple):
+    """A file, and the folder that its URL is relative to."""
+
+    path: Path
+    folder: Path
+
+
+class _Naming(NamedTuple):
+    """How files get their URLs: the base for one alone, paths relative to it for several; without a base, file URLs."""
+
+    base: str | None
+    alone: bool
+
+    def url_of(self, place: _Place) -> str:
+        """The URL of the page in a file."""
+        if self.base is None:
+            return STDIN_URL if place.path == _STDIN else place.path.absolute().as_uri()
+        relative = quote(place.path.relative_to(place.folder).as_posix())
+        return self.base if self.alone else resolve_iri(self.base, relative)
+
+
+def _find_files(source: str) -> Iterator[_Place]:
+    """The files that a source means."""
+    path = Path(source)
+    if source == "-":
+        yield _Place(_STDIN, _STDIN.parent)
+    elif path.is_dir():
+        yield from _walk_folder(path)
+    elif path.exists():
+        if not os.access(path, os.R_OK):
+            raise UsageError(f"{path}: it may not be read")
+        yield _Place(path, path.parent)
+    elif glob.has_magic(source):
+        matches = glob.glob(source, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute patterns
+        if not matches:
+            raise UsageError(f"{source}: no file matches")
+        for match in sorted(matches):
+            if not Path(match).is_dir():
+                yield _Place(Path(match), Path(match).parent)
+            elif "**" not in source:
+                yield from _walk_folder(Path(match))
+    else:
+        raise UsageError(f"{source}: no such file or folder")
+
+
+def _walk_folder(folder: Path) -> Iterator[_Place]:
+    """All files below, by name; hidden ones and links to folders are passed over."""
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise UsageError(f"{folder}: it may not be read")
+    for current, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(current, name)
+            if not name.startswith(".") and path.is_file():
+                yield _Place(path, folder)
+
+
+def _kind_of(path: Path) -> str:
+    """How a file becomes parts. What is no regular file (a pipe, stdin) can be read here only, and only once."""
+    if path == _STDIN or not path.is_file():
+        return "stream"
+    return "archive" if is_archive(path) else "files"
+
+
+def _files_parts(
+    places: Iterable[_Place], naming: _Naming, content_type: str | None, part_bytes: int
+) -> Iterator[FilesPart]:
+    """Files in parts of about equal size."""
+    group: list[tuple[str, str]] = []
+    group_bytes = 0
+    for place in places:
+        group.append((str(place.path), naming.url_of(place)))
+        group_bytes += place.path.stat().st_size
+        if group_bytes >= part_bytes or len(group) >= PART_FILES:
+            yield FilesPart(tuple(group), content_type, group_bytes)
+            group, group_bytes = [], 0
+    if group:
+        yield FilesPart(tuple(group), content_type, group_bytes)
+
+
+def _read_stream(place: _Place, naming: _Naming, content_type: str | None, limit: int) -> PagePart:
+    if place.path == _STDIN:
+        body = sys.stdin.buffer.read(limit + 1)
+    else:
+        with place.path.open("rb") as stream:
+            body = stream.read(limit + 1)
+    return PagePart(Page(naming.url_of(place), body, content_type), len(body))

@@ -1,0 +1,209 @@
+"""URLs and IRIs: text in, text out, no I/O.
+
+Two worlds meet here. *Links* are for fetching: they are resolved and normalised as browsers do (WHATWG), so that one page
+has one address. *IRIs* are names in RDF: they are resolved by RFC 3986 and otherwise left alone, because
+`http://example.org` and `http://example.org/` are two names; what is not valid by RFC 3987 is repaired or refused.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+import ada_url
+from pyoxigraph import NamedNode
+
+# Characters that an IRI may hold beyond ASCII (RFC 3987 ucschar); private use is left out, as it is legal in queries alone.
+_UCS = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd"
+
+# An http(s) IRI that needs no repair: nothing but plain characters, valid percent escapes, at most one fragment.
+_PART = rf"[A-Za-z0-9\-._~!$&'()*+,;=:@/{_UCS}]*+(?:%[0-9A-Fa-f]{{2}}[A-Za-z0-9\-._~!$&'()*+,;=:@/{_UCS}]*+)*+"
+_LATER_PART = _PART.replace("@/", "@/?")
+_PLAIN_IRI = re.compile(
+    rf"https?://[A-Za-z0-9.\-_~{_UCS}]+(?::[0-9]+)?(?:/{_PART})?+(?:\?{_LATER_PART})?+(?:#{_LATER_PART})?+"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+_NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-Fa-f]{{2}})")
+
+# What WHATWG leaves as it is: a lower-case host whose last label is a name, no port, a path and query of plain characters.
+# Dot segments and punycode are looked for apart.
+_PLAIN_PATH = r"/[A-Za-z0-9\-_~!$&()*+,;=:@/%.]*+(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
+_NORMAL_LINKS = re.compile(rf"^https?://(?:[a-z0-9\-]+\.)+[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
+_NO_LINK = re.compile(r"(?:javascript|mailto|tel|data|about|sms|whatsapp):", re.IGNORECASE)
+
+
+class Iri(NamedTuple):
+    """An absolute, valid IRI, and whether it had to be repaired to become one."""
+
+    value: str
+    repaired: bool
+
+
+def valid_iri(text: str) -> Iri | None:
+    """The IRI that an absolute reference means, repaired where the meaning is plain; None where there is none."""
+    return _find_iri(text) if len(text) < 256 else _find_iri.__wrapped__(text)
+
+
+def resolve_iri(base: str, reference: str) -> str:
+    """RFC 3986, 5.2.2: the reference made absolute against the base, neither checked nor normalised."""
+    if _SCHEME.match(reference):
+        return _resolve_absolute(reference) if "/." in reference else reference
+    if not reference:
+        return base.partition("#")[0]
+    if reference[0] == "#":
+        return base.partition("#")[0] + reference
+    return _resolve_parts(base, reference)
+
+
+def normalise_url(url: str) -> str | None:
+    """The address as browsers write it (WHATWG), without a fragment; None when it is not an http(s) URL."""
+    return url if url in _find_normal((url,)) else _normalised(url, None)
+
+
+def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
+    """The normal address of each link of a page, None where it has none.
+
+    All at once, because a page has hundreds: one match over all of them tells which are normal already.
+    """
+    start = normalise_url(base) or ""
+    scheme = start.partition("//")[0]
+    origin = "/".join(start.split("/", 3)[:3])
+    folder = start.partition("?")[0].rpartition("/")[0] + "/"
+    addresses: dict[str, str] = {}
+    for link in links:
+        address = link.partition("#")[0] if "#" in link else link
+        if start and address:
+            if address[0] == "/":
+                address = scheme + address if address[1:2] == "/" else origin + address
+            elif address[:4] != "http" and address[0].isalnum() and ":" not in address:
+                address = folder + address
+        addresses[link] = address
+    normal = _find_normal(addresses.values())
+    return {
+        link: address if address in normal else None if _NO_LINK.match(link) else _normalised(link, base)
+        for link, address in addresses.items()
+    }
+
+
+def _find_normal(urls: Iterable[str]) -> set[str]:
+    """Those of the URLs that are surely their own normal form."""
+    lines = "\n".join(urls)
+    normal = set(_NORMAL_LINKS.findall(lines))
+    for mark in ("/.", "/%2", "xn--"):
+        if mark in lines:
+            normal = {url for url in normal if mark not in url}
+    return normal
+
+
+def _normalised(url: str, base: str | None) -> str | None:
+    try:
+        parsed = ada_url.URL(url, base=base) if base else ada_url.URL(url)
+    except (ValueError, UnicodeError):
+        return None
+    if parsed.protocol not in ("http:", "https:"):
+        return None
+    parsed.hash = ""
+    href: str = parsed.href
+    return href.partition("#")[0]
+
+
+def _resolve_parts(base: str, reference: str) -> str:
+    base_parts, parts = _PARTS.fullmatch(base), _PARTS.fullmatch(reference)
+    if base_parts is None or parts is None:
+        return reference
+    scheme, authority, base_path, base_query, _ = base_parts.groups()
+    _, ref_authority, path, query, fragment = parts.groups()
+    if ref_authority is not None:
+        authority, path = ref_authority, _remove_dot_segments(path)
+    elif path == "":
+        path = base_path
+        query = base_query if query is None else query
+    elif path.startswith("/"):
+        path = _remove_dot_segments(path)
+    elif authority is not None and not base_path:
+        path = _remove_dot_segments("/" + path)
+    else:
+        path = _remove_dot_segments(base_path[: base_path.rfind("/") + 1] + path)
+    start = f"{scheme}:" if scheme else ""
+    start += f"//{authority}" if authority is not None else ""
+    return f"{start}{path}{'' if query is None else '?' + query}{'' if fragment is None else '#' + fragment}"
+
+
+def _resolve_absolute(reference: str) -> str:
+    parts = _PARTS.fullmatch(reference)
+    if parts is None or parts[2] is None:
+        return reference
+    path = _remove_dot_segments(parts[3])
+    return reference[: parts.start(3)] + path + reference[parts.end(3) :]
+
+
+def _remove_dot_segments(path: str) -> str:
+    """RFC 3986, 5.2.4."""
+    if "/." not in path and not path.startswith("."):
+        return path
+    output: list[str] = []
+    segments = path.split("/")
+    for number, segment in enumerate(segments):
+        last = number == len(segments) - 1
+        if segment == ".":
+            if last:
+                output.append("")
+        elif segment == "..":
+            if len(output) > 1 or (output and output[0] != ""):
+                output.pop()
+            if last:
+                output.append("")
+        else:
+            output.append(segment)
+    return "/".join(output)
+
+
+@lru_cache(maxsize=16384)
+def _find_iri(text: str) -> Iri | None:
+    return Iri(text, False) if _PLAIN_IRI.fullmatch(text) else _repair_iri(text)
+
+
+def _repair_iri(text: str) -> Iri | None:
+    value = text.strip(" \t\n\r\f\0")
+    if not _SCHEME.match(value):
+        return None
+    if is_valid_iri(value):
+        return Iri(value, value != text)
+    value = value.replace("\n", "").replace("\r", "").replace("\t", "")
+    parts = _PARTS.fullmatch(value)
+    if parts is None:
+        return None
+    scheme, authority, path, query, fragment = parts.groups()
+    if scheme.lower() in ("http", "https"):
+        path = path.replace("\\", "/")
+    repaired = f"{scheme}:"
+    if authority is not None:
+        repaired += f"//{_repair_authority(authority)}"
+    repaired += _escape(path)
+    repaired += "" if query is None else "?" + _escape(query)
+    repaired += "" if fragment is None else "#" + _escape(fragment)
+    return Iri(repaired, True) if is_valid_iri(repaired) else None
+
+
+def is_valid_iri(text: str) -> bool:
+    """Whether an RDF parser takes the text as an absolute IRI."""
+    try:
+        NamedNode(text)
+    except (ValueError, UnicodeError):
+        return False
+    return True
+
+
+def _repair_authority(authority: str) -> str:
+    """User information may be escaped; a host with illegal characters is nobody's name and fails the check that follows."""
+    user, at, host = authority.rpartition("@")
+    return _escape(user) + at + host
+
+
+def _escape(part: str) -> str:
+    return _NOT_IN_PART.sub(lambda m: _percent(m[0]), part)
+
+
+def _percent(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace"))

@@ -1,0 +1,72 @@
+"""What all tests share: where the conformance suites and the corpus of real pages are, and how to make WARC records."""
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from _pytest.terminal import TerminalReporter
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def suites() -> Path:
+    """The folder of conformance suites, beside the checkout."""
+    return _shared_folder("suites")
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real pages, beside the checkout."""
+    return _shared_folder("corpus")
+
+
+class RecordMaker(Protocol):
+    """Writes one WARC record; the body is that of an HTTP response unless the type is another."""
+
+    def __call__(
+        self, url: str, body: bytes, *, kind: str = "response", status: str = "200 OK", headers: str = ""
+    ) -> bytes: ...
+
+
+@pytest.fixture(scope="session")
+def make_record() -> RecordMaker:
+    """Makes WARC records as bytes, uncompressed."""
+    return _make_record
+
+
+def _make_record(url: str, body: bytes, *, kind: str = "response", status: str = "200 OK", headers: str = "") -> bytes:
+    block, block_type = body, "text/html"
+    if kind == "response":
+        block = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{headers}\r\n".encode() + body
+        block_type = "application/http; msgtype=response"
+    fields = {
+        "WARC-Type": kind,
+        "WARC-Target-URI": url,
+        "WARC-Date": "2024-05-01T00:00:00Z",
+        "WARC-Record-ID": "<urn:uuid:00000000-0000-4000-8000-000000000000>",
+        "Content-Type": block_type,
+        "Content-Length": str(len(block)),
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"WARC/1.0\r\n{head}\r\n".encode() + block + b"\r\n\r\n"
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """One line for all that was skipped because the suites or the corpus are not there."""
+    reports = terminalreporter.stats.get("skipped", [])
+    missing = sum("is missing" in str(report.longrepr) and "shared" in str(report.longrepr) for report in reports)
+    if missing:
+        terminalreporter.write_line(
+            f"skipped: {missing} tests that need the suites or the pages in ../shared, which is missing"
+        )
+
+
+def _shared_folder(name: str) -> Path:
+    folder = SHARED / name
+    if not folder.is_dir():
+        if os.environ.get("CI"):
+            pytest.fail(f"{folder} is missing, and CI insists on it")
+        pytest.skip(f"{folder} is missing")
+    return folder

@@ -1,0 +1,288 @@
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from rdfspider import __version__
+from rdfspider.cli import run_command
+from rdfspider.formats import COLUMNS, to_quads
+
+BOOK = b'<html><body><p itemscope itemtype="http://schema.org/Book"><b itemprop=name>%s</b><a itemprop=url href=x>x</a></p>'
+BROKEN = b'<html><script type="application/ld+json">{"@type": </script>'
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Runs the command line in this process: exit code, stdout, stderr."""
+
+    def run_here(*arguments: object) -> tuple[int, str, str]:
+        code = run_command([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return run_here
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Pages in folders, one of them compressed, one hidden."""
+    (tmp_path / "pages/deep").mkdir(parents=True)
+    (tmp_path / "pages/b.html").write_bytes(BOOK % b"B")
+    (tmp_path / "pages/a page.html").write_bytes(BOOK % b"A")
+    (tmp_path / "pages/deep/c.html.gz").write_bytes(gzip.compress(BOOK % b"C"))
+    (tmp_path / "pages/.hidden.html").write_bytes(BOOK % b"H")
+    return tmp_path / "pages"
+
+
+def start(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
+    """Starts the command line as a process of its own."""
+    command = [sys.executable, "-c", "from rdfspider.cli import main; main()", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def graphs(nquads: str) -> list[str]:
+    return list(dict.fromkeys(str(quad.graph_name)[1:-1] for quad in to_quads(nquads)))
+
+
+def test_a_file_as_nquads(run: Run, folder: Path) -> None:
+    code, out, err = run("extract", folder / "b.html", "--base", "http://example.org/b")
+    assert (code, err) == (0, "")
+    assert '<http://schema.org/name> "B" <http://example.org/b> .\n' in out
+    assert "<http://schema.org/url> <http://example.org/x> <http://example.org/b> .\n" in out
+    assert len(to_quads(out)) == 3
+
+
+def test_without_a_base_pages_are_file_urls(run: Run, folder: Path) -> None:
+    _, out, _ = run("extract", folder / "a page.html")
+    assert graphs(out) == [(folder / "a page.html").as_uri()]
+
+
+def test_a_folder_is_read_in_order_and_in_depth(run: Run, folder: Path) -> None:
+    _, out, _ = run("extract", folder, "--base", "http://example.org/")
+    base = "http://example.org/"
+    assert graphs(out) == [f"{base}a%20page.html", f"{base}b.html", f"{base}deep/c.html.gz"]
+
+
+def test_patterns(run: Run, folder: Path) -> None:
+    assert len(graphs(run("extract", folder / "*.html")[1])) == 2
+    assert len(graphs(run("extract", folder / "**/*.html*")[1])) == 3
+
+
+def test_stdin(folder: Path) -> None:
+    with (folder / "b.html").open("rb") as page, start("extract", "-", stdin=page) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert graphs(out.decode()) == ["file:///dev/stdin"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_archive_and_files_in_the_order_named(
+    run: Run, folder: Path, make_record: Callable[..., bytes], jobs: int
+) -> None:
+    archive = folder.parent / "a.warc.gz"
+    archive.write_bytes(b"".join(gzip.compress(make_record(f"http://e.org/{n}", BOOK % b"x")) for n in range(5)))
+    code, out, _ = run("extract", folder / "b.html", archive, folder / "a page.html", "--jobs", jobs)
+    expected = [
+        (folder / "b.html").as_uri(),
+        *(f"http://e.org/{n}" for n in range(5)),
+        (folder / "a page.html").as_uri(),
+    ]
+    assert (code, graphs(out)) == (0, expected)
+
+
+def test_a_damaged_record_is_reported_and_skipped(run: Run, tmp_path: Path, make_record: Callable[..., bytes]) -> None:
+    members = [gzip.compress(make_record(f"http://e.org/{n}", BOOK % b"x")) for n in range(3)]
+    members[1] = members[1][:60] + b"\xff" * 30 + members[1][90:]
+    archive = tmp_path / "a.warc.gz"
+    archive.write_bytes(b"".join(members))
+    code, out, err = run("extract", archive)
+    assert (code, graphs(out)) == (0, ["http://e.org/0", "http://e.org/2"])
+    lines = err.splitlines()
+    assert lines[0].startswith(f"rdfspider: {archive}: skipped at byte {len(members[0])}: ")
+    assert lines[1:] == ["rdfspider: 1 record skipped"]
+
+
+@pytest.mark.parametrize(("name", "start_text"), [("turtle", "@prefix"), ("trig", "@prefix"), ("jsonld", "[{")])
+def test_formats(run: Run, folder: Path, name: str, start_text: str) -> None:
+    code, out, _ = run("extract", folder, "--format", name)
+    assert code == 0
+    assert out.startswith(start_text)
+    assert out.count("Book") == 3
+    if name == "jsonld":
+        assert len(json.loads(out)) == 3
+
+
+def test_parquet_is_a_table_of_quads(run: Run, folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "quads.parquet"
+    assert run("extract", folder, "--output", output) == (0, "", "")
+    table = pyarrow.parquet.read_table(output)
+    assert tuple(table.column_names) == COLUMNS
+    assert table.column("object").to_pylist().count("http://schema.org/Book") == 3
+    assert set(table.column("syntax").to_pylist()) == {"microdata"}
+    assert pyarrow.parquet.ParquetFile(output).metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_parquet_into_a_pipe(folder: Path) -> None:
+    with start("extract", folder, "--format", "parquet") as process:
+        out, _ = process.communicate(timeout=60)
+    assert pyarrow.parquet.read_table(pyarrow.BufferReader(out)).num_rows == 9
+
+
+def test_parquet_is_not_for_a_terminal(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [
+        sys.executable,
+        "-c",
+        "from rdfspider.cli import main; main()",
+        "extract",
+        str(folder),
+        "--format=parquet",
+    ]
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 2
+    assert b"parquet is not for a terminal" in done.stderr
+
+
+def test_an_output_appears_only_when_it_is_whole(run: Run, folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out" / "quads.nq"
+    output.parent.mkdir()
+    output.write_text("before")
+    (folder / "not.warc").write_bytes(b"rubbish")
+    assert run("extract", folder, "--output", output)[0] == 2
+    assert output.read_text() == "before"
+    (folder / "not.warc").unlink()
+    assert run("extract", folder, "--output", output) == (0, "", "")
+    assert len(to_quads(output.read_text())) == 9
+    assert list(output.parent.iterdir()) == [output]
+
+
+def test_syntaxes_are_chosen(run: Run, folder: Path) -> None:
+    assert run("extract", folder, "--syntax", "rdfa,jsonld")[1] == ""
+    assert run("extract", folder, "--syntax", "rdfa", "--syntax", "microdata")[1] != ""
+
+
+def test_statistics_alone(run: Run, folder: Path) -> None:
+    (folder / "broken.html").write_bytes(BROKEN)
+    code, out, err = run("extract", folder, "--stats")
+    assert (code, err) == (0, "")
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line}
+    problems = rows["jsonld"][2]
+    assert int(problems) > 0
+    assert rows["jsonld"] == ["0", "0", problems]
+    assert rows["microdata"] == ["3", "9", "0"]
+    assert rows["all"] == ["4", "9", problems]
+    assert rows["http://schema.org/Book"] == rows["http://schema.org/name"] == ["3"]
+
+
+def test_statistics_beside_data(run: Run, folder: Path, tmp_path: Path) -> None:
+    _, out, err = run("extract", folder, "--stats", "--format", "nquads")
+    assert len(to_quads(out)) == 9
+    assert "http://schema.org/Book" in err
+    _, out, err = run("extract", folder, "--stats", "--output", tmp_path / "out.nq")
+    assert "http://schema.org/Book" in out
+    assert err == ""
+
+
+def test_problems_are_listed(run: Run, folder: Path) -> None:
+    (folder / "broken.html").write_bytes(BROKEN)
+    code, out, err = run("extract", folder, "--problems")
+    assert (code, len(to_quads(out))) == (0, 9)
+    for line in err.splitlines():
+        url, syntax, problem_code, count, message = line.split("\t")
+        assert (url, syntax, count) == ((folder / "broken.html").as_uri(), "jsonld", "1")
+        assert problem_code
+        assert message
+    assert err
+
+
+def test_documents_come_from_a_folder(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "documents/example.org").mkdir(parents=True)
+    context = {"@context": {"label": "http://example.org/vocabulary#label"}}
+    (tmp_path / "documents/example.org/context.jsonld").write_text(json.dumps(context))
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<script type="application/ld+json">{"@context": "https://example.org/context", "label": "x"}</script>'
+    )
+    assert run("extract", page)[1] == ""
+    assert "<http://example.org/vocabulary#label>" in run("extract", page, "--documents", tmp_path / "documents")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["extract", "missing.html"], "missing.html: no such file or folder"),
+        (["extract", "*.nothing"], "*.nothing: no file matches"),
+        (["extract", "not.warc"], "not.warc: no WARC record in it"),
+        (["extract", "cut.warc.gz"], "cut.warc.gz: no WARC record in it"),
+        (["extract", "a.html", "--syntax", "rdfb"], "unknown syntax rdfb; known are jsonld, microdata, rdfa"),
+        (["extract", "a.html", "--format", "csv"], "csv"),
+        (["extract", "a.html", "--jobs", "0"], "--jobs"),
+        (["extract", "a.html", "--frmat", "csv"], "--frmat"),
+        (["extract", "a.html", "--base", "here"], "--base here: not an absolute URL"),
+        (["extract", "a.html", "--output", "none/x.nq"], "it cannot be written (No such file or directory)"),
+        (["extract", "a.html", "--output", "."], "it is a folder"),
+        (["extract", "a.html", "--documents", "none"], "--documents none: no such folder"),
+        (["extract", "a.html", "--stylesheets", "none"], "none"),
+        (["extract", "a.html", "--transforms", "none"], "none"),
+        (["extract"], "SOURCE"),
+        (["crawl"], "crawl"),
+    ],
+)
+def test_what_was_typed_wrong_gets_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.html").write_bytes(BOOK)
+    (tmp_path / "not.warc").write_bytes(b"<html>")
+    (tmp_path / "cut.warc.gz").write_bytes(gzip.compress(b"WARC/1.0\r\n")[:12])
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("rdfspider: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_version_and_help(run: Run) -> None:
+    assert run("--version") == (0, f"rdfspider {__version__}\n", "")
+    assert "extract" in run()[1]
+    assert "--format" in run("extract", "--help")[1]
+
+
+def test_a_closed_pipe_ends_it_quietly(folder: Path, make_record: Callable[..., bytes]) -> None:
+    archive = folder / "a.warc"
+    archive.write_bytes(b"".join(make_record(f"http://e.org/{n}", BOOK % (b"x" * 9000)) for n in range(500)))
+    with start("extract", archive) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 128 + signal.SIGPIPE
+
+
+def test_an_interrupt_ends_it_with_one_line(tmp_path: Path, make_record: Callable[..., bytes]) -> None:
+    archive = tmp_path / "a.warc"
+    archive.write_bytes(b"".join(make_record(f"http://e.org/{n}", BOOK % b"x") for n in range(30_000)))
+    output = tmp_path / "out.nq"
+    with start("extract", archive, "--output", output, start_new_session=True) as process:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".out.nq.*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"rdfspider: interrupted\n")
+    assert list(tmp_path.iterdir()) == [archive]

@@ -1,0 +1,115 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyoxigraph import NamedNode
+
+from rdfspider.urls import normalise_url, resolve_iri, resolve_links, valid_iri
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    # RFC 3986, 5.4: the examples, against http://a/b/c/d;p?q
+    [
+        ("g:h", "g:h"),
+        ("g", "http://a/b/c/g"),
+        ("./g", "http://a/b/c/g"),
+        ("g/", "http://a/b/c/g/"),
+        ("/g", "http://a/g"),
+        ("//g", "http://g"),
+        ("?y", "http://a/b/c/d;p?y"),
+        ("g?y", "http://a/b/c/g?y"),
+        ("#s", "http://a/b/c/d;p?q#s"),
+        ("g#s", "http://a/b/c/g#s"),
+        ("g?y#s", "http://a/b/c/g?y#s"),
+        (";x", "http://a/b/c/;x"),
+        ("g;x", "http://a/b/c/g;x"),
+        ("", "http://a/b/c/d;p?q"),
+        (".", "http://a/b/c/"),
+        ("./", "http://a/b/c/"),
+        ("..", "http://a/b/"),
+        ("../", "http://a/b/"),
+        ("../g", "http://a/b/g"),
+        ("../..", "http://a/"),
+        ("../../", "http://a/"),
+        ("../../g", "http://a/g"),
+        ("../../../g", "http://a/g"),
+        ("../../../../g", "http://a/g"),
+        ("/./g", "http://a/g"),
+        ("/../g", "http://a/g"),
+        ("g.", "http://a/b/c/g."),
+        (".g", "http://a/b/c/.g"),
+        ("g..", "http://a/b/c/g.."),
+        ("./../g", "http://a/b/g"),
+        ("./g/.", "http://a/b/c/g/"),
+        ("g/./h", "http://a/b/c/g/h"),
+        ("g/../h", "http://a/b/c/h"),
+        ("g;x=1/../y", "http://a/b/c/y"),
+        ("g?y/../x", "http://a/b/c/g?y/../x"),
+        ("g#s/../x", "http://a/b/c/g#s/../x"),
+    ],
+)
+def test_references_resolve_as_rfc_3986_says(reference: str, expected: str) -> None:
+    assert resolve_iri("http://a/b/c/d;p?q", reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("http://example.org", "http://example.org"),
+        (" http://example.org/a b ", "http://example.org/a%20b"),
+        ("http://example.org/{id}", "http://example.org/%7Bid%7D"),
+        ("http://example.org/100%", "http://example.org/100%25"),
+        ("http://example.org/%zz", "http://example.org/%25zz"),
+        ("http://example.org/a#b#c", "http://example.org/a#b%23c"),
+        ("http:\\\\example.org", "http://example.org"),
+        ("http://exa mple.org/", None),
+        ("no-scheme", None),
+        ("http://münchen.de/ä", "http://münchen.de/ä"),
+        ("mailto:a@b.org", "mailto:a@b.org"),
+        ("http://example.org/\ue000", "http://example.org/%EE%80%80"),
+    ],
+)
+def test_iris_of_the_real_web_are_repaired_or_refused(text: str, value: str | None) -> None:
+    found = valid_iri(text)
+    assert (found.value if found else None) == value
+
+
+@given(
+    st.text() | st.from_regex(r"https?://[^\s]{0,40}", fullmatch=True) | st.text().map("http://example.org/".__add__)
+)
+def test_what_is_called_an_iri_is_one(text: str) -> None:
+    found = valid_iri(text)
+    if found is not None:
+        NamedNode(found.value)
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("/x", "https://example.org/x"),
+        ("x", "https://example.org/a/x"),
+        ("../x#frag", "https://example.org/x"),
+        ("#frag", "https://example.org/a/b"),
+        ("//Other.ORG", "https://other.org/"),
+        ("HTTP://example.org:80/%7Ea/./b?q=1 2", "http://example.org/%7Ea/b?q=1%202"),
+        ("mailto:a@b.org", None),
+        ("javascript:void(0)", None),
+        ("https://1.2.3/", "https://1.2.0.3/"),
+        ("/a\\b", "https://example.org/a/b"),
+    ],
+)
+def test_links_resolve_as_browsers_do(link: str, target: str | None) -> None:
+    assert resolve_links("https://example.org/a/b", [link]) == {link: target}
+
+
+def test_a_base_that_is_no_address_resolves_only_absolute_links() -> None:
+    assert resolve_links("urn:x:y", ["https://example.org/", "/x"]) == {
+        "https://example.org/": "https://example.org/",
+        "/x": None,
+    }
+
+
+def test_normal_form_is_stable() -> None:
+    address = normalise_url("HTTPS://Example.org/a/../b#c")
+    assert address == "https://example.org/b"
+    assert normalise_url(address) == address
