@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from rdfspider.extract.jsonld_repair import repair_json
+from rdfspider.extract.jsonld.repair import repair_json
 
 EXPECTED = {"a": "b", "c": [1, 2]}
 

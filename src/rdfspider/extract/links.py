@@ -27,7 +27,7 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
     frames = tree.select("iframe[src]") + tree.select("frame[src]")
     hrefs = list(map(Element.attr, anchors + heads, repeat("href"))) + list(map(Element.attr, frames, repeat("src")))
     targets = resolve_links(base, {href for href in hrefs if href and href[0] != "#"})
-    found = iter(map(targets.get, hrefs))
+    found = (targets.get(href or "") for href in hrefs)
     links = _read_anchors(anchors, found)
     for element in heads:
         if target := next(found):

@@ -7,7 +7,7 @@ were asked for.
 from collections import deque
 from collections.abc import Iterator
 
-from rdfspider.extract.rdfa_contexts import RDFA
+from rdfspider.extract.rdfa.contexts import RDFA
 from rdfspider.extract.statements import RDF_TYPE
 
 Triple = tuple[str, str, str]

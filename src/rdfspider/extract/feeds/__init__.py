@@ -7,9 +7,9 @@ element by element. docs/feeds.md has the mapping.
 from lxml import etree
 from pyoxigraph import NamedNode
 
-from rdfspider.extract.feeds_elements import add_date, add_element, reader_of
-from rdfspider.extract.feeds_tree import XML_LANG, Place, address, children, parse_feed, plain_text, split_tag
-from rdfspider.extract.feeds_vocabulary import DC, DCTERMS, RSS, term
+from rdfspider.extract.feeds.elements import add_date, add_element, reader_of
+from rdfspider.extract.feeds.tree import XML_LANG, Place, address, children, parse_feed, plain_text, split_tag
+from rdfspider.extract.feeds.vocabulary import DC, DCTERMS, RSS, term
 from rdfspider.extract.rdf import read_rdf_xml
 from rdfspider.extract.statements import RDF, RDF_TYPE, Problems, Statements
 from rdfspider.records import Content

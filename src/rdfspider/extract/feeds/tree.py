@@ -14,8 +14,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from rdfspider.extract.entities import encode_text, expand_entities
-from rdfspider.extract.feeds_vocabulary import ALIASES, CORE, DC, PREFIXES, RSS, XHTML, term
-from rdfspider.extract.rdf_xml import canonical_content
+from rdfspider.extract.feeds.vocabulary import ALIASES, CORE, DC, PREFIXES, RSS, XHTML, term
+from rdfspider.extract.rdf.xml import canonical_content
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import Iri, resolve_iri, valid_iri
 
@@ -169,7 +169,7 @@ def text_of(element: etree._Element) -> str:
 
 def plain_text(element: etree._Element) -> str:
     """All text in the element, without markup."""
-    return "".join(element.itertext()).strip()
+    return "".join(str(text) for text in element.itertext()).strip()
 
 
 def decoded(element: etree._Element, text: str) -> str:

@@ -1,6 +1,6 @@
 """RDFa 1.1 and 1.0: a tree enters, the statements that its attributes make leave.
 
-The walk is sparse: native selectors find the elements that can make statements, and `rdfa_walk` computes the evaluation
+The walk is sparse: native selectors find the elements that can make statements, and `walk` computes the evaluation
 contexts of those alone. Property copying and vocabulary expansion follow where a page or the caller asks for them.
 """
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import Document, Element, parse_html
-from rdfspider.extract.rdfa_contexts import CORE_TERMS, Host, find_host
-from rdfspider.extract.rdfa_patterns import Triple, copy_patterns
-from rdfspider.extract.rdfa_status import Status
-from rdfspider.extract.rdfa_vocabularies import expand_vocabularies
-from rdfspider.extract.rdfa_walk import Walk
-from rdfspider.extract.rdfa_walk10 import Walk10
+from rdfspider.extract.rdfa.contexts import CORE_TERMS, Host, find_host
+from rdfspider.extract.rdfa.patterns import Triple, copy_patterns
+from rdfspider.extract.rdfa.status import Status
+from rdfspider.extract.rdfa.vocabularies import expand_vocabularies
+from rdfspider.extract.rdfa.walk import Walk
+from rdfspider.extract.rdfa.walk10 import Walk10
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content
 

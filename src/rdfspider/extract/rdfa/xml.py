@@ -8,7 +8,7 @@ in step 11.
 import re
 
 from rdfspider.extract.dom import CData, Comment, Element, Node, Text
-from rdfspider.extract.rdfa_contexts import XHTML
+from rdfspider.extract.rdfa.contexts import XHTML
 
 # More namespaces in scope than this serve no reader, and are repeated on each of the outermost elements.
 _MAX_NAMESPACES = 256

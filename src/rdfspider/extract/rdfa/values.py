@@ -6,9 +6,9 @@ An element enters, a ready term leaves.
 import re
 
 from rdfspider.extract.dom import CData, Element, Text
-from rdfspider.extract.rdfa_contexts import Host
-from rdfspider.extract.rdfa_names import PageNames
-from rdfspider.extract.rdfa_xml import XmlWriter
+from rdfspider.extract.rdfa.contexts import Host
+from rdfspider.extract.rdfa.names import PageNames
+from rdfspider.extract.rdfa.xml import XmlWriter
 from rdfspider.extract.statements import RDF, XSD, Statements
 from rdfspider.records import Content
 

@@ -10,8 +10,8 @@ from collections import deque
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rdfspider.extract.jsonld_contexts import COERCED, FACTS, FOREIGN, PREFIXES, VOCABULARY, is_schemaorg
-from rdfspider.extract.jsonld_survey import Survey
+from rdfspider.extract.jsonld.contexts import COERCED, FACTS, FOREIGN, PREFIXES, VOCABULARY, is_schemaorg
+from rdfspider.extract.jsonld.survey import Survey
 from rdfspider.extract.statements import RDF_TYPE, XSD, Statements
 from rdfspider.urls import valid_iri
 

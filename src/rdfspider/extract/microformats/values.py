@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from rdfspider.extract.dom import CData, Document, Element, Node, Text
-from rdfspider.extract.microformats_items import Found, Item, Items, Report
+from rdfspider.extract.microformats.items import Found, Item, Items, Report
 from rdfspider.urls import resolve_iri
 
 SPACE = " \t\n\f\r"

@@ -5,9 +5,9 @@ which a processor does not look. Comments carry the numbers of the steps in RDFa
 """
 
 from rdfspider.extract.dom import Element
-from rdfspider.extract.rdfa_state import Context, LocalElement, text_value, tokens_of
-from rdfspider.extract.rdfa_values import XML_LITERAL
-from rdfspider.extract.rdfa_walk import Walk
+from rdfspider.extract.rdfa.state import Context, LocalElement, text_value, tokens_of
+from rdfspider.extract.rdfa.values import XML_LITERAL
+from rdfspider.extract.rdfa.walk import Walk
 from rdfspider.extract.statements import RDF_TYPE
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rdfspider.extract.rdfa_contexts import INITIAL_PREFIXES, XHV, Host
-from rdfspider.extract.rdfa_status import Status
+from rdfspider.extract.rdfa.contexts import INITIAL_PREFIXES, XHV, Host
+from rdfspider.extract.rdfa.status import Status
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import resolve_iri, valid_iri
 

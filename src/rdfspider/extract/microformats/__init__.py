@@ -2,16 +2,16 @@
 
 Classic microformats are read as microformats 2 (`vcard` as `h-card`). `parse_microformats` gives all that the parsing
 specification asks for; `extract_microformats` states as RDF what is not noise, with the vocabularies of
-`microformats_rdf`. Neither recurses, and both return at once from pages that have no root class.
+`rdf`. Neither recurses, and both return at once from pages that have no root class.
 """
 
 from typing import Any
 
 from rdfspider.extract.dom import Document
-from rdfspider.extract.microformats_items import Found, Item, Items, Report, find_items
-from rdfspider.extract.microformats_rdf import state_items
-from rdfspider.extract.microformats_values import SPACE, Markup, Reader, Url, Value
-from rdfspider.extract.microformats_vocabulary import IGNORED_CLASSES
+from rdfspider.extract.microformats.items import Found, Item, Items, Report, find_items
+from rdfspider.extract.microformats.rdf import state_items
+from rdfspider.extract.microformats.values import SPACE, Markup, Reader, Url, Value
+from rdfspider.extract.microformats.vocabulary import IGNORED_CLASSES
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri

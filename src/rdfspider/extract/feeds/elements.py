@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from rdfspider.extract.feeds_dates import read_date
-from rdfspider.extract.feeds_extensions import add_extension, add_gml, add_keywords, add_position
-from rdfspider.extract.feeds_tree import Place, address, children, plain_text, split_tag, text_of
-from rdfspider.extract.feeds_vocabulary import (
+from rdfspider.extract.feeds.dates import read_date
+from rdfspider.extract.feeds.extensions import add_extension, add_gml, add_keywords, add_position
+from rdfspider.extract.feeds.tree import Place, address, children, plain_text, split_tag, text_of
+from rdfspider.extract.feeds.vocabulary import (
     ADMIN,
     CC,
     CONTENT,

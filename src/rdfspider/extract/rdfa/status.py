@@ -3,7 +3,7 @@
 Reports enter while a page is read; triples leave on request. No time is stated, so that equal pages give equal graphs.
 """
 
-from rdfspider.extract.rdfa_contexts import RDFA
+from rdfspider.extract.rdfa.contexts import RDFA
 from rdfspider.extract.statements import RDF_TYPE, Statements
 
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from rdfspider.config import DocumentSource
-from rdfspider.extract.jsonld_survey import MAX_CONTEXT_DEPTH, is_deeper
+from rdfspider.extract.jsonld.survey import MAX_CONTEXT_DEPTH, is_deeper
 from rdfspider.urls import resolve_iri
 
 ContextLoader = Callable[[str], Any]
@@ -32,7 +32,7 @@ class SchemaFacts(msgspec.Struct):
     plain: str
 
 
-FACTS = msgspec.json.decode((files("rdfspider.extract") / "data" / "schemaorg.json").read_bytes(), type=SchemaFacts)
+FACTS = msgspec.json.decode((files("rdfspider.extract.jsonld") / "schemaorg.json").read_bytes(), type=SchemaFacts)
 VOCABULARY = FACTS.vocabulary
 PREFIXES = FACTS.prefixes
 COERCED = {term: kind for kind, terms in FACTS.coerced.items() for term in terms.split()}

@@ -4,7 +4,7 @@ Contexts are what elements pass on to those in them; a `LocalElement` lives whil
 """
 
 from rdfspider.extract.dom import Element
-from rdfspider.extract.rdfa_names import Names
+from rdfspider.extract.rdfa.names import Names
 
 Attributes = dict[str, str | list[str] | None]
 """Attributes as the tree gives them: link types are lists, and attributes without a value may be None."""

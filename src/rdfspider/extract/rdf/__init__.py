@@ -12,8 +12,8 @@ import pyoxigraph
 from pyoxigraph import Quad, RdfFormat
 
 from rdfspider.extract.entities import encode_text, expand_entities
-from rdfspider.extract.rdf_n3 import drop_logic, mark_logic
-from rdfspider.extract.rdf_xml import normalise_rdf_xml
+from rdfspider.extract.rdf.n3 import drop_logic, mark_logic
+from rdfspider.extract.rdf.xml import normalise_rdf_xml
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.urls import valid_iri

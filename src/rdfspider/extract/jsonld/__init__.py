@@ -15,9 +15,9 @@ import pyoxigraph
 from pyoxigraph import Quad, RdfFormat
 
 from rdfspider.config import DocumentSource
-from rdfspider.extract import jsonld_pyld
 from rdfspider.extract.dom import CData, Document, Element, Text
-from rdfspider.extract.jsonld_contexts import (
+from rdfspider.extract.jsonld import processor
+from rdfspider.extract.jsonld.contexts import (
     ContextError,
     ContextLoader,
     check_chains,
@@ -27,10 +27,10 @@ from rdfspider.extract.jsonld_contexts import (
     repair_root,
     schemaorg_context,
 )
-from rdfspider.extract.jsonld_plain import plain_roots, write_plain
-from rdfspider.extract.jsonld_pyld import Report
-from rdfspider.extract.jsonld_repair import repair_json
-from rdfspider.extract.jsonld_survey import ContextSurvey, Survey, survey_contexts, survey_document
+from rdfspider.extract.jsonld.plain import plain_roots, write_plain
+from rdfspider.extract.jsonld.processor import Report
+from rdfspider.extract.jsonld.repair import repair_json
+from rdfspider.extract.jsonld.survey import ContextSurvey, Survey, survey_contexts, survey_document
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.urls import is_valid_iri, valid_iri
@@ -152,8 +152,8 @@ def to_quads(
         if json_literals or (small and survey.large_number) or _needs_pyld(encoded, survey, used, base, options):
             if not small:
                 raise ContextError("jsonld-too-large", f"{survey.values} values, too many for what they use")
-            dataset = jsonld_pyld.to_dataset(document, options.api_options(base), load_context)
-            yield from jsonld_pyld.dataset_quads(dataset, lenient=not options.strict, report=report)
+            dataset = processor.to_dataset(document, options.api_options(base), load_context)
+            yield from processor.dataset_quads(dataset, lenient=not options.strict, report=report)
             return
     except ContextError as error:
         report(error.code, str(error))

@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 from rdfspider.extract.dom import Document, Element, Node
-from rdfspider.extract.microformats_classic import ITEM, ROOTS, Rules, rules_of
+from rdfspider.extract.microformats.classic import ITEM, ROOTS, Rules, rules_of
 
 Report = Callable[[str, str], None]
 """Takes the code and the message of a problem."""

@@ -7,9 +7,9 @@ literals where they are valid ones, markup its text. What page builders merely n
 import re
 from datetime import date as calendar_date
 
-from rdfspider.extract.microformats_items import Found, Item, Items
-from rdfspider.extract.microformats_values import Markup, Reader, Url
-from rdfspider.extract.microformats_vocabulary import (
+from rdfspider.extract.microformats.items import Found, Item, Items
+from rdfspider.extract.microformats.values import Markup, Reader, Url
+from rdfspider.extract.microformats.vocabulary import (
     CHILD,
     FEED_CHILD,
     MAPPINGS,

@@ -5,10 +5,10 @@ Attributes enter, triples leave. Nearly all roles of real pages are plain words 
 
 import re
 
-from rdfspider.extract.rdfa_contexts import XHV, Host
-from rdfspider.extract.rdfa_names import PageNames
-from rdfspider.extract.rdfa_patterns import Triple
-from rdfspider.extract.rdfa_state import Attributes, Context, text_value, tokens_of
+from rdfspider.extract.rdfa.contexts import XHV, Host
+from rdfspider.extract.rdfa.names import PageNames
+from rdfspider.extract.rdfa.patterns import Triple
+from rdfspider.extract.rdfa.state import Attributes, Context, text_value, tokens_of
 from rdfspider.extract.statements import Statements
 
 _ROLE = f"<{XHV}role>"
