@@ -18,10 +18,6 @@ _:p1n2 <http://schema.org/name> "William" <http://example.org/a> .
 <http://example.org/a> <http://schema.org/about> _:p1n1 <http://example.org/a> .
 """
 OTHER = '<http://example.org/b> <http://schema.org/name> "B, again" <http://example.org/b> .\n'
-RDF_12 = """\
-<http://example.org/b> <http://schema.org/name> "\\u05D0"@he--rtl <http://example.org/b> .
-_:r <http://example.org/says> <<( <http://example.org/s> <http://example.org/p> "o" )>> <http://example.org/b> .
-"""
 PAGES = [{"jsonld": PAGE}, {"rdfa": OTHER, "microdata": OTHER}, {}]
 
 
@@ -126,21 +122,6 @@ def test_table_has_a_row_a_quad_and_syntax() -> None:
 def test_table_of_nothing_has_its_columns() -> None:
     assert formats.to_arrow({}).num_rows == formats.to_arrow({"rdfa": ""}).num_rows == 0
     assert tuple(formats.to_arrow({}).column_names) == formats.COLUMNS
-
-
-def test_table_by_way_of_the_parser_is_the_same() -> None:
-    quick = formats.to_arrow({"rdf": PAGE}).to_pylist()
-    slow = formats.to_arrow({"rdf": PAGE + RDF_12}).to_pylist()
-    assert slow[:6] == quick
-    assert [row["object_kind"] for row in slow[6:]] == ["literal", "triple"]
-    assert slow[6]["language"] == "he"
-
-
-def test_what_rdf_12_added_stops_no_format() -> None:
-    assert "he--rtl" in formats.to_turtle(RDF_12)
-    assert "<<(" in formats.to_trig(RDF_12)
-    assert '"@direction":"rtl"' in formats.to_jsonld(RDF_12)
-    assert len(list(formats.to_rdflib(RDF_12).quads())) == 1
 
 
 def test_parquet_fragment_is_an_arrow_stream() -> None:

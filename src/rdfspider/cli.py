@@ -3,7 +3,6 @@
 What was typed wrong gets one line and exit code 2, an interrupt 130; never a traceback.
 """
 
-import logging
 import os
 import signal
 import sys
@@ -22,7 +21,7 @@ from rdfspider import __version__
 from rdfspider.archive.reader import Damage
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import UsageError
-from rdfspider.extract.transforms import load_transforms
+from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
 from rdfspider.run.batch import Finished, Outcome, Work, run_parts
 from rdfspider.run.documents import FolderDocuments
@@ -65,7 +64,6 @@ def main() -> None:
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
-    logging.getLogger("rdfspider").addHandler(logging.NullHandler())
     command = typer.main.get_command(app)
     try:
         with command.make_context("rdfspider", list(arguments)) as context:
@@ -151,6 +149,13 @@ def extract(
     about_page: Annotated[
         bool, typer.Option("--about-page", help="Also state pages' titles, languages, images and links as RDF.")
     ] = False,
+    expand_vocabularies: Annotated[
+        bool,
+        typer.Option("--expand-vocabularies", help="Expand RDFa vocabularies; they come from --documents."),
+    ] = False,
+    processor_graph: Annotated[
+        bool, typer.Option("--processor-graph", help="Also write RDFa's processor graph: its warnings and errors.")
+    ] = False,
     grddl: Annotated[
         bool,
         typer.Option("--grddl", help="Apply the GRDDL transformations that pages name; they come from --documents."),
@@ -180,10 +185,12 @@ def extract(
         syntaxes=check_syntaxes(_split_names(syntax)) if syntax else None,
         keep_graphs=keep_graphs,
         about_page=about_page,
+        vocabulary_expansion=expand_vocabularies,
+        processor_graph=processor_graph,
         grddl=grddl,
         documents=FolderDocuments(documents.absolute()) if documents else None,
         stylesheets=load_stylesheets(stylesheets) if stylesheets else (),
-        transforms=load_transforms(transforms) if transforms else (),
+        transforms=(load_transforms(transforms) if transforms else ()) + installed_transforms(),
     )
     written = None if stats and file_format is None and output is None else _choose_format(file_format, output)
     parts = plan_parts(sources, base=base, content_type=content_type, limit=config.max_body_bytes)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyoxigraph import Quad, Triple
 
 COLUMNS = ("subject", "predicate", "object", "object_kind", "datatype", "language", "graph", "syntax")
-"""The columns of a table of quads; `object_kind` is iri, blank, literal or, from RDF 1.2, triple."""
+"""The columns of a table of quads; `object_kind` is iri, blank or literal."""
 
 PREFIXES = {
     "schema": "http://schema.org/",
@@ -73,13 +73,12 @@ def to_trig(nquads: str) -> str:
 
 
 def to_jsonld(nquads: str) -> str:
-    """JSON-LD in expanded form: an array of one object a graph. JSON-LD has no triple terms: those are left out."""
-    quads = [quad for quad in to_quads(nquads) if not isinstance(quad.object, pyoxigraph.Triple)]
-    return _serialize(quads, RdfFormat.JSON_LD)
+    """JSON-LD in expanded form: an array of one object a graph."""
+    return _serialize(to_quads(nquads), RdfFormat.JSON_LD)
 
 
 def to_rdflib(nquads: str) -> Any:
-    """An `rdflib.Dataset` with the same blank node labels and literals; rdflib has no triple terms: they are left out."""
+    """An `rdflib.Dataset` with the same blank node labels and literals."""
     try:
         import rdflib
         from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
@@ -97,10 +96,9 @@ def to_rdflib(nquads: str) -> Any:
 
     dataset = rdflib.Dataset()
     for quad in to_quads(nquads):
-        if not isinstance(quad.object, pyoxigraph.Triple):
-            is_default = isinstance(quad.graph_name, pyoxigraph.DefaultGraph)
-            graph = dataset.graph(DATASET_DEFAULT_GRAPH_ID if is_default else term(quad.graph_name))
-            graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
+        is_default = isinstance(quad.graph_name, pyoxigraph.DefaultGraph)
+        graph = dataset.graph(DATASET_DEFAULT_GRAPH_ID if is_default else term(quad.graph_name))
+        graph.add((term(quad.subject), term(quad.predicate), term(quad.object)))
     return dataset
 
 
@@ -157,23 +155,15 @@ def _serialize(statements: Iterable[Quad] | Iterable[Triple], rdf_format: RdfFor
 
 
 def _without_prefixes(text: str) -> str:
-    """The text after the prefix lines, which a document has once, from its Frame."""
+    """The text after the prefix lines, which a document has once, from its Frame; whole lines."""
     start = 0
     while text.startswith("@prefix ", start):
         start = text.index("\n", start) + 1
-    return text[start:]
+    return text[start:].rstrip("\n") + "\n" if len(text) > start else ""
 
 
-def _rows_of(nquads: str, syntax: str) -> Iterable[tuple[str | None, ...]]:
-    matches: list[tuple[str, ...]] = _LINE.findall(nquads)
-    if len(matches) == nquads.count("\n"):
-        return [_row_of_match(match, syntax) for match in matches]
-    # What RDF 1.2 added to lines goes by way of the parser.
-    found = [(line, _LINE.fullmatch(line)) for line in nquads.splitlines(keepends=True)]
-    return [
-        _row_of_match(match.groups(""), syntax) if match else _row_of_quad(to_quads(line)[0], syntax)
-        for line, match in found
-    ]
+def _rows_of(nquads: str, syntax: str) -> list[tuple[str | None, ...]]:
+    return [_row_of_match(match, syntax) for match in _LINE.findall(nquads)]
 
 
 def _row_of_match(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]:
@@ -188,18 +178,6 @@ def _row_of_match(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]
     else:
         end = (text, "literal", datatype[1:-1] or _XSD_STRING, None)
     return (_bare(subject), predicate[1:-1], *end, _bare(graph) or None, syntax)
-
-
-def _row_of_quad(quad: Quad, syntax: str) -> tuple[str | None, ...]:
-    subject, predicate, obj, graph = (str(term) for term in quad)
-    end: tuple[str | None, ...]
-    if isinstance(quad.object, pyoxigraph.Literal):
-        end = (quad.object.value, "literal", quad.object.datatype.value, quad.object.language)
-    elif isinstance(quad.object, pyoxigraph.Triple):
-        end = (f"<<( {obj} )>>", "triple", None, None)
-    else:
-        end = (_bare(obj), "iri" if obj[0] == "<" else "blank", None, None)
-    return (_bare(subject), _bare(predicate), *end, None if graph == "DEFAULT" else _bare(graph), syntax)
 
 
 def _bare(term: str) -> str:

@@ -4,7 +4,6 @@ Each worker process reads its part itself and sends one Outcome a page; little t
 reader. What comes early waits, within bounds. A page that kills its process (a fault in native code) costs that page alone.
 """
 
-import logging
 import multiprocessing
 import signal
 import threading
@@ -125,7 +124,6 @@ def _name_of(part: Part) -> str:
 
 def _serve(connection: Connection, work: Work) -> None:
     """A worker's life: take an assignment, send what comes of it, then None, until the other side hangs up."""
-    logging.getLogger("rdfspider").addHandler(logging.NullHandler())
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             for item in _run_part(connection.recv(), work):

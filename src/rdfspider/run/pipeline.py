@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.detect.content import detect_content
 from rdfspider.errors import UsageError
 from rdfspider.extract.page import SYNTAXES, extract_page
 from rdfspider.records import Extraction, Page
+from rdfspider.run.documents import FolderDocuments
 
 
 def extract(
@@ -18,13 +20,14 @@ def extract(
     syntaxes: Iterable[str] | None = None,
     keep_graphs: bool = False,
     about_page: bool = False,
-    documents: DocumentSource | None = None,
+    documents: DocumentSource | Path | None = None,
     config: ExtractConfig | None = None,
 ) -> Extraction:
     """Take every statement, link and word out of a page.
 
     `url` is the page's address: the base of its links and the name of its graph. `content_type` is the header, if there
-    was one. `syntaxes` are the names to read (all by default); `documents` gives JSON-LD contexts that are not bundled.
+    was one. `syntaxes` are the names to read (all by default); `documents` gives JSON-LD contexts and other documents that
+    are not bundled: a folder laid out as `host/path`, or a function from a URL to bytes or None.
     `config` has all settings; the keywords before it override it. Whatever the page holds, this does not raise.
     """
     settings = config or ExtractConfig()
@@ -35,7 +38,7 @@ def extract(
             settings,
             keep_graphs=keep_graphs or settings.keep_graphs,
             about_page=about_page or settings.about_page,
-            documents=documents or settings.documents,
+            documents=FolderDocuments(documents) if isinstance(documents, Path) else documents or settings.documents,
         )
     if isinstance(body, str):
         # Text is already decoded: whatever its header or its head claim, it travels as UTF-8 from here.
