@@ -73,6 +73,12 @@ def test_an_item_that_refers_to_itself_ends_with_a_problem() -> None:
         assert out.lines
 
 
+def test_an_item_that_is_a_property_of_nothing_is_kept_with_a_problem() -> None:
+    out = read(f"<p itemprop=author itemscope itemtype={SCHEMA}Person><b itemprop=name>Eva</b></p>")
+    assert len(out.lines) == 2
+    assert [problem.code for problem in out.problems.listed()] == ["orphan-item"]
+
+
 def test_templates_say_nothing() -> None:
     assert objects(f"<template>{item('<i itemprop=p>x</i>')}</template>") == []
 

@@ -96,9 +96,16 @@ class _Reader:
             self.owned.setdefault(owner, []).append(element)
 
     def read(self, scopes: list[Element]) -> None:
-        """Section 5.3, step 1: items that are no property of another item."""
+        """Section 5.3, step 1: items that are no property of another item.
+
+        Then those that claim to be one where there is no other item. By the letter they are lost, but the web has many.
+        """
         for element in scopes:
-            if element.attr("itemprop") is None and element.attr("itemprop-reverse") is None:
+            if element not in self.order:
+                self._write_items(element)
+        for element in scopes:
+            if element not in self.subjects and self.owners[element] is None:
+                self.out.problem("orphan-item", f"a property of no item: {(element.attr('itemprop') or '')[:60]!r}")
                 self._write_items(element)
 
     def _write_items(self, top: Element) -> None:
