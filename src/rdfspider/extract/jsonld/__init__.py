@@ -51,6 +51,7 @@ _MAX_CONTEXT_STEPS = 2_000_000
 _MAX_CONTEXT_COPIES = 20_000_000
 # Terms that are defined by each other take its stack; so few cannot exhaust it.
 _UNCHECKED_TERMS = 200
+_MAX_ERRORS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,7 @@ def _parse(encoded: bytes, base: str, *, lenient: bool, report: Report) -> Itera
     base_iri = found.value if found else None
     quads = pyoxigraph.parse(encoded, RdfFormat.JSON_LD, base_iri=base_iri, lenient=lenient)
     errors: list[str] = []
-    while True:
+    while len(errors) < _MAX_ERRORS:
         try:
             yield next(quads)
         except StopIteration:
