@@ -160,13 +160,78 @@ def test_an_output_appears_only_when_it_is_whole(run: Run, folder: Path, tmp_pat
     output = tmp_path / "out" / "quads.nq"
     output.parent.mkdir()
     output.write_text("before")
-    (folder / "not.warc").write_bytes(b"rubbish")
-    assert run("extract", folder, "--output", output)[0] == 2
+    rubbish = tmp_path / "not.warc"
+    rubbish.write_bytes(b"rubbish")
+    assert run("extract", folder, rubbish, "--output", output)[0] == 2
     assert output.read_text() == "before"
-    (folder / "not.warc").unlink()
     assert run("extract", folder, "--output", output) == (0, "", "")
     assert len(to_quads(output.read_text())) == 9
     assert list(output.parent.iterdir()) == [output]
+
+
+def test_an_archive_that_is_none_costs_a_folder_nothing_else(run: Run, folder: Path) -> None:
+    (folder / "not.warc").write_bytes(b"rubbish")
+    code, out, err = run("extract", folder)
+    assert (code, len(to_quads(out))) == (0, 9)
+    assert err.splitlines()[0].endswith("not.warc: skipped at byte 0: no WARC record in it")
+
+
+def test_an_output_that_cannot_be_meant_is_refused(run: Run, folder: Path, tmp_path: Path) -> None:
+    page = folder / "b.html"
+    before = page.read_bytes()
+    assert run("extract", page, "--output", page) == (2, "", f"rdfspider: --output {page}: it is one of the sources\n")
+    assert page.read_bytes() == before
+    assert run("extract", page, "--output", tmp_path / "x.nq.gz")[0] == 2
+    assert len(to_quads(run("extract", page, "--output", "-")[1])) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--syntax", ","], "no syntax is named"),
+        (["--base", "http://"], "not an absolute URL"),
+        (["--base", "mailto:a@b.org"], "not an absolute URL"),
+    ],
+)
+def test_wrong_values_get_one_line(run: Run, folder: Path, arguments: list[str], complaint: str) -> None:
+    code, out, err = run("extract", folder, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert complaint in err
+
+
+def test_what_is_on_request_can_be_asked_for_by_name(run: Run, folder: Path) -> None:
+    named = run("extract", folder, "--syntax", "page")[1]
+    assert named == run("extract", folder, "--syntax", "page", "--about-page")[1]
+    assert "http://xmlns.com/foaf/0.1/Document" in named
+    assert "foaf" in run("extract", folder, "--syntax", "microdata", "--about-page")[1]
+
+
+def test_closed_stdin_gets_one_line(folder: Path) -> None:
+    code = "import sys; sys.stdin = None; from rdfspider.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "extract", "-"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "rdfspider: stdin (-) is closed\n")
+
+
+def test_an_archive_on_stdin_gets_one_line(folder: Path) -> None:
+    with start("extract", "-", stdin=subprocess.PIPE) as process:
+        out, err = process.communicate(gzip.compress(b"WARC/1.0"))
+    assert (process.returncode, out, err.count(b"\n")) == (2, b"", 1)
+
+
+def test_sigterm_leaves_nothing_behind(tmp_path: Path, make_record: Callable[..., bytes]) -> None:
+    archive = tmp_path / "in" / "a.warc"
+    archive.parent.mkdir()
+    archive.write_bytes(b"".join(make_record(f"http://e.org/{n}", BOOK % b"x" + b"<p>" * 20_000) for n in range(1000)))
+    output = tmp_path / "out" / "a.nq"
+    output.parent.mkdir()
+    with start("extract", archive, "--output", output, "--jobs", "1") as process:
+        deadline = time.monotonic() + 20
+        while not list(output.parent.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert list(output.parent.iterdir()) == []
 
 
 def test_syntaxes_are_chosen(run: Run, folder: Path) -> None:

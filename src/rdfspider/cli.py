@@ -4,6 +4,7 @@ What was typed wrong gets one line and exit code 2, an interrupt 130; never a tr
 """
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +40,8 @@ _FORMAT_BY_SUFFIX = {
     ".jsonld": "jsonld",
     ".parquet": "parquet",
 }
+_COMPRESSED = frozenset({".gz", ".zst", ".bz2", ".xz", ".zip"})
+_BASE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^/]|file:///|urn:.")
 _TOP_NAMES = 10
 # What typer raises for flags that are wrong in any way; it has no public name for the class.
 _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
@@ -59,6 +62,8 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 
 def main() -> None:
     """The command `rdfspider`."""
+    # An end by SIGTERM leaves no unfinished file behind.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     sys.exit(run_command(sys.argv[1:]))
 
 
@@ -103,8 +108,8 @@ def extract(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Files, folders (with all that is in them), patterns, WARC archives (.warc, .warc.gz, .warc.zst), "
-            "or - for a page on stdin.",
+            help="Files, folders (all that is in them but hidden files), patterns, WARC archives (.warc, .warc.gz, "
+            ".warc.zst; their successful responses and resources), or - for a page on stdin.",
             show_default=False,
         ),
     ],
@@ -121,7 +126,8 @@ def extract(
         str | None,
         typer.Option(
             metavar="URL",
-            help="The URL of the file; the paths of several are relative to it. By default file: URLs.",
+            help="The URL of the file; the paths of several, from the folder that all are in, are relative to it. "
+            "By default file: URLs. Not for archives, which have their own.",
         ),
     ] = None,
     content_type: Annotated[
@@ -136,8 +142,9 @@ def extract(
         bool,
         typer.Option(
             "--stats",
-            help="Print a table of pages, quads, problems, types and properties. Without --format and --output "
-            "it is all that is printed; else it goes to stderr where data goes to stdout.",
+            help="Print a table of pages, quads, problems, types and properties. A quad that is stated in two syntaxes "
+            "counts in both. Without --format and --output the table is all that is printed; else it goes to stderr "
+            "where data goes to stdout.",
         ),
     ] = False,
     problems: Annotated[
@@ -177,8 +184,9 @@ def extract(
     ] = None,
 ) -> None:
     """Write every statement that pages make, as RDF quads, in the order of the sources."""
-    if base is not None and not is_valid_iri(base):
-        raise UsageError(f"--base {base}: not an absolute URL")
+    if base is not None and not (is_valid_iri(base) and _BASE.match(base)):
+        raise UsageError(f"--base {base}: not an absolute URL, such as https://example.org/")
+    output = _check_output(output, sources)
     if documents is not None and not documents.is_dir():
         raise UsageError(f"--documents {documents}: no such folder")
     config = ExtractConfig(
@@ -291,6 +299,17 @@ def _print_statistics(statistics: Statistics, *, stderr: bool) -> None:
 
 def _split_names(values: Iterable[str]) -> list[str]:
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def _check_output(output: Path | None, sources: Iterable[str]) -> Path | None:
+    """The file to write, if it may be one; `-` is stdout, as it is stdin among the sources."""
+    if output is None or str(output) == "-":
+        return None
+    if output.suffix.lower() in _COMPRESSED:
+        raise UsageError(f"--output {output}: output is not compressed; leave {output.suffix} out, or write parquet")
+    if output.is_file() and any(Path(source).exists() and output.samefile(source) for source in sources):
+        raise UsageError(f"--output {output}: it is one of the sources")
+    return output
 
 
 def _choose_format(wanted: Format | None, output: Path | None) -> str:

@@ -81,9 +81,9 @@ class ExtractConfig:
     transforms: tuple[Transform, ...] = ()
     """Transforms for any other content, by media type: the first that fits is run; none, because they are the user's."""
 
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """All settings."""
-
-    extract: ExtractConfig = ExtractConfig()
+    def wants(self, syntax: str) -> bool:
+        """Whether a syntax is to be read: what is on request only, if it was asked for by its setting or by its name."""
+        asked = {"page": self.about_page, "grddl": self.grddl}.get(syntax)
+        if self.syntaxes is None:
+            return asked is not False
+        return bool(asked) or syntax in self.syntaxes

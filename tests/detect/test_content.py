@@ -54,6 +54,12 @@ RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'
         (None, "", '{"@context": "http://schema.org"}', "application/ld+json", "json"),
         (None, "", "[1]", "application/json", "json"),
         (None, "", "just words", "text/plain", "text"),
+        # Headers that say nothing.
+        ("html", "", "<!DOCTYPE html><p>", "text/html", "html"),
+        ("content/unknown", "", "<!DOCTYPE html><p>", "text/html", "html"),
+        ("application/x-httpd-php", "", "<!DOCTYPE html><p>", "text/html", "html"),
+        ("application/x-sh", "", "echo", "application/x-sh", "binary"),
+        ("text/xml", "", "<html><p>x</html>", "application/xhtml+xml", "html"),
         # A doctype with an internal subset before the root.
         ("text/xml", "", f'<!DOCTYPE r [<!ENTITY a "b>c">]>{RDF}', "application/rdf+xml", "rdf"),
     ],

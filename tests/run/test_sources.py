@@ -27,8 +27,25 @@ def test_the_base_is_the_url_of_one_file_and_the_folder_of_several(tmp_path: Pat
     one, two = write(tmp_path / "f/1.html"), write(tmp_path / "f/g/2 #.html")
     assert urls(one, base="http://e.org/page") == ["http://e.org/page"]
     assert urls(tmp_path / "f", base="http://e.org/d/") == ["http://e.org/d/1.html", "http://e.org/d/g/2%20%23.html"]
-    assert urls(two, one, base="http://e.org/d/") == ["http://e.org/d/2%20%23.html", "http://e.org/d/1.html"]
+    assert urls(two, one, base="http://e.org/d/") == ["http://e.org/d/g/2%20%23.html", "http://e.org/d/1.html"]
     assert urls(one) == [one.as_uri()]
+
+
+def test_files_of_one_name_have_urls_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path / "a/index.html"), write(tmp_path / "b/index.html")
+    expected = ["http://e.org/a/index.html", "http://e.org/b/index.html"]
+    for sources in (["a/index.html", "b/index.html"], ["a", "b"], ["*/index.html"], [""]):
+        assert urls(*(tmp_path / source for source in sources), base="http://e.org/") == expected
+
+
+def test_names_that_are_no_text_become_urls(tmp_path: Path) -> None:
+    write(tmp_path / os.fsdecode(b"bad\xff.html")), write(tmp_path / "z.html")
+    assert urls(tmp_path, base="http://e.org/") == ["http://e.org/bad%FF.html", "http://e.org/z.html"]
+
+
+def test_an_empty_folder_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no files in it"):
+        urls(tmp_path)
 
 
 def test_sources_keep_their_order(tmp_path: Path, make_record: Callable[..., bytes]) -> None:

@@ -55,8 +55,8 @@ class Mark:
     final: bool = False
 
 
-class _CutShortError(Exception):
-    """A record ends before the length that it states."""
+class _BadRecordError(Exception):
+    """A record ends before the length that it states, or does not say which page it holds."""
 
 
 def is_archive(path: Path) -> bool:
@@ -137,7 +137,7 @@ def _read_run(archive: "Archive", start: int, stop: int, limit: int) -> Generato
             held = _read_page(record, limit)
             reached = archive.member_of(reader)
             archive.check_end(last, length, reached)
-        except (OSError, ValueError, _CutShortError) as error:
+        except (OSError, ValueError, _BadRecordError) as error:
             failed, held = last, None
             reason = str(error)
             break
@@ -155,10 +155,12 @@ def _read_page(record: WarcRecord, limit: int) -> Page | None:
     kind = record.record_type
     url = (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
     if not record.headers.contains_key("WARC-Type"):
-        raise _CutShortError("the record's header is cut short")
-    if kind == WarcRecordType.resource and url:
+        raise _BadRecordError("the record's header is cut short")
+    if kind in (WarcRecordType.resource, WarcRecordType.response) and not url:
+        raise _BadRecordError("the record names no URL")
+    if kind == WarcRecordType.resource:
         return Page(url, _read_block(record, limit), record.headers.get("Content-Type"))
-    if kind == WarcRecordType.response and url and record.is_http:
+    if kind == WarcRecordType.response and record.is_http:
         record.parse_http(strict_mode=False, quirks_mode=True, max_header_len=_MAX_HTTP_HEADER_BYTES)
         headers = record.http_headers
         if 200 <= (headers.status_code or 0) < 300:
@@ -167,7 +169,7 @@ def _read_page(record: WarcRecord, limit: int) -> Page | None:
             return Page(url, decode_body(body, *encodings, limit + 1), headers.get("Content-Type"))
     expected = record.content_length
     if record.consume() < expected:
-        raise _CutShortError("the record is cut short")
+        raise _BadRecordError("the record is cut short")
     return None
 
 
@@ -176,7 +178,7 @@ def _read_block(record: WarcRecord, limit: int) -> bytes:
     expected = min(record.content_length, limit + 1)
     block: bytes = record.reader.read(expected)
     if len(block) < expected:
-        raise _CutShortError(f"the record is cut short: {len(block)} of {record.content_length} bytes")
+        raise _BadRecordError(f"the record is cut short: {len(block)} of {record.content_length} bytes")
     return block
 
 
@@ -245,7 +247,7 @@ class Archive:
             whole = self._bytes[end - 4 : end] == b"\r\n\r\n"
             swallowed = _RECORD.search(self._bytes, start + 1, header if whole else end) is not None
         if swallowed:
-            raise _CutShortError("the record is cut short, or its length is wrong")
+            raise _BadRecordError("the record is cut short, or its length is wrong")
 
     def _end_of(self, start: int, length: int) -> int:
         """Where an uncompressed record ends, the two empty lines included; `start` where its header does not end."""

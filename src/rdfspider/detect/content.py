@@ -21,6 +21,7 @@ _NTRIPLES = re.compile(
     r"(?:\s*#[^\n]*\n)*\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]+>|_:\S+|\"[^\n]*\"\S*)\s*(<[^<>\s]+>|_:\S+)?\s*\.\s*\n"
 )
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^"';\s]+)""", re.IGNORECASE)
+_MEDIA_TYPE = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[^\s/]+")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
 _HTML_TAGS = frozenset(
     {"html", "head", "body", "title", "meta", "script", "div", "p", "table", "a", "h1", "br", "link", "style"}
@@ -37,8 +38,8 @@ def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
     signature = _match_signature(body)
     if signature and KINDS.get(declared, "binary") in ("binary", "text", "html"):
         return Content(declared if declared not in VAGUE and declared not in KINDS else signature, "binary", None, "")
-    if declared in VAGUE:
-        declared = _type_by_name(page.url) or declared
+    if _is_vague(declared, body):
+        declared = _type_by_name(page.url) or ("" if declared not in VAGUE else declared)
     if not _is_text(declared, body):
         return _binary(declared)
     text, charset, valid = decode_body(body, header_charset, _is_markup(declared, body))
@@ -56,6 +57,14 @@ def read_content_type(header: str | None) -> tuple[str, str | None]:
     essence = essence.strip().lower()
     charset = _CHARSET.search(parameters)
     return ALIASES.get(essence, essence), charset[1] if charset else None
+
+
+def _is_vague(declared: str, body: bytes) -> bool:
+    """Whether the header says nothing: a type for the unknown, no type at all, or one for programs over what is text."""
+    if declared in VAGUE or not _MEDIA_TYPE.fullmatch(declared):
+        return True
+    is_other = declared not in KINDS and not declared.endswith(("+xml", "+json"))
+    return is_other and declared.startswith("application/") and not _has_controls(body) and body.lstrip()[:1] == b"<"
 
 
 def _match_signature(body: bytes) -> str | None:
@@ -161,6 +170,8 @@ def _judge_markup(
     if declared in ("application/xml", "text/xml") or (declared in VAGUE and has_declaration):
         if by_root:
             return by_root[0], by_root[1], root, namespace
+        if root == "html":
+            return "application/xhtml+xml", "html", root, namespace
         return "application/xml", "xml", root, namespace
     if is_page or (declared in VAGUE and (root or "").lower() in _HTML_TAGS):
         return "text/html", "html", root, namespace

@@ -30,7 +30,7 @@ _OBJECT = re.compile(r"\S+ \S+ <([^>]*)>")
 
 def extract_grddl(tree: Document, content: Content, out: Statements) -> None:
     """Apply every transformation that the page names, if that was asked for."""
-    if out.config.grddl:
+    if out.config.wants("grddl"):
         _Gleaning(out.config.transform_seconds).glean(tree, out, content.kind == "html")
 
 

@@ -84,7 +84,7 @@ class _Reading:
 
     def run(self, syntax: str, read: Callable[[Statements], None]) -> None:
         """Let one syntax be read, if it is wanted; a fault in our own code must not cost the page its other data."""
-        if self.config.syntaxes is not None and syntax not in self.config.syntaxes:
+        if not self.config.wants(syntax):
             return
         out = Statements(self.page.url, self.base, syntax, self.config, self.problems)
         try:
@@ -112,8 +112,7 @@ class _Reading:
             robots=facts.robots,
             text=read_text(tree),
         )
-        if self.config.about_page:
-            self.run("page", lambda out: describe_page(tree, found, out))
+        self.run("page", lambda out: describe_page(tree, found, out))
         return found
 
     def read_xml(self) -> None:

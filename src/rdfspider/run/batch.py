@@ -21,7 +21,7 @@ from rdfspider.errors import RdfspiderError
 from rdfspider.formats import merge_nquads, page_fragment
 from rdfspider.records import Page, Problem
 from rdfspider.run.pipeline import extract_from
-from rdfspider.run.sources import ArchivePart, FilesPart, Part, read_part
+from rdfspider.run.sources import ArchivePart, DamagedPart, FilesPart, Part, read_part
 from rdfspider.run.statistics import Tally, tally_statements
 
 # Outcomes of a part that is not yet due are taken from its worker up to this size; then the worker waits.
@@ -119,6 +119,8 @@ def _name_of(part: Part) -> str:
             return part.path
         case FilesPart():
             return part.files[0][0]
+        case DamagedPart():
+            return part.damage.path
     return part.page.url
 
 

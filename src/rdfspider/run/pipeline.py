@@ -32,7 +32,7 @@ def extract(
     """
     settings = config or ExtractConfig()
     if syntaxes is not None:
-        settings = replace(settings, syntaxes=check_syntaxes(syntaxes))
+        settings = replace(settings, syntaxes=check_syntaxes((syntaxes,) if isinstance(syntaxes, str) else syntaxes))
     if keep_graphs or about_page or documents:
         settings = replace(
             settings,
@@ -43,7 +43,7 @@ def extract(
     if isinstance(body, str):
         # Text is already decoded: whatever its header or its head claim, it travels as UTF-8 from here.
         body = b"\xef\xbb\xbf" + body.removeprefix("\ufeff").encode("utf-8", "replace")
-    return extract_from(Page(url, body, content_type), settings)
+    return extract_from(Page(url, bytes(body), content_type), settings)
 
 
 def extract_from(page: Page, config: ExtractConfig) -> Extraction:
@@ -54,6 +54,8 @@ def extract_from(page: Page, config: ExtractConfig) -> Extraction:
 def check_syntaxes(names: Iterable[str]) -> frozenset[str]:
     """The names as a set, if all are known."""
     wanted = frozenset(names)
+    if not wanted:
+        raise UsageError(f"no syntax is named; known are {', '.join(SYNTAXES)}")
     unknown = sorted(wanted.difference(SYNTAXES))
     if unknown:
         raise UsageError(f"unknown syntax {', '.join(unknown)}; known are {', '.join(SYNTAXES)}")

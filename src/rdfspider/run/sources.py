@@ -24,6 +24,8 @@ PART_FILES = 64
 STDIN_URL = "file:///dev/stdin"
 
 _STDIN = Path("-")
+# WARC, gzip and Zstandard.
+_ARCHIVE_STARTS = (b"WARC/", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,15 @@ class ArchivePart:
         return self.stop - self.start
 
 
-Part = PagePart | FilesPart | ArchivePart
+@dataclass(frozen=True, slots=True)
+class DamagedPart:
+    """A file that could not even be begun."""
+
+    damage: Damage
+    part_bytes: int = 0
+
+
+Part = PagePart | FilesPart | ArchivePart | DamagedPart
 
 
 def plan_parts(
@@ -76,7 +86,7 @@ def plan_parts(
     if sources.count("-") > 1:
         raise UsageError("stdin (-) can be read only once")
     found = [place for source in sources for place in _find_files(source)]
-    naming = _Naming(base, alone=len(found) == 1)
+    naming = _Naming(base, _common_folder(found), alone=len(found) == 1)
     parts: list[Part] = []
     for kind, places in itertools.groupby(found, key=lambda place: _kind_of(place.path)):
         if kind == "files":
@@ -85,8 +95,7 @@ def plan_parts(
             parts += [_read_stream(place, naming, content_type, limit) for place in places]
         else:
             for place in places:
-                ranges = split_archive(place.path, part_bytes)
-                parts += [ArchivePart(str(place.path), start, stop, exact=start == 0) for start, stop in ranges]
+                parts += _archive_parts(place, part_bytes)
     return parts
 
 
@@ -95,6 +104,8 @@ def read_part(part: Part, limit: int) -> Iterator[Page | Damage | Mark]:
     match part:
         case PagePart():
             yield part.page
+        case DamagedPart():
+            yield part.damage
         case FilesPart():
             for path, url in part.files:
                 yield read_file(Path(path), url, part.content_type, limit)
@@ -103,24 +114,35 @@ def read_part(part: Part, limit: int) -> Iterator[Page | Damage | Mark]:
 
 
 class _Place(NamedTuple):
-    """A file, and the folder that its URL is relative to."""
+    """A file, the folder that a person named it by, and whether it was named itself."""
 
     path: Path
     folder: Path
+    named: bool = False
 
 
 class _Naming(NamedTuple):
-    """How files get their URLs: the base for one alone, paths relative to it for several; without a base, file URLs."""
+    """How files get their URLs: the base for one alone, for several their paths from the folder that they all are in,
+    relative to the base; without a base, file URLs.
+    """
 
     base: str | None
+    folder: Path
     alone: bool
 
     def url_of(self, place: _Place) -> str:
         """The URL of the page in a file."""
         if self.base is None:
             return STDIN_URL if place.path == _STDIN else place.path.absolute().as_uri()
-        relative = quote(place.path.relative_to(place.folder).as_posix())
-        return self.base if self.alone else resolve_iri(self.base, relative)
+        if self.alone or place.path == _STDIN:
+            return self.base
+        relative = quote(os.fsencode(place.path.absolute().relative_to(self.folder)))
+        return resolve_iri(self.base, relative)
+
+
+def _common_folder(places: Sequence[_Place]) -> Path:
+    folders = [place.folder.absolute() for place in places if place.path != _STDIN]
+    return Path(os.path.commonpath(folders)) if folders else Path()
 
 
 def _find_files(source: str) -> Iterator[_Place]:
@@ -128,12 +150,14 @@ def _find_files(source: str) -> Iterator[_Place]:
     path = Path(source)
     if source == "-":
         yield _Place(_STDIN, _STDIN.parent)
+    elif not source:
+        raise UsageError("a source has no name")
     elif path.is_dir():
         yield from _walk_folder(path)
     elif path.exists():
         if not os.access(path, os.R_OK):
             raise UsageError(f"{path}: it may not be read")
-        yield _Place(path, path.parent)
+        yield _Place(path, path.parent, named=True)
     elif glob.has_magic(source):
         matches = glob.glob(source, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute patterns
         if not matches:
@@ -151,12 +175,16 @@ def _walk_folder(folder: Path) -> Iterator[_Place]:
     """All files below, by name; hidden ones and links to folders are passed over."""
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UsageError(f"{folder}: it may not be read")
+    empty = True
     for current, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(current, name)
             if not name.startswith(".") and path.is_file():
+                empty = False
                 yield _Place(path, folder)
+    if empty:
+        raise UsageError(f"{folder}: no files in it")
 
 
 def _kind_of(path: Path) -> str:
@@ -164,6 +192,18 @@ def _kind_of(path: Path) -> str:
     if path == _STDIN or not path.is_file():
         return "stream"
     return "archive" if is_archive(path) else "files"
+
+
+def _archive_parts(place: _Place, part_bytes: int) -> list[Part]:
+    """The ranges of an archive. One that is none is a person's mistake if it was named, else a damage among others."""
+    try:
+        ranges = split_archive(place.path, part_bytes)
+    except UsageError as error:
+        if place.named:
+            raise
+        reason = str(error).removeprefix(f"{place.path}: ")
+        return [DamagedPart(Damage(str(place.path), 0, reason))]
+    return [ArchivePart(str(place.path), start, stop, exact=start == 0) for start, stop in ranges]
 
 
 def _files_parts(
@@ -184,8 +224,12 @@ def _files_parts(
 
 def _read_stream(place: _Place, naming: _Naming, content_type: str | None, limit: int) -> PagePart:
     if place.path == _STDIN:
+        if sys.stdin is None:
+            raise UsageError("stdin (-) is closed")
         body = sys.stdin.buffer.read(limit + 1)
     else:
         with place.path.open("rb") as stream:
             body = stream.read(limit + 1)
+    if body.startswith(_ARCHIVE_STARTS):
+        raise UsageError(f"{place.path}: archives and compressed pages are read from files; save it to one first")
     return PagePart(Page(naming.url_of(place), body, content_type), len(body))
