@@ -23,6 +23,8 @@ LAUGHS = "".join(
     f'<!ENTITY l{n} "{"&l" + str(n - 1) + ";" if n else "lol"}{("&l" + str(n - 1) + ";") * 9 if n else ""}">'
     for n in range(12)
 )
+XHTML = '<html xmlns="http://www.w3.org/1999/xhtml">'
+LTR = {"@vocab": "http://v.example/", "@direction": "ltr"}
 RDF_ROOT = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.example/">'
 
 
@@ -157,6 +159,42 @@ PAGES: dict[str, tuple[str, Callable[[], str | bytes]]] = {
     "N-Triples without line ends": ("application/n-triples", lambda: "<a:a> " * 2_000_000),
     "meta elements without end": ("text/html", lambda: "<meta name='" * MEGABYTE),
     "base after base": ("text/html", lambda: "<base href='/a/'>" * 100_000 + "<a href=x rel=license>x"),
+    "statements that might be": ("text/turtle", lambda: '<x:a> <b> "' + '"_:' * 5000),
+    "statements that might be, of no type": ("text/plain", lambda: '<x:a> <b> "' + '"_:' * 5000),
+    "a long base": ("text/html", lambda: f"<base href=/{'b' * MEGABYTE}/>" + "<a href=p rel=license>x</a>" * 20_000),
+    "a base as long as it may be": (
+        "text/html",
+        lambda: (
+            f"<base href=/{'b' * 16_000}/>{ITEM}" + "".join(f"<a href=../{n} itemprop=p>x</a>" for n in range(20_000))
+        ),
+    ),
+    "nested properties in XHTML": (
+        "application/xhtml+xml",
+        lambda: XHTML + "<b itemprop='p'>" * 50_000 + "</b>" * 50_000 + "</html>",
+    ),
+    "nested links in XHTML": (
+        "application/xhtml+xml",
+        lambda: XHTML + "<a href='p'>" * 100_000 + "</a>" * 100_000 + "</html>",
+    ),
+    "links within table cells": ("text/html", lambda: "<a href=p><table><td>" * 100_000),
+    "scripts that need much": (
+        "text/html",
+        lambda: jsonld(json.dumps({"@context": LTR, "p": [str(n) for n in range(1400)]})) * 200,
+    ),
+    "300,000 names of one value": ("text/html", lambda: f"<meta name='{' og:t' * 300_000}' content={'x' * 100_000}>"),
+    "items that share what they do not own": (
+        "text/html",
+        lambda: (
+            "<div itemscope><div id=big><div itemscope>"
+            + "<b itemprop=p>x</b>" * 20_000
+            + "</div></div></div>"
+            + "<div itemscope itemref=big></div>" * 20_000
+        ),
+    ),
+    "a long namespace": (
+        "application/rss+xml",
+        lambda: f"<rss xmlns:z='http://z/{'z' * MEGABYTE}'><channel>" + "<z:a>x</z:a>" * 20_000 + "</channel></rss>",
+    ),
     "SVG within SVG": ("image/svg+xml", lambda: "<svg xmlns='http://www.w3.org/2000/svg'>" * 100_000),
 }
 

@@ -21,6 +21,10 @@ def test_the_facts_of_the_head() -> None:
     assert facts.robots == Robots(noindex=True, nofollow=False, noarchive=True)
 
 
+def test_a_picture_has_no_title_for_the_page() -> None:
+    assert read_facts(parse_html("<body><svg><title>icon</title></svg>"), PAGE).title is None
+
+
 def test_none_means_both() -> None:
     assert read_facts(parse_html('<meta name=robots content="none">'), PAGE).robots == Robots(True, True, False)
 

@@ -29,6 +29,15 @@ def test_images_speak_through_their_alternative_text() -> None:
     assert read('<a href="/"><img alt="Home page"></a>')[0].text == "Home page"
 
 
+def test_an_image_without_words_leaves_those_of_the_link() -> None:
+    assert read('<a href="/" aria-label="Home"><img alt=""></a>')[0].text == "Home"
+    assert read('<map><area href="/" alt="North"></map>')[0].text == "North"
+
+
+def test_nofollow_is_a_word() -> None:
+    assert not read('<a href="/" rel="xnofollowx">x</a>')[0].nofollow
+
+
 def test_heads_and_frames_have_links_too() -> None:
     links = read(
         "<link rel=alternate type=text/turtle href=data.ttl><link rel=preconnect href=//cdn.org><iframe src=/f>"

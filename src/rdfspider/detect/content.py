@@ -17,14 +17,18 @@ _DOCTYPE = re.compile(r"<!doctype\s+([A-Za-z:]+)", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:([A-Za-z_][\w.\-]*):)?([A-Za-z_][\w.\-]*)((?:\s[^<>]*)?)/?>?")
 _XMLNS = re.compile(r"""\sxmlns(?::([A-Za-z_][\w.\-]*))?\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _TURTLE = re.compile(r"\s*(?:#[^\n]*\n\s*)*(?:@prefix|@base|PREFIX|BASE)\s", re.IGNORECASE)
+_NODE = r"(?:<[^<>\s]++>|_:[^\s<>\"]++)"
+_LITERAL = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"(?:@[A-Za-z0-9\-]++|\^\^<[^<>\s]*+>)?+'
 _NTRIPLES = re.compile(
-    r"(?:\s*#[^\n]*\n)*\s*(?:<[^<>\s]+>|_:\S+)\s+<[^<>\s]+>\s+(?:<[^<>\s]+>|_:\S+|\"[^\n]*\"\S*)\s*(<[^<>\s]+>|_:\S+)?\s*\.\s*\n"
+    rf"(?:\s*+#[^\n]*+\n)*+\s*+{_NODE}\s++<[^<>\s]++>\s++(?:{_NODE}|{_LITERAL})\s*+({_NODE})?+\s*+\.\s*?\n"
 )
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^"';\s]+)""", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[^\s/]+")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
 _HTML_TAGS = frozenset(
-    {"html", "head", "body", "title", "meta", "script", "div", "p", "table", "a", "h1", "br", "link", "style"}
+    "html head body title base meta link style script noscript template main article section header footer nav aside div p "
+    "span a b i u em strong h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table tr td th pre blockquote figure img picture video audio "
+    "iframe form input button label time br hr center font frameset map area".split()
 )
 
 
@@ -173,10 +177,10 @@ def _judge_markup(
         if root == "html":
             return "application/xhtml+xml", "html", root, namespace
         return "application/xml", "xml", root, namespace
+    if (declared in VAGUE or KINDS.get(declared) == "rdf") and _NTRIPLES.match(markup):
+        return *(_judge_plain("", markup) if declared in VAGUE else (declared, "rdf")), None, None
     if is_page or (declared in VAGUE and (root or "").lower() in _HTML_TAGS):
         return "text/html", "html", root, namespace
-    if _NTRIPLES.match(markup) and (declared in VAGUE or KINDS.get(declared) == "rdf"):
-        return *(_judge_plain("", markup) if declared in VAGUE else (declared, "rdf")), None, None
     if declared in KINDS and declared not in VAGUE:
         return declared, KINDS[declared], root, namespace
     if declared.endswith("+xml"):

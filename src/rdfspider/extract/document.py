@@ -31,7 +31,7 @@ class DocumentFacts(NamedTuple):
 
 def read_facts(tree: Document, base: str) -> DocumentFacts:
     """The facts of a page of HTML or of XML, where it has them."""
-    title = tree.select_one("head > title") or tree.select_one("title")
+    title = tree.select_one("head > title") or tree.select_one("title:not(svg title)")
     return DocumentFacts(
         " ".join(title.text[: 2 * MAX_TITLE_CHARS].split())[:MAX_TITLE_CHARS] or None if title else None,
         _read_language(tree),

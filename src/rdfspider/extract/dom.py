@@ -24,6 +24,7 @@ __all__ = [
 XHTML = "http://www.w3.org/1999/xhtml"
 
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
+_TAG = re.compile(r"<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|(/)?[A-Za-z_:](?:[^<>\"']|\"[^\"]*\"|'[^']*')*+(/)?+>)", re.DOTALL)
 _NO_NAMESPACE = re.compile(r'(<[^\s<>/]+) xmlns=""')
 _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 
@@ -36,14 +37,29 @@ def parse_html(text: str) -> Document:
     return document
 
 
-def parse_xml_text(text: str) -> Document | str:
+def parse_xml_text(text: str, max_depth: int = 500) -> Document | str:
     """The tree of a well-formed document, or the reason why there is none. Entities that HTML names are known."""
+    if _is_deeper(text, max_depth):
+        return f"elements nested deeper than {max_depth}"
     if "&" in text:
         text = _ENTITY.sub(_numeric, text)
     try:
         return parse_xml(text)
     except HTMLParseError as error:
         return str(error)
+
+
+def _is_deeper(text: str, max_depth: int) -> bool:
+    """Whether tags seem to nest deeper: what climbs a tree takes time by its depth. HTML is flattened by its parser."""
+    depth = 0
+    for tag in _TAG.finditer(text):
+        if tag[1]:
+            depth -= 1
+        elif not tag[2]:
+            depth += 1
+            if depth > max_depth:
+                return True
+    return False
 
 
 def to_xml(document: Document, xhtml: bool = False) -> str:

@@ -32,7 +32,7 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
     for element in heads:
         if target := next(found):
             relation = element.attr("rel") or ""
-            links.append(Link(target, relation, element.attr("title") or "", "nofollow" in relation.lower()))
+            links.append(Link(target, relation, element.attr("title") or "", "nofollow" in relation.lower().split()))
     for element in frames:
         if target := next(found):
             links.append(Link(target, element.tag))
@@ -50,12 +50,12 @@ def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list
         if target is None:
             continue
         text = element.text if room > 0 else ""
+        room -= len(text)
         if len(text) > MAX_TEXT_CHARS:
-            room -= len(text)
             text = text[: 4 * MAX_TEXT_CHARS]
         text = " ".join(text.split())[:MAX_TEXT_CHARS] or _other_text(element)
         if relation:
-            links.append(Link(target, relation, text, "nofollow" in relation.lower()))
+            links.append(Link(target, relation, text, "nofollow" in relation.lower().split()))
         else:
             links.append(Link(target, "", text))
     return links
@@ -64,5 +64,5 @@ def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list
 def _other_text(element: Element) -> str:
     """What a link without text says to those who cannot see its image."""
     image = element.select_one("img[alt]")
-    text = image.attr("alt") if image else element.attr("aria-label") or element.attr("title")
+    text = (image and image.attr("alt")) or element.attr("alt") or element.attr("aria-label") or element.attr("title")
     return " ".join((text or "").split())[:MAX_TEXT_CHARS]

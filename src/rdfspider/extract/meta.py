@@ -54,12 +54,14 @@ def extract_meta(tree: Document, content: Content, out: Statements) -> None:
         value = meta.attr("content")
         if not names or not value:
             continue
-        for name in names.split():
-            predicate = _predicate(name)
-            if predicate:
-                term = out.iri(predicate)
-                if term:
-                    out.add(out.page, term, out.literal(value, meta.attr("lang") or language))
+        predicates = [predicate for name in names.split() if (predicate := _predicate(name))]
+        literal = out.literal(value, meta.attr("lang") or language) if predicates else ""
+        for predicate in predicates:
+            term = out.iri(predicate)
+            if term:
+                out.add(out.page, term, literal)
+            if out.full:
+                return
     for link in tree.select("link[rel][href]"):
         relation = link.attr("rel") or ""
         if relation[:2].lower() == "dc":

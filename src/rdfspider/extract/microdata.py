@@ -86,6 +86,7 @@ class _Reader:
         self.owners: dict[Element, Element | None] = {}
         self.ids: dict[str, Element] | None = None
         self.languages: dict[Element, str | None] = {}
+        self.referred: dict[Element, list[Element]] = {}
         for number, element in enumerate(marked):
             if element.attr("itemprop") is None and element.attr("itemprop-reverse") is None:
                 continue
@@ -164,14 +165,20 @@ class _Reader:
                 continue
             if element in self.order:
                 found[element] = None
-            if element.attr("itemscope") is None:
-                owner = element.closest("[itemscope]")
-                inside = (each for each in element.select(_PROPERTIES) if self.owners[each] is owner)
-                found.update(dict.fromkeys(inside))
+            found.update(dict.fromkeys(self._inside(element)))
         if scope in found:
             del found[scope]
             self.out.problem("item-cycle", _CYCLE)
         return sorted(found, key=self.order.__getitem__)
+
+    def _inside(self, element: Element) -> list[Element]:
+        """The properties inside an element that is referred to, which belong to whoever does; looked for once."""
+        if element not in self.referred:
+            owner = element.closest("[itemscope]")
+            self.referred[element] = [
+                each for each in element.select(_PROPERTIES) if owner is not element and self.owners[each] is owner
+            ]
+        return self.referred[element]
 
     def _element_by_id(self, name: str) -> Element | None:
         if self.ids is None:

@@ -17,7 +17,7 @@ from rdfspider.extract.links import read_links
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.extract.text import read_text
 from rdfspider.records import Content, Extraction, Page
-from rdfspider.urls import resolve_iri
+from rdfspider.urls import resolve_iri, valid_iri
 
 log = logging.getLogger(__name__)
 
@@ -57,15 +57,18 @@ def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extract
     for problem in content.problems:
         reading.problems.add(problem.code, problem.message)
     found = Extraction(page.url, content.media_type, content.charset)
-    if content.kind == "html":
-        found = reading.read_html(found)
-    elif content.kind in ("xml", "sitemap"):
-        reading.read_xml()
-    elif content.kind == "text":
-        found = replace(found, text=content.text)
+    try:
+        if content.kind == "html":
+            found = reading.read_html(found)
+        elif content.kind in ("xml", "sitemap"):
+            reading.read_xml()
+        elif content.kind == "text":
+            found = replace(found, text=content.text)
+    except Exception as error:
+        reading.report_fault(None, error)
     if content.kind in DOCUMENT_SYNTAXES:
-        name, read_text_of = DOCUMENT_SYNTAXES[content.kind]
-        reading.run(name, lambda out: read_text_of(content, out))
+        name, read_document = DOCUMENT_SYNTAXES[content.kind]
+        reading.run(name, lambda out: read_document(content, out))
     if config.transforms:
         reading.run("transform", lambda out: transforms.extract_by_transform(page, content, out))
     return replace(found, statements=reading.statements, problems=reading.problems.listed())
@@ -90,17 +93,19 @@ class _Reading:
         try:
             read(out)
         except Exception as error:
-            log.exception("%s of %s", syntax, self.page.url)
-            out.problem("internal-error", f"{type(error).__name__}: {error}")
+            self.report_fault(syntax, error)
         if out.lines:
             self.statements[syntax] = out.to_nquads()
+
+    def report_fault(self, syntax: str | None, error: Exception) -> None:
+        """Record what should not have happened, with its traceback in the log."""
+        log.error("%s of %s", syntax or "the tree", self.page.url, exc_info=error)
+        self.problems.add("internal-error", f"{type(error).__name__}: {error}", syntax)
 
     def read_html(self, found: Extraction) -> Extraction:
         """Everything that is in a tree of HTML or XHTML."""
         tree = self._parse_html()
-        base = tree.select_one("base[href]")
-        if base is not None:
-            self.base = resolve_iri(self.page.url, (base.attr("href") or "").strip())
+        self.base = self._find_base(tree)
         self._read_tree(tree, HTML_SYNTAXES)
         facts = read_facts(tree, self.base)
         found = replace(
@@ -114,6 +119,18 @@ class _Reading:
         )
         self.run("page", lambda out: describe_page(tree, found, out))
         return found
+
+    def _find_base(self, tree: Document) -> str:
+        """HTML, "set the frozen base URL": the first `base` with @href, unless that is no URL or one of data or script."""
+        element = tree.select_one("base[href]")
+        if element is None:
+            return self.page.url
+        href = (element.attr("href") or "").strip()
+        found = valid_iri(resolve_iri(self.page.url, href)) if len(href) <= self.config.max_iri_chars else None
+        if found is None or found.value[:5].lower() == "data:" or found.value[:11].lower() == "javascript:":
+            self.problems.add("base-ignored", f"not a base for links: {href[:100]!r}")
+            return self.page.url
+        return found.value
 
     def read_xml(self) -> None:
         """RDFa and GRDDL in XML that is no page."""
@@ -139,4 +156,4 @@ class _Reading:
         text, problem = expand_entities(self.content.text)
         if problem is not None:
             self.problems.add(problem.code, problem.message)
-        return parse_xml_text(text)
+        return parse_xml_text(text, self.config.max_depth)

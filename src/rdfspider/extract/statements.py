@@ -69,6 +69,7 @@ class Statements:
         "_url",
         "base",
         "config",
+        "effort",
         "full",
         "lines",
         "page",
@@ -82,6 +83,8 @@ class Statements:
         self.config = config
         self.problems = problems
         self.full = False
+        self.effort = 0
+        """What was spent on this page in work that grows faster than the page; a reader that does such keeps a budget."""
         self.lines: list[str] = []
         self._room = config.max_statement_chars
         self.page = graph_term(url)

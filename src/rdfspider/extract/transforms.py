@@ -66,7 +66,7 @@ def extract_by_transform(page: Page, content: Content, out: Statements) -> None:
     transform = find_transform(content.media_type, out.config.transforms)
     if transform is None:
         return
-    given = (page.body, page.url, content.media_type, Limits.of(out.config))
+    given = (page.body[: out.config.max_body_bytes], page.url, content.media_type, Limits.of(out.config))
     answer = (
         run_command(transform.command, transform.folder, *given)
         if transform.command

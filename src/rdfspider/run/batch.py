@@ -21,7 +21,7 @@ from rdfspider.errors import RdfspiderError
 from rdfspider.formats import merge_nquads, page_fragment
 from rdfspider.records import Page, Problem
 from rdfspider.run.pipeline import extract_from
-from rdfspider.run.sources import ArchivePart, DamagedPart, FilesPart, Part, read_part
+from rdfspider.run.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
 from rdfspider.run.statistics import Tally, tally_statements
 
 # Outcomes of a part that is not yet due are taken from its worker up to this size; then the worker waits.
@@ -71,8 +71,8 @@ class _Assignment:
 
 
 def run_parts(parts: Sequence[Part], work: Work, jobs: int) -> Iterator[Outcome | Damage | Finished]:
-    """Work on all parts. A few files are read in this very process, as they are done before another one has started."""
-    if len(parts) == 1 and not isinstance(parts[0], ArchivePart):
+    """Work on all parts. A page alone is read in this very process: it is done before another one has started."""
+    if len(parts) == 1 and _is_one_page(parts[0]):
         yield from (item for item in _run_part(_Assignment(parts[0]), work) if not isinstance(item, Mark))
         yield Finished(parts[0].part_bytes)
     elif parts:
@@ -81,6 +81,10 @@ def run_parts(parts: Sequence[Part], work: Work, jobs: int) -> Iterator[Outcome 
             yield from pool.run()
         finally:
             pool.stop()
+
+
+def _is_one_page(part: Part) -> bool:
+    return isinstance(part, PagePart) or (isinstance(part, FilesPart) and len(part.files) == 1)
 
 
 def _run_part(assignment: _Assignment, work: Work) -> Iterator[Outcome | Damage | Mark]:

@@ -21,8 +21,10 @@ _GROUP_BYTES = 64 * 1024 * 1024
 @contextmanager
 def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
     """A function that takes one page's fragment after the other (`formats.page_fragment`); without a path, to stdout."""
-    if path is None and file_format == "parquet" and sys.stdout.isatty():
+    if path is None and file_format == "parquet" and sys.stdout is not None and sys.stdout.isatty():
         raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
+    if path is None and sys.stdout is None:
+        raise UsageError("stdout is closed: name a file with --output")
     with _open_stream(path) as stream:
         if file_format == "parquet":
             with _write_parquet(stream) as write:

@@ -18,8 +18,8 @@ def extract(
     content_type: str | None = None,
     *,
     syntaxes: Iterable[str] | None = None,
-    keep_graphs: bool = False,
-    about_page: bool = False,
+    keep_graphs: bool | None = None,
+    about_page: bool | None = None,
     documents: DocumentSource | Path | None = None,
     config: ExtractConfig | None = None,
 ) -> Extraction:
@@ -33,13 +33,12 @@ def extract(
     settings = config or ExtractConfig()
     if syntaxes is not None:
         settings = replace(settings, syntaxes=check_syntaxes((syntaxes,) if isinstance(syntaxes, str) else syntaxes))
-    if keep_graphs or about_page or documents:
-        settings = replace(
-            settings,
-            keep_graphs=keep_graphs or settings.keep_graphs,
-            about_page=about_page or settings.about_page,
-            documents=FolderDocuments(documents) if isinstance(documents, Path) else documents or settings.documents,
-        )
+    if keep_graphs is not None:
+        settings = replace(settings, keep_graphs=keep_graphs)
+    if about_page is not None:
+        settings = replace(settings, about_page=about_page)
+    if documents is not None:
+        settings = replace(settings, documents=FolderDocuments(documents) if isinstance(documents, Path) else documents)
     if isinstance(body, str):
         # Text is already decoded: whatever its header or its head claim, it travels as UTF-8 from here.
         body = b"\xef\xbb\xbf" + body.removeprefix("\ufeff").encode("utf-8", "replace")

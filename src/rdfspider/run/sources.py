@@ -85,6 +85,15 @@ def plan_parts(
     """
     if sources.count("-") > 1:
         raise UsageError("stdin (-) can be read only once")
+    try:
+        return _plan(sources, base, content_type, limit, part_bytes)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
+
+
+def _plan(
+    sources: Sequence[str], base: str | None, content_type: str | None, limit: int, part_bytes: int
+) -> list[Part]:
     found = [place for source in sources for place in _find_files(source)]
     naming = _Naming(base, _common_folder(found), alone=len(found) == 1)
     parts: list[Part] = []

@@ -25,6 +25,8 @@ XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MAX_BASE_CHARS = 2048
 _DECLARATION = re.compile(r"\s*+(?:<\?xml\s[^>]*+>)?+\s*+")
 _BARE_AMPERSAND = re.compile(r"&(?!#[0-9]{1,7};|#x[0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
+# Every name has its namespace in it, so that a long one would be read again for each element.
+_LONG_NAMESPACE = re.compile(r"""(xmlns(?::[\w.\-]{1,100}+)?+\s*+=\s*+["'])[^"'<]{4096,}+""")
 _VOID = re.compile(r"<(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)((?:\s[^<>]*+)?)></\1>")
 # Markup in these namespaces is written without them, as HTML is.
 _UNNAMED = CORE | {XHTML}
@@ -101,6 +103,9 @@ def parse_feed(text: str, out: Statements) -> etree._Element | None:
     if problem is not None:
         out.problem(problem.code, problem.message)
     text = text[_DECLARATION.match(text).end() :]  # type: ignore[union-attr]
+    if _LONG_NAMESPACE.search(text):
+        out.problem("iri-too-long", "a namespace that is too long was dropped")
+        text = _LONG_NAMESPACE.sub(r"\1urn:x-too-long", text)
     try:
         return etree.fromstring(encode_text(text), _parser(recover=False))
     except etree.XMLSyntaxError as error:

@@ -6,7 +6,7 @@ than the specification. What a document uses decides, so that no document is rea
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +41,10 @@ _MAX_REPAIR_CHARS = 2_000_000
 _WORDS = re.compile(rb'"([\w.-]+)[":]')
 _UNORDERED = re.compile(r"(Unexpected key in term definition).*", re.DOTALL)
 _DOTTED_AUTHORITY = re.compile(rb'"//[^"]*/\.')
-# PyLD's time grows with the square of the values; so many take it up to three seconds.
-_MAX_PYLD_VALUES = 6_000
+# PyLD's time grows with the square of the values: so many in one document take it up to a second, and the squares of all
+# documents of a page are bounded too.
+_MAX_PYLD_VALUES = 1_500
+_MAX_PYLD_EFFORT = 4 * _MAX_PYLD_VALUES**2
 _MAX_PYLD_STEPS = 200_000
 # The largest contexts in use have about three thousand.
 _MAX_TERMS = 50_000
@@ -133,9 +135,18 @@ def read_json(text: str, max_depth: int, report: Report, *, strict: bool = False
 
 
 def to_quads(
-    document: Any, survey: Survey, base: str, documents: DocumentSource | None, options: JsonLdOptions, report: Report
+    document: Any,
+    survey: Survey,
+    base: str,
+    documents: DocumentSource | None,
+    options: JsonLdOptions,
+    report: Report,
+    may_spend: Callable[[int], bool] = lambda effort: True,
 ) -> Iterator[Quad]:
-    """JSON-LD 1.1 API, deserialise to RDF, by the processor that what the document uses asks for."""
+    """JSON-LD 1.1 API, deserialise to RDF, by the processor that what the document uses asks for.
+
+    `may_spend` is told the effort that PyLD will take, and says whether that is still within the page's budget.
+    """
     encoded = msgspec.json.encode(document)
     words = sorted({word.decode() for word in _WORDS.findall(encoded)}) if b"schema.org" in encoded else []
     schemaorg = schemaorg_context(words, own_vocabulary=b'"@vocab"' in encoded)
@@ -151,7 +162,7 @@ def to_quads(
         steps = _count_steps(survey, used)
         small = survey.values <= _MAX_PYLD_VALUES and steps <= _MAX_PYLD_STEPS
         if json_literals or (small and survey.large_number) or _needs_pyld(encoded, survey, used, base, options):
-            if not small:
+            if not small or not may_spend(max(survey.values, 1) ** 2):
                 raise ContextError("jsonld-too-large", f"{survey.values} values, too many for what they use")
             dataset = processor.to_dataset(document, options.api_options(base), load_context)
             yield from processor.dataset_quads(dataset, lenient=not options.strict, report=report)
@@ -183,7 +194,12 @@ def _extract_value(document: Any, out: Statements, options: JsonLdOptions) -> No
     if not survey.holders and not options.strict and not _has_absolute_names(document, survey):
         out.problem("context-missing", "without an @context, the terms of a document have no meaning")
         return
-    quads = to_quads(document, survey, out.base, out.config.documents, options, out.problem)
+
+    def may_spend(effort: int) -> bool:
+        out.effort += effort
+        return out.effort <= _MAX_PYLD_EFFORT
+
+    quads = to_quads(document, survey, out.base, out.config.documents, options, out.problem, may_spend)
     # Labels of blank nodes are shared by all scripts of a page, which are one document (JSON-LD 1.1, 7.3).
     out.add_parsed(quads)
 

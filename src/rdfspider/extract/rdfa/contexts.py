@@ -115,8 +115,6 @@ _HTML5 = Host(
     base_element=True,
     lang=True,
 )
-_MAX_BEFORE_ROOT = 100
-"""Comments between the document type and the root that are passed over in search of it."""
 _XHTML5 = replace(_HTML5, html=False)
 _XHTML1 = Host(CORE_TERMS | LINK_TYPES, head_body=True, base_element=True, lang=True)
 
@@ -154,7 +152,8 @@ def find_pragma_language(tree: Document) -> str | None:
 
 def _public_id(tree: Document) -> str:
     node = tree.root.previous_sibling if tree.root is not None else None
-    for _ in range(_MAX_BEFORE_ROOT):
+    # Comments may stand between; nobody writes a hundred.
+    for _ in range(100):
         if node is None:
             break
         public_id = getattr(node, "public_id", None)
