@@ -4,7 +4,8 @@
 
 CORPUS is a folder with `index.jsonl` and gzipped pages. rdfspider does everything: six syntaxes as checked quads, links,
 title, language and main text; extruct its six syntaxes; turbohtml `parse(…).structured_data()`, which makes no triples and reads
-no microformats, links or text. The best of the rounds counts for each; extruct, which is slow, has one round.
+no microformats, links or text. The first two take turns, and the best round counts for each, so that a busy machine
+disturbs both; extruct, which is slow, has one round.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+TURNS = 3
 Pages = list[tuple[bytes, str]]
 
 
@@ -27,8 +29,11 @@ def main() -> None:
         print(json.dumps(PEERS[arguments.only](_read(arguments.corpus, arguments.pages), arguments.rounds)))
         return
     results = {name: _run(name, arguments) for name in PEERS}
+    for _ in range(TURNS - 1):
+        for name in ("rdfspider", "turbohtml"):
+            results[name] = min(results[name], _run(name, arguments), key=lambda result: result["ms"])
     ours, turbohtml, extruct = (results[name]["ms"] for name in ("rdfspider", "turbohtml", "extruct"))
-    print(f"{results['rdfspider']['pages']} pages, best of {arguments.rounds} rounds (extruct: one), ms a page")
+    print(f"{results['rdfspider']['pages']} pages, best of {TURNS * arguments.rounds} rounds (extruct: one), ms a page")
     print(f"  rdfspider  {ours:8.3f}")
     print(f"  turbohtml  {turbohtml:8.3f}   rdfspider takes {ours / turbohtml:.2f} times that")
     print(f"  extruct    {extruct:8.3f}   rdfspider is {extruct / ours:.1f} times as fast")

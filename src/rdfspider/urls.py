@@ -29,7 +29,7 @@ _NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-F
 # What WHATWG leaves as it is: a lower-case host whose last label is a name, no port, a path and query of plain characters.
 # Dot segments and punycode are looked for apart.
 _PLAIN_PATH = r"/[A-Za-z0-9\-_~!$&()*+,;=:@/%.]*+(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
-_NORMAL_LINKS = re.compile(rf"^https?://(?:[a-z0-9\-]+\.)+[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
+_NORMAL_LINKS = re.compile(rf"^https?://[a-z0-9.\-]+\.[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
 _NO_LINK = re.compile(r"(?:javascript|mailto|tel|data|about|sms|whatsapp):", re.IGNORECASE)
 
 

@@ -98,7 +98,7 @@ def extract_document(text: str, out: Statements, options: JsonLdOptions = WEB) -
 
 def select_scripts(tree: Document, fragment: str | None = None) -> list[Element]:
     """JSON-LD 1.1, 7: the script elements of the type of JSON-LD; with a fragment, the one with that id."""
-    scripts = [script for script in tree.select("script") if _is_jsonld(script)]
+    scripts = [script for script in tree.select('script[type*="ld+json" i]') if _is_jsonld(script)]
     if fragment is None:
         return scripts
     return [script for script in scripts if script.attr("id") == fragment][:1]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from rdfspider.extract.dom import Document, Element, Node
 from rdfspider.extract.microformats.classic import ITEM, ROOTS, Rules, rules_of
@@ -101,7 +101,7 @@ class _Classes(NamedTuple):
 def find_items(tree: Document, ignored: frozenset[str], report: Report) -> Items | None:
     """The items of a page, or None where no class is a root; roots in `ignored` are no roots."""
     elements = tree.select("[class]")
-    names = [name or "" for name in map(Element.attr, elements, repeat("class"))]
+    names = cast(list[str], list(map(Element.attr, elements, repeat("class"))))
     distinct = set(names)
     classic, has_v2 = _present_roots(distinct, ignored)
     if not classic and not has_v2:

@@ -5,14 +5,14 @@ Attributes enter, triples leave. Nearly all roles of real pages are plain words 
 
 import re
 
+from rdfspider.extract.dom import Element
 from rdfspider.extract.rdfa.contexts import XHV, Host
 from rdfspider.extract.rdfa.names import PageNames
 from rdfspider.extract.rdfa.patterns import Triple
-from rdfspider.extract.rdfa.state import Attributes, Context, text_value, tokens_of
+from rdfspider.extract.rdfa.state import Context
 from rdfspider.extract.statements import Statements
 
 _ROLE = f"<{XHV}role>"
-_STATING = frozenset({"typeof", "property", "rel", "rev", "vocab"})
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_\-]{1,200}")
 
 
@@ -26,19 +26,26 @@ class Roles:
         self._page = page
         self._initial = initial
 
-    def add_plain(self, attributes: Attributes) -> bool:
+    def add_plain(self, element: Element, role: str) -> bool:
         """Add the roles of an element that says nothing else, and tell whether it was one: it needs no context."""
-        if not _STATING.isdisjoint(attributes) or self._host.xml_base or ":" in text_value(attributes["role"]):
+        if (
+            ":" in role
+            or element.attr("property") is not None
+            or element.attr("typeof") is not None
+            or element.attr("rel") is not None
+            or element.attr("rev") is not None
+            or element.attr("vocab") is not None
+            or self._host.xml_base
+        ):
             return False
-        self.add(attributes, self._initial)
+        self.add(role, element.attr("id") or "", self._initial)
         return True
 
-    def add(self, attributes: Attributes, context: Context) -> None:
+    def add(self, role: str, name: str, context: Context) -> None:
         """Add what is said of the element with this @id, or of something unnamed."""
-        tokens = tokens_of(attributes["role"])
+        tokens = role.split()
         if self._host.rdfa10 or not tokens:
             return
-        name = text_value(attributes.get("id"))
         if not name:
             subject = self._out.blank()
         elif context is self._initial and _PLAIN_ID.fullmatch(name):

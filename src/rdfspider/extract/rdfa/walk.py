@@ -58,14 +58,15 @@ class Walk:
         self._lists = lists
         room = self._out.config.max_quads
         for element in elements:
-            attributes = element.attrs.copy()
-            if "role" in attributes and not hanging and self._roles.add_plain(attributes):
+            role = element.attr("role")
+            if role is not None and not hanging and self._roles.add_plain(element, role):
                 continue
+            attributes = element.attrs.copy()
             parent = element.parent
             context = contexts[parent] if parent in contexts else self._find_context(parent)
             inner = contexts[element] = None if context is None else self._process(element, attributes, context)
-            if inner is not None and "role" in attributes:
-                self._roles.add(attributes, inner)
+            if inner is not None and role is not None:
+                self._roles.add(role, text_value(attributes.get("id")), inner)
             if len(self.triples) + self._waiting > room or self._page.room < 0:
                 self._out.problem("too-many-triples", f"reading stopped after {len(self.triples)} triples")
                 break
