@@ -30,6 +30,7 @@ _NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-F
 # Dot segments and punycode are looked for apart.
 _PLAIN_PATH = r"/[A-Za-z0-9\-_~!$&()*+,;=:@/%.]*+(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
 _NORMAL_LINKS = re.compile(rf"^https?://[a-z0-9.\-]+\.[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
+_BARE_HOST = re.compile(r"https?://[a-z0-9.\-]+\.[a-z]+")
 _NO_LINK = re.compile(r"(?:javascript|mailto|tel|data|about|sms|whatsapp):", re.IGNORECASE)
 
 
@@ -81,9 +82,17 @@ def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
         addresses[link] = address
     normal = _find_normal(addresses.values())
     return {
-        link: address if address in normal else None if _NO_LINK.match(link) else _normalised(link, base)
+        link: address if address in normal else _resolve_other(link, address, base)
         for link, address in addresses.items()
     }
+
+
+def _resolve_other(link: str, address: str, base: str) -> str | None:
+    if _NO_LINK.match(link):
+        return None
+    if _BARE_HOST.fullmatch(address) and "xn--" not in address:
+        return address + "/"
+    return _normalised(link, base)
 
 
 def _find_normal(urls: Iterable[str]) -> set[str]:
@@ -98,14 +107,10 @@ def _find_normal(urls: Iterable[str]) -> set[str]:
 
 def _normalised(url: str, base: str | None) -> str | None:
     try:
-        parsed = ada_url.URL(url, base=base) if base else ada_url.URL(url)
+        href: str = (ada_url.URL(url, base=base) if base else ada_url.URL(url)).href
     except (ValueError, UnicodeError):
         return None
-    if parsed.protocol not in ("http:", "https:"):
-        return None
-    parsed.hash = ""
-    href: str = parsed.href
-    return href.partition("#")[0]
+    return href.partition("#")[0] if href.startswith(("http:", "https:")) else None
 
 
 def _resolve_parts(base: str, reference: str) -> str:

@@ -11,6 +11,7 @@ _UTF32_BOMS = ((b"\x00\x00\xfe\xff", "utf-32-be"), (b"\xff\xfe\x00\x00", "utf-32
 _XML_DECLARATION = re.compile(rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([A-Za-z0-9._:\-]+)""")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([a-z0-9._:\-]+)""")
 
+_FIRST_BYTES = 1024
 PRESCAN_BYTES = 16 * 1024
 """How far a declaration is looked for: the standard reads 1,024 bytes, and starts anew on meeting one later."""
 DETECT_BYTES = 64 * 1024
@@ -21,7 +22,9 @@ def decode_body(body: bytes, header_charset: str | None, is_markup: bool) -> tup
     """The text, the encoding's name, and whether every byte was valid in it."""
     charset, mark = _read_mark(body)
     if charset is None:
-        charset = _known(header_charset) or (_read_declaration(body[:PRESCAN_BYTES]) if is_markup else None)
+        charset = _known(header_charset)
+    if charset is None and is_markup:
+        charset = _read_declaration(body[:_FIRST_BYTES]) or _read_declaration(body[:PRESCAN_BYTES])
     if charset is None:
         try:
             return body.decode("utf-8"), "utf-8", True

@@ -65,6 +65,7 @@ class Statements:
     __slots__ = (
         "_blanks",
         "_count",
+        "_prefix",
         "_room",
         "_url",
         "base",
@@ -90,6 +91,7 @@ class Statements:
         self.page = graph_term(url)
         """The page as a term: what statements about it have as their subject, and the name of their graph."""
         self._url = url
+        self._prefix = ""
         self._blanks: dict[str, str] = {}
         self._count = 0
 
@@ -128,7 +130,9 @@ class Statements:
     def blank(self) -> str:
         """A new blank node, named from the page's URL, the syntax and the order of appearance."""
         self._count += 1
-        return f"{blank_prefix(self._url, self.syntax)}{self._count}"
+        if not self._prefix:
+            self._prefix = blank_prefix(self._url, self.syntax)
+        return f"{self._prefix}{self._count}"
 
     def named_blank(self, label: str) -> str:
         """The blank node that the source calls by this label."""
@@ -258,7 +262,6 @@ def graph_term(url: str) -> str:
     )
 
 
-@lru_cache(maxsize=64)
 def blank_prefix(url: str, syntax: str) -> str:
     """What the blank nodes of one syntax on one page have in common, and no others."""
     digest = blake2b(f"{syntax} {url}".encode("utf-8", "surrogatepass"), digest_size=8)
