@@ -60,8 +60,8 @@ class ExtractConfig:
     max_body_bytes: int = 16 * 1024 * 1024
     """Longer pages are cut here: browsers and other crawlers stop at 10 to 16 MB, real data is rarely so far down."""
     max_depth: int = 500
-    """Elements or JSON values in each other beyond this are refused before native parsers, whose stacks they overflow;
-    the HTML parser itself flattens at 512."""
+    """Elements of XML or values of JSON that nest deeper are refused: native parsers overflow their stacks, and what climbs
+    a tree takes time by its depth. HTML is flattened at 512 by its parser; no real page is near that."""
     max_links: int = 10_000
     """Links kept of one page; a page with more is a listing made by a machine."""
     max_quads: int = 500_000
