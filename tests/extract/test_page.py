@@ -43,6 +43,21 @@ def test_xhtml_that_is_no_xml_is_read_as_html() -> None:
     assert codes(found) == ["not-well-formed"]
 
 
+def test_xhtml_gives_all_that_html_does() -> None:
+    xhtml = (
+        '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml" xml:lang="en"><head><title>Caf&eacute;</title>'
+        '<script type="application/ld+json"><![CDATA[{"@context":"https://schema.org","name":"Eva"}]]></script></head>'
+        '<body><p itemscope="" itemtype="http://schema.org/Thing"><b itemprop="name">Tea</b></p><p>Last <a href="x">link</a></p>'
+        "</body></html>"
+    )
+    found = rdfspider.extract(xhtml, URL, "application/xhtml+xml")
+    assert (found.title, found.language, found.text) == ("Café", "en", "Tea\n\nLast link")
+    assert [link.target for link in found.links] == ["http://example.org/dir/x"]
+    assert list(found.statements) == ["jsonld", "microdata"]
+    assert '"Tea"@en' in found.to_nquads()
+    assert codes(found) == []
+
+
 def test_keywords_override_the_config() -> None:
     nquads = "<a:s> <a:p> <a:o> <a:g> ."
     config = ExtractConfig(keep_graphs=True)

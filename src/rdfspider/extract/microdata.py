@@ -256,16 +256,22 @@ class _Reader:
     def _language(self, element: Element) -> str | None:
         """The language of the nearest element that names one; an empty name is no language."""
         parent = element.parent
-        if element.attr("lang") is None and isinstance(parent, Element):
+        if _own_language(element) is None and isinstance(parent, Element):
             if parent not in self.languages:
-                named = parent.closest("[lang]")
-                self.languages[parent] = named.attr("lang") if named else None
+                named = parent.closest("[lang],[xml\\:lang]")
+                self.languages[parent] = _own_language(named) if named else None
             return self.languages[parent] or None
-        return element.attr("lang") or None
+        return _own_language(element) or None
 
 
 _NUMBERS = ((_INTEGER, f"<{XSD}integer>"), (_DOUBLE, f"<{XSD}double>"))
 _FRAGMENT_SAFE = "!$&'()*+,;=:@/?-._~%"
+
+
+def _own_language(element: Element) -> str | None:
+    """@lang, or @xml:lang, which means the same in XHTML and is harmless in HTML."""
+    language = element.attr("lang")
+    return element.attr("xml:lang") if language is None else language
 
 
 def _is_above(element: Element, item: _Item) -> bool:

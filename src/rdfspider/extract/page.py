@@ -115,7 +115,7 @@ class _Reading:
             language=facts.language,
             canonical=facts.canonical,
             robots=facts.robots,
-            text=read_text(tree),
+            text=read_text(self._tree_for_text(tree)),
         )
         self.run("page", lambda out: describe_page(tree, found, out))
         return found
@@ -151,6 +151,10 @@ class _Reading:
                 return tree
             self.problems.add("not-well-formed", f"read as HTML, since it is no XML: {tree}")
         return parse_html(self.content.text)
+
+    def _tree_for_text(self, tree: Document) -> Document:
+        """The words of XHTML are read as a browser shows them, which the parser knows for trees of HTML only."""
+        return parse_html(self.content.text) if self.content.media_type == "application/xhtml+xml" else tree
 
     def _parse_xml(self) -> Document | str:
         text, problem = expand_entities(self.content.text)
