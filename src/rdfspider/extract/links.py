@@ -52,8 +52,10 @@ def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list
         text = element.text if room > 0 else ""
         room -= len(text)
         if len(text) > MAX_TEXT_CHARS:
-            text = text[: 4 * MAX_TEXT_CHARS]
-        text = " ".join(text.split())[:MAX_TEXT_CHARS] or _other_text(element)
+            text = " ".join(text[: 4 * MAX_TEXT_CHARS].split())[:MAX_TEXT_CHARS]
+        else:
+            text = " ".join(text.split())
+        text = text or _other_text(element)
         if relation:
             links.append(Link(target, relation, text, "nofollow" in relation.lower().split()))
         else:

@@ -4,6 +4,8 @@ RDFa already reads `meta property="og:…"`; this reads what RDFa by the letter 
 that the page never declared, and Dublin Core's `DC.title`. Values are the literals that RDFa would give, so both agree.
 """
 
+from functools import lru_cache
+
 from rdfspider.extract.dom import Document
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
@@ -51,8 +53,10 @@ def extract_meta(tree: Document, content: Content, out: Statements) -> None:
     language = root.attr("lang") or root.attr("xml:lang") if root is not None else None
     for meta in tree.select("meta[content]"):
         names = meta.attr("property") or meta.attr("name")
+        if not names or (":" not in names and "." not in names):
+            continue
         value = meta.attr("content")
-        if not names or not value:
+        if not value:
             continue
         predicates = [predicate for name in names.split() if (predicate := _predicate(name))]
         literal = out.literal(value, meta.attr("lang") or language) if predicates else ""
@@ -72,6 +76,11 @@ def extract_meta(tree: Document, content: Content, out: Statements) -> None:
 
 
 def _predicate(name: str) -> str | None:
+    return _usual_predicate(name) if len(name) < 64 else _usual_predicate.__wrapped__(name)
+
+
+@lru_cache(maxsize=4096)
+def _usual_predicate(name: str) -> str | None:
     """The property that a name such as `og:title`, `twitter:card` or `DC.date.created` means; None for all other names."""
     for mark in (":", "."):
         prefix, found, local = name.partition(mark)

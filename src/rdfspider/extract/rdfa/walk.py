@@ -54,24 +54,27 @@ class Walk:
 
     def visit(self, elements: list[Element], hanging: bool, lists: bool) -> None:
         """Process the elements, which are in document order; some may complete triples of others, or make lists."""
-        contexts = self._contexts
         self._lists = lists
         room = self._out.config.max_quads
         for element in elements:
             role = element.attr("role")
-            if role is not None and not hanging and self._roles.add_plain(element, role):
-                continue
-            attributes = element.attrs.copy()
-            parent = element.parent
-            context = contexts[parent] if parent in contexts else self._find_context(parent)
-            inner = contexts[element] = None if context is None else self._process(element, attributes, context)
-            if inner is not None and role is not None:
-                self._roles.add(role, text_value(attributes.get("id")), inner)
+            if role is None or hanging or not self._roles.add_plain(element, role):
+                self._visit(element, role)
             if len(self.triples) + self._waiting > room or self._page.room < 0:
                 self._out.problem("too-many-triples", f"reading stopped after {len(self.triples)} triples")
                 break
         while self._open_lists:
             self._close_list()
+
+    def _visit(self, element: Element, role: str | None) -> None:
+        contexts, parent = self._contexts, element.parent
+        context = contexts[parent] if parent in contexts else self._find_context(parent)
+        if element.tag == "meta" and context is not None and self._add_meta(element, context):
+            return
+        attributes = element.attrs.copy()
+        inner = contexts[element] = None if context is None else self._process(element, attributes, context)
+        if inner is not None and role is not None:
+            self._roles.add(role, text_value(attributes.get("id")), inner)
 
     def _find_context(self, node: Node | None) -> Context | None:
         """The context that an ancestor passes on; those above it that are not known yet are processed on the way."""
@@ -101,7 +104,7 @@ class Walk:
             and _BEYOND_CONTENT.isdisjoint(attributes)
             and not (settings or context.incomplete or self._host.rdfa10)
         ):
-            self._add_content(attributes, context)
+            self._add_content(text_value(attributes["property"]), text_value(attributes["content"]), context)
             return context
         while self._open_lists[-1] is not context.lists:
             self._close_list()
@@ -110,11 +113,21 @@ class Walk:
             self._read_settings(element)
         return self._annotate(element) if annotated else self._pass_through(element)
 
-    def _add_content(self, attributes: Attributes, context: Context) -> None:
+    def _add_meta(self, element: Element, context: Context) -> bool:
+        """Add what a `meta` element says that has @property and @content alone, and tell whether it was one."""
+        if len(element.attrs) != 2 or context.incomplete or self._host.rdfa10:
+            return False
+        names, content = element.attr("property"), element.attr("content")
+        if names is None or content is None:
+            return False
+        self._add_content(names, content, context)
+        return True
+
+    def _add_content(self, names: str, content: str, context: Context) -> None:
         """Steps 5.2 and 11 at once for nothing but @property and @content, as most `meta` elements have them."""
-        predicates = context.names.predicates(tokens_of(attributes["property"]))
+        predicates = context.names.predicates(names.split())
         if predicates:
-            value = self._literals.plain(text_value(attributes["content"]), context.language)
+            value = self._literals.plain(content, context.language)
             for predicate in predicates:
                 self.triples.append((context.object, predicate, value))
 
