@@ -62,7 +62,7 @@ class Content:
 class Link(Struct, frozen=True, gc=False):
     """A link that a crawler could follow; `target` is in WHATWG normal form, without a fragment.
 
-    No dataclass, unlike the other records: pages have 200 of these, and a frozen dataclass takes eight times as long.
+    No dataclass, unlike the other records: pages have hundreds of these, and a frozen dataclass takes far longer to make.
     """
 
     target: str

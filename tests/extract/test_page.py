@@ -58,6 +58,12 @@ def test_xhtml_gives_all_that_html_does() -> None:
     assert codes(found) == []
 
 
+def test_the_processor_graph_tells_of_xml_that_is_none() -> None:
+    found = rdfspider.extract("<a><b></a>", URL, "application/xml", config=ExtractConfig(processor_graph=True))
+    assert "http://www.w3.org/ns/rdfa#DocumentError" in found.to_nquads()
+    assert "rdfa" not in rdfspider.extract("<a><b></a>", URL, "application/xml").statements
+
+
 def test_keywords_override_the_config() -> None:
     nquads = "<a:s> <a:p> <a:o> <a:g> ."
     config = ExtractConfig(keep_graphs=True)

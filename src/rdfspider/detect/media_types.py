@@ -39,6 +39,7 @@ ALIASES = {
     "application/nquads": "application/n-quads",
     "text/nquads": "application/n-quads",
     "text/ntriples": "application/n-triples",
+    "text/nt": "application/n-triples",
     "application/ntriples": "application/n-triples",
     "text/rdf+n3": "text/n3",
     "application/n3": "text/n3",

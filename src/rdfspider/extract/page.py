@@ -137,6 +137,8 @@ class _Reading:
         tree = self._parse_xml()
         if isinstance(tree, str):
             self.problems.add("not-well-formed", tree)
+            if self.config.processor_graph:
+                self.run("rdfa", lambda out: rdfa.extract_processor_graph(tree, self.content, out))
         else:
             self._read_tree(tree, XML_SYNTAXES)
 

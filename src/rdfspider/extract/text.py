@@ -9,7 +9,7 @@ MIN_MAIN_CHARS = 200
 def read_text(tree: Document) -> str:
     """The main text without navigation, or the whole text; lines are the page's blocks.
 
-    A page with one `article` or one `main` says itself where it is; to find it otherwise takes ten times as long.
+    A page with one `article` or one `main` says itself where it is; to find it otherwise means to weigh every block.
     """
     for tag in ("article", "main"):
         elements = tree.select(tag)

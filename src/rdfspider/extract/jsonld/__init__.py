@@ -58,7 +58,7 @@ _MAX_ERRORS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class JsonLdOptions:
-    """The options of the JSON-LD 1.1 API that a caller can set, under their names there."""
+    """The options of the JSON-LD 1.1 API, under their names there. Pages are read with none; the W3C's suite sets them."""
 
     strict: bool = False
     """Take errors as errors: nothing is repaired, invalid IRIs are left out."""
