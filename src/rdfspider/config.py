@@ -1,7 +1,7 @@
 """Settings, one frozen section a stage. Every field has a default, a unit and a reason."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 DocumentSource = Callable[[str], bytes | None]
 """Gives the bytes of a document that a page refers to (a JSON-LD context, an RDFa vocabulary, a GRDDL transformation)
@@ -87,3 +87,126 @@ class ExtractConfig:
         if self.syntaxes is None:
             return asked is not False
         return bool(asked) or syntax in self.syntaxes
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlConfig:
+    """What to crawl, and when it is enough. 0 is no limit."""
+
+    scope: str = "domain"
+    """How far to go from the seeds and from what they redirect to: host, domain (the registrable one: most sites have several
+    hosts), prefix (below the seed's folder) or any (the whole web)."""
+    include: tuple[str, ...] = ()
+    """Regular expressions; a URL must match one of them, somewhere. None takes all. Seeds are taken anyway."""
+    exclude: tuple[str, ...] = ()
+    """Regular expressions; a URL that matches one of them, somewhere, is left out."""
+    depth: int = 0
+    """Links to follow from a seed."""
+    pages: int = 0
+    """Pages to fetch in all: answers of 2xx, counted when they are safe on disk, over all shards and restarts."""
+    pages_per_host: int = 0
+    """Pages to fetch of one host."""
+    pages_per_domain: int = 0
+    """Pages to fetch of one registrable domain."""
+    bytes: int = 0
+    """Bytes of decoded bodies to fetch in all; what is under way when it is reached is kept."""
+    time_s: float = 0.0
+    """Seconds that the crawl may run, over all restarts."""
+    revisit_s: float = 0.0
+    """Seconds after which a page is fetched again; 0 fetches each once."""
+    shards: int = 0
+    """Processes, fixed when a crawl is created; 0 makes one a core."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierConfig:
+    """How politely to ask, and how much of the queue is kept in memory."""
+
+    delay_s: float = 1.0
+    """Seconds between the end of a request to a host and the start of the next, at least; 0 turns every pace off."""
+    ip_delay_s: float = 0.25
+    """Seconds between two requests to one address (IPv6: one /64), whatever the hosts: shared servers have many."""
+    duration_factor: float = 10.0
+    """The gap is at least this many times what the last answer took, at most a minute: slow servers are asked less."""
+    max_wait_s: float = 86_400.0
+    """The longest Crawl-delay or Retry-After that is taken at its word; longer ones are cut to it."""
+    backoff_s: float = 10.0
+    """Seconds to leave a host alone after its first error in a row; doubled with each further one."""
+    max_backoff_s: float = 3_600.0
+    """The longest such wait."""
+    give_up_errors: int = 6
+    """Errors in a row after which a host is given up."""
+    give_up_s: float = 86_400.0
+    """Seconds after which a host that was given up is tried again; a crawl does not wait for it to end."""
+    attempts: int = 3
+    """Tries that one URL gets."""
+    max_redirects: int = 10
+    """Redirects in a row; browsers stop at 20, honest chains are shorter than 5."""
+    seen_cache: int = 1_000_000
+    """Fingerprints of recent URLs in memory (about 100 bytes each): most links of a page were seen just before."""
+    block_cache_bytes: int = 64 * 1024 * 1024
+    """Memory for blocks of the tables on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchConfig:
+    """How pages are asked for."""
+
+    contact: str = ""
+    """A URL or e-mail address for the user agent, so that a site's owner can reach you; a crawl warns without it."""
+    connections: int = 64
+    """Requests at once, a shard."""
+    connect_timeout_s: float = 10.0
+    """Seconds for the connection, with TLS."""
+    first_byte_timeout_s: float = 30.0
+    """Seconds from the request to the first byte of the answer."""
+    slow_bytes_s: int = 100
+    """A body that comes slower than this for half a minute is given up."""
+    timeout_s: float = 180.0
+    """Seconds for an exchange in all."""
+    max_body_bytes: int = 16 * 1024 * 1024
+    """Decoded bytes of a page; longer ones are cut here: browsers and other crawlers stop at 10 to 16 MB."""
+    max_flight_bytes: int = 128 * 1024 * 1024
+    """Decoded bytes of all bodies in flight, a shard."""
+    robots_ttl_s: float = 86_400.0
+    """Seconds that a robots.txt is used before it is asked for again; RFC 9309 allows a day."""
+    allow_private: bool = False
+    """Also fetch from private, loopback and link-local addresses. Off, because pages of the web must not reach your network."""
+    resolve: tuple[str, ...] = ()
+    """Addresses by hand, `PATTERN=ADDRESS[:PORT]`: `*.test=127.0.0.1:8085`; they count as vetted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveConfig:
+    """What is kept of pages."""
+
+    keep: str = "structured"
+    """Which bodies: of pages with structured data, all, or none. What was extracted is always kept."""
+    segment_bytes: int = 1_000_000_000
+    """The length of a WARC file; the standard suggests 1 GB."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """How a shard works."""
+
+    group_pages: int = 32
+    """Pages that are made durable together."""
+    large_page_bytes: int = 1024 * 1024
+    """Longer pages are extracted in a helper process, so that none stalls a shard."""
+    extract_timeout_s: float = 30.0
+    """Seconds that such a page may take before the helper is killed."""
+    min_free_bytes: int = 500_000_000
+    """A shard pauses while its disk has less room than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings of a crawl, one section a stage: defaults < crawl.toml < environment < flags."""
+
+    crawl: CrawlConfig = field(default_factory=CrawlConfig)
+    frontier: FrontierConfig = field(default_factory=FrontierConfig)
+    fetch: FetchConfig = field(default_factory=FetchConfig)
+    extract: ExtractConfig = field(default_factory=ExtractConfig)
+    archive: ArchiveConfig = field(default_factory=ArchiveConfig)
+    run: RunConfig = field(default_factory=RunConfig)

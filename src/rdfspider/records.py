@@ -7,6 +7,16 @@ Glossary
     statement   one line of N-Quads; in its graph, named by the page's URL, it is a quad
     extraction  all that was read from a page: statements by syntax, links, title, text, problems
     problem     something in a page that was repaired, dropped or cut short; never an exception
+    host        a host name; politeness belongs to it. An *origin* is scheme, host and port; robots.txt belongs to that
+    domain      a registrable domain: what one owner registers below a public suffix; it decides which shard owns a host
+    discovered  a URL that was found somewhere, on its way to the frontier of the shard that owns it
+    lease       permission to ask one host once: for its address, its robots.txt or a page
+    capture     a page as it came over the wire, with the facts of the exchange; a *failure* is an exchange without a page
+    verdict     what became of a URL after an exchange, and what the ledger says of it
+    shard       one process that owns the hosts of its domains: frontier, fetcher, archive
+    epoch       how often a shard was opened; messages of an older epoch are told apart by it
+    permit      leave to commit one more page, where a crawl has a limit of pages
+    beat        what a shard tells of itself every second
 """
 
 from __future__ import annotations
@@ -79,6 +89,145 @@ class Robots:
     noindex: bool = False
     nofollow: bool = False
     noarchive: bool = False
+
+
+class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
+    """A URL that was found: what goes into a frontier, also from another shard."""
+
+    url: str
+    """In WHATWG normal form, without a fragment."""
+    depth: int = 0
+    """Links from a seed; a redirect does not add to it."""
+    found_as: str = "link"
+    """How it was found: seed, link, redirect, or the name of another way of discovery."""
+    via: int = 0
+    """The id of the URL that it was found on; 0 for a seed."""
+    chain: tuple[str, ...] = ()
+    """The URLs that redirected to it, the first one first; empty where it was not a redirect."""
+
+
+class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
+    """What is known of an origin's robots.txt, as it is kept on disk. Times are seconds since 1970."""
+
+    rule: str
+    """rules: ask `body`; allow: there is none; unreachable: nothing may be fetched until it answers (RFC 9309, 2.3.1.4)."""
+    fetched: float
+    expires: float
+    """When it must be asked for again; for unreachable, not before that."""
+    body: bytes = b""
+    """The last good copy, as it came."""
+    body_fetched: float = 0.0
+    """When that copy came; 0 when there is none."""
+    reason: str = ""
+    """The status or error that decided, for people."""
+    errors: int = 0
+    """Failures in a row; 0 after an answer."""
+
+
+class Lease(Struct, frozen=True, gc=False):
+    """Permission to ask one host once. Whoever has it must give it back to the frontier."""
+
+    kind: str
+    """name: look the host's addresses up; robots: fetch its robots.txt; page: fetch a page."""
+    host: str
+    host_number: int
+    url: str = ""
+    """What to fetch; empty for a name."""
+    url_id: int = 0
+    """The id of a page's URL; 0 for a name and a robots.txt."""
+    depth: int = 0
+    found_as: str = ""
+    via: int = 0
+    chain: tuple[str, ...] = ()
+    attempts: int = 0
+    """How often the URL was tried in vain."""
+    addresses: tuple[str, ...] = ()
+    """The host's addresses, vetted; empty for a name."""
+    robots: RobotsState | None = None
+    """What is known of the origin's robots.txt; None only before it was first asked for."""
+    etag: str = ""
+    last_modified: str = ""
+    digest: str = ""
+    """The payload digest of the last capture, `sha1:BASE32` as WARC writes it; empty when there is none."""
+    captured: float = 0.0
+    """When that capture was made, in seconds since 1970; 0 when there is none."""
+
+
+class Addresses(Struct, frozen=True, gc=False, array_like=True):
+    """The answer to a name: addresses that may be asked, or why there are none."""
+
+    addresses: tuple[str, ...]
+    expires: float
+    """When the name must be looked up again, in seconds since 1970; failures expire too."""
+    failure: str = ""
+    """empty: it was found; nxdomain: there is no such name; private: all its addresses are refused; else an error to retry."""
+
+
+class Failure(Struct, frozen=True, gc=False):
+    """An exchange that gave no page."""
+
+    url: str
+    code: str
+    """dns, nxdomain, private, refused, unreachable, reset, tls, connect-timeout, first-byte-timeout, slow, timeout, protocol,
+    too-large, unsupported, busy; `fetch/transport.py` explains each."""
+    message: str = ""
+    duration_s: float = 0.0
+    started: float = 0.0
+    """Seconds since 1970."""
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A page as it came over the wire, of whatever status, and the facts of the exchange."""
+
+    page: Page
+    """Its body is decoded (no gzip, deflate or brotli left)."""
+    status: int
+    reason: str
+    http_version: str
+    """1.0, 1.1, 2 or 3, as it was spoken."""
+    headers: tuple[tuple[str, str], ...]
+    """As received, in their order and case; read as ISO 8859-1."""
+    request_headers: tuple[tuple[str, str], ...]
+    address: str
+    """The address that answered."""
+    started: float
+    """Seconds since 1970."""
+    duration_s: float
+    """Total time without name, connect and TLS: what the server needed."""
+    wire_bytes: int
+    """What the body took on the wire, still encoded."""
+    truncated: str = ""
+    """Why the body is not whole: length (our limit), time, disconnect, or unwanted (a type that is not kept); empty when it is."""
+
+    def header(self, name: str) -> str:
+        """The first value of a header, whatever its case; empty where there is none."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+
+class Verdict(Struct, frozen=True, gc=False):
+    """What became of a URL: the frontier's answer to an exchange."""
+
+    state: str
+    """done: it answered, 2xx, 3xx, 304, or 4xx that is an answer too; retry: it is scheduled again; failed: it is not."""
+    reason: str
+    """For the record: fetched, unchanged, redirect, gone, status-404, disallowed, timeout, …; one word or a code."""
+    status: int = 0
+    """The HTTP status; 0 where there was none."""
+    error: str = ""
+    """The failure's code; empty where there was none."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the outcome is put on record; a retry is not."""
+        return self.state != "retry"
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it counts as a fetched page, for the budgets."""
+        return 200 <= self.status < 300
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""URL → Page: names, robots.txt, HTTP."""
