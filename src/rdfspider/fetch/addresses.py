@@ -1,0 +1,57 @@
+"""An IP address in, a verdict out: may a crawler of the public web ask it?
+
+Pages of the web name hosts, and whoever owns a name chooses its addresses. So a link could lead a crawler to the
+machine it runs on, to its owner's network, or to the service that hands a cloud's credentials out.
+"""
+
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+# Inside a cloud this public-looking address is the machine's own keeper; the other clouds use link-local or private ones.
+_METADATA = IPv4Address("168.63.129.16")
+_PROTOCOLS = IPv4Network("192.0.0.0/24")
+"""For protocols between neighbours (RFC 6890), a cloud's keeper among them; older versions of Python call it global."""
+_UNICAST = IPv6Network("2000::/3")
+"""All that IANA has given to the public internet."""
+_EXAMPLES = IPv6Network("3fff::/20")
+"""RFC 9637; newer than some versions of Python."""
+_NAT64 = IPv6Network("64:ff9b::/96")
+"""RFC 6052: the last 32 bits are the IPv4 address that a gateway connects to."""
+
+
+@lru_cache(maxsize=65_536)
+def is_refused(address: str) -> bool:
+    """Whether the address is private, loopback, link-local, metadata or otherwise not of the public internet.
+
+    What is no address at all is refused too.
+    """
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return True
+    return _is_refused_v4(parsed) if isinstance(parsed, IPv4Address) else _is_refused_v6(parsed)
+
+
+def is_same_address(one: str, other: str) -> bool:
+    """Whether two texts write the same address; IPv6 has many spellings."""
+    if one == other:
+        return True
+    try:
+        return ip_address(one) == ip_address(other)
+    except ValueError:
+        return False
+
+
+def _is_refused_v4(address: IPv4Address) -> bool:
+    # Groups and what is reserved may count as global, but have no page.
+    is_global = address.is_global and not address.is_multicast and not address.is_reserved
+    return not is_global or address in _PROTOCOLS or address == _METADATA
+
+
+def _is_refused_v6(address: IPv6Address) -> bool:
+    inner = address.ipv4_mapped or address.sixtofour
+    if inner is None and address in _NAT64:
+        inner = IPv4Address(int(address) & 0xFFFFFFFF)
+    if inner is not None:
+        return _is_refused_v4(inner)
+    return address not in _UNICAST or not address.is_global or address.teredo is not None or address in _EXAMPLES

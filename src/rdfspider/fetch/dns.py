@@ -1,0 +1,214 @@
+"""A host name in, vetted addresses out: DNS, the machine's own hosts file, and entries made by hand.
+
+What comes out may be connected to: addresses that are private, loopback, link-local or a cloud's own are refused here,
+unless a person allowed them. Failures are answers too, and are remembered for a time as those are.
+"""
+
+import asyncio
+import re
+import socket
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import NamedTuple, Protocol
+
+import aiodns
+import pycares
+
+from rdfspider.config import FetchConfig
+from rdfspider.errors import UsageError
+from rdfspider.fetch import addresses
+from rdfspider.records import Addresses
+from rdfspider.urls import normalise_url
+
+MIN_TTL_S = 60.0
+"""Names are not asked for more often: some have a TTL of 0, and a page's address matters for one request."""
+MAX_TTL_S = 86_400.0
+"""Nor are they trusted longer: addresses move, and a week is a common mistake."""
+NO_NAME_TTL_S = 3_600.0
+"""How long a name that does not exist is taken to stay so: RFC 2308 advises one to three hours."""
+ERROR_TTL_S = 60.0
+"""How long a name is left alone when its servers do not answer."""
+MAX_ADDRESSES = 16
+"""Addresses kept of one name; an answer may hold thousands."""
+TRY_S = 2.0
+"""The first wait for a name server; it grows with each of the `TRIES`."""
+TRIES = 3
+CACHED_NAMES = 10_000
+"""Answers kept in memory: those that robots.txt redirects to have no host record of their own."""
+
+_NO_SORT = 1 << 7
+"""c-ares would try a socket to each address to put them in order."""
+_ENTRY = re.compile(
+    r"""
+    \[?(?P<pattern>[^\s=\[\]]+)\]? \s*=\s*
+    (?: (?P<plain>[0-9.]+) (?: :(?P<port>[0-9]{1,5}) )?          # IPv4
+      | \[(?P<inner>[^\]]+)\] (?: :(?P<inner_port>[0-9]{1,5}) )?  # IPv6 in brackets
+      | (?P<bare>[0-9A-Fa-f:.]+)                                 # IPv6, which leaves no place for a port
+    )""",
+    re.VERBOSE,
+)
+_NO_NAME = frozenset(
+    {aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA, aiodns.error.ARES_EBADNAME, aiodns.error.ARES_ENONAME}
+)
+
+
+class Clock(Protocol):
+    """What tells the time; the frontier's clock does."""
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+
+
+class StaticEntry(NamedTuple):
+    """An address by hand, for the hosts that match the pattern."""
+
+    pattern: str
+    address: str
+    port: int | None
+
+
+class Resolver:
+    """Looks names up. Belongs to the loop in which it is first asked."""
+
+    def __init__(self, config: FetchConfig, clock: Clock, nameservers: tuple[str, ...] = ()) -> None:
+        """`nameservers` are `ADDRESS[:PORT]`; none takes the machine's own. Raises UsageError for a bad static entry."""
+        self._config = config
+        self._clock = clock
+        self._nameservers = nameservers
+        self._entries = tuple(map(read_static_entry, config.resolve))
+        self._find_static = lru_cache(maxsize=CACHED_NAMES)(self._match_entries)
+        self._cares: aiodns.DNSResolver | None = None
+        self._families: tuple[socket.AddressFamily, ...] = ()
+        self._known: dict[str, Addresses] = {}
+        self._under_way: dict[str, asyncio.Task[Addresses]] = {}
+
+    async def resolve(self, host: str) -> Addresses:
+        """The host's vetted addresses, or why there are none. Never raises; `host` is as it stands in a URL."""
+        now = self._clock.now()
+        static = self._find_static(host)
+        if static is not None:
+            return Addresses((static.address,), now + MIN_TTL_S)
+        literal = _read_literal(host)
+        if literal is not None:
+            return self._vet([literal], now + MAX_TTL_S)
+        known = self._known.get(host)
+        if known is not None and known.expires > now:
+            return known
+        task = self._under_way.get(host)
+        if task is None:
+            task = self._under_way[host] = asyncio.create_task(self._look_up(host))
+            task.add_done_callback(lambda _: self._under_way.pop(host, None))
+        # Several may wait for one name; one that gives up must not end it for the others.
+        return await asyncio.shield(task)
+
+    def static_port(self, host: str) -> int | None:
+        """The port that a static entry leads this host to; None means the URL's own."""
+        static = self._find_static(host)
+        return None if static is None else static.port
+
+    def is_static(self, host: str) -> bool:
+        """Whether the host's address was made by hand, which counts as vetted."""
+        return self._find_static(host) is not None
+
+    def is_refused(self, address: str) -> bool:
+        """Whether the crawl may not ask this address."""
+        return not self._config.allow_private and addresses.is_refused(address)
+
+    async def close(self) -> None:
+        """Give up what is under way."""
+        for task in self._under_way.values():
+            task.cancel()
+        if self._cares is not None:
+            await self._cares.close()
+            self._cares = None
+
+    async def _look_up(self, host: str) -> Addresses:
+        answer = await self._ask_families(host)
+        self._known.pop(host, None)
+        self._known[host] = answer
+        if len(self._known) > CACHED_NAMES:
+            del self._known[next(iter(self._known))]
+        return answer
+
+    async def _ask_families(self, host: str) -> Addresses:
+        """IPv4 first, and IPv6 only where that gave nothing: most hosts with IPv6 have both, and half the questions do."""
+        name = _to_ascii(host)
+        failure = Addresses((), self._clock.now() + NO_NAME_TTL_S, "nxdomain")
+        if not name:
+            return failure
+        self._families = self._families or _find_families()
+        for family in self._families:
+            answer = await self._ask(name, family)
+            if answer.addresses or answer.failure == "dns":
+                return answer
+            if answer.failure == "private":
+                failure = answer
+        return failure
+
+    async def _ask(self, name: str, family: socket.AddressFamily) -> Addresses:
+        if self._cares is None:
+            # Names are complete as they stand: the machine's search domains would turn them into others.
+            flags = pycares.ARES_FLAG_NOSEARCH
+            self._cares = aiodns.DNSResolver(self._nameservers or None, flags=flags, timeout=TRY_S, tries=TRIES)
+        try:
+            result = await self._cares.getaddrinfo(name, family, type=socket.SOCK_STREAM, flags=_NO_SORT)
+        except aiodns.error.DNSError as error:
+            is_missing = bool(error.args) and error.args[0] in _NO_NAME
+            lifetime_s = NO_NAME_TTL_S if is_missing else ERROR_TTL_S
+            return Addresses((), self._clock.now() + lifetime_s, "nxdomain" if is_missing else "dns")
+        ttl_s = min([node.ttl for node in result.nodes] + [alias.ttl for alias in result.cnames], default=0)
+        found = [ip_address(node.addr[0].decode()) for node in result.nodes]
+        return self._vet(found, self._clock.now() + min(max(ttl_s, MIN_TTL_S), MAX_TTL_S))
+
+    def _vet(self, found: list[IPv4Address | IPv6Address], expires: float) -> Addresses:
+        """Those that may be asked, each once; one machine must not look like two by writing IPv4 as IPv6."""
+        texts = dict.fromkeys(str(getattr(address, "ipv4_mapped", None) or address) for address in found)
+        vetted = tuple(text for text in texts if not self.is_refused(text))
+        if vetted:
+            return Addresses(vetted[:MAX_ADDRESSES], expires)
+        return Addresses((), expires, "private" if texts else "nxdomain")
+
+    def _match_entries(self, host: str) -> StaticEntry | None:
+        name = host.strip("[]").rstrip(".").lower()
+        return next((entry for entry in self._entries if fnmatchcase(name, entry.pattern)), None)
+
+
+def read_static_entry(text: str) -> StaticEntry:
+    """`PATTERN=ADDRESS[:PORT]`, an IPv6 address with a port in brackets; raises UsageError for anything else."""
+    match = _ENTRY.fullmatch(text.strip())
+    address = _read_literal(match["plain"] or match["inner"] or match["bare"]) if match else None
+    port = (match["port"] or match["inner_port"]) if match else None
+    if match is None or address is None or (port is not None and not 0 < int(port) < 65_536):
+        raise UsageError(f"resolve: {text!r} is not PATTERN=ADDRESS[:PORT], such as '*.test=127.0.0.1:8085'")
+    return StaticEntry(match["pattern"].rstrip(".").lower(), str(address), int(port) if port else None)
+
+
+def _read_literal(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+def _to_ascii(host: str) -> str:
+    """The name as it is asked for; empty where it cannot be one."""
+    name = host.rstrip(".").lower()
+    if not name.isascii():
+        url = normalise_url(f"http://{name}/") or "http:///"
+        name = url[len("http://") : -1]
+    is_name = 0 < len(name) <= 253 and all(0 < len(label) <= 63 for label in name.split("."))
+    return name if is_name and not any(c <= " " or c in "/@:?#\\\x7f" for c in name) else ""
+
+
+def _find_families() -> tuple[socket.AddressFamily, ...]:
+    """The families to ask for, in order: what the machine has a way for first."""
+    ways = []
+    for family, anywhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect((anywhere, 80))  # Nothing is sent: a datagram socket only looks for a route.
+            ways.append(True)
+        except OSError:
+            ways.append(False)
+    return (socket.AF_INET6, socket.AF_INET) if ways == [False, True] else (socket.AF_INET, socket.AF_INET6)

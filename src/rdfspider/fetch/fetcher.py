@@ -1,0 +1,215 @@
+"""A lease in, a Capture or a Failure out: names, robots.txt and HTTP put together.
+
+What to do after a failure is the frontier's to say, not decided here.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Protocol
+
+from rdfspider.config import FetchConfig
+from rdfspider.fetch.dns import Clock, Resolver
+from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
+from rdfspider.fetch.transport import Transport
+from rdfspider.records import Capture, Failure, Lease, RobotsState
+from rdfspider.urls import resolve_links
+
+ACCEPT = (
+    "text/html, application/xhtml+xml;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.8, application/rdf+xml;q=0.8, "
+    "application/n-triples;q=0.7, application/n-quads;q=0.7, application/trig;q=0.7, application/xml;q=0.6, */*;q=0.1"
+)
+"""HTML first, as most pages state their facts there; RDF next."""
+MAX_ROBOTS_REDIRECTS = 5
+"""RFC 9309, 2.3.1.2: at least five in a row are followed."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_HOST = re.compile(r"https?://(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)")
+
+# Types that hold no statements. `application/octet-stream` is what servers call a download.
+_UNWANTED = frozenset(
+    "text/css text/javascript application/javascript application/x-javascript application/ecmascript application/wasm "
+    "application/pdf application/postscript application/epub+zip application/zip application/gzip application/x-gzip "
+    "application/x-tar application/x-gtar application/x-compressed application/x-compress application/x-bzip "
+    "application/x-bzip2 application/x-xz application/zstd application/x-7z-compressed application/x-rar-compressed "
+    "application/vnd.rar application/x-rar application/java-archive application/x-iso9660-image application/msword "
+    "application/vnd.ms-excel application/vnd.ms-powerpoint application/x-msdownload application/x-msdos-program "
+    "application/x-executable application/x-shockwave-flash application/x-debian-package application/x-rpm "
+    "application/vnd.android.package-archive application/x-apple-diskimage application/font-woff application/x-font-ttf "
+    "application/vnd.ms-fontobject application/ogg application/mp4 application/vnd.apple.mpegurl application/dash+xml "
+    "application/x-protobuf application/grpc application/octet-stream binary/octet-stream application/x-binary "
+    "application/force-download application/download application/x-download".split()
+)
+_UNWANTED_STARTS = (
+    "image/",
+    "video/",
+    "audio/",
+    "font/",
+    "model/",
+    "application/vnd.openxmlformats-",
+    "application/vnd.oasis.opendocument.",
+    "application/vnd.ms-",
+)
+_DOWNLOADS = frozenset({"application/octet-stream", "binary/octet-stream", "application/x-download"})
+
+# Servers that do not know RDF send it as a download; its name tells.
+_DATA_ENDINGS = (
+    ".ttl",
+    ".nt",
+    ".nq",
+    ".n3",
+    ".trig",
+    ".rdf",
+    ".owl",
+    ".rdfs",
+    ".jsonld",
+    ".xml",
+    ".html",
+    ".htm",
+    ".xhtml",
+)
+
+
+def find_redirect(exchange: Capture | Failure) -> str | None:
+    """Where a redirect leads to, in normal form; None when it is none, or leads to what is not on the web."""
+    if isinstance(exchange, Failure) or exchange.status not in _REDIRECTS:
+        return None
+    # Headers are read as ISO 8859-1, but what goes beyond ASCII in an address is UTF-8, as browsers have it.
+    location = exchange.header("location").encode("latin-1", "replace").decode("utf-8", "replace")
+    return resolve_links(exchange.page.url, (location,))[location] if location else None
+
+
+class Gate(Protocol):
+    """Who may ask an address when."""
+
+    async def acquire(self, address: str) -> None:
+        """Wait until the address may be asked."""
+
+    def release(self, address: str) -> None:
+        """The request to it has ended."""
+
+
+class Fetcher:
+    """What a shard fetches with; it belongs to the loop in which it is first used.
+
+    `delay_s` is waited between requests of a redirected robots.txt to one host. `wanted_types` are media types, in which
+    `*` stands for anything, that are kept although they usually are not: those that a transform of the user's takes.
+    """
+
+    def __init__(
+        self,
+        config: FetchConfig,
+        user_agent: str,
+        clock: Clock,
+        *,
+        delay_s: float,
+        wanted_types: Sequence[str] = (),
+        nameservers: tuple[str, ...] = (),
+    ) -> None:
+        self.resolver = Resolver(config, clock, nameservers)
+        self._transport = Transport(config, user_agent)
+        self._config = config
+        self._user_agent = user_agent
+        self._clock = clock
+        self._delay_s = delay_s
+        self._wanted_types = tuple(name.lower() for name in wanted_types)
+        self._keeps = lru_cache(maxsize=1024)(self._judge_type)
+
+    async def fetch_page(self, lease: Lease, address: str) -> Capture | Failure:
+        """Ask for the lease's page, only if it has changed where it is known. The caller has leave to ask the address."""
+        headers = {"Accept": ACCEPT}
+        if lease.etag:
+            headers["If-None-Match"] = lease.etag
+        if lease.last_modified:
+            headers["If-Modified-Since"] = lease.last_modified
+        keeps = self._keeps_data if _is_named_data(lease.url) else self._keeps
+        return await self._get(lease.url, lease.host, address, headers, keeps=keeps)
+
+    async def fetch_robots(
+        self, lease: Lease, address: str, gate: Gate
+    ) -> tuple[RobotsState, Capture | Failure | None, float | None]:
+        """What is known of the origin's robots.txt, the last exchange for it, and the Crawl-delay in seconds if it has one.
+
+        Follows redirects itself, also to other hosts (RFC 9309, 2.3.1.2). The leave to ask an address is acquired and
+        released here for every request, the first one included.
+        """
+        exchange = await self._follow_robots(lease, address, gate)
+        state = judge_robots(lease.robots, exchange, self._clock.now(), self._config)
+        delay_s = RobotsTxt(state.body).crawl_delay(self._user_agent) if state.rule == "rules" else None
+        return state, exchange, delay_s
+
+    @property
+    def open_connections(self) -> int:
+        """Sockets that are open now, idle ones included."""
+        return self._transport.open_connections
+
+    async def close(self) -> None:
+        """End all exchanges and lookups."""
+        await self._transport.close()
+        await self.resolver.close()
+
+    async def _follow_robots(self, lease: Lease, address: str, gate: Gate) -> Capture | Failure:
+        """The answer at the end of the redirects; a redirect itself where there are too many, in a circle, or to nowhere."""
+        url, host = lease.url, lease.host
+        asked_urls, asked_hosts = {url}, {host}
+        for hop in range(MAX_ROBOTS_REDIRECTS + 1):
+            await gate.acquire(address)
+            try:
+                exchange = await self._get(url, host, address, {"Accept": "text/plain, */*;q=0.1"}, MAX_ROBOTS_BYTES)
+            finally:
+                gate.release(address)
+            target = find_redirect(exchange)
+            if target is None or target in asked_urls or hop == MAX_ROBOTS_REDIRECTS:
+                return exchange
+            url, host = target, _host_of(target)
+            answer = await self.resolver.resolve(host)
+            if not answer.addresses:
+                return Failure(url, answer.failure or "dns", f"{host}, where robots.txt redirects to")
+            address = answer.addresses[0]
+            if host in asked_hosts:
+                await asyncio.sleep(self._delay_s)
+            asked_urls.add(url)
+            asked_hosts.add(host)
+        raise AssertionError("the loop above ends by itself")
+
+    async def _get(
+        self,
+        url: str,
+        host: str,
+        address: str,
+        headers: dict[str, str],
+        max_body_bytes: int | None = None,
+        keeps: Callable[[str], bool] | None = None,
+    ) -> Capture | Failure:
+        return await self._transport.get(
+            url,
+            address,
+            self.resolver.static_port(host),
+            headers,
+            max_body_bytes=max_body_bytes,
+            keeps=keeps,
+            is_vetted=self.resolver.is_static(host),
+        )
+
+    def _judge_type(self, content_type: str) -> bool:
+        media_type = content_type.partition(";")[0].strip().lower()
+        if any(fnmatchcase(media_type, wanted) for wanted in self._wanted_types):
+            return True
+        if media_type.endswith(("+xml", "+json")):
+            return True  # SVG has RDF in it now and then.
+        return media_type not in _UNWANTED and not media_type.startswith(_UNWANTED_STARTS)
+
+    def _keeps_data(self, content_type: str) -> bool:
+        return self._keeps(content_type) or content_type.partition(";")[0].strip().lower() in _DOWNLOADS
+
+
+def _is_named_data(url: str) -> bool:
+    return url.partition("?")[0].lower().endswith(_DATA_ENDINGS)
+
+
+def _host_of(url: str) -> str:
+    """The host as it stands in a normal URL; IPv6 in brackets."""
+    match = _HOST.match(url)
+    return match[1] if match else ""

@@ -1,0 +1,239 @@
+"""The bytes of a robots.txt enter, leave or refusal for each URL comes out; and what an exchange for one means.
+
+RFC 9309 to the letter: `RobotsTxt` is its section 2.2, `judge_robots` its sections 2.3 to 2.5. Whatever a server sends,
+there is an answer: a line that is not understood is passed over, and does not end the group that it stands in.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+from rdfspider.config import FetchConfig
+from rdfspider.fetch.rules import Rule, Ruleset, read_target
+from rdfspider.records import Capture, Failure, RobotsState
+
+MAX_ROBOTS_BYTES = 500 * 1024
+"""How much of a robots.txt is read: what RFC 9309 asks for at least. Whoever fetches one need not fetch more."""
+
+# Names of lines; the misspellings are common, and what they mean is plain.
+_KEYS = {
+    b"user-agent": "agent",
+    b"useragent": "agent",
+    b"user agent": "agent",
+    b"allow": "allow",
+    b"disallow": "disallow",
+    b"dissallow": "disallow",
+    b"dissalow": "disallow",
+    b"disalow": "disallow",
+    b"crawl-delay": "delay",
+    b"crawldelay": "delay",
+    b"sitemap": "sitemap",
+    b"site-map": "sitemap",
+}
+_NAME = re.compile(rb"[A-Za-z_\-]+")
+_ALL = re.compile(rb"\*(?:\s|$)")
+_PRODUCT = re.compile(r"\s*(?:Mozilla/\S+\s+\(compatible;\s*)?([^\s/;()]*)", re.IGNORECASE)
+_DELAY = re.compile(rb"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}")
+_MAX_AGE = re.compile(r"max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
+_SHOWN_CHARS = 200
+
+# Frameworks send `no-cache` and `max-age=0` with everything; nobody wants a robots.txt asked for that often.
+_MIN_LIFETIME_S = 3600.0
+# A robots.txt that cannot be had is asked for again after this time, and after twice that, and so on.
+_FIRST_WAIT_S = 10.0
+_MAX_WAIT_S = 3600.0
+_MAX_RETRY_AFTER_S = 86_400.0
+# RFC 9309, 2.3.1.4: after so long, and not after a single failure, a file that cannot be had counts as one that is not there.
+_LONG_TIME_S = 30 * 86_400.0
+_MANY_ERRORS = 10
+
+
+class RobotsTxt:
+    """A robots.txt. `agent` is a crawler's name (its product token) or all of its User-Agent header."""
+
+    def __init__(self, body: bytes) -> None:
+        self._sections: dict[str, list[_Section]] = {}
+        self._rulesets: dict[str, Ruleset] = {}
+        sitemaps: dict[str, None] = {}
+        self._read(_to_utf8(_cut(body)), sitemaps)
+        self.sitemaps: tuple[str, ...] = tuple(sitemaps)
+        """The values of all sitemap lines, as written; they may be relative."""
+
+    def allows(self, url: str, agent: str) -> bool:
+        """Whether the crawler may fetch the URL, of which only path and query matter."""
+        rule = self._find_rule(url, agent)
+        return rule is None or rule.allows
+
+    def rule_for(self, url: str, agent: str) -> str:
+        """The line that decides on the URL; empty when none does, and so it is allowed."""
+        rule = self._find_rule(url, agent)
+        if rule is None:
+            return ""
+        value = "".join(shown for shown in rule.value.decode("utf-8", "replace") if shown.isprintable())
+        return f"{'Allow' if rule.allows else 'Disallow'}: {value[:_SHOWN_CHARS]}"
+
+    def crawl_delay(self, agent: str) -> float | None:
+        """The seconds between two requests that the file asks of the crawler; None when it does not."""
+        delays = [section.delay_s for section in self._sections_for(agent) if section.delay_s is not None]
+        return max(delays, default=None)
+
+    def _find_rule(self, url: str, agent: str) -> Rule | None:
+        rules = self._rulesets.get(agent)
+        if rules is None:
+            # Groups of one name are one (2.2.1). Sections of one group share their list, and may both name the crawler.
+            lists = {id(section.rules): section.rules for section in self._sections_for(agent)}
+            rules = self._rulesets[agent] = Ruleset(line for lines in lists.values() for line in lines)
+        target = read_target(url)
+        # 2.2.2: "The /robots.txt URI is implicitly allowed."
+        return None if target == "/robots.txt" else rules.find_rule(target)
+
+    def _sections_for(self, agent: str) -> "list[_Section]":
+        match = _PRODUCT.match(agent)
+        name = match[1].lower() if match else ""
+        return self._sections.get(name) or self._sections.get("*", [])
+
+    def _read(self, body: bytes, sitemaps: dict[str, None]) -> None:
+        section, after = _Section([]), "allow"
+        for line in body.splitlines():
+            key, value = _read_line(line)
+            if key == "agent":
+                if after in ("allow", "disallow"):
+                    section = _Section([])
+                elif after == "delay":
+                    # 2.2.4: other records do not end a group. The delay is for those before it, rules are for all.
+                    section = _Section(section.rules)
+                if (name := _read_name(value)) is not None:
+                    known = self._sections.setdefault(name, [])
+                    if not known or known[-1] is not section:
+                        known.append(section)
+            elif key in ("allow", "disallow"):
+                if value:
+                    section.rules.append((key == "allow", value))
+            elif key == "delay":
+                section.add_delay(value)
+            elif key == "sitemap" and value:
+                sitemaps[value.decode("utf-8", "replace")] = None
+            if key and key != "sitemap" and not (key == "delay" and after in ("allow", "disallow")):
+                after = key
+
+
+@dataclass(slots=True, eq=False)
+class _Section:
+    """What follows a run of user-agent lines; sections of one group have the very same list of rules."""
+
+    rules: list[tuple[bool, bytes]]
+    delay_s: float | None = None
+
+    def add_delay(self, value: bytes) -> None:
+        """The longest of several counts; what is not a plain number does not."""
+        if _DELAY.fullmatch(value):
+            self.delay_s = max(float(value), self.delay_s or 0.0)
+
+
+def judge_robots(
+    previous: RobotsState | None, exchange: Capture | Failure, now: float, config: FetchConfig
+) -> RobotsState:
+    """What is known of an origin's robots.txt after asking for it. Redirects were followed before, as far as that goes."""
+    if isinstance(exchange, Failure):
+        return _judge_unreachable(previous, exchange.code, now, 0.0, config)
+    status, reason = exchange.status, f"status-{exchange.status}"
+    if 200 <= status < 300:
+        if exchange.truncated in ("time", "disconnect"):
+            # What is missing may be the rule that matters.
+            return _judge_unreachable(previous, exchange.truncated, now, 0.0, config)
+        body = _cut(exchange.page.body, is_whole=exchange.truncated != "length")
+        lifetime_s = _read_lifetime(exchange, config)
+        return RobotsState("rules", now, now + lifetime_s, body, now, reason)
+    if status == 429:
+        # By its number it would be an "unavailable" one, which allows all; what it says is: not now.
+        state = _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), config)
+        return RobotsState(
+            "unreachable", state.fetched, state.expires, state.body, state.body_fetched, reason, state.errors
+        )
+    if 300 <= status < 500 and status != 304:
+        # 2.3.1.3, and for a redirect that leads nowhere, or on and on, 2.3.1.2.
+        return RobotsState("allow", now, now + _read_lifetime(exchange, config), reason=reason)
+    return _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), config)
+
+
+def _judge_unreachable(
+    previous: RobotsState | None, reason: str, now: float, retry_after_s: float, config: FetchConfig
+) -> RobotsState:
+    """2.3.1.4: complete disallow; but 2.4 lets the last good copy be used for as long as the file cannot be had."""
+    errors = previous.errors + 1 if previous else 1
+    since = previous.fetched if previous and previous.errors else now
+    wait_s = max(retry_after_s, min(_FIRST_WAIT_S * 2.0 ** min(errors - 1, 30), _MAX_WAIT_S))
+    if previous and previous.body_fetched:
+        return RobotsState("rules", since, now + wait_s, previous.body, previous.body_fetched, reason, errors)
+    if now - since >= _LONG_TIME_S and errors >= _MANY_ERRORS:
+        return RobotsState("allow", since, now + config.robots_ttl_s, reason=reason, errors=errors)
+    return RobotsState("unreachable", since, now + wait_s, reason=reason, errors=errors)
+
+
+def _read_lifetime(capture: Capture, config: FetchConfig) -> float:
+    """2.4: how long the answer is used, in seconds: what its cache control says, within bounds."""
+    control = capture.header("cache-control")
+    match = _MAX_AGE.search(control)
+    if match is None and "no-cache" not in control.lower() and "no-store" not in control.lower():
+        return config.robots_ttl_s
+    age = capture.header("age").strip()
+    fresh_s = float(match[1]) if match else 0.0
+    if age.isascii() and age.isdigit() and len(age) < 10:
+        fresh_s -= int(age)
+    return min(max(fresh_s, _MIN_LIFETIME_S), config.robots_ttl_s)
+
+
+def _read_retry_after(capture: Capture, now: float) -> float:
+    """The seconds that a Retry-After header asks for, whether as a number or as a date; 0 where there is none."""
+    value = capture.header("retry-after").strip()
+    if value.isascii() and value.isdigit():
+        return min(float(value[:10]), _MAX_RETRY_AFTER_S)
+    try:
+        date = parsedate_to_datetime(value[:100])
+        moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0.0
+    return min(max(moment - now, 0.0), _MAX_RETRY_AFTER_S)
+
+
+def _cut(body: bytes, is_whole: bool = True) -> bytes:
+    """As much as is read, without a last line that is not whole: the rest of `Disallow: /a` may be missing, and matter."""
+    if is_whole and len(body) <= MAX_ROBOTS_BYTES:
+        return body
+    body = body[:MAX_ROBOTS_BYTES]
+    return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+
+
+def _to_utf8(body: bytes) -> bytes:
+    """Without a byte-order mark; UTF-16, which some editors write, is told by its mark or by the zero in its first character."""
+    if body.startswith(b"\xef\xbb\xbf"):
+        return body[3:]
+    charset = ""
+    if body.startswith(b"\xff\xfe") or (body[1:2] == b"\0" and body[:1] != b"\0"):
+        charset = "utf-16-le"
+    elif body.startswith(b"\xfe\xff") or (body[:1] == b"\0" and body[1:2] not in (b"\0", b"")):
+        charset = "utf-16-be"
+    if not charset:
+        return body
+    return body.decode(charset, "ignore").removeprefix("\ufeff").encode("utf-8", "ignore")
+
+
+def _read_line(line: bytes) -> tuple[str, bytes]:
+    """What kind of line it is, empty for those that say nothing, and its value."""
+    line = line.partition(b"#")[0]
+    key, mark, value = line.partition(b":")
+    if not mark:
+        words = line.split()
+        if len(words) != 2:
+            return "", b""
+        key, value = words
+    return _KEYS.get(key.strip().lower(), ""), value.strip()
+
+
+def _read_name(value: bytes) -> str | None:
+    """The product token of a user-agent line: letters, `_` and `-` (2.2.1), what follows is not part of it; or `*`."""
+    if _ALL.match(value):
+        return "*"
+    match = _NAME.match(value)
+    return match[0].decode().lower() if match else None
