@@ -3,6 +3,7 @@
 FastWARC reads the records, compressed by gzip or Zstandard (with its dictionary) or not at all. It stops at the first
 damage, and gives what is left of a record that was cut; so each record's length is checked here, and after damage the
 next record is looked for in the file's bytes. A part of an archive can be read alone: that is how processes share one.
+A crawl's own segments, which may be growing, are read as far as they are committed.
 """
 
 import io
@@ -13,12 +14,13 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self, cast
 
 from fastwarc.stream_io import GzipReader, WarcReader, ZstdReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from rdfspider.archive.encodings import decode_body, decode_gzip
+from rdfspider.archive.segments import find_committed_length
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
@@ -77,8 +79,12 @@ def read_file(path: Path, url: str, content_type: str | None = None, limit: int 
 
 
 def split_archive(path: Path, part_bytes: int) -> list[tuple[int, int]]:
-    """Ranges of about `part_bytes` that can be read apart; a single one where records share compressed members."""
+    """Ranges of about `part_bytes` that can be read apart; a single one where records share compressed members, none where
+    nothing is committed yet.
+    """
     with Archive(path) as archive:
+        if archive.may_grow and not archive.size:
+            return []
         if archive.find_record(0) is None:
             raise UsageError(f"{path}: no WARC record in it")
         if archive.size <= part_bytes or not archive.has_record_per_member():
@@ -189,9 +195,12 @@ class Archive:
         self.path = path
         try:
             self._file = path.open("rb")
-            self.size = path.stat().st_size
+            file_bytes = path.stat().st_size
+            committed = find_committed_length(path)
+            self.size = file_bytes if committed is None else min(committed, file_bytes)
+            self.may_grow = committed is not None
             self._bytes: mmap.mmap | bytes = (
-                mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) if self.size else b""
+                mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ) if self.size else b""
             )
         except (OSError, ValueError) as error:
             raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
@@ -208,13 +217,15 @@ class Archive:
 
     def open_at(self, position: int) -> tuple[WarcReader | None, Iterator[WarcRecord]]:
         """A reader of the records from here on; the decompressor beside it knows where members begin."""
-        self._file.seek(position)
+        # The bytes in memory end where the committed records do; the file goes on.
+        stream = cast(BinaryIO, self._bytes) if self.may_grow else self._file
+        stream.seek(position)
         reader: WarcReader | None = None
         if self._compression == "gzip":
-            reader = GzipReader(self._file)
+            reader = GzipReader(stream)
         elif self._compression == "zstd":
-            reader = ZstdReader(self._file, dictionary=None if position == 0 else self._dictionary)
-        return reader, iter(ArchiveIterator(reader or self._file, parse_http=False, stream_detect=False))
+            reader = ZstdReader(stream, dictionary=None if position == 0 else self._dictionary)
+        return reader, iter(ArchiveIterator(reader or stream, parse_http=False, stream_detect=False))
 
     def position_of(self, reader: WarcReader | None, record: WarcRecord) -> int:
         """Where the record begins; where its compressed member begins, if it is in one."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from rdfspider.archive.reader import Damage, Mark, is_archive, read_archive, read_file, split_archive
+from rdfspider.archive.segments import is_committed_list
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
 from rdfspider.urls import resolve_iri
@@ -181,7 +182,7 @@ def _find_files(source: str) -> Iterator[_Place]:
 
 
 def _walk_folder(folder: Path) -> Iterator[_Place]:
-    """All files below, by name; hidden ones and links to folders are passed over."""
+    """All files below, by name; hidden ones, links to folders and a crawl's own notes are passed over."""
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UsageError(f"{folder}: it may not be read")
     empty = True
@@ -189,7 +190,7 @@ def _walk_folder(folder: Path) -> Iterator[_Place]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(current, name)
-            if not name.startswith(".") and path.is_file():
+            if not name.startswith(".") and path.is_file() and not is_committed_list(path):
                 empty = False
                 yield _Place(path, folder)
     if empty:

@@ -1,0 +1,177 @@
+"""Segments as a crash left them in, segments that end where the frontier's last commit does out; and what is missing.
+
+Segments that are not in the commit are deleted, longer ones are cut. A segment that is shorter than the commit says, or
+whose end cannot be read, is cut back to its last sound record; a segment that is gone is gone. What such damage took is
+told as positions of metadata records, because by those the frontier knows which URLs it must fetch again.
+"""
+
+import logging
+import mmap
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from fastwarc.stream_io import GzipReader
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+from rdfspider.archive.facts import read_payload_position
+from rdfspider.archive.segments import KINDS, Position, find_newest, kind_of, parse_name, read_committed, sync_folder
+from rdfspider.errors import UsageError
+
+_MAGIC = b"\x1f\x8b\x08"
+_GZIP_WINDOW_BITS = 31
+_FIRST_CHUNK_BYTES = 8 * 1024
+_CHUNK_BYTES = 1024 * 1024
+
+_log = logging.getLogger(__name__)
+
+
+class Recovered(NamedTuple):
+    """What is there after a recovery."""
+
+    lengths: dict[str, int]
+    """The length of each segment; one that is gone is not in it."""
+    lost: list[Position]
+    """In each segment named here, the records from the offset on are gone, or facts about bodies that are gone."""
+
+
+def recover_segments(folder: Path, prefix: str, committed: Mapping[str, int]) -> Recovered:
+    """Bring the segments of a shard back to a commit. Doing it twice gives the same."""
+    found = {path.name: path for path in folder.iterdir() if prefix == getattr(parse_name(path.name), "prefix", None)}
+    if not committed and _is_published(folder, found):
+        raise UsageError(f"{folder}: it holds pages that the frontier does not know; move them away to begin anew")
+    for name in found.keys() - committed.keys():
+        _log.info("%s: deleted, it was not committed yet", name)
+        found[name].unlink()
+    newest = {str(last) for kind in KINDS if (last := find_newest(committed, kind))}
+    lengths: dict[str, int] = {}
+    damaged: list[Position] = []
+    for name, length in sorted(committed.items()):
+        sound = _recover_segment(folder / name, length, checks_end=name in newest)
+        if sound:
+            lengths[name] = sound
+        if sound < length:
+            _log.warning("%s: only %d of %d bytes are sound; the rest is fetched again", name, sound, length)
+            damaged.append(Position(name, sound))
+    sync_folder(folder)
+    return Recovered(lengths, _merge([*damaged, *_find_orphans(folder, lengths, damaged)]))
+
+
+def find_sound_length(path: Path, limit: int) -> int:
+    """How far a segment consists of whole records, one a gzip member, whose checksums are right."""
+    with _Mapped(path, limit) as data:
+        position = 0
+        while position < limit and (end := _find_member_end(data, position, limit)) is not None:
+            position = end
+        return position
+
+
+def has_sound_end(path: Path, length: int) -> bool:
+    """Whether a whole record, its checksum right, ends at this length."""
+    with _Mapped(path, length) as data:
+        position = length
+        while (position := data.rfind(_MAGIC, 0, position)) >= 0:
+            if _begins_record(data, position):
+                return _find_member_end(data, position, length) == length
+        return False
+
+
+def _is_published(folder: Path, names: Iterable[str]) -> bool:
+    """Whether readers were promised some of the segments; a list that cannot be read promises nothing."""
+    try:
+        published = read_committed(folder)
+    except UsageError:
+        return False
+    return any(published.get(name) for name in names)
+
+
+def _recover_segment(path: Path, length: int, checks_end: bool) -> int:
+    """Cut a segment back to what was committed, or to what is left of that; the length that it has then."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        return 0
+    if size >= length and (not checks_end or has_sound_end(path, length)):
+        sound = length
+    else:
+        sound = find_sound_length(path, min(size, length))
+    if sound == 0:
+        path.unlink()
+    elif sound < size:
+        descriptor = os.open(path, os.O_WRONLY)
+        try:
+            os.ftruncate(descriptor, sound)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    return sound
+
+
+def _find_orphans(folder: Path, lengths: Mapping[str, int], damaged: Iterable[Position]) -> Iterator[Position]:
+    """Facts about bodies that are gone: in each segment of facts the first, for all after it are as young."""
+    gone = {segment: offset for segment, offset in damaged if kind_of(segment) == "pages"}
+    for name, length in lengths.items():
+        if not gone or kind_of(name) != "facts":
+            continue
+        with _Mapped(folder / name, length) as data:
+            reader = GzipReader(cast(BinaryIO, data))
+            for record in ArchiveIterator(reader, record_types=WarcRecordType.metadata, parse_http=False):
+                payload = read_payload_position(record.reader.read())
+                if payload is not None and payload.segment in gone and payload.offset >= gone[payload.segment]:
+                    yield Position(name, reader.frame_start_position() or 0)
+                    break
+
+
+def _merge(positions: Iterable[Position]) -> list[Position]:
+    """For each segment the first position."""
+    first: dict[str, int] = {}
+    for segment, offset in positions:
+        first[segment] = min(offset, first.get(segment, offset))
+    return [Position(segment, offset) for segment, offset in first.items()]
+
+
+def _begins_record(data: mmap.mmap, position: int) -> bool:
+    try:
+        return bool(zlib.decompressobj(_GZIP_WINDOW_BITS).decompress(data[position : position + 2048], 5) == b"WARC/")
+    except zlib.error:
+        return False
+
+
+def _find_member_end(data: mmap.mmap, start: int, stop: int) -> int | None:
+    """Where the gzip member ends that begins here; None where none does, it is cut, or its checksum is wrong."""
+    if not _begins_record(data, start):
+        return None
+    member = zlib.decompressobj(_GZIP_WINDOW_BITS)
+    position, chunk_bytes = start, _FIRST_CHUNK_BYTES
+    try:
+        while not member.eof:
+            chunk = data[position : min(position + chunk_bytes, stop)]
+            if not chunk:
+                return None
+            position += len(chunk)
+            chunk_bytes = min(2 * chunk_bytes, _CHUNK_BYTES)
+            # What comes out is thrown away piece by piece: a long run of one byte is compressed a thousandfold.
+            while chunk and not member.eof:
+                member.decompress(chunk, _CHUNK_BYTES)
+                chunk = member.unconsumed_tail
+    except zlib.error:
+        return None
+    return position - len(member.unused_data)
+
+
+class _Mapped:
+    """The first bytes of a file, mapped into memory as long as they are needed."""
+
+    def __init__(self, path: Path, length: int) -> None:
+        self._path = path
+        self._length = length
+
+    def __enter__(self) -> mmap.mmap:
+        with self._path.open("rb") as file:
+            self._data = mmap.mmap(file.fileno(), self._length, access=mmap.ACCESS_READ)
+        return self._data
+
+    def __exit__(self, *error: object) -> None:
+        self._data.close()

@@ -1,0 +1,214 @@
+"""Compressed records in, segments (`PREFIX-KIND-000001.warc.gz`) out, each until it is full; and how far they may be read.
+
+What is appended waits in memory until it is flushed; what is flushed is safe when it is synced; what is synced and on
+record in the frontier is published in the file `committed` beside the segments. No reader passes that.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from rdfspider.errors import UsageError
+
+COMMITTED_NAME = "committed"
+KINDS = ("pages", "facts")
+"""Bodies as they came, and all that is known and was read of them: a scan of the facts need not pass over the bodies."""
+
+_SEGMENT = re.compile(rf"(?P<prefix>.+)-(?P<kind>{'|'.join(KINDS)})-(?P<number>\d{{6,}})\.warc\.gz")
+
+
+class Position(NamedTuple):
+    """Where a record begins: a segment's name and the offset of the record's gzip member."""
+
+    segment: str
+    offset: int
+
+
+class SegmentName(NamedTuple):
+    """What the name of a segment says."""
+
+    prefix: str
+    kind: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.prefix}-{self.kind}-{self.number:06}.warc.gz"
+
+
+def parse_name(name: str) -> SegmentName | None:
+    """The parts of a segment's name; None where it is no segment's."""
+    found = _SEGMENT.fullmatch(name)
+    return SegmentName(found["prefix"], found["kind"], int(found["number"])) if found else None
+
+
+def kind_of(name: str) -> str:
+    """The kind of a segment; empty for what is no segment."""
+    found = parse_name(name)
+    return found.kind if found else ""
+
+
+def find_newest(names: Iterable[str], kind: str) -> SegmentName | None:
+    """The segment of a kind with the highest number; None where there is none."""
+    found = [name for text in names if (name := parse_name(text)) and name.kind == kind]
+    return max(found, key=lambda name: name.number, default=None)
+
+
+def read_committed(folder: Path) -> dict[str, int]:
+    """How much of each segment in a folder may be read, by name; empty where nothing was published."""
+    path = folder / COMMITTED_NAME
+    try:
+        return dict(msgspec.json.decode(path.read_bytes(), type=_Committed).segments)
+    except FileNotFoundError:
+        return {}
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path}: it does not say what may be read; run the crawl again to repair it") from error
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def find_committed_length(path: Path) -> int | None:
+    """How much of a file may be read: 0 for a segment that is not committed yet, None (all) for what is no shard's segment."""
+    if parse_name(path.name) is None or not (path.parent / COMMITTED_NAME).exists():
+        return None
+    return read_committed(path.parent).get(path.name, 0)
+
+
+def is_committed_list(path: Path) -> bool:
+    """Whether a file is the one that says how far the segments beside it may be read."""
+    return path.name == COMMITTED_NAME and any(parse_name(other.name) for other in path.parent.iterdir())
+
+
+def write_committed(folder: Path, lengths: Mapping[str, int]) -> None:
+    """Say how much of each segment may be read, atomically.
+
+    It is not synced: whichever version a power failure leaves, it promises less than what is on disk.
+    """
+    temporary = folder / f".{COMMITTED_NAME}"
+    temporary.write_bytes(msgspec.json.encode(_Committed(1, dict(lengths))) + b"\n")
+    temporary.replace(folder / COMMITTED_NAME)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new, renamed and deleted files durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class Series:
+    """The segments of one kind. Only the last one grows; those before it stay open until they are safe on disk."""
+
+    def __init__(
+        self,
+        folder: Path,
+        last: SegmentName,
+        lengths: Mapping[str, int],
+        segment_bytes: int,
+        make_head: Callable[[str], bytes],
+    ) -> None:
+        """`last` is the segment to go on with, begun or not; `make_head` gives the first record of a new one by its name."""
+        self._folder = folder
+        self._segment_bytes = segment_bytes
+        self._make_head = make_head
+        self._lengths = {name: length for name, length in lengths.items() if name != str(last)}
+        self._open = [_Segment(folder, last, lengths.get(str(last), 0))]
+
+    def append(self, members: Iterable[bytes]) -> list[Position]:
+        """Append records that belong together, hence to one segment; where each begins."""
+        segment = self._open[-1]
+        if segment.end >= self._segment_bytes:
+            name = segment.name
+            segment = _Segment(self._folder, name._replace(number=name.number + 1))
+            self._open.append(segment)
+        if not segment.end:
+            segment.append(self._make_head(str(segment.name)))
+        return [Position(str(segment.name), segment.append(member)) for member in members]
+
+    def flush(self) -> None:
+        """Write what was appended; raises OSError where the disk refuses, and may be called again then."""
+        for segment in self._open:
+            segment.flush()
+        while len(self._open) > 1 and self._open[0].is_safe:
+            segment = self._open.pop(0)
+            self._lengths[str(segment.name)] = segment.length
+            segment.close()
+
+    def sync(self) -> None:
+        """Make what was flushed durable."""
+        segments = list(self._open)
+        begun = [segment for segment in segments if segment.length and not segment.synced]
+        for segment in segments:
+            segment.sync()
+        if begun:
+            sync_folder(self._folder)
+
+    def lengths(self) -> dict[str, int]:
+        """The length of each segment in its file."""
+        return self._lengths | {str(segment.name): segment.length for segment in self._open if segment.length}
+
+    def close(self) -> None:
+        """Close the files; what was not flushed is dropped."""
+        for segment in self._open:
+            segment.close()
+
+
+class _Segment:
+    """One file, and what is to be appended to it."""
+
+    def __init__(self, folder: Path, name: SegmentName, length: int = 0) -> None:
+        self.name = name
+        self.length = length
+        """Bytes in the file."""
+        self.synced = length
+        """Bytes that are safe."""
+        self.end = length
+        """Bytes in the file and to be appended."""
+        self._path = folder / str(name)
+        self._waiting: list[bytes] = []
+        self._descriptor: int | None = None
+
+    @property
+    def is_safe(self) -> bool:
+        return self.synced == self.end
+
+    def append(self, member: bytes) -> int:
+        start = self.end
+        self._waiting.append(member)
+        self.end += len(member)
+        return start
+
+    def flush(self) -> None:
+        if not self._waiting:
+            return
+        if self._descriptor is None:
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        # At its own offset, so that a flush which failed half-way can be repeated.
+        rest = memoryview(b"".join(self._waiting))
+        while rest:
+            rest = rest[os.pwrite(self._descriptor, rest, self.end - len(rest)) :]
+        self._waiting.clear()
+        self.length = self.end
+
+    def sync(self) -> None:
+        length = self.length
+        if self._descriptor is not None and length > self.synced:
+            os.fdatasync(self._descriptor)
+            self.synced = length
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+class _Committed(msgspec.Struct, frozen=True):
+    """The file `committed`."""
+
+    version: int
+    segments: dict[str, int]

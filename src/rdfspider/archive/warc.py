@@ -1,0 +1,74 @@
+"""Header fields and a block in, one WARC 1.1 record out, compressed as a gzip member of its own (WARC 1.1, annex D).
+
+Whatever a server or a page wrote into a value, it stays on its line: control characters become spaces.
+"""
+
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from isal import isal_zlib
+
+Field = tuple[str, str]
+
+MAX_URL_CHARS = 12_000
+"""A longer URL is cut in a record's header, of which FastWARC reads 32 KB; the metadata block has it whole."""
+
+# Of 0 to 3. On real pages level 2 saves 1 % more for a tenth more time, level 0 costs 8 % for a fifteenth less.
+_LEVEL = 1
+_GZIP_WINDOW_BITS = 31
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+
+
+def make_record(kind: str, fields: Iterable[Field], block: bytes, digest: str = "") -> bytes:
+    """A record as a gzip member; `digest` is the block's, where it is known already."""
+    lines = [f"{name}: {value}\r\n" for name, value in fields if value]
+    head = (
+        f"WARC/1.1\r\nWARC-Type: {kind}\r\n{''.join(lines)}"
+        f"WARC-Block-Digest: {digest or compute_digest(block)}\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    data = b"".join((head.encode("utf-8", "replace"), block, b"\r\n\r\n"))
+    member: bytes = isal_zlib.compress(data, _LEVEL, _GZIP_WINDOW_BITS)
+    return member
+
+
+def make_fields_block(fields: Iterable[Field]) -> bytes:
+    """A block of `application/warc-fields`; fields without a value are left out."""
+    lines = [
+        f"{name}: {value}" if value.isprintable() else f"{name}: {clean_value(value)}"
+        for name, value in fields
+        if value
+    ]
+    return ("\r\n".join(lines) + "\r\n").encode("utf-8", "replace")
+
+
+def make_id() -> str:
+    """A record id that no other record has: a UUID of version 4."""
+    number = bytearray(os.urandom(16))
+    number[6] = number[6] & 0x0F | 0x40
+    number[8] = number[8] & 0x3F | 0x80
+    text = number.hex()
+    return f"<urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}>"
+
+
+def compute_digest(data: bytes) -> str:
+    """SHA-1 in base 32, as archives label payloads by custom."""
+    return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode("ascii")
+
+
+def format_date(seconds: float) -> str:
+    """Seconds since 1970 as WARC 1.1 writes them, in UTC with microseconds."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def clean_value(text: str) -> str:
+    """The text on one line."""
+    return text if text.isprintable() else _CONTROLS.sub(" ", text)
+
+
+def clean_url(url: str) -> str:
+    """A URL as a record's header can hold it."""
+    return clean_value(url[:MAX_URL_CHARS])
