@@ -1,0 +1,158 @@
+"""The hosts that are being asked: a heap of when each may be asked again, and who comes in and who goes out.
+
+Hosts come in when nobody else is ready, and go out when they have nothing left, must wait long, or have had a run while
+others want in. So memory follows the number of connections, whatever the number of hosts.
+"""
+
+from heapq import heappop, heappush
+
+from rdfspider.config import Config
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.hosts import NORMAL, Host, Hosts
+from rdfspider.frontier.keys import WAITING
+from rdfspider.frontier.places import Places
+from rdfspider.frontier.queues import Queues
+
+# Active hosts by connections: these many at least where there are enough hosts; up to so many while nobody is ready, because
+# slow hosts need gaps of ten times their answers and a connection would idle.
+_MIN_ACTIVE, _MAX_ACTIVE = 3, 16
+# Hosts that must wait longer than this need not do so in memory when others want in.
+_LONG_WAIT_S = 30.0
+# How often the waits of all active hosts are looked through, and the places of those who wait on disk.
+_REVIEW_S = 1.0
+# Hosts that one call may bring in.
+_INCOMING = 64
+
+FRONT = 0
+
+
+class ActiveHosts:
+    """Who is in memory to be asked, in order of when."""
+
+    def __init__(
+        self, hosts: Hosts, places: Places, queues: Queues, config: Config, clock: Clock, counts: Counts
+    ) -> None:
+        self._hosts = hosts
+        self._places = places
+        self._queues = queues
+        self._clock = clock
+        self._counts = counts
+        self._min_active = _MIN_ACTIVE * config.fetch.connections
+        self._max_active = _MAX_ACTIVE * config.fetch.connections
+        self._active: dict[int, Host] = {}
+        self._heap: list[tuple[float, int, Host]] = []
+        self._pushes = 0
+        self._next_review = 0.0
+
+    def push(self, host: Host, at: float) -> None:
+        """Bring a host up at a monotonic time; an earlier call for it no longer counts."""
+        host.due = at
+        self._pushes += 1
+        heappush(self._heap, (at, self._pushes, host))
+
+    def pop_ready(self, now: float) -> Host | None:
+        """The host that has been ready for longest, out of the heap; hosts that are inactive come in where they must."""
+        if now >= self._next_review:
+            self._review(now)
+        if len(self._active) < self._min_active and self._places.has_front():
+            self._bring_in(now, 1)
+        due = self.next_due()
+        if due is None or due > now:
+            self._bring_in(now, _INCOMING)
+            due = self.next_due()
+            if due is None or due > now:
+                return None
+        host = heappop(self._heap)[2]
+        host.due = None
+        return host
+
+    def next_due(self) -> float | None:
+        """The monotonic time at which the next active host comes up; None when none will by itself."""
+        heap = self._heap
+        while heap:
+            at, _, host = heap[0]
+            if host.due == at and host.is_active:
+                return at
+            heappop(heap)
+        return None
+
+    def next_in_s(self) -> float | None:
+        """Seconds until a host comes up, or in; None when none will by itself. Hosts that were given up do not count."""
+        now = self._clock.monotonic()
+        due = self.next_due()
+        waits_s = [] if due is None else [due - now]
+        if len(self._active) < self._max_active:
+            wake = self._places.next_wake()
+            if wake is not None:
+                waits_s.append(wake - self._clock.now())
+            if self._places.has_front():
+                waits_s.append(0.0)
+        return max(min(waits_s), 0.0) if waits_s else None
+
+    def wants_out(self) -> bool:
+        """Whether a host that has had its run should make room for others."""
+        return len(self._active) >= self._min_active and self._places.has_front()
+
+    def leave(self, host: Host, kind: int, until: float) -> None:
+        """Send a host to a place, until a monotonic time, at once or as soon as nothing of it is under way."""
+        host.leaving = (kind, until)
+        host.due = None
+        self.settle_leaving(host)
+
+    def settle_leaving(self, host: Host) -> None:
+        """Let a host go that is to leave, if nothing of it is under way any more."""
+        if host.leaving is None or not host.is_quiet:
+            return
+        kind, until = host.leaving
+        self._queues.stage_heads(host)
+        if host.record.queued:
+            if kind == FRONT:
+                self._places.put_front(host)
+            else:
+                self._places.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
+        self._drop(host)
+
+    def settle_empty(self, host: Host) -> None:
+        """Let a host go that has nothing left; called before a commit, so that its place goes in the same one."""
+        self._queues.stage_heads(host)
+        if not host.record.queued:
+            self._hosts.set_status(host, NORMAL)
+            self._places.remove(host)
+            if host.is_active and host.is_quiet:
+                self._drop(host)
+
+    def _drop(self, host: Host) -> None:
+        host.forget_run()
+        host.is_active = False
+        if self._active.pop(host.number, None):
+            self._counts.active_hosts -= 1
+        self._hosts.mark_changed(host)
+
+    def _bring_in(self, now: float, limit: int) -> None:
+        """Make hosts active until one is ready, those that have waited before those that are new."""
+        wall = self._clock.now()
+        while limit and len(self._active) < self._max_active:
+            found = self._places.take_due(wall) or self._places.take_front()
+            if found is None:
+                return
+            number, place = found
+            host = self._hosts.get(number)
+            if host.is_active or host.record.place != place:
+                continue
+            limit -= 1
+            self._hosts.set_status(host, NORMAL)
+            host.is_active = True
+            self._active[number] = host
+            self._counts.active_hosts += 1
+            # Names are looked up before the host may be asked.
+            self.push(host, now)
+
+    def _review(self, now: float) -> None:
+        """Hosts with long waits go to disk when others want in."""
+        self._next_review = now + _REVIEW_S
+        if len(self._active) < self._min_active or not self._places.has_front():
+            return
+        for host in list(self._active.values()):
+            if host.due is not None and host.due - now > _LONG_WAIT_S and host.is_quiet:
+                self.leave(host, WAITING, host.due)

@@ -1,0 +1,80 @@
+"""What the frontier tells its callers besides leases and verdicts: its counts, its ledger's entries, its errors."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from rdfspider.errors import RdfspiderError
+from rdfspider.records import Discovered
+
+Priority = Callable[[Discovered], int]
+"""How soon a URL should be fetched: 0 is first, 7 last."""
+
+LOWEST_PRIORITY = 7
+
+
+def by_depth(link: Discovered) -> int:
+    """The default priority: breadth first, seeds and what is near them before the rest."""
+    return link.depth if link.depth < LOWEST_PRIORITY else LOWEST_PRIORITY
+
+
+class GapError(RdfspiderError):
+    """A message from another shard is missing before this one; the sender must go back to the cursor."""
+
+
+class Counts(Struct):
+    """How many there are of each, kept up to date with every commit. What was staged only is not in them."""
+
+    known: int = 0
+    """URLs ever seen: scheduled + done + failed + disallowed."""
+    scheduled: int = 0
+    """URLs to be fetched, those in flight included."""
+    in_flight: int = 0
+    """Pages under lease or not yet recorded; not durable, as leases are not."""
+    done: int = 0
+    failed: int = 0
+    disallowed: int = 0
+    """URLs that robots.txt or a filter kept from being fetched."""
+    pages: int = 0
+    """Committed answers of 2xx, every visit counted."""
+    body_bytes: int = 0
+    quads: int = 0
+    hosts: int = 0
+    active_hosts: int = 0
+    """Hosts in memory."""
+    given_up_hosts: int = 0
+    scheduled_given_up: int = 0
+    """Of the scheduled ones, those of hosts that were given up: they do not keep a crawl alive."""
+    over_budget: int = 0
+    """Of the scheduled ones, those of hosts and domains that have all the pages they may have: nor do these."""
+    future_visits: int = 0
+    """Done pages that are to be visited again."""
+
+
+class LedgerEntry(Struct, frozen=True):
+    """All that is known of one URL. Times are seconds since 1970, 0 where there is none."""
+
+    url: str
+    url_id: int
+    state: str
+    """scheduled, done, failed or disallowed."""
+    depth: int
+    found_as: str
+    via: int
+    """The id of the URL that it was found on; 0 for a seed."""
+    chain: tuple[str, ...] = ()
+    reason: str = ""
+    """The verdict's reason; empty before the first."""
+    status: int = 0
+    error: str = ""
+    attempts: int = 0
+    decided: float = 0.0
+    """When the last verdict was recorded."""
+    next_visit: float = 0.0
+    etag: str = ""
+    last_modified: str = ""
+    digest: str = ""
+    captured: float = 0.0
+    quads: int = 0
+    position: tuple[str, int] | None = None
+    """WARC segment and offset of the metadata record."""

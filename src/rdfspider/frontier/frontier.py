@@ -1,0 +1,431 @@
+"""The frontier's only door: links and answers enter, leases leave, and everything is durable from one commit to the next.
+
+A URL that was never seen is scheduled; a lease takes it out of its host's run, not out of its queue; `record` does that, with
+all that follows, in the batch that the next `commit` writes. So a process that is killed has lost no URL, and asks again only
+for what it had not recorded. All calls but `sync` belong to one thread.
+"""
+
+import secrets
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.msgpack import Decoder, Encoder
+
+from rdfspider.config import Config
+from rdfspider.domains import Domains
+from rdfspider.errors import UsageError
+from rdfspider.frontier.active import ActiveHosts
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.facts import Counts, GapError, LedgerEntry, Priority, by_depth
+from rdfspider.frontier.hosts import NORMAL, Calendar, Host, Hosts
+from rdfspider.frontier.keys import MAX_SEQUENCE, PRIORITIES, from_url_id, pack_row, to_url_id, unpack_row
+from rdfspider.frontier.leases import Leases, Parts
+from rdfspider.frontier.ledger import (
+    DISALLOWED,
+    DONE,
+    FAILED,
+    SCHEDULED,
+    FreshRow,
+    Row,
+    decode_row,
+    encode_row,
+    to_entry,
+)
+from rdfspider.frontier.mail import Inbox, Outbox
+from rdfspider.frontier.origins import Origins
+from rdfspider.frontier.places import Places
+from rdfspider.frontier.queues import Queues, Slot
+from rdfspider.frontier.sieve import NewLink, Sieve
+from rdfspider.frontier.store import Store
+from rdfspider.frontier.visits import Visits
+from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, RobotsState, Verdict
+
+__all__ = ["Clock", "Counts", "Frontier", "GapError", "LedgerEntry", "Priority", "by_depth"]
+
+_VERSION = b"1"
+# How often visits that are due are looked for, and how many become scheduled at once.
+_VISITS_EVERY_S = 1.0
+_VISITS_AT_ONCE = 500
+# Rows between two commits while a damaged archive's URLs are scheduled again.
+_ROWS_A_COMMIT = 1000
+
+
+class _State(Struct):
+    """What is stored with every commit and belongs to no table."""
+
+    salt: int
+    counts: Counts
+    commits: int = 0
+    next_place: int = 0
+    outbox_bytes: int = 0
+    limits: tuple[int, int] = (0, 0)
+    """Pages a host and a domain, as they were when hosts were put aside."""
+
+
+_encode_state = Encoder().encode
+_decode_state = Decoder(_State).decode
+
+
+class Frontier:
+    """Everything that is known of the URLs and hosts of one shard."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: Config,
+        domains: Domains,
+        shard: int,
+        clock: Clock | None = None,
+        priority: Priority = by_depth,
+    ) -> None:
+        self._config = config
+        self._shard = shard
+        self._clock = clock or Clock()
+        self._priority = priority
+        self._store = Store(folder, config.frontier.block_cache_bytes)
+        self._ledger = self._store.tables["ledger"]
+        self._meta = self._store.tables["meta"]
+        self._staged_meta: dict[str, bytes] = {}
+        self._next_visits = 0.0
+        self._state, calendar = self._open(folder)
+        self.epoch = calendar.epoch
+        """How often this frontier was opened."""
+        self._build(domains, calendar)
+        self._apply_limits()
+
+    @property
+    def counts(self) -> Counts:
+        """How many there are of each; what is staged is in them, and durable with the next commit."""
+        return self._state.counts
+
+    @property
+    def generation(self) -> tuple[int, int]:
+        """Epoch and number of commits: it changes whenever something was stored."""
+        return self.epoch, self._state.commits
+
+    @property
+    def outbox_bytes(self) -> int:
+        """Bytes of links that other shards have not acknowledged."""
+        return self._outbox.stored_bytes
+
+    @property
+    def has_staged(self) -> bool:
+        """Whether a commit would store something."""
+        return self._store.has_staged or bool(self._hosts.changed)
+
+    def add(self, links: Iterable[Discovered]) -> int:
+        """Stage those of the links that were never seen, as scheduled; how many they are."""
+        groups: dict[tuple[int, int], list[NewLink]] = {}
+        new = self._sieve.find_new(links, self._config.crawl.depth)
+        for item in new:
+            groups.setdefault((item.host.number, self._priority_of(item.link)), []).append(item)
+        for (_, priority), items in groups.items():
+            self._schedule_new(items, priority)
+        return len(new)
+
+    def receive(self, source: int, epoch: int, sequence: int, links: Sequence[Discovered]) -> bool:
+        """Stage links from another shard, with the cursor; False when they came before. A missing entry is a GapError."""
+        if not self._inbox.accept(source, epoch, sequence):
+            return False
+        self.add(links)
+        return True
+
+    def inbox_cursor(self, source: int) -> tuple[int, int]:
+        """Epoch and sequence of the last entry of a shard that was committed."""
+        return self._inbox.cursor(source)
+
+    def lease(self) -> Lease | None:
+        """The next thing that may be asked now; None when nothing may.
+
+        A page whose lease has no addresses is not to be asked for: its host does not exist or is private; `refuse` it.
+        """
+        if self._state.counts.future_visits:
+            self._schedule_visits()
+        return self._leases.lease()
+
+    def next_lease_in_s(self) -> float | None:
+        """Seconds until `lease` may give something; None when nothing waits. Hosts that were given up and future visits do
+        not count, nor what is staged or in flight."""
+        return self._active.next_in_s()
+
+    def resolved(self, lease: Lease, answer: Addresses) -> None:
+        """A name's lease ends with the answer."""
+        self._leases.resolved(lease, answer)
+
+    def learned(
+        self, lease: Lease, robots: RobotsState, exchange: Capture | Failure | None, crawl_delay_s: float | None
+    ) -> None:
+        """The lease of a robots.txt ends: it was a request, so the host's clock moves."""
+        self._leases.learned(lease, robots, exchange, crawl_delay_s)
+
+    def refuse(self, lease: Lease, reason: str) -> Verdict:
+        """A page's lease ends without a request; the host's clock stays. A host without addresses has its own reason."""
+        return self._leases.refuse(lease, reason)
+
+    def release(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
+        """A page's lease ends with an exchange: what becomes of the URL is decided here. `record` makes it durable."""
+        return self._leases.release(lease, exchange)
+
+    def give_back(self, lease: Lease) -> None:
+        """A lease ends and nothing was asked: it will be given again."""
+        self._leases.give_back(lease)
+
+    def record(
+        self,
+        lease: Lease,
+        verdict: Verdict,
+        *,
+        digest: str = "",
+        etag: str = "",
+        last_modified: str = "",
+        captured: float = 0.0,
+        body_bytes: int = 0,
+        quads: int = 0,
+        position: tuple[str, int] | None = None,
+    ) -> None:
+        """Stage what became of a page: ledger, queue, next visit, counts. `position` is where the WARC tells of it."""
+        slot = self._leases.slots[lease.url_id]
+        host, row = slot.host, slot.row
+        row.attempts += slot.is_attempt
+        row.turned_away += slot.is_turned_away
+        row.reason, row.status, row.error = verdict.reason, verdict.status, verdict.error
+        row.decided = self._clock.now()
+        self._queues.remove(slot)
+        if verdict.is_final:
+            if verdict.reason != "unchanged":
+                row.etag, row.last_modified, row.digest, row.captured = etag, last_modified, digest, captured
+                row.quads = quads
+            row.segment, row.offset = position or ("", 0)
+            self._count_final(slot, verdict, body_bytes, quads)
+        else:
+            row.turn += 1
+            self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
+        self._ledger.put(pack_row(host.number, slot.sequence), encode_row(row))
+        self._hosts.mark_changed(host)
+        self._leases.finish(slot)
+
+    def put_outbox(self, destination: int, payload: bytes) -> None:
+        """Stage an entry for another shard, with the next sequence of this epoch."""
+        self._outbox.put(destination, payload)
+
+    def outbox(self, destination: int, after: tuple[int, int], limit_bytes: int) -> list[tuple[int, int, bytes]]:
+        """Committed entries for a shard after (epoch, sequence), in order: epoch, sequence, payload."""
+        return self._outbox.read(destination, after, limit_bytes)
+
+    def clear_outbox(self, destination: int, upto: tuple[int, int]) -> None:
+        """Stage that a shard has all entries up to (epoch, sequence)."""
+        self._outbox.clear(destination, upto)
+
+    def put_meta(self, key: str, value: bytes) -> None:
+        """Stage a value of the caller's."""
+        self._meta.put(_meta_key(key), value)
+        self._staged_meta[key] = value
+
+    def get_meta(self, key: str) -> bytes | None:
+        """A value of the caller's, staged or committed; None where there is none."""
+        value: bytes | None = self._staged_meta.get(key)
+        return value if value is not None else self._meta.get(_meta_key(key))
+
+    def commit(self) -> None:
+        """Write all that was staged, in one batch. It survives the process; `sync` makes it survive the machine."""
+        if not self.has_staged:
+            return
+        changed = list(self._hosts.changed.values())
+        for host in changed:
+            self._place(host)
+        state = self._state
+        state.commits += 1
+        state.next_place = self._places.next_order
+        state.outbox_bytes = self._outbox.stored_bytes
+        self._meta.put(b"state", _encode_state(state))
+        self._hosts.stage()
+        self._store.write()
+        self._staged_meta.clear()
+        for part in (self._sieve, self._hosts, self._places, self._inbox, self._origins, self._visits):
+            part.settle()
+        for host in changed:
+            self._leases.wake(host)
+
+    def sync(self) -> None:
+        """Make all commits safe from a loss of power. Touches nothing else, so it may run in a thread."""
+        self._store.sync()
+
+    def find(self, url: str) -> LedgerEntry | None:
+        """What is known of a URL, as committed; None when it was never seen."""
+        found = self._sieve.find(url)
+        value = self._ledger.get(pack_row(*found)) if found else None
+        row = decode_row(value) if value else None
+        return to_entry(row, self._to_url_id(*found)) if found and row and row.url == url else None
+
+    def url_of(self, url_id: int) -> str | None:
+        """The URL of an id; None when it is not this shard's or not known."""
+        shard, number, sequence = from_url_id(url_id)
+        value = self._ledger.get(pack_row(number, sequence)) if shard == self._shard else None
+        return decode_row(value).url if value else None
+
+    def reschedule_after(self, segment: str, offset: int) -> int:
+        """Schedule again what an archive has lost: URLs whose record was in that segment at that offset or beyond.
+
+        Reads the whole ledger, and commits by itself: it is for the start, when nothing else is staged.
+        """
+        rescheduled = 0
+        for key, value in self._ledger.iterate(b"", b"\xff" * 8):
+            row = decode_row(value)
+            if row.segment != segment or row.offset < offset:
+                continue
+            number, sequence = unpack_row(key)
+            host = self._hosts.get(number)
+            if 200 <= row.status < 300:
+                self._state.counts.pages -= 1
+                self._hosts.count_page(host, -1)
+            self._schedule_again(host, sequence, row)
+            rescheduled += 1
+            if rescheduled % _ROWS_A_COMMIT == 0:
+                self.commit()
+        self.commit()
+        return rescheduled
+
+    def close(self) -> None:
+        """Mark a clean end and let go of the folder. Commits nothing: what is only staged is forgotten. Twice is once."""
+        if not self._store.is_open:
+            return
+        self._store.discard()
+        self._meta.put(b"clean", b"1")
+        self._store.write()
+        self._store.sync()
+        self._store.close()
+
+    def _open(self, folder: Path) -> tuple[_State, Calendar]:
+        """What was stored, and a new epoch, durable before anything is leased."""
+        version = self._meta.get(b"version")
+        if version not in (None, _VERSION):
+            self._store.close()
+            raise UsageError(f"{folder} was made by another version of rdfspider (format {version.decode()})")
+        calendar = Calendar.open(self._meta.get(b"openings"), self._meta.get(b"clean") is not None, self._clock)
+        stored = self._meta.get(b"state")
+        state = _decode_state(stored) if stored else _State(secrets.randbits(64), Counts())
+        state.counts.in_flight = state.counts.active_hosts = 0
+        self._meta.put(b"version", _VERSION)
+        self._meta.put(b"openings", calendar.to_bytes())
+        self._meta.put(b"state", _encode_state(state))
+        self._meta.delete(b"clean")
+        self._store.write()
+        self._store.sync()
+        return state, calendar
+
+    def _build(self, domains: Domains, calendar: Calendar) -> None:
+        store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
+        self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
+        self._sieve = Sieve(store, self._hosts, config.frontier.seen_cache, self._state.salt)
+        self._queues = Queues(store)
+        self._places = Places(store, self._state.next_place)
+        self._visits = Visits(store)
+        self._origins = Origins(store)
+        self._outbox = Outbox(store, calendar.epoch, self._state.outbox_bytes)
+        self._inbox = Inbox(store)
+        self._active = ActiveHosts(self._hosts, self._places, self._queues, config, clock, counts)
+        parts = Parts(self._hosts, self._active, self._queues, self._origins, self._to_url_id)
+        self._leases = Leases(parts, config, clock, counts)
+
+    def _apply_limits(self) -> None:
+        """Where the budgets were changed since the last start, hosts that were put aside come in again to be judged anew."""
+        crawl = self._config.crawl
+        limits = (crawl.pages_per_host, crawl.pages_per_domain)
+        if limits == self._state.limits:
+            return
+        self._state.limits = limits
+        for number in self._places.over_budget():
+            host = self._hosts.get(number)
+            self._hosts.set_status(host, NORMAL)
+            self._places.put_front(host)
+        self.commit()
+
+    def _to_url_id(self, number: int, sequence: int) -> int:
+        return to_url_id(self._shard, number, sequence)
+
+    def _priority_of(self, link: Discovered) -> int:
+        return min(max(self._priority(link), 0), PRIORITIES - 1)
+
+    def _schedule_new(self, items: list[NewLink], priority: int) -> None:
+        """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
+        host = items[0].host
+        record = host.record
+        first = record.next_sequence
+        items = items[: MAX_SEQUENCE - first]
+        put_row, put_url = self._ledger.put, self._sieve.put
+        for sequence, (_, key, link) in enumerate(items, first):
+            put_url(key, sequence)
+            row = FreshRow(link.url, link.via, link.depth, link.found_as, link.chain)
+            put_row(pack_row(host.number, sequence), encode_row(row))
+        record.next_sequence += len(items)
+        self._state.counts.known += len(items)
+        self._queues.put(host, priority, first, len(items))
+        self._hosts.count_scheduled(host, len(items))
+        self._hosts.mark_changed(host)
+
+    def _schedule_again(self, host: Host, sequence: int, row: Row) -> None:
+        """A URL that was over goes to the tail of its queue."""
+        counts = self._state.counts
+        counts.done -= row.state == DONE
+        counts.failed -= row.state == FAILED
+        counts.disallowed -= row.state == DISALLOWED
+        counts.future_visits -= row.next_visit > 0
+        row.state, row.turn = SCHEDULED, row.turn + 1
+        row.attempts = row.turned_away = row.offset = 0
+        row.segment, row.next_visit = "", 0.0
+        link = Discovered(row.url, row.depth, row.found_as, row.via, row.chain)
+        self._queues.put(host, self._priority_of(link), sequence, turn=row.turn)
+        self._hosts.count_scheduled(host, 1)
+        self._ledger.put(pack_row(host.number, sequence), encode_row(row))
+        self._hosts.mark_changed(host)
+
+    def _schedule_visits(self) -> None:
+        if self._clock.monotonic() < self._next_visits:
+            return
+        due = self._visits.take_due(self._clock.now(), _VISITS_AT_ONCE)
+        if len(due) < _VISITS_AT_ONCE:
+            self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
+        for url_id in due:
+            _, number, sequence = from_url_id(url_id)
+            row = decode_row(self._ledger.get(pack_row(number, sequence)))
+            # A visit whose URL was scheduled for another reason meanwhile is no longer true.
+            if row.state == DONE and row.next_visit:
+                self._schedule_again(self._hosts.get(number), sequence, row)
+
+    def _count_final(self, slot: Slot, verdict: Verdict, body_bytes: int, quads: int) -> None:
+        counts, row = self._state.counts, slot.row
+        self._hosts.count_scheduled(slot.host, -1)
+        if verdict.state == "done":
+            row.state = DONE
+            counts.done += 1
+        elif slot.is_refused:
+            row.state = DISALLOWED
+            counts.disallowed += 1
+        else:
+            row.state = FAILED
+            counts.failed += 1
+        counts.body_bytes += body_bytes
+        counts.quads += quads
+        if verdict.is_page:
+            counts.pages += 1
+            self._hosts.count_page(slot.host, 1)
+        revisit_s = self._config.crawl.revisit_s
+        if revisit_s and row.state == DONE:
+            row.next_visit = row.decided + revisit_s
+            self._visits.put(row.next_visit, self._to_url_id(slot.host.number, slot.sequence))
+            counts.future_visits += 1
+
+    def _place(self, host: Host) -> None:
+        """Before a commit: a host with scheduled URLs has a place that fits them, one without has none."""
+        self._active.settle_empty(host)
+        record = host.record
+        if not record.queued:
+            return
+        is_front = record.place[:1] < bytes((PRIORITIES,))
+        if not record.place or (is_front and not host.is_active and min(record.queued) < record.place[0]):
+            self._places.put_front(host)
+
+
+def _meta_key(key: str) -> bytes:
+    return b"user/" + key.encode()

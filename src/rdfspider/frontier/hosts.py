@@ -1,0 +1,363 @@
+"""Hosts: what is stored of each, what is known of it in memory, and when it may be asked again.
+
+A host enters with its first URL and stays for ever, as a record on disk. In memory is it only while it is active, while
+something of it is staged, or because it was met a moment ago. Its clock is three numbers: when its last request ended, the
+gap that must follow, and in which epoch that was.
+"""
+
+from collections import deque
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from msgspec import Struct
+from msgspec.msgpack import Decoder, Encoder
+
+from rdfspider.config import FrontierConfig
+from rdfspider.domains import Domains
+from rdfspider.frontier.clock import Clock, Moment
+from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.keys import host_of, pack_host, pack_name
+from rdfspider.frontier.store import Store
+from rdfspider.records import Addresses
+
+if TYPE_CHECKING:
+    from rdfspider.frontier.queues import Queue, Slot
+
+# Hosts that are not active but kept in memory, because links to the same hosts come again and again.
+_RECENT_HOSTS = 4096
+# Numbers of hosts by authority kept in memory, some 200 bytes each.
+_RECENT_NUMBERS = 32_768
+# The longest gap that follows from a slow answer.
+_MAX_DURATION_GAP_S = 60.0
+
+NORMAL, GIVEN_UP, OVER_BUDGET = range(3)
+
+
+class HostRecord(Struct, array_like=True):
+    """What is stored of a host."""
+
+    name: str
+    next_sequence: int = 0
+    """The sequence of its next new URL."""
+    next_order: int = 0
+    """The order of the next entry of its queues."""
+    queued: dict[int, int] = {}
+    """Scheduled URLs by priority; those in flight are in it."""
+    heads: dict[int, tuple[int, int]] = {}
+    """Where its queues begin, by priority: order of an entry, and how many URLs of that entry are over."""
+    pages: int = 0
+    """Committed answers of 2xx."""
+    status: int = NORMAL
+    place: bytes = b""
+    """Its key among the places; empty when it has nothing scheduled."""
+    errors: int = 0
+    """In a row."""
+    gap_s: float = 0.0
+    """What must follow the last request; after an unclean end it is waited for in full."""
+    epoch: int = 0
+    """When the last request ended, or the record was made: the epoch, and its clocks."""
+    ended_monotonic: float = 0.0
+    ended_wall: float = 0.0
+    """0 before the first request."""
+    addresses: Addresses | None = None
+    crawl_delays: dict[str, float] = {}
+    """By origin, where robots.txt asks for one."""
+
+
+class Domain:
+    """A registrable domain's share of the page budget."""
+
+    __slots__ = ("__weakref__", "name", "pages", "stalled", "unrecorded")
+
+    def __init__(self, name: str, pages: int) -> None:
+        self.name = name
+        self.pages = pages
+        self.unrecorded = 0
+        self.stalled: list[Host] = []
+        """Hosts that may have a page only if one of those that are in flight is none."""
+
+
+class Host:
+    """A host in memory: its record, and what only matters while the process lives."""
+
+    __slots__ = (
+        "asking",
+        "blocked",
+        "domain",
+        "due",
+        "error_at",
+        "held",
+        "in_flight",
+        "is_active",
+        "is_resolving",
+        "leaving",
+        "number",
+        "queues",
+        "ready_at",
+        "record",
+        "run",
+        "unrecorded",
+    )
+
+    def __init__(self, number: int, record: HostRecord, domain: Domain, ready_at: float) -> None:
+        self.number = number
+        self.record = record
+        self.domain = domain
+        self.ready_at = ready_at
+        """Monotonic time before which no request may start."""
+        self.error_at = 0.0
+        """Monotonic time of the last error that was counted."""
+        self.is_active = False
+        self.leaving: tuple[int, float] | None = None
+        """The kind of place that it goes to, and until when (monotonic), as soon as nothing of it is under way; None when
+        it stays active."""
+        self.due: float | None = None
+        """When the heap will bring it up; None while it is not in the heap."""
+        self.queues: dict[int, Queue] = {}
+        self.run: deque[Slot] = deque()
+        """URLs that were read and may be leased."""
+        self.held: dict[str, list[Slot]] = {}
+        """URLs that wait for their origin's robots.txt."""
+        self.blocked: dict[str, float] = {}
+        """Origins whose robots.txt cannot be reached, and until when (seconds since 1970)."""
+        self.asking: set[str] = set()
+        """Origins whose robots.txt is being fetched."""
+        self.is_resolving = False
+        self.in_flight = 0
+        """Requests under way: pages and robots.txt."""
+        self.unrecorded = 0
+        """Pages that were leased and not recorded yet."""
+
+    @property
+    def scheduled(self) -> int:
+        """URLs to be fetched, those in flight included."""
+        return sum(self.record.queued.values())
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing of it is under way, so that it can leave memory."""
+        return not (self.unrecorded or self.in_flight or self.is_resolving)
+
+    def forget_run(self) -> None:
+        """Drop what was read of its queues; the heads tell where to read again."""
+        self.queues.clear()
+        self.run.clear()
+        self.held.clear()
+        self.blocked.clear()
+        self.leaving = None
+        self.due = None
+
+
+class Hosts:
+    """All hosts: found by authority or number, kept in memory while needed, stored when they changed."""
+
+    def __init__(
+        self,
+        store: Store,
+        domains: Domains,
+        config: FrontierConfig,
+        clock: Clock,
+        calendar: "Calendar",
+        counts: Counts,
+    ) -> None:
+        self._names = store.tables["names"]
+        self._hosts = store.tables["hosts"]
+        self._domain_counts = store.tables["domains"]
+        self._domains = domains
+        self._config = config
+        self._clock = clock
+        self._calendar = calendar
+        self._counts = counts
+        self._numbers: dict[str, int] = {}
+        self._memory: dict[int, Host] = {}
+        self._domain_memory: WeakValueDictionary[str, Domain] = WeakValueDictionary()
+        self.changed: dict[int, Host] = {}
+        """Hosts whose records differ from what was last committed."""
+        self.changed_domains: dict[str, Domain] = {}
+
+    def number_of(self, authority: str) -> int | None:
+        """The number of a URL's host; None when the host is new."""
+        number = self._numbers.get(authority)
+        if number is None:
+            found = self._names.get(pack_name(host_of(authority)))
+            if found is None:
+                return None
+            number = self._remember(authority, int.from_bytes(found, "big"))
+        return number
+
+    def create(self, authority: str) -> Host:
+        """A host that was not known, staged."""
+        name = host_of(authority)
+        # The first is 1, so that no URL has the id 0, which stands for none.
+        self._counts.hosts += 1
+        number = self._counts.hosts
+        self._names.put(pack_name(name), pack_host(number))
+        record = HostRecord(name, epoch=self._calendar.epoch, gap_s=self._config.delay_s)
+        host = self._load(number, record)
+        self._remember(authority, number)
+        self.changed[number] = host
+        return host
+
+    def get(self, number: int) -> Host:
+        """A host by its number."""
+        host = self._memory.get(number)
+        if host is None:
+            host = self._load(number, decode_host(self._hosts.get(pack_host(number))))
+        return host
+
+    def mark_changed(self, host: Host) -> None:
+        """Have the next commit store its record."""
+        self.changed[host.number] = host
+
+    def end_request(self, host: Host, gap_s: float) -> None:
+        """Move its clock: a request has ended now, and this gap must follow."""
+        now = self._clock.monotonic()
+        record = host.record
+        record.epoch = self._calendar.epoch
+        record.ended_monotonic = now
+        record.ended_wall = self._clock.now()
+        # Of requests side by side one may have been told to wait; the answers of the others do not shorten that.
+        host.ready_at = max(host.ready_at, now + gap_s)
+        record.gap_s = host.ready_at - now
+        self.changed[host.number] = host
+
+    def count_scheduled(self, host: Host, urls: int) -> None:
+        """Add to the scheduled URLs of the counts, where this host's belong."""
+        counts = self._counts
+        counts.scheduled += urls
+        if host.record.status == GIVEN_UP:
+            counts.scheduled_given_up += urls
+        elif host.record.status == OVER_BUDGET:
+            counts.over_budget += urls
+
+    def set_status(self, host: Host, status: int) -> None:
+        """Change whether a host's URLs are to be fetched, and count them where they now belong."""
+        if host.record.status == status:
+            return
+        scheduled = host.scheduled
+        self.count_scheduled(host, -scheduled)
+        self._counts.given_up_hosts += (status == GIVEN_UP) - (host.record.status == GIVEN_UP)
+        host.record.status = status
+        self.count_scheduled(host, scheduled)
+        self.changed[host.number] = host
+
+    def count_page(self, host: Host, pages: int) -> None:
+        """Add to the pages of a host and of its domain."""
+        host.record.pages += pages
+        host.domain.pages += pages
+        self.changed_domains[host.domain.name] = host.domain
+
+    def stage(self) -> None:
+        """Put all that changed into the batch."""
+        for number, host in self.changed.items():
+            self._hosts.put(pack_host(number), encode_host(host.record))
+        for name, domain in self.changed_domains.items():
+            self._domain_counts.put(name.encode(), domain.pages.to_bytes(8, "big"))
+
+    def settle(self) -> None:
+        """After a commit: nothing is changed any more, and what is not needed leaves memory."""
+        self.changed.clear()
+        self.changed_domains.clear()
+        if len(self._memory) > 2 * _RECENT_HOSTS:
+            idle = [number for number, host in self._memory.items() if not host.is_active and host.is_quiet]
+            for number in idle[: max(len(idle) - _RECENT_HOSTS, 0)]:
+                del self._memory[number]
+
+    def _load(self, number: int, record: HostRecord) -> Host:
+        name = self._domains.domain(record.name)
+        domain = self._domain_memory.get(name)
+        if domain is None:
+            domain = Domain(name, int.from_bytes(self._domain_counts.get(name.encode()) or b"", "big"))
+            self._domain_memory[name] = domain
+        ready_at = self._clock.monotonic() + self._calendar.wait_s(record, self._config.delay_s)
+        host = self._memory[number] = Host(number, record, domain, ready_at)
+        return host
+
+    def _remember(self, authority: str, number: int) -> int:
+        if len(self._numbers) >= _RECENT_NUMBERS:
+            for old in list(self._numbers)[: _RECENT_NUMBERS // 2]:
+                del self._numbers[old]
+        self._numbers[authority] = number
+        return number
+
+
+class Opening(Struct, array_like=True):
+    """One opening of the frontier: on which boot, when, and whether the one before had been closed."""
+
+    epoch: int
+    boot_id: str
+    monotonic: float
+    wall: float
+    is_unclean: bool
+
+
+class Calendar:
+    """The openings of a frontier: which clock a stored time belongs to, and what must be waited for after a crash."""
+
+    def __init__(self, openings: list[Opening], clock: Clock) -> None:
+        self._openings = openings
+        self._clock = clock
+        self.epoch = openings[-1].epoch
+        self._last_unclean = next((opening for opening in reversed(openings) if opening.is_unclean), None)
+
+    @classmethod
+    def open(cls, stored: bytes | None, is_clean: bool, clock: Clock) -> "Calendar":
+        """A new epoch; `stored` is what `to_bytes` gave in the last one, None for a new frontier."""
+        openings = _decode_openings(stored) if stored else []
+        epoch = openings[-1].epoch + 1 if openings else 1
+        now = clock.moment()
+        openings.append(Opening(epoch, now.boot_id, now.monotonic, now.wall, bool(stored) and not is_clean))
+        return cls(_thin_out(openings), clock)
+
+    def to_bytes(self) -> bytes:
+        """What is stored, before anything is leased."""
+        return _encode_openings(self._openings)
+
+    def wait_s(self, record: HostRecord, delay_s: float) -> float:
+        """How long a host that comes from disk must be left alone.
+
+        Requests before an unclean end may not be on record: so the host is taken as asked at the opening that followed.
+        """
+        unclean = self._last_unclean
+        if unclean and (record.epoch < unclean.epoch or not record.ended_wall):
+            gap_s = max(record.gap_s, delay_s)
+            return self._clock.wait_s(Moment(unclean.boot_id, unclean.monotonic, unclean.wall), gap_s)
+        if not record.ended_wall:
+            return 0.0
+        ended = Moment(self._boot_id(record.epoch), record.ended_monotonic, record.ended_wall)
+        return self._clock.wait_s(ended, record.gap_s)
+
+    def _boot_id(self, epoch: int) -> str:
+        return next((opening.boot_id for opening in reversed(self._openings) if opening.epoch <= epoch), "")
+
+
+encode_host = Encoder().encode
+decode_host = Decoder(HostRecord).decode
+_encode_openings = Encoder().encode
+_decode_openings = Decoder(list[Opening]).decode
+
+
+def pace_gap_s(host: Host, duration_s: float, config: FrontierConfig) -> float:
+    """The gap that follows a request that went well."""
+    if not config.delay_s:
+        return 0.0
+    crawl_delay_s = min(max(host.record.crawl_delays.values(), default=0.0), config.max_wait_s)
+    return max(config.delay_s, crawl_delay_s, min(config.duration_factor * duration_s, _MAX_DURATION_GAP_S))
+
+
+def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> float:
+    """The gap that follows an error, the nth in a row."""
+    backoff_s = min(config.backoff_s * 2.0 ** min(errors - 1, 30), config.max_backoff_s)
+    return max(backoff_s, min(retry_after_s, config.max_wait_s))
+
+
+def _thin_out(openings: list[Opening]) -> list[Opening]:
+    """Keep the first opening of each boot, the unclean ones of the newest, and the last: no more is ever asked for."""
+    last_unclean = next((opening for opening in reversed(openings) if opening.is_unclean), None)
+    kept = []
+    boot_id = None
+    for opening in openings:
+        if opening.boot_id != boot_id or opening is last_unclean or opening is openings[-1]:
+            kept.append(opening)
+        boot_id = opening.boot_id
+    return kept

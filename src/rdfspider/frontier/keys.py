@@ -1,0 +1,84 @@
+"""Numbers and texts in, keys of tables out, and back. Numbers are big-endian, so that keys sort as they do.
+
+A host has a number, a URL has a sequence within its host, and both with the shard are its id: 10, 28 and 26 bits. A queue's
+entry is found by host, priority and order; a host's place by its kind, when its turn is, and its number.
+"""
+
+from struct import Struct
+
+_HOST_BITS, _SEQUENCE_BITS = 28, 26
+MAX_HOSTS = 1 << _HOST_BITS
+MAX_SEQUENCE = 1 << _SEQUENCE_BITS
+PRIORITIES = 8
+
+# The kinds of places: 0 to 7 are the front queues by priority.
+WAITING, GIVEN_UP, OVER_BUDGET = 8, 9, 10
+
+_URL = Struct(">IQ")
+_ROW = Struct(">II")
+_QUEUE = Struct(">IBI")
+_PLACE = Struct(">BQI")
+_VISIT = Struct(">QQ")
+_MAIL = Struct(">III")
+
+pack_url = _URL.pack
+"""Host number and fingerprint of a URL: the key of the seen test."""
+pack_row = _ROW.pack
+"""Host number and sequence: the key of the ledger."""
+pack_queue = _QUEUE.pack
+"""Host number, priority and order: the key of an entry of a host's queue."""
+pack_place = _PLACE.pack
+"""Kind, turn (an order or a time in milliseconds) and host number: where a host is that is not in memory."""
+pack_visit = _VISIT.pack
+"""Time in milliseconds and URL id: when a URL is due again."""
+pack_mail = _MAIL.pack
+"""Destination, epoch and sequence: the key of an entry of the outbox."""
+
+unpack_row = _ROW.unpack
+unpack_queue = _QUEUE.unpack
+unpack_place = _PLACE.unpack
+unpack_visit = _VISIT.unpack
+unpack_mail = _MAIL.unpack
+
+
+def pack_host(number: int) -> bytes:
+    """The key of a host's record."""
+    return number.to_bytes(4, "big")
+
+
+def pack_name(host: str) -> bytes:
+    """The key of a host's number: its labels from the last to the first, so that hosts of a domain are neighbours."""
+    return ",".join(reversed(host.split("."))).encode()
+
+
+def to_url_id(shard: int, number: int, sequence: int) -> int:
+    """The number of a URL that no other has, in any shard."""
+    return shard << (_HOST_BITS + _SEQUENCE_BITS) | number << _SEQUENCE_BITS | sequence
+
+
+def from_url_id(url_id: int) -> tuple[int, int, int]:
+    """Shard, host number and sequence."""
+    return (
+        url_id >> (_HOST_BITS + _SEQUENCE_BITS),
+        url_id >> _SEQUENCE_BITS & (MAX_HOSTS - 1),
+        url_id & (MAX_SEQUENCE - 1),
+    )
+
+
+def authority_of(url: str) -> str:
+    """What is between the slashes: host, and port and user where there are any."""
+    return url.split("/", 3)[2]
+
+
+def host_of(authority: str) -> str:
+    """The host of an authority, an IPv6 address with its brackets."""
+    host = authority.rpartition("@")[2]
+    if host.endswith("]"):
+        return host
+    return host.partition(":")[0] if host[:1] != "[" else host.rpartition(":")[0]
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port: what a robots.txt is for."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.split('/', 1)[0].rpartition('@')[2]}"

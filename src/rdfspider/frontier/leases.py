@@ -1,0 +1,319 @@
+"""Leases: what may be asked now, and what each answer means for the host's pace and for the URL.
+
+A host is first asked for its addresses, then each origin for its robots.txt, then for pages, one request at a time. With no
+delay at all there are no gaps, and several at once. Nothing here is stored at once: a lease that is out when the process dies
+was never given, as its URL is still in its queue.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rdfspider.config import Config
+from rdfspider.frontier.active import FRONT, ActiveHosts
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.hosts import GIVEN_UP as IS_GIVEN_UP
+from rdfspider.frontier.hosts import OVER_BUDGET as IS_OVER_BUDGET
+from rdfspider.frontier.hosts import Host, Hosts, backoff_gap_s, pace_gap_s
+from rdfspider.frontier.keys import GIVEN_UP, OVER_BUDGET, origin_of
+from rdfspider.frontier.origins import Origins
+from rdfspider.frontier.queues import Queues, Slot
+from rdfspider.frontier.verdicts import is_error, judge_exchange, read_retry_after
+from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, Verdict
+
+# URLs of a host that are read at once, and that it is asked for before others may come in.
+RUN_URLS = 20
+# Requests to one host at once, where there is no delay at all.
+_PARALLEL_REQUESTS = 8
+# URLs of origins that cannot be asked which are kept in memory while others of the same host go on.
+_MAX_HELD = 5000
+# Answers to a name that hold for all URLs of the host: they fail without a request.
+_NO_SUCH_HOST = frozenset({"nxdomain", "private"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What leases are made from."""
+
+    hosts: Hosts
+    active: ActiveHosts
+    queues: Queues
+    origins: Origins
+    to_url_id: Callable[[int, int], int]
+    """The id of a URL from host number and sequence."""
+
+
+class Leases:
+    """Gives leases and takes them back."""
+
+    def __init__(self, parts: Parts, config: Config, clock: Clock, counts: Counts) -> None:
+        self._hosts = parts.hosts
+        self._active = parts.active
+        self._queues = parts.queues
+        self._origins = parts.origins
+        self._to_url_id = parts.to_url_id
+        self._config = config.frontier
+        self._clock = clock
+        self._counts = counts
+        self._max_in_flight = 1 if config.frontier.delay_s else _PARALLEL_REQUESTS
+        self._host_pages = config.crawl.pages_per_host
+        self._domain_pages = config.crawl.pages_per_domain
+        self.slots: dict[int, Slot] = {}
+        """Pages that were leased and not recorded, by URL id."""
+
+    def lease(self) -> Lease | None:
+        """The next thing that may be asked now."""
+        now = self._clock.monotonic()
+        while True:
+            host = self._active.pop_ready(now)
+            if host is None:
+                return None
+            lease = self._lease_from(host, now)
+            if lease is not None:
+                self._counts.in_flight += 1
+                return lease
+
+    def resolved(self, lease: Lease, answer: Addresses) -> None:
+        """A name was looked up."""
+        host = self._take_back(lease)
+        host.is_resolving = False
+        if answer.addresses or answer.failure in _NO_SUCH_HOST:
+            host.record.addresses = answer
+            self._hosts.mark_changed(host)
+        else:
+            self._count_error(host, max(answer.expires - self._clock.now(), 0.0))
+        self.wake(host)
+
+    def learned(
+        self, lease: Lease, robots: RobotsState, exchange: Capture | Failure | None, crawl_delay_s: float | None
+    ) -> None:
+        """A robots.txt was asked for."""
+        host = self._take_back(lease)
+        origin = origin_of(lease.url)
+        host.in_flight -= 1
+        host.asking.discard(origin)
+        self._origins.put(host.number, origin, robots)
+        if crawl_delay_s and crawl_delay_s > 0:
+            host.record.crawl_delays[origin] = crawl_delay_s
+        else:
+            host.record.crawl_delays.pop(origin, None)
+        if robots.rule == "unreachable" or is_error(exchange):
+            self._count_error(host, read_retry_after(exchange, self._clock.now()))
+        else:
+            self._count_answer(host, exchange.duration_s if exchange else 0.0)
+        self._release_held(host, origin)
+        self.wake(host)
+
+    def refuse(self, lease: Lease, reason: str) -> Verdict:
+        """A page is not asked for: the host's clock stays."""
+        slot = self.slots[lease.url_id]
+        slot.host.in_flight -= 1
+        self.wake(slot.host)
+        addresses = slot.host.record.addresses
+        if not lease.addresses and addresses is not None and addresses.failure:
+            return Verdict("failed", addresses.failure, error=addresses.failure)
+        slot.is_refused = True
+        return Verdict("failed", reason)
+
+    def release(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
+        """A page was asked for."""
+        slot = self.slots[lease.url_id]
+        host = slot.host
+        host.in_flight -= 1
+        judgement = judge_exchange(lease, exchange, slot.row.turned_away, self._config)
+        slot.is_attempt = judgement.is_attempt
+        slot.is_turned_away = judgement.is_turned_away
+        if not judgement.is_host_error:
+            self._count_answer(host, exchange.duration_s, slot.leased_at)
+        else:
+            self._count_error(host, read_retry_after(exchange, self._clock.now()), slot.leased_at)
+        self.wake(host)
+        return judgement.verdict
+
+    def give_back(self, lease: Lease) -> None:
+        """Nothing was asked: a page is the first of its host again."""
+        host = self._hosts.get(lease.host_number)
+        self._counts.in_flight -= 1
+        if lease.kind == "name":
+            host.is_resolving = False
+        else:
+            host.in_flight -= 1
+        if lease.kind == "robots":
+            host.asking.discard(origin_of(lease.url))
+            self._release_held(host, origin_of(lease.url))
+        elif lease.kind == "page":
+            host.run.appendleft(self._forget(self.slots[lease.url_id]))
+        self.wake(host)
+
+    def finish(self, slot: Slot) -> None:
+        """A page was recorded."""
+        self._counts.in_flight -= 1
+        self._forget(slot)
+        self._active.settle_leaving(slot.host)
+        stalled = slot.host.domain.stalled
+        while stalled:
+            self.wake(stalled.pop())
+
+    def wake(self, host: Host) -> None:
+        """Have a host come up when it may be asked, if there is room for another request of it."""
+        if host.leaving is not None:
+            self._active.settle_leaving(host)
+        elif host.is_active and host.due is None and not host.is_resolving and host.in_flight < self._max_in_flight:
+            self._active.push(host, host.ready_at)
+
+    def _take_back(self, lease: Lease) -> Host:
+        self._counts.in_flight -= 1
+        return self._hosts.get(lease.host_number)
+
+    def _forget(self, slot: Slot) -> Slot:
+        del self.slots[self._to_url_id(slot.host.number, slot.sequence)]
+        slot.host.unrecorded -= 1
+        slot.host.domain.unrecorded -= 1
+        return slot
+
+    def _lease_from(self, host: Host, now: float) -> Lease | None:
+        """What may be asked of a host that has come up; None when it must wait, and then it comes up by itself, or by `wake`
+        when something of it has changed."""
+        record = host.record
+        wall = self._clock.now()
+        addresses = record.addresses
+        if addresses is None or addresses.expires <= wall:
+            if host.unrecorded >= host.scheduled:
+                return None
+            host.is_resolving = True
+            return Lease("name", record.name, host.number)
+        if addresses.addresses and now < host.ready_at:
+            self._active.push(host, host.ready_at)
+            return None
+        if self._is_over_budget(host):
+            return None
+        slot = self._next_slot(host, wall, bool(addresses.addresses))
+        if slot is None:
+            return None
+        origin = origin_of(slot.row.url)
+        robots = self._origins.get(host.number, origin) if addresses.addresses else None
+        host.in_flight += 1
+        if addresses.addresses and (robots is None or robots.expires <= wall):
+            host.run.appendleft(slot)
+            host.asking.add(origin)
+            lease = Lease(
+                "robots", record.name, host.number, origin + "/robots.txt", addresses=addresses.addresses, robots=robots
+            )
+        else:
+            lease = self._lease_page(slot, addresses, robots, now)
+        if host.in_flight < self._max_in_flight:
+            self._active.push(host, now)
+        return lease
+
+    def _lease_page(self, slot: Slot, addresses: Addresses, robots: RobotsState | None, now: float) -> Lease:
+        host, row = slot.host, slot.row
+        url_id = self._to_url_id(host.number, slot.sequence)
+        slot.leased_at = now
+        host.unrecorded += 1
+        host.domain.unrecorded += 1
+        self.slots[url_id] = slot
+        return Lease(
+            "page",
+            host.record.name,
+            host.number,
+            row.url,
+            url_id,
+            row.depth,
+            row.found_as,
+            row.via,
+            row.chain,
+            row.attempts,
+            addresses.addresses,
+            robots,
+            row.etag,
+            row.last_modified,
+            row.digest,
+            row.captured,
+        )
+
+    def _next_slot(self, host: Host, wall: float, needs_robots: bool) -> Slot | None:
+        """The next URL of a host whose origin may be asked; None when there is none now."""
+        for origin in [origin for origin, until in host.blocked.items() if until <= wall]:
+            self._release_held(host, origin)
+        while True:
+            if not host.run and not self._read_run(host):
+                return None
+            slot = host.run.popleft()
+            origin = origin_of(slot.row.url)
+            if not needs_robots:
+                return slot
+            robots = self._origins.get(host.number, origin)
+            if robots is not None and robots.rule == "unreachable" and robots.expires > wall:
+                host.blocked[origin] = self._blocked_until(robots)
+            elif origin not in host.asking:
+                return slot
+            host.held.setdefault(origin, []).append(slot)
+
+    def _read_run(self, host: Host) -> bool:
+        """Read the next URLs of a host; when there are none, see what is to become of it."""
+        if host.asking:
+            return False
+        if not host.held and host.queues and self._active.wants_out():
+            self._active.leave(host, FRONT, 0.0)
+            return False
+        if sum(map(len, host.held.values())) < _MAX_HELD:
+            host.run.extend(self._queues.read_run(host, RUN_URLS))
+        if host.run:
+            return True
+        if host.blocked:
+            self._wait_for_origins(host)
+        return False
+
+    def _wait_for_origins(self, host: Host) -> None:
+        wall = self._clock.now()
+        until = min(host.blocked.values())
+        wake_at = self._clock.monotonic() + max(until - wall, 0.0)
+        known = [self._origins.get(host.number, origin) for origin in host.blocked]
+        if all(robots and robots.errors >= self._config.give_up_errors for robots in known):
+            self._give_up(host, wake_at)
+        else:
+            self._active.push(host, max(host.ready_at, wake_at))
+
+    def _blocked_until(self, robots: RobotsState) -> float:
+        if robots.errors >= self._config.give_up_errors:
+            return max(robots.expires, robots.fetched + self._config.give_up_s)
+        return robots.expires
+
+    def _release_held(self, host: Host, origin: str) -> None:
+        host.blocked.pop(origin, None)
+        host.run.extendleft(reversed(host.held.pop(origin, ())))
+
+    def _is_over_budget(self, host: Host) -> bool:
+        """Whether a host may have no more pages: for good, and then it goes, or until those in flight are recorded."""
+        for limit, share in ((self._host_pages, host), (self._domain_pages, host.domain)):
+            pages = share.record.pages if isinstance(share, Host) else share.pages
+            if limit and pages + share.unrecorded >= limit:
+                if pages >= limit:
+                    self._hosts.set_status(host, IS_OVER_BUDGET)
+                    self._active.leave(host, OVER_BUDGET, 0.0)
+                else:
+                    host.domain.stalled.append(host)
+                return True
+        return False
+
+    def _count_answer(self, host: Host, duration_s: float, leased_at: float | None = None) -> None:
+        if leased_at is None or leased_at >= host.error_at:
+            host.record.errors = 0
+        self._hosts.end_request(host, pace_gap_s(host, duration_s, self._config))
+
+    def _count_error(self, host: Host, retry_after_s: float, leased_at: float | None = None) -> None:
+        """An error of the host: a longer wait, or the end of it for now. Requests side by side that fail are one error."""
+        now = self._clock.monotonic()
+        if leased_at is None or leased_at >= host.error_at:
+            host.record.errors += 1
+            host.error_at = now
+        gap_s = backoff_gap_s(host.record.errors, retry_after_s, self._config)
+        if host.record.errors < self._config.give_up_errors:
+            self._hosts.end_request(host, gap_s)
+        else:
+            self._hosts.end_request(host, max(gap_s, self._config.give_up_s))
+            self._give_up(host, host.ready_at)
+
+    def _give_up(self, host: Host, until: float) -> None:
+        self._hosts.set_status(host, IS_GIVEN_UP)
+        self._active.leave(host, GIVEN_UP, until)

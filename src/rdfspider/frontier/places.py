@@ -1,0 +1,107 @@
+"""Where hosts are that have URLs but are not active: in a front queue of their priority, or waiting for a moment.
+
+All of it is on disk. A host that becomes active keeps its place until it gets another or has nothing left, so that after a
+crash it is simply there. In memory there are only cursors: what they have passed is active.
+"""
+
+from collections import deque
+
+from rdfspider.frontier.hosts import Host
+from rdfspider.frontier.keys import GIVEN_UP, OVER_BUDGET, PRIORITIES, WAITING, pack_place, unpack_place
+from rdfspider.frontier.store import Store
+
+# Places that are read at once.
+_PLACES = 64
+_END = OVER_BUDGET + 1
+
+
+class Places:
+    """Puts hosts into places, and gives those whose turn it is."""
+
+    def __init__(self, store: Store, next_order: int) -> None:
+        self._places = store.tables["places"]
+        self.next_order = next_order
+        """The turn of the next host in a front queue; stored with every commit."""
+        self._read: list[deque[bytes]] = [deque() for _ in range(_END)]
+        """Places that were read and not taken, by kind."""
+        self._cursors = [pack_place(kind, 0, 0) for kind in range(_END)]
+        self._may_have_more = [True] * _END
+        self._staged_kinds: set[int] = set()
+        self._choices = 0
+
+    def put_front(self, host: Host) -> None:
+        """Stage a host at the tail of the front queue of its best URL."""
+        self._put(host, min(host.record.queued), self.next_order)
+        self.next_order += 1
+
+    def put_waiting(self, host: Host, kind: int, wake: float) -> None:
+        """Stage a host that is not to be asked before a time (seconds since 1970)."""
+        self._put(host, kind, max(int(wake * 1000), 0))
+
+    def remove(self, host: Host) -> None:
+        """Stage that a host has no place, because nothing of it is scheduled."""
+        if host.record.place:
+            self._places.delete(host.record.place)
+            host.record.place = b""
+
+    def has_front(self) -> bool:
+        """Whether some host is in a front queue and not active."""
+        return any(self._peek(kind) is not None for kind in range(PRIORITIES))
+
+    def take_front(self) -> tuple[int, bytes] | None:
+        """The next host, and the place that it was found in. Of two picks one is for the best priority, of the rest one for
+        the second, and so on: the better come more often, none starves."""
+        self._choices += 1
+        first = min((self._choices & -self._choices).bit_length() - 1, PRIORITIES - 1)
+        for kind in (first, *range(PRIORITIES)):
+            place = self._peek(kind)
+            if place is not None:
+                self._read[kind].popleft()
+                return unpack_place(place)[2], place
+        return None
+
+    def take_due(self, now: float) -> tuple[int, bytes] | None:
+        """A host that has waited long enough, given up or not."""
+        for kind in (WAITING, GIVEN_UP):
+            place = self._peek(kind)
+            if place is not None and unpack_place(place)[1] <= now * 1000:
+                self._read[kind].popleft()
+                return unpack_place(place)[2], place
+        return None
+
+    def next_wake(self) -> float | None:
+        """When the next host has waited long enough, in seconds since 1970; those that were given up do not count."""
+        place = self._peek(WAITING)
+        return None if place is None else unpack_place(place)[1] / 1000
+
+    def over_budget(self) -> list[int]:
+        """The numbers of all hosts that were put aside because they had the pages they may have."""
+        rows = self._places.scan(pack_place(OVER_BUDGET, 0, 0), pack_place(_END, 0, 0))
+        return [unpack_place(key)[2] for key, _ in rows]
+
+    def settle(self) -> None:
+        """After a commit: what was staged can be read. A wait may end before those that were read already."""
+        for kind in self._staged_kinds:
+            self._may_have_more[kind] = True
+            if kind >= PRIORITIES and self._read[kind]:
+                self._cursors[kind] = min(self._cursors[kind], self._read[kind][0])
+                self._read[kind].clear()
+        self._staged_kinds.clear()
+
+    def _put(self, host: Host, kind: int, turn: int) -> None:
+        self.remove(host)
+        place = host.record.place = pack_place(kind, turn, host.number)
+        self._places.put(place, b"")
+        self._staged_kinds.add(kind)
+        if place < self._cursors[kind]:
+            self._cursors[kind] = place
+
+    def _peek(self, kind: int) -> bytes | None:
+        read = self._read[kind]
+        if not read and self._may_have_more[kind]:
+            rows = self._places.scan(self._cursors[kind], pack_place(kind + 1, 0, 0), _PLACES)
+            read.extend(key for key, _ in rows)
+            self._may_have_more[kind] = len(rows) == _PLACES
+            if rows:
+                self._cursors[kind] = rows[-1][0] + b"\0"
+        return read[0] if read else None

@@ -1,0 +1,97 @@
+"""An exchange in, what becomes of the URL and whether the host is to blame out: what is tried again is decided here alone.
+
+An answer is an answer, also 404: the URL is done. Errors of the server and of the network are tried again, a few times a URL.
+A host that says "not now" (429, 503) is not held against the URL, nor is our own lack of room.
+"""
+
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from rdfspider.config import FrontierConfig
+from rdfspider.records import Capture, Failure, Lease, Verdict
+
+# How often a URL may be turned away without a fault of its own: a page that always says 503 must not be asked for ever.
+MAX_TURNED_AWAY = 20
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_NOT_NOW = frozenset({429, 503})
+# Failures that another try would not mend, and that say nothing of the host.
+_FINAL_FAILURES = frozenset({"nxdomain", "private", "too-large", "unsupported"})
+
+
+class Judgement(NamedTuple):
+    """What follows from an exchange."""
+
+    verdict: Verdict
+    is_host_error: bool = False
+    is_attempt: bool = False
+    """Whether the URL was tried in vain."""
+    is_turned_away: bool = False
+    """Whether it must come again through no fault of its own."""
+
+
+def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, config: FrontierConfig) -> Judgement:
+    """What becomes of a page's URL after an exchange."""
+    if isinstance(exchange, Failure):
+        return _judge_failure(lease, exchange, turned_away, config)
+    status = exchange.status
+    if 200 <= status < 300:
+        return Judgement(Verdict("done", "fetched", status))
+    if status == 304:
+        return Judgement(Verdict("done", "unchanged", status))
+    if status in _REDIRECTS and exchange.header("Location"):
+        if len(lease.chain) >= config.max_redirects:
+            return Judgement(Verdict("failed", "too-many-redirects", status))
+        return Judgement(Verdict("done", "redirect", status))
+    reason = f"status-{status}"
+    if status in _NOT_NOW:
+        return _turn_away(Verdict("retry", reason, status), turned_away, is_host_error=True)
+    if 300 <= status < 500:
+        return Judgement(Verdict("done", "gone" if status == 410 else reason, status))
+    return _try_again(Verdict("retry", reason, status), lease, config)
+
+
+def is_error(exchange: Capture | Failure | None) -> bool:
+    """Whether an exchange, of a robots.txt too, shows that the host is in trouble or wants less."""
+    if isinstance(exchange, Failure):
+        return exchange.code not in _FINAL_FAILURES and exchange.code != "busy"
+    return exchange is not None and (exchange.status == 429 or not 200 <= exchange.status < 500)
+
+
+def read_retry_after(exchange: Capture | Failure | None, now: float) -> float:
+    """Seconds that a 429 or 503 asks to be left alone, from a number or an HTTP date; 0 where it asks nothing."""
+    if not isinstance(exchange, Capture) or exchange.status not in _NOT_NOW:
+        return 0.0
+    value = exchange.header("Retry-After").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:12])
+    try:
+        return max(parsedate_to_datetime(value).timestamp() - now, 0.0)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0.0
+
+
+def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: FrontierConfig) -> Judgement:
+    code = failure.code
+    if code in _FINAL_FAILURES:
+        return Judgement(Verdict("failed", code, error=code))
+    verdict = Verdict("retry", code, error=code)
+    if code == "busy":
+        return _turn_away(verdict, turned_away, is_host_error=False)
+    return _try_again(verdict, lease, config)
+
+
+def _try_again(verdict: Verdict, lease: Lease, config: FrontierConfig) -> Judgement:
+    if lease.attempts + 1 >= config.attempts:
+        verdict = _fail(verdict)
+    return Judgement(verdict, is_host_error=True, is_attempt=True)
+
+
+def _turn_away(verdict: Verdict, turned_away: int, is_host_error: bool) -> Judgement:
+    if turned_away + 1 >= MAX_TURNED_AWAY:
+        verdict = _fail(verdict)
+    return Judgement(verdict, is_host_error=is_host_error, is_turned_away=True)
+
+
+def _fail(verdict: Verdict) -> Verdict:
+    return Verdict("failed", verdict.reason, verdict.status, verdict.error)

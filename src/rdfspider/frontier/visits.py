@@ -1,0 +1,39 @@
+"""When pages are due again: a table of times, read up to now."""
+
+from rdfspider.frontier.keys import pack_visit, unpack_visit
+from rdfspider.frontier.store import Store
+
+
+class Visits:
+    """The visits to come of all URLs."""
+
+    def __init__(self, store: Store) -> None:
+        self._visits = store.tables["visits"]
+        self._cursor = pack_visit(0, 0)
+        self._taken: set[int] = set()
+        """Those that were taken and whose end is only staged; a clock that is set back would bring them up again."""
+
+    def put(self, due: float, url_id: int) -> None:
+        """Stage a visit; the time is in seconds since 1970."""
+        key = pack_visit(_to_ms(due), url_id)
+        self._visits.put(key, b"")
+        self._cursor = min(self._cursor, key)
+
+    def take_due(self, now: float, limit: int) -> list[int]:
+        """Ids of URLs that are due, and stage that their visits are no longer to come."""
+        ids = []
+        for key, _ in self._visits.scan(self._cursor, pack_visit(_to_ms(now) + 1, 0), limit):
+            self._visits.delete(key)
+            ids.append(unpack_visit(key)[1])
+            self._cursor = key + b"\0"
+        ids = [url_id for url_id in ids if url_id not in self._taken]
+        self._taken.update(ids)
+        return ids
+
+    def settle(self) -> None:
+        """After a commit: what was taken is gone from the table."""
+        self._taken.clear()
+
+
+def _to_ms(time: float) -> int:
+    return max(int(time * 1000), 0)
