@@ -303,7 +303,8 @@ def test_documents_come_from_a_folder(run: Run, tmp_path: Path) -> None:
         (["extract", "a.html", "--stylesheets", "none"], "none"),
         (["extract", "a.html", "--transforms", "none"], "none"),
         (["extract"], "SOURCE"),
-        (["crawl"], "crawl"),
+        (["crwal"], "crwal"),
+        (["crawl"], "Missing option '--dir'. (see rdfspider crawl --help)"),
     ],
 )
 def test_what_was_typed_wrong_gets_one_line(

@@ -4,11 +4,21 @@ import ast
 import os
 import re
 import shlex
+import ssl
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from rdfspider.cli import run_command
+from rdfspider.commands.crawl import FLAGS
+from rdfspider.run.bounds import BOUNDS, CHOICES, read_value
+from rdfspider.run.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 PATH = re.compile(
@@ -38,7 +48,11 @@ def commands() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("command", "output"), commands(), ids=[command for command, _ in commands()])
+CRAWLS = [command for command, _ in commands() if "mycrawl" in command and not command.startswith("scripts/")]
+OTHERS = [(command, output) for command, output in commands() if command not in CRAWLS]
+
+
+@pytest.mark.parametrize(("command", "output"), OTHERS, ids=[command for command, _ in OTHERS])
 def test_every_readme_command_runs(command: str, output: str, tmp_path: Path) -> None:
     if command.startswith("scripts/"):
         # These run the tests themselves; here it is enough that they are there, sound, and may be executed.
@@ -59,21 +73,69 @@ def test_every_readme_command_runs(command: str, output: str, tmp_path: Path) ->
         assert done.stdout == output
 
 
-def test_the_readme_python_example_is_true() -> None:
-    (example,) = examples("README.md", "python")
+def check_example(example: str) -> None:
+    """Run Python as it is shown; what stands behind `#` is what comes out."""
     names: dict[str, object] = {}
-    before = Path.cwd()
-    os.chdir(ROOT)
-    try:
-        for statement in ast.parse(example).body:
-            source = ast.get_source_segment(example, statement) or ""
-            line = example.splitlines()[(statement.end_lineno or 1) - 1]
-            if isinstance(statement, ast.Expr) and "  # " in line:
-                assert repr(eval(source, names)) == line.partition("  # ")[2]
-            else:
-                exec(source, names)
-    finally:
-        os.chdir(before)
+    for statement in ast.parse(example).body:
+        source = ast.get_source_segment(example, statement) or ""
+        line = example.splitlines()[(statement.end_lineno or 1) - 1]
+        if isinstance(statement, ast.Expr) and "  # " in line:
+            assert repr(eval(source, names)) == line.partition("  # ")[2]
+        else:
+            exec(source, names)
+
+
+def test_the_readme_python_example_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    extracts, _ = examples("README.md", "python")
+    monkeypatch.chdir(ROOT)
+    check_example(extracts)
+
+
+@pytest.fixture
+def example_org(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This machine is https://example.org/ for whatever crawls in the test: it serves docs/, without a pause between pages."""
+    certificate = tmp_path / "example.org.pem"
+    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=example.org"
+    alternative = [
+        "-addext",
+        "subjectAltName=DNS:example.org",
+        "-keyout",
+        certificate,
+        "-out",
+        certificate.with_suffix(".crt"),
+    ]
+    subprocess.run([*make.split(), *alternative], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.with_suffix(".crt"), certificate)
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(ROOT / "docs"))) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("RDFSPIDER_FETCH_RESOLVE", f"example.org=127.0.0.1:{server.server_port}")
+        monkeypatch.setenv("RDFSPIDER_FRONTIER_DELAY_S", "0")
+        monkeypatch.setenv("RDFSPIDER_RUN_MIN_FREE_BYTES", "0")
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate.with_suffix(".crt")))
+        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        yield
+        server.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.mark.usefixtures("example_org")
+def test_the_readme_crawl_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for command in CRAWLS:
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+    assert len(CRAWLS) == 3
+    # The last one reads the archive: docs/tea.html has a name and an offer.
+    assert "http://schema.org/price" in done.stdout
+    _, crawls = examples("README.md", "python")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mycrawl").rename("first")
+    check_example(crawls)
 
 
 def test_every_setting_says_why() -> None:
@@ -85,7 +147,53 @@ def test_every_setting_says_why() -> None:
         for field, after in zip(section.body, [*section.body[1:], None], strict=True)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
-        and section.name == "ExtractConfig"
+        and section.name.endswith("Config")
+        and section.name != "Config"
         and not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant))
     ]
     assert silent == []
+
+
+def documented_settings() -> dict[str, list[str]]:
+    """The rows of docs/configuration.md by setting: default, flag, meaning."""
+    found = {}
+    section = ""
+    for line in (ROOT / "docs/configuration.md").read_text().splitlines():
+        if heading := re.fullmatch(r"## \[(\w+)\]", line):
+            section = heading[1]
+        elif row := re.fullmatch(r"\| `(\w+)` \| (.*) \|", line):
+            found[f"{section}.{row[1]}"] = re.split(r" *\| +", row[2])
+    return found
+
+
+def test_every_setting_is_documented_with_its_default_and_bounds() -> None:
+    documented = documented_settings()
+    assert list(documented) == list(SETTINGS)
+    for name, (default, _, meaning) in documented.items():
+        setting = SETTINGS[name]
+        written = default.strip("`")
+        meant = read_value(setting, {"[]": [], '""': ""}.get(written, written))
+        assert meant == (list(setting.default) if isinstance(setting.default, tuple) else setting.default) or (
+            # These are read from what a path leads to, and none is nothing.
+            setting.kind in ("folder", "file", "syntaxes") and not meant and not setting.default
+        ), name
+        if name in BOUNDS:
+            low, high = BOUNDS[name]
+            assert f"{low:,.15g} to {high:,.15g}" in meaning, name
+        assert all(f"`{choice}`" in meaning for choice in CHOICES.get(name, ())), name
+
+
+def test_every_flag_is_documented_with_its_setting() -> None:
+    documented = {name: flag.strip("`") for name, (_, flag, _) in documented_settings().items() if flag}
+    assert documented == {name: flag for name, flag in FLAGS.items() if name in documented}
+    assert set(documented) == set(FLAGS)
+
+
+def test_the_complaints_shown_are_true(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = re.findall(r"^    (rdfspider: .*)$", (ROOT / "docs/configuration.md").read_text(), re.MULTILINE)
+    folder = tmp_path / "mycrawl"
+    assert run_command(["crawl", "example.org", "--dir", str(folder), "--scope", "site"]) == 2
+    folder.mkdir()
+    (folder / "crawl.toml").write_text("[crawl]\npgaes = 1\n")
+    assert run_command(["crawl", "example.org", "--dir", str(folder)]) == 2
+    assert capsys.readouterr().err.replace(str(folder), "mycrawl").splitlines() == shown

@@ -1,15 +1,19 @@
 """rdfspider: a spider for the web's structured data.
 
-`rdfspider.extract(body, url)` takes all statements out of one page; the command `rdfspider` does it for many.
+`rdfspider.extract(body, url)` takes all statements out of one page, `rdfspider.Crawl` goes and gets pages; the command `rdfspider`
+does both.
 """
 
 import logging
 
-from rdfspider.config import ExtractConfig
+from rdfspider.config import Config, ExtractConfig
 from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.records import Extraction, Link, Page, Problem, Robots
+from rdfspider.run.crawl import Crawl
 from rdfspider.run.documents import FolderDocuments
 from rdfspider.run.pipeline import extract
+from rdfspider.run.status import Status
 
 __version__ = "0.1.0"
 
@@ -17,6 +21,8 @@ __version__ = "0.1.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "Config",
+    "Crawl",
     "ExtractConfig",
     "Extraction",
     "FolderDocuments",
@@ -25,6 +31,8 @@ __all__ = [
     "Problem",
     "RdfspiderError",
     "Robots",
+    "RobotsTxt",
+    "Status",
     "UsageError",
     "extract",
 ]

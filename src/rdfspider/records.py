@@ -112,6 +112,7 @@ class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=
     rule: str
     """rules: ask `body`; allow: there is none; unreachable: nothing may be fetched until it answers (RFC 9309, 2.3.1.4)."""
     fetched: float
+    """When it answered; while it fails, when the first of those failures was."""
     expires: float
     """When it must be asked for again; for unreachable, not before that."""
     body: bytes = b""

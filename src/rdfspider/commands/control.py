@@ -1,0 +1,41 @@
+"""`rdfspider status`, `pause`, `resume` and `stop`: what can be asked of a crawl from another terminal."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rdfspider.run.crawl import Crawl
+from rdfspider.run.status import encode_status, write_shards, write_summary
+
+Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
+
+
+def status(
+    *,
+    folder: Folder,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as one line of JSON.")] = False,
+) -> None:
+    """Tell how a crawl goes, or how it ended."""
+    found = Crawl.open(folder).status()
+    if as_json:
+        typer.echo(encode_status(found))
+    else:
+        for line in (*write_summary(found), *write_shards(found, time.time())):
+            typer.echo(line)
+
+
+def pause(*, folder: Folder) -> None:
+    """Let a running crawl finish what is under way, and wait."""
+    Crawl.open(folder).pause()
+
+
+def resume(*, folder: Folder) -> None:
+    """Let a paused crawl go on."""
+    Crawl.open(folder).resume()
+
+
+def stop(*, folder: Folder) -> None:
+    """End a running crawl when what is under way is finished; wait until it has ended."""
+    Crawl.open(folder).stop()

@@ -1,0 +1,229 @@
+"""What each setting may be: a value as a person wrote it enters, one that can be used and stored leaves.
+
+People write text (flags, the environment) or TOML's types (`crawl.toml`); both may use `10m` for seconds and `16MB` for bytes.
+What is not allowed is a ValueError that says what is; who asked for it is told by `run/settings.py`.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import NamedTuple, get_type_hints
+
+from rdfspider.config import Config
+from rdfspider.errors import UsageError
+from rdfspider.run.pipeline import check_syntaxes
+
+Plain = bool | int | float | str | list[str]
+"""What a setting is in a file: TOML's simple types, and lists of text."""
+
+
+class Setting(NamedTuple):
+    """One field of a section of Config."""
+
+    name: str
+    """`section.field`"""
+    kind: str
+    """switch, count, size, duration, number, text, list, syntaxes, folder or file."""
+    default: object
+
+
+CHOICES = {
+    "crawl.scope": ("host", "domain", "prefix", "any"),
+    "archive.keep": ("structured", "all", "none"),
+}
+"""Settings that are one of some words."""
+
+_PATHS = {"extract.documents": "folder", "extract.stylesheets": "folder", "extract.transforms": "file"}
+BOUNDS: dict[str, tuple[float, float]] = {
+    "crawl.shards": (0, 999),
+    "frontier.give_up_errors": (1, 1_000),
+    "frontier.attempts": (1, 1_000),
+    "frontier.max_redirects": (0, 100),
+    "frontier.seen_cache": (1, 1_000_000_000),
+    "frontier.block_cache_bytes": (1_000_000, 1_000_000_000_000),
+    "fetch.connections": (1, 10_000),
+    "fetch.connect_timeout_s": (0.001, 3_600),
+    "fetch.first_byte_timeout_s": (0.001, 3_600),
+    "fetch.timeout_s": (0.001, 86_400),
+    "fetch.max_body_bytes": (1, 2_000_000_000),
+    "fetch.max_flight_bytes": (1, 1_000_000_000_000),
+    "fetch.robots_ttl_s": (1, 86_400),
+    "archive.segment_bytes": (1_000, 1_000_000_000_000),
+    "run.group_pages": (1, 32),
+    "run.extract_timeout_s": (0.1, 3_600),
+    "extract.max_body_bytes": (1, 2_000_000_000),
+    "extract.max_depth": (1, 1_000),
+    "extract.transform_seconds": (0.1, 3_600),
+}
+"""Numbers that are not "0 or more". The upper bounds keep a slip of the keyboard from taking all memory, processes or sockets."""
+
+# 31 years in seconds, and a petabyte: nobody means more.
+_MOST = {"duration": 1e9, "number": 1e6, "count": 1e15, "size": 1e15}
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
+_CONTACT = re.compile(r"https?://[^\s()<>]+|(?:mailto:)?[^\s()<>@]+@[^\s()<>@]+")
+_SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def list_settings() -> dict[str, Setting]:
+    """Every setting by its name, in the order of Config."""
+    found = {}
+    for section, section_type in get_type_hints(Config).items():
+        defaults = section_type()
+        hints = get_type_hints(section_type)
+        for field in fields(section_type):
+            name = f"{section}.{field.name}"
+            found[name] = Setting(name, _find_kind(name, hints[field.name]), getattr(defaults, field.name))
+    return found
+
+
+def read_value(setting: Setting, value: object) -> Plain:
+    """The value as it is used and stored; a ValueError says what is allowed."""
+    if setting.kind in _MOST:
+        return _read_number(setting, value)
+    if setting.kind == "switch":
+        chosen = _SWITCH.get(value.lower()) if isinstance(value, str) else value
+        if not isinstance(chosen, bool):
+            raise ValueError("true or false")
+        return chosen
+    if setting.kind in ("list", "syntaxes"):
+        return _read_list(setting, value)
+    return _read_text(setting, value)
+
+
+def describe_allowed(setting: Setting) -> str:
+    """What the setting may be, in a few words."""
+    if setting.name in CHOICES:
+        return f"one of {', '.join(CHOICES[setting.name])}"
+    if setting.kind not in _MOST:
+        return {"switch": "true or false", "folder": "the path of a folder", "file": "the path of a file"}.get(
+            setting.kind, "text" if setting.kind == "text" else "a list of text"
+        )
+    low, high = _find_bounds(setting)
+    bounds = f"from {low:,.15g} to {high:,.15g}" if setting.name in BOUNDS else f"of {low:g} or more"
+    what, example = {
+        "count": ("a whole number", ""),
+        "size": ("a number of bytes", ", such as 500000 or 16MB"),
+        "duration": ("a number of seconds", ", such as 90, 10m or 2h"),
+        "number": ("a number", ""),
+    }[setting.kind]
+    return f"{what} {bounds}{example}"
+
+
+def _find_kind(name: str, hint: object) -> str:
+    field = name.partition(".")[2]
+    if name in _PATHS:
+        return _PATHS[name]
+    if name == "extract.syntaxes":
+        return "syntaxes"
+    if field.endswith(("_s", "_seconds")) and hint is float:
+        return "duration"
+    if field.endswith("bytes"):
+        return "size"
+    return {bool: "switch", int: "count", float: "number", str: "text"}.get(hint, "list")  # type: ignore[call-overload,no-any-return]
+
+
+def _find_bounds(setting: Setting) -> tuple[float, float]:
+    return BOUNDS.get(setting.name, (0, _MOST[setting.kind]))
+
+
+def _read_number(setting: Setting, value: object) -> int | float:
+    allowed = describe_allowed(setting)
+    number = _read_units(setting.kind, value) if isinstance(value, str) else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise ValueError(allowed)
+    low, high = _find_bounds(setting)
+    if not low <= number <= high:
+        raise ValueError(allowed)
+    if setting.kind in ("count", "size"):
+        if number != int(number):
+            raise ValueError(allowed)
+        return int(number)
+    return float(number)
+
+
+def _read_units(kind: str, text: str) -> float | None:
+    """The number that a text means; None where it means none."""
+    text = text.strip()
+    if kind == "duration" and _DURATION.match(text):
+        parts = _DURATION.findall(text)
+        is_whole = "".join(number + unit for number, unit in parts) == text
+        # 1h30 could be minutes or seconds.
+        if is_whole and (len(parts) == 1 or all(unit for _, unit in parts)):
+            return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if kind == "size" and (size := _SIZE.fullmatch(text)):
+        power = " kmgt".index((size[2] or " ").lower())
+        return float(size[1]) * float((1024 if size[3] else 1000) ** power)
+    try:
+        return int(text) if kind == "count" else float(text)
+    except ValueError:
+        return None
+
+
+def _read_text(setting: Setting, value: object) -> str:
+    allowed = describe_allowed(setting)
+    if not isinstance(value, str) or not _is_storable(value):
+        raise ValueError(allowed)
+    if setting.name in CHOICES and value not in CHOICES[setting.name]:
+        raise ValueError(allowed)
+    if setting.name == "fetch.contact" and value and not _CONTACT.fullmatch(value):
+        raise ValueError("a URL or an e-mail address")
+    return value
+
+
+def _read_list(setting: Setting, value: object) -> list[str]:
+    if isinstance(value, str):
+        value = value.replace(",", " ").split() if setting.kind == "syntaxes" else value.split()
+    if not isinstance(value, Iterable):
+        raise ValueError(describe_allowed(setting))
+    found = list(value)
+    if not all(isinstance(entry, str) and _is_storable(entry) for entry in found):
+        raise ValueError(describe_allowed(setting))
+    # An empty entry asks for nothing: so a flag can take back what crawl.toml says.
+    entries = [entry for entry in found if entry]
+    if setting.kind == "syntaxes" and entries:
+        try:
+            check_syntaxes(entries)
+        except UsageError as error:
+            raise ValueError(str(error).partition("; ")[2].replace("known are", "some of")) from error
+        return sorted(set(entries))
+    if setting.name in ("crawl.include", "crawl.exclude"):
+        _check_patterns(entries)
+    if setting.name == "fetch.resolve":
+        _check_addresses(entries)
+    return entries
+
+
+def _check_patterns(patterns: list[str]) -> None:
+    for pattern in patterns:
+        try:
+            # As a part of a longer expression, which is what it becomes.
+            re.compile(f"(?:{pattern})")
+        except (re.error, RecursionError, OverflowError) as error:
+            raise ValueError(f"regular expressions of Python, but {pattern!r}: {error}") from error
+
+
+def _check_addresses(entries: list[str]) -> None:
+    # Not at the top: the resolver brings a library that is not needed before somebody crawls.
+    from rdfspider.fetch.dns import read_static_entry
+
+    for entry in entries:
+        try:
+            read_static_entry(entry)
+        except UsageError as error:
+            raise ValueError(f"PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085, but {entry!r}") from error
+
+
+def _is_storable(text: str) -> bool:
+    """Whether it is one line of Unicode; bytes that were none come from the command line as lone surrogates."""
+    return text.isprintable() or (not any(ord(character) < 32 for character in text) and _is_unicode(text))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

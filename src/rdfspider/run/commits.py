@@ -1,0 +1,260 @@
+"""What came of visits, made durable in groups: WARC first, then the frontier, then the world is told.
+
+A crash at any instant leaves either both or neither of a page's archive records and its state: the frontier's commit holds the
+lengths of the WARC files, and what is beyond them is cut off at the next start.
+"""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from xxhash import xxh3_64_hexdigest
+
+from rdfspider.archive.writer import ArchiveWriter, Written
+from rdfspider.config import Config
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, Verdict
+from rdfspider.run.heartbeat import Meter
+from rdfspider.run.messages import encode_links
+from rdfspider.run.peers import Peers
+from rdfspider.run.scope import Router, Scope
+
+_log = logging.getLogger(__name__)
+
+# How long something waits for others to be made durable with it.
+_GROUP_S = 0.2
+# Seeds that are put into the frontier in one batch.
+_SEED_BATCH = 2_000
+_ROOM_POLL_S = 1.0
+# What the frontier keeps for us with each commit.
+_WARC_LENGTHS, _SEEDS_MARK, _SCOPE_ADDITIONS = "warc-lengths", "seeds-mark", "scope-additions"
+
+
+class Finished(NamedTuple):
+    """What came of one lease."""
+
+    lease: Lease
+    verdict: Verdict
+    exchange: Capture | Failure | None = None
+    extraction: Extraction | None = None
+    found: Sequence[Discovered] = ()
+
+
+class Committer:
+    """The group that waits, and the way to the disk."""
+
+    def __init__(
+        self,
+        number: int,
+        folder: Path,
+        config: Config,
+        frontier: Frontier,
+        scope: Scope,
+        router: Router,
+        meter: Meter,
+    ) -> None:
+        self._number = number
+        self._folder = folder
+        self._config = config
+        self._frontier = frontier
+        self._scope = scope
+        self._router = router
+        self._meter = meter
+        self.scope_additions: tuple[str, ...] = self._load_scope()
+        """URLs that seeds redirected to: they widen the scope."""
+        self.suspended = ""
+        """Why nothing can be made durable now; empty when it can."""
+        self._archive = self._open_archive()
+        self._new_scope: list[str] = []
+        self._group: list[Finished] = []
+        self._in_commit = 0
+        self._is_finishing = False
+        self._due = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Outcomes that are not durable yet."""
+        return len(self._group) + self._in_commit
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing waits to be made durable."""
+        return not self.waiting and not self._frontier.has_staged
+
+    def add_seeds(self, seeds: Sequence[str]) -> None:
+        """Set the scope, and schedule the seeds that this shard owns, unless all of them were put in before."""
+        for url in (*seeds, *self.scope_additions):
+            self._scope.extend(url)
+        mark = xxh3_64_hexdigest("\n".join(seeds).encode()).encode()
+        if self._frontier.get_meta(_SEEDS_MARK) != mark:
+            for start in range(0, len(seeds), _SEED_BATCH):
+                batch = (Discovered(url, found_as="seed") for url in seeds[start : start + _SEED_BATCH])
+                self._frontier.add(self._router.route(batch).own)
+                self._frontier.commit()
+            self._frontier.put_meta(_SEEDS_MARK, mark)
+            self._frontier.commit()
+            self._frontier.sync()
+
+    def add(self, finished: Finished) -> None:
+        """Take an outcome into the group."""
+        self._group.append(finished)
+        if len(self._group) >= self._config.run.group_pages:
+            self._due.set()
+        else:
+            self.note()
+
+    def receive(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
+        """Links that another shard found; they are acknowledged when they are durable."""
+        for link in links:
+            if link.found_as == "seed":
+                self._take_into_scope(link.url)
+        self._frontier.receive(source, epoch, sequence, self._router.route(links).own)
+        self.note()
+
+    def widen_scope(self, additions: Iterable[str]) -> None:
+        """Other shards found that seeds lead there; this shard's links may go there too."""
+        for url in additions:
+            self._take_into_scope(url)
+        self._new_scope.clear()
+
+    def note(self) -> None:
+        """Something was staged in the frontier: it is made durable soon."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_GROUP_S, self._due.set)
+
+    def hurry(self) -> None:
+        """Nothing else is under way, so nothing is worth waiting for."""
+        if not self.is_settled:
+            self._due.set()
+
+    async def run(self, peers: Peers, tell: Callable[[], None]) -> None:
+        """Commit whenever a group is due, and tell when it is done; raises when the disk fails."""
+        try:
+            while not (self._is_finishing and self.is_settled):
+                await self._due.wait()
+                await self._wait_for_room()
+                await self._commit(peers)
+                tell()
+        finally:
+            tell()
+
+    def finish(self) -> None:
+        """Nothing more will come: `run` returns when all is durable."""
+        self._is_finishing = True
+        self._due.set()
+
+    def close(self) -> None:
+        """Close the archive; what was not committed is cut off at the next start."""
+        self._archive.close()
+
+    async def _commit(self, peers: Peers) -> None:
+        """Make durable all that is finished or staged now."""
+        self._due.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        group, self._group = self._group, []
+        self._in_commit = len(group)
+        with self._meter.of("archive"):
+            written = [self._write(item) for item in group]
+            self._archive.flush()
+            lengths = self._archive.positions()
+        await asyncio.to_thread(self._archive.sync)
+        with self._meter.of("frontier"):
+            for item, record in zip(group, written, strict=True):
+                self._stage(item, record)
+            if group:
+                self._frontier.put_meta(_WARC_LENGTHS, msgspec.msgpack.encode(lengths))
+            self._frontier.commit()
+        await asyncio.to_thread(self._frontier.sync)
+        self._archive.publish()
+        self._in_commit = 0
+        peers.permits.spend(sum(item.verdict.is_page for item in group))
+        if self._new_scope:
+            peers.tell_scope(tuple(self._new_scope))
+            self._new_scope.clear()
+        peers.after_commit()
+
+    def _write(self, item: Finished) -> Written | None:
+        if not item.verdict.is_final:
+            return None
+        via = (self._frontier.url_of(item.lease.via) if item.lease.via else None) or ""
+        try:
+            return self._archive.write_outcome(item.lease, item.verdict, item.exchange, item.extraction, via=via)
+        except OSError:
+            raise
+        except Exception:
+            # A page that cannot be written must not stop the shard, now and at each new start.
+            _log.exception("the records of %s could not be written", item.lease.url)
+            return self._archive.write_outcome(item.lease, item.verdict, None, None, via=via)
+
+    def _stage(self, item: Finished, written: Written | None) -> None:
+        """All that follows from one outcome, in the frontier's next commit."""
+        if written is not None and isinstance(item.exchange, Capture):
+            # An answer "not modified" need not repeat what it was asked by.
+            is_same = item.exchange.status == 304
+            self._frontier.record(
+                item.lease,
+                item.verdict,
+                digest=written.digest,
+                etag=item.exchange.header("etag") or (item.lease.etag if is_same else ""),
+                last_modified=item.exchange.header("last-modified") or (item.lease.last_modified if is_same else ""),
+                captured=written.captured,
+                body_bytes=len(item.exchange.page.body),
+                quads=count_quads(item.extraction),
+                position=written.position,
+            )
+        else:
+            self._frontier.record(item.lease, item.verdict, position=written.position if written else None)
+        for link in item.found:
+            if link.found_as == "seed":
+                self._take_into_scope(link.url)
+        routed = self._router.route(item.found)
+        self._frontier.add(routed.own)
+        for shard, links in routed.others.items():
+            self._frontier.put_outbox(shard, encode_links(links))
+
+    def _take_into_scope(self, url: str) -> None:
+        """A seed leads to this URL: from now on its place is in scope, here and, once it is durable, in all shards."""
+        if self._scope.extend(url):
+            self.scope_additions = (*self.scope_additions, url)
+            self._frontier.put_meta(_SCOPE_ADDITIONS, msgspec.msgpack.encode(self.scope_additions))
+            self._new_scope.append(url)
+
+    async def _wait_for_room(self) -> None:
+        """Hold everything while the disk is nearly full."""
+        least = self._config.run.min_free_bytes
+        while shutil.disk_usage(self._folder).free < least:
+            self.suspended = f"less than {least // 1_000_000:,} MB are free where {self._folder} is"
+            await asyncio.sleep(_ROOM_POLL_S)
+        self.suspended = ""
+
+    def _open_archive(self) -> ArchiveWriter:
+        """The archive as of the frontier's last commit; URLs whose records were lost are scheduled again."""
+        stored = self._frontier.get_meta(_WARC_LENGTHS)
+        archive = ArchiveWriter(
+            self._folder / "warc",
+            self._config.archive,
+            prefix=f"shard-{self._number:03}",
+            info={"operator": self._config.fetch.contact, "robots": "RFC 9309"},
+            committed=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else None,
+        )
+        for position in archive.lost:
+            self._frontier.reschedule_after(*position)
+        if archive.lost:
+            self._frontier.commit()
+        return archive
+
+    def _load_scope(self) -> tuple[str, ...]:
+        stored = self._frontier.get_meta(_SCOPE_ADDITIONS)
+        return msgspec.msgpack.decode(stored, type=tuple[str, ...]) if stored else ()
+
+
+def count_quads(extraction: Extraction | None) -> int:
+    """Statements of all syntaxes."""
+    return sum(nquads.count("\n") for nquads in extraction.statements.values()) if extraction else 0

@@ -1,0 +1,291 @@
+"""The coordinator: who is there, how many pages may still be fetched, and whether all is over.
+
+Beats, asks and answers of the shards enter, and commands of people; permits, questions and commands leave. It is on no page's
+path, and all it knows is soft: shards tell it again when they arrive.
+
+The end is found in rounds: every shard is asked whether it is idle. When all are, twice in a row and with the same
+generations, nothing was committed in between, so nothing can be on its way.
+"""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import zmq
+
+from rdfspider.config import CrawlConfig
+from rdfspider.frontier.clock import Clock
+from rdfspider.run.messages import (
+    Answer,
+    Arrival,
+    Beat,
+    Command,
+    Control,
+    CoordinatorMessage,
+    Heard,
+    Permits,
+    PermitsReturned,
+    PermitsWanted,
+    Recall,
+    Round,
+    RoundAnswer,
+    ScopeFound,
+    ShardMessage,
+)
+from rdfspider.run.permits import PermitBook
+from rdfspider.run.wires import COORDINATOR, Wire, find_endpoint, open_hub
+
+_log = logging.getLogger(__name__)
+
+# A round that is not answered by then is given up; the next beats begin another.
+_ROUND_S = 10.0
+
+Letters = list[tuple[int, CoordinatorMessage]]
+"""Messages, each with the shard that it is for."""
+
+
+class Coordinator:
+    """The soft state of a crawl. Pure logic: messages in, letters out."""
+
+    def __init__(self, shards: int, config: CrawlConfig, spent_s: float = 0.0, clock: Clock | None = None) -> None:
+        """`spent_s` is what earlier runs of this crawl have used of its time."""
+        self._shards = shards
+        self._config = config
+        self._clock = clock or Clock()
+        self._spent_s = spent_s
+        self._started = self._clock.monotonic()
+        self._epochs: dict[int, int] = {}
+        self._pages: dict[int, int] = {}
+        self._body_bytes: dict[int, int] = {}
+        self._scope: dict[str, None] = {}
+        self._permits = PermitBook(config.pages, shards)
+        self._round = 0
+        self._round_started = 0.0
+        self._answers: dict[int, RoundAnswer] | None = None
+        """Those of the round that is under way; None when there is none."""
+        self._last_generations: dict[int, tuple[int, int]] | None = None
+        """Those of the round before, if all were idle in it."""
+        self.beats: dict[int, Beat] = {}
+        """The last one of each shard, also of those that are gone."""
+        self.is_paused = False
+        self.ended = ""
+        """Why the crawl is over: done (nothing is left), pages, bytes, time, stopped, halted; empty while it is not."""
+
+    @property
+    def ran_s(self) -> float:
+        """Seconds that the crawl has run, over all its runs."""
+        return self._spent_s + self._clock.monotonic() - self._started
+
+    @property
+    def pages(self) -> int:
+        """Pages committed, as far as is known."""
+        return sum(self._pages.values())
+
+    @property
+    def present(self) -> frozenset[int]:
+        """The shards that have arrived and not died since."""
+        return frozenset(self._epochs)
+
+    def hear(self, message: ShardMessage) -> Letters:
+        """Take what a shard says; what was said by an earlier epoch of it is not heard."""
+        if isinstance(message, Arrival):
+            return self._welcome(message)
+        if isinstance(message, ScopeFound):
+            return self._widen_scope(message.additions)
+        if self._epochs.get(message.shard) != message.epoch:
+            return []
+        match message:
+            case Beat():
+                return [(message.shard, Heard(message.epoch)), *self._take_beat(message)]
+            case PermitsWanted(shard, _, count):
+                self._permits.want(shard, count)
+                return self._give_permits()
+            case PermitsReturned(shard, _, count):
+                self._permits.take_back(shard, count)
+                return self._give_permits()
+            case RoundAnswer():
+                return self._take_answer(message)
+
+    def lose(self, shard: int) -> None:
+        """The process of a shard has ended. Its permits stay out until it is back and says what it has committed."""
+        self._epochs.pop(shard, None)
+        self._end_rounds()
+
+    def tick(self) -> Letters:
+        """What time alone brings; to be called every second or so."""
+        if self._config.time_s and self.ran_s >= self._config.time_s:
+            return self.end("time")
+        if self._answers is not None and self._clock.monotonic() > self._round_started + _ROUND_S:
+            self._end_rounds()
+        return self._give_permits()
+
+    def obey(self, command: str) -> tuple[Answer, Letters]:
+        """Do what a person asks."""
+        match command:
+            case "status":
+                return Answer(True, beats=tuple(self.beats.values())), []
+            case "stop":
+                return Answer(True), self.end("stopped")
+            case "halt":
+                return Answer(True), self.end("halted")
+            case "pause" | "resume" if self.ended:
+                return Answer(False, "the crawl is ending"), []
+            case "pause" | "resume":
+                self.is_paused = command == "pause"
+                return Answer(True), self._tell_all(Control(command))
+        return Answer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
+
+    def end(self, reason: str) -> Letters:
+        """Tell all shards to stop, or to halt even if they are stopping already."""
+        if self.ended and reason != "halted":
+            return []
+        self.ended = reason
+        return self._tell_all(self._last_word())
+
+    def _welcome(self, arrival: Arrival) -> Letters:
+        shard = arrival.shard
+        self._end_rounds()
+        self._epochs[shard] = arrival.epoch
+        self._pages[shard], self._body_bytes[shard] = arrival.pages, arrival.body_bytes
+        self._permits.arrive(shard, arrival.pages)
+        letters: Letters = []
+        if self.is_paused:
+            letters.append((shard, Control("pause")))
+        if self.ended:
+            letters.append((shard, self._last_word()))
+        if missed := tuple(addition for addition in self._scope if addition not in arrival.scope):
+            letters.append((shard, Control("scope", additions=missed)))
+        return [*letters, *self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
+
+    def _take_beat(self, beat: Beat) -> Letters:
+        self.beats[beat.shard] = beat
+        self._pages[beat.shard], self._body_bytes[beat.shard] = beat.pages, beat.body_bytes
+        return self._check_limits() or self._start_round()
+
+    def _check_limits(self) -> Letters:
+        if self._config.pages and self.pages >= self._config.pages:
+            return self.end("pages")
+        if self._config.bytes and sum(self._body_bytes.values()) >= self._config.bytes:
+            return self.end("bytes")
+        return []
+
+    def _give_permits(self) -> Letters:
+        given = self._permits.give_out()
+        letters: Letters = [(shard, Permits(self._epochs[shard], count)) for shard, count in given.items()]
+        if waiting := self._permits.waiting:
+            letters += [(shard, Recall(epoch)) for shard, epoch in self._epochs.items() if shard not in waiting]
+        return letters
+
+    def _start_round(self) -> Letters:
+        """Ask all whether they are idle, once the beats of all say so."""
+        if self._answers is not None or self.ended or len(self._epochs) < self._shards:
+            return []
+        beats = [self.beats.get(shard) for shard in self._epochs]
+        if not all(beat and beat.is_idle and beat.epoch == self._epochs[beat.shard] for beat in beats):
+            self._last_generations = None
+            return []
+        self._round += 1
+        self._round_started = self._clock.monotonic()
+        self._answers = {}
+        return self._tell_all(Round(self._round))
+
+    def _take_answer(self, answer: RoundAnswer) -> Letters:
+        if self._answers is None or answer.number != self._round:
+            return []
+        if not answer.is_idle:
+            self._end_rounds()
+            return []
+        self._answers[answer.shard] = answer
+        if len(self._answers) < self._shards:
+            return []
+        generations = {shard: answer.generation for shard, answer in self._answers.items()}
+        self._answers = None
+        if generations == self._last_generations:
+            return self.end("done")
+        self._last_generations = generations
+        return self._start_round()
+
+    def _end_rounds(self) -> None:
+        self._answers = None
+        self._last_generations = None
+
+    def _widen_scope(self, additions: tuple[str, ...]) -> Letters:
+        new = tuple(addition for addition in additions if addition not in self._scope)
+        self._scope.update(dict.fromkeys(new))
+        return self._tell_all(Control("scope", additions=new)) if new else []
+
+    def _last_word(self) -> Control:
+        return Control("halt" if self.ended == "halted" else "stop", self.ended)
+
+    def _tell_all(self, message: CoordinatorMessage) -> Letters:
+        return [(shard, message) for shard in self._epochs]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(ShardMessage)
+
+
+class CoordinatorHub:
+    """The coordinator's socket, for shards and for the command line; it runs in the parent process."""
+
+    def __init__(self, coordinator: Coordinator, folder: Path | str, on_change: Callable[[], None]) -> None:
+        """`on_change` is called after everything that was heard."""
+        self._coordinator = coordinator
+        self.endpoint = find_endpoint(folder, COORDINATOR)
+        self._on_change = on_change
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._wire: Wire | None = None
+
+    def open(self) -> None:
+        """Bind the socket; needs a running loop."""
+        self._wire = Wire(open_hub(self._context, self.endpoint), self._read, linger_ms=500)
+
+    def close(self) -> None:
+        """Close the socket, once the last words are out."""
+        if self._wire is not None:
+            self._wire.close()
+        self._context.term()
+
+    def send(self, letters: Letters) -> None:
+        """Send what the coordinator wants to be sent; what is for a shard that is gone is lost, as it should be."""
+        assert self._wire is not None
+        for shard, message in letters:
+            self._wire.send([str(shard).encode(), _encoder.encode(message)])
+
+    def _read(self, frames: list[bytes]) -> None:
+        """Shards send a name and a message; a REQ socket has an empty frame between them."""
+        sender, *rest = frames
+        try:
+            if len(rest) == 1:
+                self.send(self._coordinator.hear(_decoder.decode(rest[0])))
+            else:
+                self._answer([sender, *rest[:-1]], rest[-1])
+        except msgspec.MsgspecError:
+            _log.warning("something that is no message came to the coordinator")
+        self._on_change()
+
+    def _answer(self, envelope: list[bytes], request: bytes) -> None:
+        assert self._wire is not None
+        try:
+            answer, letters = self._coordinator.obey(msgspec.json.decode(request, type=Command).command)
+        except msgspec.MsgspecError as error:
+            answer, letters = Answer(False, f"this is no command: {error}"), []
+        self._wire.send([*envelope, msgspec.json.encode(answer)])
+        self.send(letters)
+
+
+def send_command(endpoint: str, command: str, timeout_s: float = 5.0) -> Answer | None:
+    """Ask the coordinator of a running crawl for something, from another process; None when nobody answers."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    socket = context.socket(zmq.REQ)
+    socket.linger = 0
+    try:
+        socket.connect(endpoint)
+        socket.send(msgspec.json.encode(Command(command)))
+        if not socket.poll(int(timeout_s * 1000)):
+            return None
+        return msgspec.json.decode(socket.recv(), type=Answer)
+    finally:
+        socket.close()
+        context.term()

@@ -1,0 +1,126 @@
+"""A crawl as a whole, for Python and for the command line: make or find its folder, run it, ask it, tell it.
+
+crawl = Crawl.create("mycrawl", ["https://example.org/"], pages=100, contact="me@example.org")
+status = crawl.run()
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rdfspider.config import Config
+from rdfspider.errors import UsageError
+from rdfspider.run.folder import add_seeds, change_settings, check_folder, hold_lock, is_in_use, make_folder
+from rdfspider.run.folder import read_seeds as read_known_seeds
+from rdfspider.run.seeds import read_seeds
+from rdfspider.run.settings import ask_config, ask_flags, load_config
+from rdfspider.run.status import Status, read_status
+
+CONTROL = "control"
+"""The file that names where a running crawl listens."""
+_ANSWER_S = 10.0
+_POLL_S = 0.1
+
+
+class Crawl:
+    """A crawl in its folder, running or not."""
+
+    def __init__(self, folder: Path, config: Config | None = None) -> None:
+        self.folder = folder
+        self._config = config
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | Path,
+        seeds: Iterable[str] = (),
+        *,
+        seeds_file: Path | None = None,
+        config: Config | None = None,
+        **settings: object,
+    ) -> "Crawl":
+        """Make a crawl, or take up the one that is in the folder; more seeds and other settings become part of it.
+
+        Settings are named `section_field`, or just `field` where one section alone has it; they win over `config`, and are
+        kept in the folder's crawl.toml. A mistake is a UsageError, and changes nothing.
+        """
+        folder = Path(folder)
+        asked = (ask_config(config) if config else {}) | ask_flags(settings)
+        check_folder(folder)
+        # Everything is checked before anything is made.
+        found = load_config(folder, asked)
+        urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
+        if not urls and not (folder.is_dir() and read_known_seeds(folder)):
+            raise UsageError(f"{folder} has no seeds yet: name at least one URL to start from")
+        folder.mkdir(parents=True, exist_ok=True)
+        with hold_lock(folder):
+            if check_folder(folder):
+                change_settings(folder, asked)
+            else:
+                make_folder(folder, found.crawl.shards, _name_software(), asked)
+            add_seeds(folder, urls)
+        return cls(folder, found)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "Crawl":
+        """The crawl that is in the folder, as it is."""
+        folder = Path(folder)
+        if not folder.exists():
+            raise UsageError(f"{folder}: there is no such folder")
+        if not check_folder(folder):
+            raise UsageError(f"{folder} is not a crawl: it has no crawl.toml that `rdfspider crawl` has made")
+        return cls(folder)
+
+    @property
+    def config(self) -> Config:
+        """Its settings; the environment counts too."""
+        if self._config is None:
+            self._config = load_config(self.folder)
+        return self._config
+
+    def run(self, on_progress: Callable[[Status], None] | None = None) -> Status:
+        """Crawl until nothing is left, a limit is reached or somebody stops it; `on_progress` is told every second."""
+        # Not at the top: it brings the whole crawler, of which who only extracts has no use.
+        from rdfspider.run.local import run_local
+
+        with hold_lock(self.folder):
+            return run_local(self.folder, self.config, on_progress)
+
+    def status(self) -> Status:
+        """How it goes, or how it ended."""
+        return read_status(self.folder)
+
+    def pause(self) -> None:
+        """Let a running crawl finish what is under way and wait."""
+        self._tell("pause")
+
+    def resume(self) -> None:
+        """Let a paused crawl go on."""
+        self._tell("resume")
+
+    def stop(self) -> None:
+        """Let a running crawl finish what is under way and end; returns when it has."""
+        self._tell("stop")
+        while is_in_use(self.folder):
+            time.sleep(_POLL_S)
+
+    def _tell(self, command: str) -> None:
+        if not is_in_use(self.folder):
+            raise UsageError(f"{self.folder}: no crawl runs there")
+        try:
+            endpoint = (self.folder / CONTROL).read_text("utf-8").strip()
+        except FileNotFoundError:
+            raise UsageError(f"{self.folder}: the crawl is starting; try again in a moment") from None
+        from rdfspider.run.coordinator import send_command
+
+        answer = send_command(endpoint, command, _ANSWER_S)
+        if answer is None:
+            raise UsageError(f"{self.folder}: the crawl does not answer")
+        if not answer.is_done:
+            raise UsageError(f"{self.folder}: {answer.message}")
+
+
+def _name_software() -> str:
+    from rdfspider import __version__
+
+    return f"rdfspider {__version__}"

@@ -1,0 +1,120 @@
+"""Links on their way between two shards: the sender's window over its outbox, and the receiver's place in it.
+
+Entries are sent in order and stay in the outbox until they are durable at the receiver, so that either side may die at any
+moment. Each names the one before it: a receiver that does not have that one has missed something and says so.
+"""
+
+from collections import deque
+
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.run.messages import Cursor, Links, Received
+
+# Bytes that may be on their way to one shard: enough to keep it busy, little to send again.
+_WINDOW_BYTES = 256 * 1024
+
+
+class Delivery:
+    """The entries of this shard's outbox for one destination."""
+
+    def __init__(self, frontier: Frontier, destination: int) -> None:
+        self._frontier = frontier
+        self._destination = destination
+        self._sent: Cursor = (0, 0)
+        self._in_flight: deque[tuple[Cursor, int]] = deque()
+        self._in_flight_bytes = 0
+        self._is_open = False
+        self.has_more = False
+        """Whether entries wait for room in the window, or for the destination to be there."""
+        self.survey()
+
+    @property
+    def is_received(self) -> bool:
+        """Whether the destination has all that was committed."""
+        return not self._in_flight and not self.has_more
+
+    def resume(self, cursor: Cursor) -> None:
+        """The destination says what it has: go on from there, whatever was sent before."""
+        self._is_open = True
+        self._in_flight.clear()
+        self._in_flight_bytes = 0
+        self._sent = cursor
+        self._frontier.clear_outbox(self._destination, cursor)
+
+    def suspend(self) -> None:
+        """The destination is another now; nothing is sent before it has said what it has."""
+        self._is_open = False
+        self.has_more = self.has_more or bool(self._in_flight)
+
+    def acknowledge(self, cursor: Cursor) -> None:
+        """The destination has made all up to the cursor durable."""
+        if not self._in_flight or cursor < self._in_flight[0][0]:
+            return
+        while self._in_flight and self._in_flight[0][0] <= cursor:
+            self._in_flight_bytes -= self._in_flight.popleft()[1]
+        self._frontier.clear_outbox(self._destination, cursor)
+
+    def survey(self) -> None:
+        """See whether anything waits for a destination that is not there."""
+        self.has_more = bool(self._frontier.outbox(self._destination, self._sent, 1))
+
+    def take(self) -> list[Links]:
+        """The entries that may be sent now."""
+        if not self._is_open:
+            self.survey()
+            return []
+        taken: list[Links] = []
+        self.has_more = False
+        while (room := _WINDOW_BYTES - self._in_flight_bytes) > 0:
+            entries = self._frontier.outbox(self._destination, self._sent, room)
+            if not entries:
+                return taken
+            for epoch, sequence, payload in entries:
+                cursor = (epoch, sequence)
+                taken.append(Links(cursor, self._sent, payload))
+                self._sent = cursor
+                self._in_flight.append((cursor, len(payload)))
+                self._in_flight_bytes += len(payload)
+        self.has_more = True
+        return taken
+
+
+class Intake:
+    """How far the links of one source have come."""
+
+    def __init__(self, frontier: Frontier, source: int) -> None:
+        self._frontier = frontier
+        self._source = source
+        self.durable: Cursor = frontier.inbox_cursor(source)
+        self._accepted = self.durable
+        self._has_told_gap = False
+
+    def judge(self, links: Links) -> tuple[bool, Received | None]:
+        """Whether the links are the next ones, and what to tell their sender."""
+        if links.cursor <= self._accepted:
+            return False, Received(self.durable) if links.cursor <= self.durable else None
+        if links.previous > self._accepted:
+            # All that follows a gap would say the same.
+            told, self._has_told_gap = self._has_told_gap, True
+            return False, None if told else Received(self.durable, has_gap=True)
+        self._has_told_gap = False
+        self._accepted = links.cursor
+        return True, None
+
+    def reject(self) -> Received:
+        """The frontier did not take what seemed to be next: everything that is not durable has to come again."""
+        self._accepted = self.durable
+        return Received(self.durable, has_gap=True)
+
+    def settle(self) -> Received | None:
+        """A commit is durable: what to tell the sender, if anything new of its links was in it."""
+        if self.durable == self._accepted:
+            return None
+        cursor = self._frontier.inbox_cursor(self._source)
+        if cursor == self.durable:
+            return None
+        self.durable = cursor
+        return Received(cursor)
+
+    def forget_gap(self) -> None:
+        """Let a gap be told again, in case the answer to it was lost too."""
+        self._has_told_gap = False

@@ -1,0 +1,169 @@
+"""A crawl's folder: what is where in it, whether it is one, and who uses it.
+
+crawl.toml      what was asked, and what is fixed
+suffixes.dat    the public-suffix list that decides which hosts belong together
+seeds.txt       a URL a line; new ones are added at the end
+status.json     the state of the crawl, a second old at most while it runs
+lock            held by the process that runs the crawl
+shards/007/     what one shard has: its frontier and its WARC files
+"""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.errors import UsageError
+from rdfspider.run.bounds import Plain
+from rdfspider.run.settings import FILE, FIXED, Asked, read_file, write_settings
+
+VERSION = 1
+"""Of the folder's layout; a crawl of another one is refused."""
+_HASH = "xxh3"
+_SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock"
+# What a folder may hold whose making was interrupted, or for which crawl.toml was written by hand.
+_MADE_FIRST = frozenset({FILE, FILE + ".new", _SUFFIXES, _SUFFIXES + ".new", _SEEDS, _SHARDS, _LOCK})
+# `status` tries the lock for an instant; that must not look like a crawl that runs.
+_LOCK_TRIES = 10
+_LOCK_WAIT_S = 0.1
+
+
+def check_folder(folder: Path) -> bool:
+    """Whether a crawl is there already; UsageError where none is and none can be made."""
+    if not folder.exists():
+        return False
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    fixed = read_file(folder).get(FIXED)
+    if fixed is None:
+        if strangers := {path.name for path in folder.iterdir()} - _MADE_FIRST:
+            raise UsageError(
+                f"{folder} is not a crawl: it has {min(strangers)} but no {FILE} of ours; name another folder"
+            )
+        return False
+    _check_fixed(folder, fixed)
+    return True
+
+
+def make_folder(folder: Path, shards: int, software: str, asked: Mapping[str, Asked]) -> None:
+    """Make a crawl of the folder; crawl.toml comes last, so that there is a whole crawl or none."""
+    text = _read_text(folder / FILE)
+    suffixes = bundled_suffix_list()
+    fixed: dict[str, Plain] = {
+        "version": VERSION,
+        "shards": shards,
+        "hash": _HASH,
+        "suffixes": hashlib.sha256(suffixes).hexdigest(),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "software": software,
+    }
+    for number in range(shards):
+        shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / _SUFFIXES, suffixes)
+    write_atomically(folder / FILE, write_settings(text, fixed, asked).encode())
+
+
+def change_settings(folder: Path, asked: Mapping[str, Asked]) -> None:
+    """Put what was asked into an existing crawl's file."""
+    before = _read_text(folder / FILE)
+    after = write_settings(before, None, asked)
+    if after != before:
+        write_atomically(folder / FILE, after.encode())
+
+
+def shard_folder(folder: Path, shard: int) -> Path:
+    """Where a shard keeps what is its own."""
+    return folder / _SHARDS / f"{shard:03}"
+
+
+def load_domains(folder: Path, shards: int) -> Domains:
+    """The map from hosts to shards, by the suffix list that the crawl was given."""
+    return Domains((folder / _SUFFIXES).read_bytes(), shards)
+
+
+def read_seeds(folder: Path) -> list[str]:
+    """The seeds of the crawl, in the order in which they were given."""
+    return _read_text(folder / _SEEDS).split()
+
+
+def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
+    """Add seeds that are not there yet; returns how many were new."""
+    known = dict.fromkeys(read_seeds(folder))
+    new = [seed for seed in dict.fromkeys(seeds) if seed not in known]
+    if new:
+        write_atomically(folder / _SEEDS, "".join(f"{seed}\n" for seed in (*known, *new)).encode())
+    return len(new)
+
+
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Use the folder alone; UsageError where a crawl runs there. The lock goes with the process, however that ends."""
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        for attempt in range(_LOCK_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if attempt == _LOCK_TRIES - 1:
+                    user = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
+                    raise UsageError(f"{folder} is in use: a crawl runs there (process {user or 'unknown'})") from None
+                time.sleep(_LOCK_WAIT_S)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_in_use(folder: Path) -> bool:
+    """Whether a crawl runs in the folder."""
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def write_atomically(path: Path, body: bytes, *, durable: bool = True) -> None:
+    """Replace a file in one step, so that no reader and no crash finds half of it."""
+    new = path.with_name(path.name + ".new")
+    with new.open("wb") as file:
+        file.write(body)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    new.replace(path)
+
+
+def _check_fixed(folder: Path, fixed: Any) -> None:
+    version = fixed.get("version") if isinstance(fixed, dict) else None
+    if version != VERSION:
+        raise UsageError(
+            f"{folder} was made by another version of rdfspider: its layout is {version}, this one reads {VERSION}"
+        )
+    shards = fixed.get("shards")
+    made = sum(1 for path in (folder / _SHARDS).glob("[0-9]*") if path.is_dir())
+    if shards != made or isinstance(shards, bool):
+        raise UsageError(f"{folder / FILE}: fixed.shards {shards}: not allowed; the crawl was created with {made}")
+    if fixed.get("hash") != _HASH:
+        raise UsageError(f"{folder / FILE}: fixed.hash {fixed.get('hash')}: not allowed; it may be {_HASH}")
+    suffixes = folder / _SUFFIXES
+    if not suffixes.is_file() or hashlib.sha256(suffixes.read_bytes()).hexdigest() != fixed.get("suffixes"):
+        raise UsageError(f"{suffixes} is not the list that the crawl was created with; hosts would change their shard")
+
+
+def _read_text(path: Path) -> str:
+    return path.read_text("utf-8") if path.exists() else ""

@@ -1,0 +1,168 @@
+"""All shards of a crawl on this machine: a process each, and their coordinator in this one.
+
+A shard that dies is started again while the others go on. Every second the state of the whole is written to the crawl's
+folder; the first Ctrl-C finishes what is under way, the second stops at once, and neither loses anything.
+"""
+
+import asyncio
+import logging
+import pickle
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rdfspider.config import Config
+from rdfspider.errors import RdfspiderError
+from rdfspider.run.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.process import DISK_FAILED, Order
+from rdfspider.run.status import Speed, Status, read_status, sum_beats, write_status
+from rdfspider.run.wires import make_endpoint_folder
+
+_log = logging.getLogger(__name__)
+
+CONTROL_FILE = "control"
+_TICK_S = 1.0
+# A shard that dies at once is started again after this time, and after twice that, and so on.
+_FIRST_PAUSE_S = 1.0
+_MAX_PAUSE_S = 30.0
+# One that has lived for so long had recovered.
+_RECOVERED_S = 60.0
+_USAGE_ERROR = 2
+
+_REASONS = {
+    "done": ("ended", "finished"),
+    "pages": ("ended", "pages"),
+    "bytes": ("ended", "bytes"),
+    "time": ("ended", "time"),
+    "stopped": ("stopped", "asked"),
+}
+
+
+def run_local(folder: Path, config: Config, on_progress: Callable[[Status], None] | None = None) -> Status:
+    """Run a crawl until it ends; the caller holds the folder's lock. Returns how it ended."""
+    return asyncio.run(_Local(folder, config, on_progress or (lambda status: None)).run())
+
+
+class _Local:
+    def __init__(self, folder: Path, config: Config, on_progress: Callable[[Status], None]) -> None:
+        self._folder = folder
+        self._config = config
+        self._on_progress = on_progress
+        self._spent_s = read_status(folder).elapsed_s
+        self._started = time.time()
+        self._speed = Speed()
+        self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s)
+        self._processes: set[asyncio.subprocess.Process] = set()
+        self._signals: list[signal.Signals] = []
+        self._error = ""
+
+    async def run(self) -> Status:
+        endpoints = make_endpoint_folder()
+        self._hub = CoordinatorHub(self._coordinator, endpoints, lambda: None)
+        self._hub.open()
+        (self._folder / CONTROL_FILE).write_text(self._hub.endpoint + "\n")
+        self._listen_to_signals()
+        ticks = asyncio.create_task(self._tick())
+        try:
+            numbers = range(self._config.crawl.shards)
+            await asyncio.gather(*(self._keep_alive(number, str(endpoints)) for number in numbers))
+        finally:
+            ticks.cancel()
+            self._hub.close()
+            (self._folder / CONTROL_FILE).unlink(missing_ok=True)
+            shutil.rmtree(endpoints, ignore_errors=True)
+        if self._error:
+            raise RdfspiderError(self._error)
+        status = self._make_status()
+        write_status(self._folder, status)
+        return status
+
+    async def _keep_alive(self, number: int, endpoints: str) -> None:
+        """Start a shard, and start it again whenever it dies before the end."""
+        order = pickle.dumps(Order(number, self._folder, endpoints, self._config))
+        pause_s = _FIRST_PAUSE_S
+        while not self._coordinator.ended:
+            started = time.monotonic()
+            code = await self._run_process(order)
+            self._coordinator.lose(number)
+            if self._coordinator.ended:
+                return
+            if code == _USAGE_ERROR:
+                self._error = f"shard {number} cannot be opened"
+                self._hub.send(self._coordinator.end("stopped"))
+                return
+            if time.monotonic() - started > _RECOVERED_S:
+                pause_s = _FIRST_PAUSE_S
+            if code != DISK_FAILED:
+                _log.warning("shard %d has ended with code %d; it is started again in %g s", number, code, pause_s)
+            await self._sleep(pause_s)
+            pause_s = min(2 * pause_s, _MAX_PAUSE_S)
+
+    async def _run_process(self, order: bytes) -> int:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "rdfspider.run.process", stdin=asyncio.subprocess.PIPE
+        )
+        self._processes.add(process)
+        try:
+            await process.communicate(order)
+        finally:
+            self._processes.discard(process)
+        return process.returncode or 0
+
+    async def _sleep(self, seconds: float) -> None:
+        """Wait, but not beyond the end of the crawl."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self._coordinator.ended:
+            await asyncio.sleep(min(0.1, seconds))
+
+    async def _tick(self) -> None:
+        while True:
+            self._hub.send(self._coordinator.tick())
+            status = self._make_status()
+            write_status(self._folder, status)
+            self._on_progress(status)
+            await asyncio.sleep(_TICK_S)
+
+    def _make_status(self) -> Status:
+        totals = sum_beats(self._coordinator.beats.values())
+        pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
+        state, reason = "paused" if self._coordinator.is_paused else "running", ""
+        if self._coordinator.ended:
+            state, reason = _REASONS.get(self._coordinator.ended, ("stopped", self._coordinator.ended))
+            if self._signals:
+                state, reason = "stopped", "interrupted" if self._signals[0] == signal.SIGINT else "terminated"
+        crawl = self._config.crawl
+        limits = {name: float(getattr(crawl, name)) for name in ("pages", "bytes", "time_s", "depth")}
+        return Status(
+            state=state,
+            reason=reason,
+            started=self._started,
+            updated=time.time(),
+            run_s=self._coordinator.ran_s - self._spent_s,
+            elapsed_s=self._coordinator.ran_s,
+            pages_s=pages_s,
+            bytes_s=bytes_s,
+            limits={name: limit for name, limit in limits.items() if limit},
+            totals=totals,
+            shards=tuple(self._coordinator.beats[number] for number in sorted(self._coordinator.beats)),
+        )
+
+    def _listen_to_signals(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._take_signal, number)
+
+    def _take_signal(self, number: signal.Signals) -> None:
+        """The first one stops the crawl, the second at once."""
+        self._signals.append(number)
+        if len(self._signals) == 1:
+            self._hub.send(self._coordinator.end("stopped"))
+            return
+        for process in self._processes:
+            process.kill()

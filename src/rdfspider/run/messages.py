@@ -1,0 +1,223 @@
+"""All that shards, their coordinator and the command line say to each other, and how it is written on the wire.
+
+Shards and the coordinator speak MessagePack; what is said within one turn of a loop travels as one parcel. The command line
+asks in JSON, so that any tool can.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from rdfspider.frontier.addresses import Grant, Revoke
+from rdfspider.records import Discovered
+
+Cursor = tuple[int, int]
+"""A place in an outbox: (the sender's epoch, the sequence within it). (0, 0) is before all."""
+
+
+class Hello(Struct, frozen=True, array_like=True, tag=3):
+    """The first word to each new epoch of a peer: where to go on."""
+
+    received: Cursor
+    """The recipient's links that the sender has made durable."""
+    held: tuple[str, ...] = ()
+    """Of the recipient's addresses, those that the sender is using."""
+    wants_answer: bool = True
+    """Whether the sender has not heard the recipient's hello yet."""
+
+
+class Links(Struct, frozen=True, gc=False, array_like=True, tag=4):
+    """One entry of the sender's outbox."""
+
+    cursor: Cursor
+    previous: Cursor
+    """The entry before it; who does not have that one has missed something."""
+    payload: bytes
+
+
+class Received(Struct, frozen=True, array_like=True, tag=5):
+    """All links up to the cursor are durable at the sender of this."""
+
+    cursor: Cursor
+    has_gap: bool = False
+    """Links are missing: everything after the cursor has to be sent again."""
+
+
+class Acquire(Struct, frozen=True, gc=False, array_like=True, tag=6):
+    """The sender wants to use an address, or to keep it for another while."""
+
+    address: str
+    ticket: int
+
+
+class Release(Struct, frozen=True, gc=False, array_like=True, tag=7):
+    """The sender has done with an address, which must not be asked for `wait_s` from now."""
+
+    address: str
+    wait_s: float
+
+
+PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke
+
+
+class Parcel(Struct, frozen=True, array_like=True):
+    """What one shard says to another in one turn of its loop; empty, it is a sign of life."""
+
+    source: int
+    epoch: int
+    to_epoch: int
+    """Whom it is meant for; 0 when the sender does not know. What was meant for an earlier epoch is not heard."""
+    messages: list[PeerMessage] = []
+
+
+class Arrival(Struct, frozen=True, tag=1):
+    """A shard's first word to the coordinator in each epoch."""
+
+    shard: int
+    epoch: int
+    pid: int
+    pages: int
+    """Pages committed, in all its epochs."""
+    body_bytes: int
+    scope: tuple[str, ...] = ()
+    """What it knows to be in scope beyond the seeds."""
+
+
+class Beat(Struct, frozen=True, tag=2):
+    """What a shard tells of itself every second. What counts things counts them over all its epochs."""
+
+    shard: int
+    epoch: int
+    time: float
+    """Seconds since 1970."""
+    pid: int
+    generation: tuple[int, int]
+    is_idle: bool
+    state: str = "running"
+    """running, paused, suspended, stopping."""
+    reason: str = ""
+    """Why it is in that state, for people."""
+    memory_used_bytes: int = 0
+    memory_free_bytes: int = 0
+    memory_total_bytes: int = 0
+    cpu_percent: float = 0.0
+    connections: int = 0
+    pages: int = 0
+    """Committed answers of 2xx."""
+    body_bytes: int = 0
+    wire_bytes: int = 0
+    disk_free_bytes: int = 0
+    counts: dict[str, int] = {}
+    """The frontier's counts, by name."""
+    statuses: dict[str, int] = {}
+    """Outcomes, by HTTP status or error."""
+    quads: dict[str, int] = {}
+    """Statements, by syntax."""
+    cpu_s: dict[str, float] = {}
+    """Processor time since the shard was started, by stage; `all` is that of the process."""
+
+
+class PermitsWanted(Struct, frozen=True, tag=3):
+    """The shard could fetch so many more pages now."""
+
+    shard: int
+    epoch: int
+    count: int
+
+
+class PermitsReturned(Struct, frozen=True, tag=4):
+    """The shard will not use so many of its permits."""
+
+    shard: int
+    epoch: int
+    count: int
+
+
+class RoundAnswer(Struct, frozen=True, tag=5):
+    """Whether the shard is idle at this moment."""
+
+    shard: int
+    epoch: int
+    number: int
+    is_idle: bool
+    generation: tuple[int, int]
+
+
+class ScopeFound(Struct, frozen=True, tag=6):
+    """A seed led elsewhere, which is now in scope for all shards."""
+
+    shard: int
+    additions: tuple[str, ...]
+
+
+ShardMessage = Arrival | Beat | PermitsWanted | PermitsReturned | RoundAnswer | ScopeFound
+
+
+class Heard(Struct, frozen=True, array_like=True, tag=1):
+    """The coordinator is there; it answers each beat with this."""
+
+    epoch: int
+
+
+class Permits(Struct, frozen=True, array_like=True, tag=2):
+    """So many more pages may be fetched."""
+
+    epoch: int
+    count: int
+
+
+class Recall(Struct, frozen=True, array_like=True, tag=3):
+    """Another shard wants permits: those that are not in use have to come back."""
+
+    epoch: int
+
+
+class Round(Struct, frozen=True, array_like=True, tag=4):
+    """A question to all: are you idle?"""
+
+    number: int
+
+
+class Control(Struct, frozen=True, array_like=True, tag=5):
+    """What a person, a limit or another shard's finding asks of each shard."""
+
+    command: str
+    """pause, resume, stop (finish what is under way), halt (stop at once), or scope."""
+    reason: str = ""
+    additions: tuple[str, ...] = ()
+    """For scope: what is in scope too."""
+
+
+CoordinatorMessage = Heard | Permits | Recall | Round | Control
+
+
+class Command(Struct, frozen=True):
+    """What the command line asks of the coordinator, as JSON."""
+
+    command: str
+    """pause, resume, stop, halt or status."""
+
+
+class Answer(Struct, frozen=True):
+    """What it answers, as JSON."""
+
+    is_done: bool
+    message: str = ""
+    """Why it was not done, in one line."""
+    beats: tuple[Beat, ...] = ()
+    """To status: the last beat of each shard."""
+
+
+_links_decoder = msgspec.msgpack.Decoder(list[Discovered])
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode_links(links: Sequence[Discovered]) -> bytes:
+    """The payload of an outbox entry."""
+    return _encoder.encode(links)
+
+
+def decode_links(payload: bytes) -> list[Discovered]:
+    """The links of an outbox entry."""
+    return _links_decoder.decode(payload)

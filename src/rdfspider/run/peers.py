@@ -1,0 +1,306 @@
+"""All that a shard says to the others and to the coordinator, and hears from them.
+
+Links enter from the frontier's outbox and leave to the shards that own them; addresses are asked for and granted. Every shard has
+one socket on which it hears all its peers, and one to each of them. A peer is met when each side knows the other's epoch: what
+was said to or by an earlier epoch is not heard, so either side may die and come back at any moment. Between two epochs nothing is
+lost and nothing changes its order.
+"""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import zmq
+
+from rdfspider.config import Config
+from rdfspider.frontier.addresses import AddressClocks, Grant, Order, Revoke
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.frontier import Frontier, GapError
+from rdfspider.records import Discovered
+from rdfspider.run.delivery import Delivery, Intake
+from rdfspider.run.gate import GRANT_MARGIN_S, AddressGate
+from rdfspider.run.line import CoordinatorLine
+from rdfspider.run.messages import (
+    Acquire,
+    Beat,
+    Control,
+    Cursor,
+    Hello,
+    Links,
+    Parcel,
+    PeerMessage,
+    Received,
+    Release,
+    decode_links,
+)
+from rdfspider.run.permits import PermitPool
+from rdfspider.run.wires import Wire, find_endpoint, open_inlet, open_outlet
+
+_log = logging.getLogger(__name__)
+
+_TICK_S = 0.1
+# Every so many ticks a sign of life is sent, and things that only take time are looked at.
+_BEAT_TICKS = 10
+_SWEEP_TICKS = 50
+# A peer that says nothing for so long, not even that it lives, is missing.
+_MISSING_S = 5.0
+# Links that wait on disk for shards that are slow or gone; with more, nothing new is leased.
+_MAX_OUTBOX_BYTES = 64 * 1024 * 1024
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Parcel)
+
+
+@dataclass(slots=True)
+class _Peer:
+    socket: "zmq.Socket[bytes]"
+    delivery: Delivery
+    intake: Intake
+    epoch: int = 0
+    """0 before it was ever heard."""
+    has_met: bool = False
+    """Whether its hello to this epoch was heard."""
+    heard_at: float = 0.0
+    pending: list[PeerMessage] = field(default_factory=list)
+
+
+class Peers:
+    """The sockets of one shard. With one shard, nothing but beats and permits leaves the process."""
+
+    def __init__(
+        self,
+        shard: int,
+        shards: int,
+        folder: Path | str,
+        frontier: Frontier,
+        config: Config,
+        on_control: Callable[[Control], None],
+        on_links: Callable[[int, int, int, list[Discovered]], None],
+        is_idle: Callable[[], bool],
+        wake: Callable[[], None] = lambda: None,
+        scope: tuple[str, ...] = (),
+        clock: Clock | None = None,
+    ) -> None:
+        """`on_links(source, epoch, sequence, links)` gives the links to `frontier.receive`. `wake` is called when permits have
+        come, or something was staged in the frontier that should be committed soon. `scope` is what the shard knows to be in
+        scope beyond the seeds.
+        """
+        self.others = tuple(number for number in range(shards) if number != shard)
+        self._shard = shard
+        self._folder = folder
+        self._frontier = frontier
+        self._on_links = on_links
+        self._wake = wake
+        self._clock = clock or Clock()
+        delay_s = config.frontier.ip_delay_s if config.frontier.delay_s else 0.0
+        grant_s = config.fetch.timeout_s + GRANT_MARGIN_S
+        self._clocks = AddressClocks(delay_s, grant_s, self._clock, self.others)
+        self.gate = AddressGate(shards, delay_s, self._clock, self._send)
+        self._line = CoordinatorLine(shard, folder, frontier, config, on_control, is_idle, wake, scope)
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._peers: dict[int, _Peer] = {}
+        self._own: list[PeerMessage] = []
+        self._is_flushing = False
+        self._inlet: Wire | None = None
+        self._ticks: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Open the sockets, and say hello to all."""
+        self._loop = asyncio.get_running_loop()
+        now = self._clock.monotonic()
+        for number in self.others:
+            outlet = open_outlet(self._context, find_endpoint(self._folder, number))
+            delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number)
+            self._peers[number] = _Peer(outlet, delivery, intake, heard_at=now)
+        self._inlet = Wire(open_inlet(self._context, find_endpoint(self._folder, self._shard)), self._read)
+        self._line.open(self._context)
+        self._ticks = asyncio.create_task(self._tick_forever())
+
+    async def close(self) -> None:
+        """Close the sockets; peers go on when this shard is back."""
+        if self._ticks is not None:
+            self._ticks.cancel()
+        self.gate.close()
+        self._line.close()
+        if self._inlet is not None:
+            self._inlet.close()
+        for peer in self._peers.values():
+            peer.socket.close()
+        # Waits until the last words to the coordinator are out, but for no more than a moment.
+        await asyncio.to_thread(self._context.term)
+
+    @property
+    def permits(self) -> PermitPool:
+        """Leave to fetch pages, where the crawl has a limit of them."""
+        return self._line.permits
+
+    @property
+    def is_outbox_full(self) -> bool:
+        """Whether so much waits for other shards that nothing new should be leased."""
+        return self._frontier.outbox_bytes > _MAX_OUTBOX_BYTES
+
+    @property
+    def is_outbox_received(self) -> bool:
+        """Whether every committed entry of the outbox is durable where it belongs."""
+        return all(peer.delivery.is_received for peer in self._peers.values())
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The shards that have not been heard for a while."""
+        late = self._clock.monotonic() - _MISSING_S
+        return tuple(number for number, peer in self._peers.items() if peer.heard_at < late)
+
+    def after_commit(self) -> None:
+        """A commit is durable: send its links, and acknowledge those that were in it. No other commit may lie in between."""
+        for number, peer in self._peers.items():
+            if received := peer.intake.settle():
+                self._send(number, received)
+            self._deliver(number, peer)
+
+    def send_beat(self, beat: Beat) -> None:
+        """Tell the coordinator how this shard is."""
+        self._line.send_beat(beat)
+
+    def tell_scope(self, additions: tuple[str, ...]) -> None:
+        """Tell all shards, by way of the coordinator, what is in scope too."""
+        self._line.tell_scope(additions)
+
+    async def _tick_forever(self) -> None:
+        for tick in itertools.count():
+            for number, peer in self._peers.items():
+                if not peer.has_met:
+                    self._greet(number, peer)
+                if peer.pending or not peer.epoch or tick % _BEAT_TICKS == 0:
+                    self._post(peer)
+            if tick % _BEAT_TICKS == 0:
+                self._line.tick()
+            if tick % _SWEEP_TICKS == 0:
+                self.gate.sweep()
+                self._pass_on(self._clocks.due())
+                for peer in self._peers.values():
+                    peer.intake.forget_gap()
+            await asyncio.sleep(_TICK_S)
+
+    def _greet(self, number: int, peer: _Peer) -> None:
+        """Say to a known epoch of a peer where to go on; all that was said to it before is said again."""
+        if peer.epoch and not peer.pending:
+            held = self.gate.meet_owner(number)
+            peer.pending.append(Hello(peer.intake.durable, held, not peer.has_met))
+            self.gate.ask_again(number)
+
+    def _read(self, frames: list[bytes]) -> None:
+        try:
+            parcel = _decoder.decode(frames[-1])
+            peer = self._peers[parcel.source]
+        except (msgspec.MsgspecError, KeyError):
+            _log.warning("something that is no parcel came from a peer")
+            return
+        if parcel.epoch < peer.epoch:
+            return
+        if parcel.epoch > peer.epoch:
+            peer.epoch = parcel.epoch
+            peer.has_met = False
+            peer.pending = []
+            peer.delivery.suspend()
+            self._greet(parcel.source, peer)
+            self._flush_soon()
+        peer.heard_at = self._clock.monotonic()
+        if parcel.to_epoch == self._frontier.epoch:
+            for message in parcel.messages:
+                if isinstance(message, Hello):
+                    self._take_hello(parcel.source, peer, message)
+                elif peer.has_met:
+                    self._take(parcel.source, message)
+
+    def _take_hello(self, source: int, peer: _Peer, hello: Hello) -> None:
+        if not peer.has_met:
+            peer.has_met = True
+            self._pass_on(self._clocks.hear(source, hello.held))
+        if hello.wants_answer:
+            self._greet(source, peer)
+        peer.delivery.resume(hello.received)
+        self._deliver(source, peer)
+        self._flush_soon()
+        self._wake()
+
+    def _take(self, source: int, message: PeerMessage) -> None:
+        match message:
+            case Acquire(address, ticket):
+                self._pass_on(self._clocks.acquire(address, source, ticket))
+            case Release(address, wait_s):
+                self._pass_on(self._clocks.release(address, source, wait_s))
+            case Grant():
+                self.gate.take_grant(message)
+            case Revoke():
+                self.gate.take_revoke(message)
+            case Links():
+                self._take_links(source, message)
+            case Received(cursor, has_gap):
+                self._take_received(source, cursor, has_gap)
+
+    def _take_links(self, source: int, links: Links) -> None:
+        intake = self._peers[source].intake
+        is_next, answer = intake.judge(links)
+        if is_next:
+            epoch, sequence = links.cursor
+            try:
+                self._on_links(source, epoch, sequence, decode_links(links.payload))
+            except GapError:
+                answer = intake.reject()
+        if answer is not None:
+            self._send(source, answer)
+
+    def _take_received(self, source: int, cursor: Cursor, has_gap: bool) -> None:
+        peer = self._peers[source]
+        if has_gap:
+            peer.delivery.resume(cursor)
+        else:
+            peer.delivery.acknowledge(cursor)
+        self._deliver(source, peer)
+        self._wake()
+
+    def _deliver(self, number: int, peer: _Peer) -> None:
+        for links in peer.delivery.take():
+            self._send(number, links)
+
+    def _pass_on(self, orders: list[Order]) -> None:
+        for order in orders:
+            self._send(order.asker, order)
+
+    def _send(self, destination: int, message: PeerMessage) -> None:
+        """Say something at the end of this turn of the loop. To who is not met, it is said again when that changes."""
+        if destination == self._shard:
+            self._own.append(message)
+        elif (peer := self._peers.get(destination)) is not None and peer.epoch:
+            peer.pending.append(message)
+        else:
+            return
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        if not self._is_flushing:
+            self._is_flushing = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        while self._own:
+            own, self._own = self._own, []
+            for message in own:
+                self._take(self._shard, message)
+        self._is_flushing = False
+        for peer in self._peers.values():
+            if peer.pending:
+                self._post(peer)
+
+    def _post(self, peer: _Peer) -> None:
+        parcel = Parcel(self._shard, self._frontier.epoch, peer.epoch, peer.pending)
+        try:
+            peer.socket.send(_encoder.encode(parcel), zmq.DONTWAIT)
+        except zmq.ZMQError:
+            # Nobody is there. What was to be said waits; it is little, as nothing is sent beyond a window.
+            return
+        peer.pending = []

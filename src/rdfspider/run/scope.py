@@ -1,0 +1,137 @@
+"""Which links of a page are followed, and which shard they belong to.
+
+Links enter as they were extracted; what leaves is grouped by the shard that owns it. The scope is that of the seeds, and grows
+with what seeds redirect to. All hosts of a domain have one owner, so the owner's scope is the one that decides; other
+shards use theirs to keep links at home that would be refused.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from rdfspider.config import CrawlConfig
+from rdfspider.domains import Domains
+from rdfspider.records import Discovered, Extraction, Lease
+
+# Servers refuse longer ones, and nobody links to them on purpose.
+_MAX_URL_CHARS = 4096
+_AUTHORITY = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)")
+
+
+class Scope:
+    """The part of the web that a crawl is about."""
+
+    def __init__(self, config: CrawlConfig, domains: Domains) -> None:
+        self._config = config
+        self._domains = domains
+        self._places: set[str] = set()
+        """Hosts, domains or prefixes, by what the scope is."""
+        self._include = _compile(config.include)
+        self._exclude = _compile(config.exclude)
+
+    def extend(self, url: str) -> bool:
+        """Take the place of a seed, or of what it redirects to, into the scope; False where it was there."""
+        if self._config.scope == "any":
+            return False
+        place = self._place_of(url)
+        if place in self._places:
+            return False
+        self._places.add(place)
+        return True
+
+    def admits(self, url: str) -> bool:
+        """Whether a link is followed."""
+        return (
+            len(url) <= _MAX_URL_CHARS
+            and self._is_inside(url)
+            and (self._include is None or self._include.search(url) is not None)
+            and (self._exclude is None or self._exclude.search(url) is None)
+        )
+
+    def _is_inside(self, url: str) -> bool:
+        match self._config.scope:
+            case "any":
+                return True
+            case "host":
+                return host_of(url) in self._places
+            case "domain":
+                return self._domains.domain(host_of(url)) in self._places
+            case _:
+                # Prefixes end in a slash, so only the URL's own folders can be one.
+                path = url.partition("?")[0]
+                end = path.rfind("/")
+                while end > len("https://"):
+                    if path[: end + 1] in self._places:
+                        return True
+                    end = path.rfind("/", 0, end)
+                return False
+
+    def _place_of(self, url: str) -> str:
+        match self._config.scope:
+            case "host":
+                return host_of(url)
+            case "domain":
+                return self._domains.domain(host_of(url))
+            case _:
+                return url.partition("?")[0].rpartition("/")[0] + "/"
+
+
+class Routed(NamedTuple):
+    """What is to be followed from one page: for this shard, and for others."""
+
+    own: list[Discovered]
+    others: dict[int, list[Discovered]]
+
+
+class Router:
+    """Sorts what was found by the shard that owns it."""
+
+    def __init__(self, scope: Scope, domains: Domains, shard: int, max_depth: int) -> None:
+        self._scope = scope
+        self._domains = domains
+        self._shard = shard
+        self._max_depth = max_depth
+
+    def route(self, found: Iterable[Discovered]) -> Routed:
+        """By owner; a seed's redirect goes to its owner whatever the scope, which grows by it."""
+        own: list[Discovered] = []
+        others: dict[int, list[Discovered]] = defaultdict(list)
+        for link in found:
+            if link.found_as == "seed" or self._scope.admits(link.url):
+                owner = self._domains.shard(host_of(link.url))
+                (own if owner == self._shard else others[owner]).append(link)
+        return Routed(own, others)
+
+    def find_links(self, lease: Lease, extraction: Extraction) -> list[Discovered]:
+        """What a page leads to, each once; nothing where the page asks that, or where it is deep enough."""
+        depth = lease.depth + 1
+        if extraction.robots.nofollow or (self._max_depth and depth > self._max_depth):
+            return []
+        targets = dict.fromkeys(link.target for link in extraction.links if not link.nofollow)
+        return [Discovered(target, depth, "link", lease.url_id) for target in targets]
+
+
+def find_redirect(lease: Lease, target: str | None) -> list[Discovered]:
+    """The target of a redirect, with the chain that led to it; a seed's is a seed."""
+    if target is None or target == lease.url:
+        return []
+    found_as = "seed" if lease.found_as == "seed" else "redirect"
+    return [Discovered(target, lease.depth, found_as, lease.url_id, (*lease.chain, lease.url))]
+
+
+@lru_cache(maxsize=65_536)
+def _host_of_origin(origin: str) -> str:
+    found = _AUTHORITY.match(origin)
+    return found[1] if found else ""
+
+
+def host_of(url: str) -> str:
+    """The host name of a normal URL."""
+    end = url.find("/", 8)
+    return _host_of_origin(url[:end] if end > 0 else url)
+
+
+def _compile(patterns: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None

@@ -1,0 +1,305 @@
+"""One shard: the flow of a crawl, from the frontier's leases to what is made durable.
+
+A lease becomes a visit; a visit asks a name, a robots.txt or a page; a page is extracted, and what came of it waits in a
+group until it is safe on disk (`run/commits.py`). One loop does all of it, so nothing here is locked.
+"""
+
+import asyncio
+import logging
+import os
+from collections import OrderedDict
+from pathlib import Path
+
+from rdfspider import __version__
+from rdfspider.config import Config
+from rdfspider.domains import Domains
+from rdfspider.fetch.fetcher import Fetcher
+from rdfspider.fetch.robots import RobotsTxt
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, Page
+from rdfspider.run.commits import Committer, Finished
+from rdfspider.run.folder import read_seeds, shard_folder
+from rdfspider.run.heartbeat import Meter, make_beat
+from rdfspider.run.heavy import LargePages
+from rdfspider.run.messages import Control
+from rdfspider.run.passage import Passage
+from rdfspider.run.peers import Peers
+from rdfspider.run.pipeline import extract_from
+from rdfspider.run.scope import Router, Scope, find_redirect
+from rdfspider.urls import resolve_links
+
+_log = logging.getLogger(__name__)
+
+PRODUCT = "rdfspider"
+"""The name that robots.txt files know this crawler by."""
+
+# A host that waits for its address takes no connection, so there are more visits than connections.
+_VISITS_PER_CONNECTION = 3
+# Groups that may wait for the disk before nothing more is fetched.
+_WAITING_GROUPS = 4
+_BEAT_S = 1.0
+# Origins whose rules are kept as they were parsed.
+_RULES_KEPT = 1024
+
+
+class Shard:
+    """Everything of one shard, and the loop that moves it."""
+
+    def __init__(self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains) -> None:
+        self._number = number
+        self._folder = folder
+        self._config = config
+        clock = Clock()
+        self._meter = Meter()
+        self._frontier = Frontier(shard_folder(folder, number) / "frontier", config, domains, number, clock)
+        scope = Scope(config.crawl, domains)
+        self._router = Router(scope, domains, number, config.crawl.depth)
+        wanted_types = tuple(transform.media_type for transform in config.extract.transforms)
+        self._fetcher = Fetcher(
+            config.fetch,
+            make_user_agent(config.fetch.contact),
+            clock,
+            delay_s=config.frontier.delay_s,
+            wanted_types=wanted_types,
+        )
+        self._large_pages = LargePages(config.run)
+        self._committer = Committer(
+            number, shard_folder(folder, number), config, self._frontier, scope, self._router, self._meter
+        )
+        self._peers = Peers(
+            number,
+            domains.shards,
+            endpoints,
+            self._frontier,
+            config,
+            on_control=self._obey,
+            on_links=self._committer.receive,
+            is_idle=self._is_idle,
+            wake=self._wake_up,
+            scope=self._committer.scope_additions,
+            clock=clock,
+        )
+        self._passage = Passage(self._peers.gate, config.fetch.connections, self._begin)
+        self._rules: OrderedDict[str, tuple[float, RobotsTxt]] = OrderedDict()
+        self._visits: set[asyncio.Task[None]] = set()
+        self._unasked: set[asyncio.Task[None] | None] = set()
+        """Visits that have not asked anybody yet: they can be called off."""
+        self._failed: list[asyncio.Task[None]] = []
+        self._wake = asyncio.Event()
+        self._is_paused = False
+        self._is_stopping = False
+
+    async def run(self) -> None:
+        """Crawl until told to stop; what is under way then is finished first."""
+        self._committer.add_seeds(read_seeds(self._folder))
+        await self._peers.start()
+        beats = asyncio.create_task(self._beat())
+        commits = asyncio.create_task(self._committer.run(self._peers, self._wake.set))
+        try:
+            await self._pump(commits)
+            for visit in self._unasked:
+                if visit is not None:
+                    visit.cancel()
+            if self._visits:
+                await asyncio.wait(self._visits)
+            self._committer.finish()
+            await commits
+            self._send_beat()
+        finally:
+            beats.cancel()
+            commits.cancel()
+            await self._close()
+
+    def stop(self) -> None:
+        """Start nothing more, and leave when all is durable."""
+        self._is_stopping = True
+        self._wake.set()
+
+    async def _pump(self, commits: asyncio.Task[None]) -> None:
+        """Start a visit for every lease that there is, and sleep until there can be another."""
+        loop = asyncio.get_running_loop()
+        while not self._is_stopping:
+            self._wake.clear()
+            for task in (commits, *self._failed):
+                if task.done():
+                    # The disk, or our code: what was not committed is fetched again in the shard's next life.
+                    task.result()
+            with self._meter.of("lease"):
+                while self._may_lease() and (lease := self._frontier.lease()):
+                    self._start_visit(lease)
+                wait_s = self._frontier.next_lease_in_s() if self._may_lease() else None
+            if not self._visits:
+                self._committer.hurry()
+            timer = loop.call_later(wait_s, self._wake.set) if wait_s is not None else None
+            await self._wake.wait()
+            if timer is not None:
+                timer.cancel()
+
+    def _may_lease(self) -> bool:
+        return (
+            not (self._is_paused or self._is_stopping)
+            and len(self._visits) < _VISITS_PER_CONNECTION * self._config.fetch.connections
+            and self._committer.waiting < _WAITING_GROUPS * self._config.run.group_pages
+            and self._large_pages.waiting_bytes < self._config.fetch.max_flight_bytes
+            and not self._committer.suspended
+            and not self._peers.is_outbox_full
+            and self._peers.permits.has_one()
+        )
+
+    def _start_visit(self, lease: Lease) -> None:
+        if lease.kind == "page":
+            self._peers.permits.reserve()
+        visit = asyncio.create_task(self._visit(lease))
+        self._visits.add(visit)
+        self._unasked.add(visit)
+        visit.add_done_callback(self._end_visit)
+
+    def _end_visit(self, visit: asyncio.Task[None]) -> None:
+        self._visits.discard(visit)
+        self._unasked.discard(visit)
+        if not visit.cancelled() and visit.exception():
+            self._failed.append(visit)
+        self._wake.set()
+
+    async def _visit(self, lease: Lease) -> None:
+        try:
+            match lease.kind:
+                case "name":
+                    self._frontier.resolved(lease, await self._fetcher.resolver.resolve(lease.host))
+                    self._committer.note()
+                case "robots":
+                    await self._ask_robots(lease)
+                case _:
+                    await self._ask_page(lease)
+        except asyncio.CancelledError:
+            if lease.kind == "page":
+                self._peers.permits.give_back()
+            self._frontier.give_back(lease)
+
+    async def _ask_robots(self, lease: Lease) -> None:
+        """Fetch a robots.txt; what it says holds for its origin until it expires."""
+        state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._passage)
+        self._frontier.learned(lease, state, exchange, delay_s)
+        self._committer.note()
+
+    async def _ask_page(self, lease: Lease) -> None:
+        """Fetch a page that robots.txt allows, take out what it holds, and find where it leads."""
+        if not self._allows(lease):
+            self._finish(Finished(lease, self._frontier.refuse(lease, "disallowed")))
+            return
+        exchange = await self._fetch(lease)
+        verdict = self._frontier.release(lease, exchange)
+        extraction = None
+        found: list[Discovered] = []
+        if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != "unwanted":
+            extraction = await self._extract(exchange.page)
+            found = self._router.find_links(lease, extraction)
+        elif isinstance(exchange, Capture) and verdict.reason == "redirect":
+            location = exchange.header("location")
+            found = find_redirect(lease, resolve_links(lease.url, [location])[location])
+        self._finish(Finished(lease, verdict, exchange, extraction, found))
+
+    async def _fetch(self, lease: Lease) -> Capture | Failure:
+        """One request, when its address and a connection are free."""
+        address = choose_address(lease)
+        await self._passage.acquire(address)
+        try:
+            return await self._fetcher.fetch_page(lease, address)
+        finally:
+            self._passage.release(address)
+
+    async def _extract(self, page: Page) -> Extraction:
+        if len(page.body) > self._config.run.large_page_bytes:
+            return await self._large_pages.extract(page, self._config.extract)
+        with self._meter.of("extract"):
+            return extract_from(page, self._config.extract)
+
+    def _finish(self, finished: Finished) -> None:
+        if not finished.verdict.is_page:
+            self._peers.permits.give_back()
+        self._meter.count(finished.verdict, finished.exchange, finished.extraction)
+        self._committer.add(finished)
+
+    def _begin(self) -> None:
+        """From here on the current visit asks a server, and is finished whatever comes."""
+        self._unasked.discard(asyncio.current_task())
+
+    def _allows(self, lease: Lease) -> bool:
+        """Whether robots.txt allows the URL."""
+        state = lease.robots
+        if state is None or state.rule != "rules":
+            return True
+        origin = lease.url[: lease.url.find("/", 8)]
+        fetched, rules = self._rules.get(origin, (-1.0, None))
+        if rules is None or fetched != state.body_fetched:
+            rules = RobotsTxt(state.body)
+            self._rules[origin] = (state.body_fetched, rules)
+            if len(self._rules) > _RULES_KEPT:
+                self._rules.popitem(last=False)
+        self._rules.move_to_end(origin)
+        return rules.allows(lease.url, PRODUCT)
+
+    def _obey(self, control: Control) -> None:
+        match control.command:
+            case "pause":
+                self._is_paused = True
+            case "resume":
+                self._is_paused = False
+            case "stop":
+                self._is_stopping = True
+            case "halt":
+                # As if the power failed, which loses nothing; and hosts get their full pause at the next start.
+                os._exit(0)
+            case "scope":
+                self._committer.widen_scope(control.additions)
+        self._wake.set()
+
+    def _wake_up(self) -> None:
+        self._committer.note()
+        self._wake.set()
+
+    def _is_idle(self) -> bool:
+        """Whether there is nothing to do here, and nothing on its way from here to another shard."""
+        return (
+            not self._visits
+            and self._committer.is_settled
+            and self._frontier.next_lease_in_s() is None
+            and self._peers.is_outbox_received
+        )
+
+    async def _beat(self) -> None:
+        while True:
+            self._send_beat()
+            await asyncio.sleep(_BEAT_S)
+
+    def _send_beat(self) -> None:
+        state, reason = "running", ""
+        if self._is_stopping:
+            state = "stopping"
+        elif self._committer.suspended:
+            state, reason = "suspended", self._committer.suspended
+        elif self._peers.is_outbox_full:
+            state, reason = "suspended", f"links wait for shards {', '.join(map(str, self._peers.missing))}"
+        elif self._is_paused:
+            state = "paused"
+        connections = self._fetcher.open_connections
+        beat = make_beat(self._number, self._frontier, self._meter, self._is_idle(), state, reason, connections)
+        self._peers.send_beat(beat)
+
+    async def _close(self) -> None:
+        await self._fetcher.close()
+        self._large_pages.close()
+        await self._peers.close()
+        self._committer.close()
+        self._frontier.close()
+
+
+def choose_address(lease: Lease) -> str:
+    """An address of the host; each further attempt takes the next."""
+    return lease.addresses[lease.attempts % len(lease.addresses)]
+
+
+def make_user_agent(contact: str) -> str:
+    """What servers are told: who asks, and where to complain."""
+    return f"{PRODUCT}/{__version__} (+{contact})" if contact else f"{PRODUCT}/{__version__}"

@@ -1,0 +1,214 @@
+"""The state of a crawl as a whole: beats of its shards enter, `status.json` and lines for people leave.
+
+The process that runs a crawl writes the file every second; any other process reads it, also when the crawl is over.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from rdfspider.frontier.facts import Counts
+from rdfspider.run.folder import is_in_use, write_atomically
+from rdfspider.run.messages import Beat
+
+FILE = "status.json"
+# Seconds over which the speed is measured: long enough to be calm, short enough to be news.
+_SPEED_WINDOW_S = 10.0
+_COUNTS_SHOWN = 8
+# An outcome without an answer that is nobody's fault; it has a count of its own.
+_NO_ERROR = "disallowed"
+
+REASONS = {
+    "finished": "nothing is left to fetch",
+    "pages": "the limit of pages is reached",
+    "bytes": "the limit of bytes is reached",
+    "time": "the limit of time is reached",
+    "asked": "asked to stop",
+    "halted": "asked to stop at once",
+    "interrupted": "interrupted",
+    "terminated": "terminated",
+    "gone": "its process is gone",
+}
+"""Why a crawl no longer runs, as `Status.reason` names it; another text is an error that ended it."""
+
+
+class Totals(Counts, kw_only=True):
+    """What all shards have together. The counts are those of the whole crawl, what follows is of this run."""
+
+    wire_bytes: int = 0
+    connections: int = 0
+    """Requests under way now."""
+    statuses: dict[str, int] = msgspec.field(default_factory=dict)
+    """Answers by HTTP status."""
+    errors: dict[str, int] = msgspec.field(default_factory=dict)
+    """Exchanges that gave no page, by the failure's code."""
+    quads_by_syntax: dict[str, int] = msgspec.field(default_factory=dict)
+    cpu_s: dict[str, float] = msgspec.field(default_factory=dict)
+    """Processor time by stage; `all` is that of the processes."""
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """What `status.json` holds. Times are seconds since 1970."""
+
+    state: str
+    """new, running, paused, ended (by itself), stopped (by a person) or died."""
+    reason: str = ""
+    """Why it no longer runs, or why it pauses: a key of REASONS or a sentence; empty while it runs."""
+    started: float = 0.0
+    """When this run began; 0 before the first."""
+    updated: float = 0.0
+    run_s: float = 0.0
+    elapsed_s: float = 0.0
+    """Over all runs."""
+    pages_s: float = 0.0
+    """Pages a second, in the last seconds."""
+    bytes_s: float = 0.0
+    """Decoded bytes a second, likewise."""
+    limits: dict[str, float] = msgspec.field(default_factory=dict)
+    """The budgets of the crawl as a whole, by setting; those without a limit are left out."""
+    totals: Totals = msgspec.field(default_factory=Totals)
+    shards: tuple[Beat, ...] = ()
+    """The last beat of each shard that was heard."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing runs any more."""
+        return self.state in ("new", "ended", "stopped", "died")
+
+
+class Speed:
+    """Pages and bytes a second, of the last seconds."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int, int]] = deque()
+
+    def measure(self, monotonic: float, totals: Totals) -> tuple[float, float]:
+        """Take the totals of this moment; returns pages and bytes a second."""
+        samples = self._samples
+        samples.append((monotonic, totals.pages, totals.body_bytes))
+        while len(samples) > 2 and samples[1][0] <= monotonic - _SPEED_WINDOW_S:
+            samples.popleft()
+        start, pages, body_bytes = samples[0]
+        passed_s = monotonic - start
+        if passed_s <= 0:
+            return 0.0, 0.0
+        return (totals.pages - pages) / passed_s, (totals.body_bytes - body_bytes) / passed_s
+
+
+def sum_beats(beats: Iterable[Beat]) -> Totals:
+    """What all shards have together."""
+    counts: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
+    quads: Counter[str] = Counter()
+    cpu_s: defaultdict[str, float] = defaultdict(float)
+    wire_bytes = connections = 0
+    for beat in beats:
+        counts.update(beat.counts)
+        outcomes.update(beat.statuses)
+        quads.update(beat.quads)
+        for stage, used_s in beat.cpu_s.items():
+            cpu_s[stage] += used_s
+        wire_bytes += beat.wire_bytes
+        connections += beat.connections
+    return Totals(
+        **{name: counts[name] for name in Counts.__struct_fields__},
+        wire_bytes=wire_bytes,
+        connections=connections,
+        statuses={name: count for name, count in outcomes.items() if name.isdigit()},
+        errors={name: count for name, count in outcomes.items() if not name.isdigit() and name != _NO_ERROR},
+        quads_by_syntax=dict(quads),
+        cpu_s=dict(cpu_s),
+    )
+
+
+def read_status(folder: Path) -> Status:
+    """The state of the crawl in the folder; one that says that it runs, but does not, has died."""
+    try:
+        status = msgspec.json.decode((folder / FILE).read_bytes(), type=Status)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return Status(state="running" if is_in_use(folder) else "new")
+    if status.is_over or is_in_use(folder):
+        return status
+    return msgspec.structs.replace(status, state="died", reason="gone")
+
+
+def write_status(folder: Path, status: Status) -> None:
+    """Replace status.json; not synced, because the frontier knows what counts."""
+    write_atomically(folder / FILE, encode_status(status), durable=False)
+
+
+def encode_status(status: Status) -> bytes:
+    """One line of JSON; what tells messages apart on the wire is left out."""
+    plain = msgspec.to_builtins(status)
+    for beat in plain["shards"]:
+        beat.pop("type", None)
+    return msgspec.json.encode(plain)
+
+
+def write_line(status: Status) -> str:
+    """One line on how it goes."""
+    totals = status.totals
+    parts = (
+        _write_duration(status.run_s),
+        f"{totals.pages:,} pages",
+        f"{status.pages_s:.1f} pages/s",
+        f"{status.bytes_s / 1e6:.2f} MB/s",
+        f"known {totals.known:,}",
+        f"queue {totals.scheduled:,}",
+        f"hosts {totals.hosts:,}",
+        f"errors {sum(totals.errors.values()):,}",
+    )
+    mark = "" if status.state == "running" else f"  {status.state}{f': {_explain(status)}' if status.reason else ''}"
+    return "  ".join(parts) + mark
+
+
+def write_summary(status: Status) -> list[str]:
+    """What became of the crawl, in a few lines: first of all its runs, then of this one."""
+    totals = status.totals
+    state = f"{status.state}: {_explain(status)}" if status.reason else status.state
+    lines = [
+        f"{state}, after {_write_duration(status.elapsed_s)}",
+        f"pages       {totals.pages:,} ({totals.body_bytes / 1e6:,.1f} MB), {totals.quads:,} quads",
+        f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed, "
+        f"{totals.disallowed:,} disallowed, {totals.scheduled:,} to fetch",
+        f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
+    ]
+    if status.limits:
+        lines.append(f"limits      {', '.join(f'{name} {limit:,.15g}' for name, limit in status.limits.items())}")
+    if status.started:
+        pages = sum(count for name, count in totals.statuses.items() if name.startswith("2"))
+        lines.append(f"this run    {_write_duration(status.run_s)}, {pages / max(status.run_s, 1):.1f} pages/s")
+    for name, counts in (("answers", totals.statuses), ("errors", totals.errors), ("quads", totals.quads_by_syntax)):
+        if counts:
+            lines.append(f"  {name:<9} {sum(counts.values()):,}: {_write_counts(counts)}")
+    return lines
+
+
+def write_shards(status: Status, now: float) -> list[str]:
+    """What each shard last said of itself, a line each."""
+    return [
+        f"shard {beat.shard:<5} {beat.state}{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
+        f"{beat.memory_used_bytes / 1e6:,.0f} MB of {beat.memory_total_bytes / 1e6:,.0f} MB "
+        f"({beat.memory_free_bytes / 1e6:,.0f} MB free), CPU {beat.cpu_percent:.0f} %, "
+        f"{beat.connections} connections, {beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
+        for beat in status.shards
+    ]
+
+
+def _explain(status: Status) -> str:
+    return REASONS.get(status.reason, status.reason)
+
+
+def _write_counts(counts: dict[str, int]) -> str:
+    """The most frequent ones."""
+    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_COUNTS_SHOWN]
+    return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > _COUNTS_SHOWN else "")
+
+
+def _write_duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

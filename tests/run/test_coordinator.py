@@ -1,0 +1,223 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from rdfspider.config import CrawlConfig
+from rdfspider.frontier.clock import Clock
+from rdfspider.run.coordinator import Coordinator, CoordinatorHub, send_command
+from rdfspider.run.messages import (
+    Arrival,
+    Beat,
+    Control,
+    Heard,
+    Permits,
+    PermitsReturned,
+    PermitsWanted,
+    Recall,
+    Round,
+    RoundAnswer,
+    ScopeFound,
+)
+from rdfspider.run.wires import make_endpoint_folder
+
+NO_LIMITS = CrawlConfig()
+
+
+class FakeClock(Clock):
+    seconds = 1000.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+def make_coordinator(config: CrawlConfig = NO_LIMITS, shards: int = 2, spent_s: float = 0.0) -> Coordinator:
+    coordinator = Coordinator(shards, config, spent_s, FakeClock())
+    for shard in range(shards):
+        coordinator.hear(Arrival(shard, 1, 100 + shard, 0, 0))
+    return coordinator
+
+
+def make_beat(
+    shard: int, *, is_idle: bool = True, commits: int = 5, epoch: int = 1, pages: int = 0, body_bytes: int = 0
+) -> Beat:
+    return Beat(shard, epoch, 0.0, 1, (epoch, commits), is_idle, pages=pages, body_bytes=body_bytes)
+
+
+def answer(shard: int, number: int, *, is_idle: bool = True, commits: int = 5, epoch: int = 1) -> RoundAnswer:
+    return RoundAnswer(shard, epoch, number, is_idle, (epoch, commits))
+
+
+def test_two_rounds_of_idleness_are_the_end() -> None:
+    coordinator = make_coordinator()
+    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
+    assert coordinator.hear(make_beat(1)) == [(1, Heard(1)), (0, Round(1)), (1, Round(1))]
+    assert coordinator.hear(answer(0, 1)) == []
+    assert coordinator.hear(answer(1, 1)) == [(0, Round(2)), (1, Round(2))]
+    assert coordinator.hear(answer(0, 2)) == []
+    assert not coordinator.ended
+    assert coordinator.hear(answer(1, 2)) == [(0, Control("stop", "done")), (1, Control("stop", "done"))]
+    assert coordinator.ended == "done"
+
+
+def test_a_commit_between_two_rounds_means_another_round() -> None:
+    coordinator = make_coordinator()
+    coordinator.hear(make_beat(0))
+    coordinator.hear(make_beat(1))
+    coordinator.hear(answer(0, 1))
+    coordinator.hear(answer(1, 1))
+    coordinator.hear(answer(0, 2))
+    assert coordinator.hear(answer(1, 2, commits=6)) == [(0, Round(3)), (1, Round(3))]
+    coordinator.hear(answer(0, 3))
+    coordinator.hear(answer(1, 3, commits=6))
+    assert coordinator.ended == "done"
+
+
+def test_a_shard_that_has_work_again_ends_the_rounds() -> None:
+    coordinator = make_coordinator()
+    coordinator.hear(make_beat(0))
+    coordinator.hear(make_beat(1))
+    coordinator.hear(answer(0, 1))
+    coordinator.hear(answer(1, 1))
+    assert coordinator.hear(answer(0, 2, is_idle=False)) == []
+    assert coordinator.hear(answer(1, 2)) == []
+    assert coordinator.hear(make_beat(0, is_idle=False)) == [(0, Heard(1))]
+    assert coordinator.hear(make_beat(0))[1:] == [(0, Round(3)), (1, Round(3))]
+    coordinator.hear(answer(0, 3))
+    # Round 1 does not count any more.
+    assert coordinator.hear(answer(1, 3)) == [(0, Round(4)), (1, Round(4))]
+
+
+def test_a_crawl_does_not_end_while_a_shard_is_missing() -> None:
+    coordinator = make_coordinator()
+    coordinator.hear(make_beat(0))
+    coordinator.hear(make_beat(1))
+    coordinator.lose(1)
+    assert coordinator.present == {0}
+    assert coordinator.hear(answer(0, 1)) == []
+    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
+    coordinator.hear(Arrival(1, 2, 300, 0, 0))
+    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
+    assert coordinator.hear(make_beat(1, epoch=1)) == []
+    assert (1, Round(2)) in coordinator.hear(make_beat(1, epoch=2))
+
+
+def test_a_round_that_is_not_answered_is_given_up() -> None:
+    coordinator = make_coordinator()
+    coordinator.hear(make_beat(0))
+    coordinator.hear(make_beat(1))
+    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
+    coordinator._clock.seconds += 11  # type: ignore[attr-defined]
+    coordinator.tick()
+    assert (0, Round(2)) in coordinator.hear(make_beat(0))
+
+
+def test_permits_are_given_recalled_and_given_to_who_waits() -> None:
+    coordinator = make_coordinator(CrawlConfig(pages=4))
+    assert coordinator.hear(PermitsWanted(0, 1, 64)) == [(0, Permits(1, 1))]
+    for _ in range(3):
+        coordinator.hear(PermitsWanted(0, 1, 64))
+    assert coordinator.hear(PermitsWanted(1, 1, 64)) == [(0, Recall(1))]
+    # Who does not use its permits now may do so never, so they are asked for again and again.
+    assert coordinator.tick() == [(0, Recall(1))]
+    assert coordinator.hear(PermitsReturned(0, 1, 2)) == [(1, Permits(1, 1))]
+
+
+def test_the_limit_of_pages_ends_a_crawl_when_they_are_committed() -> None:
+    coordinator = make_coordinator(CrawlConfig(pages=4))
+    assert coordinator.hear(make_beat(0, pages=3, is_idle=False)) == [(0, Heard(1))]
+    letters = coordinator.hear(make_beat(1, pages=1, is_idle=False))
+    assert (0, Control("stop", "pages")) in letters
+    assert coordinator.ended == "pages"
+
+
+def test_a_crawl_that_had_all_its_pages_ends_at_once() -> None:
+    coordinator = Coordinator(1, CrawlConfig(pages=4), clock=FakeClock())
+    assert coordinator.hear(Arrival(0, 2, 100, 4, 0)) == [(0, Control("stop", "pages"))]
+
+
+def test_the_limit_of_bytes_ends_a_crawl() -> None:
+    coordinator = make_coordinator(CrawlConfig(bytes=1000))
+    coordinator.hear(make_beat(0, body_bytes=600, is_idle=False))
+    coordinator.hear(make_beat(1, body_bytes=600, is_idle=False))
+    assert coordinator.ended == "bytes"
+
+
+def test_the_limit_of_time_counts_earlier_runs() -> None:
+    coordinator = make_coordinator(CrawlConfig(time_s=60.0), spent_s=50.0)
+    coordinator._clock.seconds += 9.0  # type: ignore[attr-defined]
+    assert coordinator.tick() == []
+    coordinator._clock.seconds += 1.0  # type: ignore[attr-defined]
+    assert coordinator.tick() == [(0, Control("stop", "time")), (1, Control("stop", "time"))]
+    assert coordinator.ran_s == 60.0
+
+
+def test_what_is_found_to_be_in_scope_is_told_to_all_once() -> None:
+    coordinator = make_coordinator()
+    told = Control("scope", additions=("example.org",))
+    assert coordinator.hear(ScopeFound(0, ("example.org",))) == [(0, told), (1, told)]
+    assert coordinator.hear(ScopeFound(1, ("example.org",))) == []
+    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, told)]
+    assert coordinator.hear(Arrival(1, 3, 300, 0, 0, ("example.org",))) == []
+
+
+def test_a_shard_that_comes_late_hears_of_the_pause_and_of_the_end() -> None:
+    coordinator = make_coordinator()
+    coordinator.obey("pause")
+    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, Control("pause"))]
+    coordinator.obey("resume")
+    coordinator.obey("stop")
+    assert coordinator.hear(Arrival(1, 3, 300, 0, 0)) == [(1, Control("stop", "stopped"))]
+
+
+def test_a_halt_follows_a_stop_but_nothing_else_does() -> None:
+    coordinator = make_coordinator(shards=1)
+    coordinator.obey("stop")
+    assert coordinator.end("done") == []
+    assert not coordinator.obey("resume")[0].is_done
+    assert coordinator.obey("halt")[1] == [(0, Control("halt", "halted"))]
+
+
+@pytest.mark.parametrize("command", ["", "dance"])
+def test_an_unknown_command_is_told_so(command: str) -> None:
+    answer, letters = make_coordinator().obey(command)
+    assert not answer.is_done
+    assert repr(command) in answer.message
+    assert letters == []
+
+
+def test_the_command_line_reaches_the_coordinator() -> None:
+    folder = make_endpoint_folder()
+    changes = []
+
+    async def story() -> None:
+        coordinator = make_coordinator()
+        coordinator.hear(make_beat(1))
+        hub = CoordinatorHub(coordinator, folder, lambda: changes.append(coordinator.is_paused))
+        hub.open()
+        try:
+            done = await asyncio.to_thread(send_command, hub.endpoint, "pause")
+            assert done is not None
+            assert done.is_done
+            assert coordinator.is_paused
+            status = await asyncio.to_thread(send_command, hub.endpoint, "status")
+            assert status is not None
+            assert [beat.shard for beat in status.beats] == [1]
+            wrong = await asyncio.to_thread(send_command, hub.endpoint, "dance")
+            assert wrong is not None
+            assert not wrong.is_done
+        finally:
+            hub.close()
+
+    try:
+        asyncio.run(story())
+        assert changes == [True, True, True]
+        assert send_command(f"ipc://{folder}/nobody", "pause", timeout_s=0.05) is None
+    finally:
+        remove(folder)
+
+
+def remove(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()

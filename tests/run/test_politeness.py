@@ -1,0 +1,197 @@
+"""Politeness as the server's own log shows it, of whole crawls, over shards and restarts."""
+
+import time
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+from rdfspider.domains import Domains, bundled_suffix_list
+from web import (
+    Answer,
+    Crawling,
+    Exchange,
+    Site,
+    Web,
+    check_address_pace,
+    check_once,
+    check_pace,
+    check_retry_after,
+    crawl,
+    make_chain,
+    make_page,
+    make_site,
+    pages_of,
+    read_outcomes,
+)
+
+EVERYWHERE = {"*.test": "127.0.0.1"}
+
+
+def gaps_of(log: list[Exchange], host: str) -> list[float]:
+    """Seconds from the end of each request to the host to the start of the next."""
+    own = sorted((exchange for exchange in log if exchange.host == host), key=lambda exchange: exchange.started)
+    return [after.started - before.ended for before, after in pairwise(own)]
+
+
+def text(body: str) -> Answer:
+    return Answer(body=body.encode(), content_type="text/plain")
+
+
+def test_many_hosts_on_one_address_over_two_shards(tmp_path: Path) -> None:
+    hosts = [f"site{number}.test" for number in range(10)]
+    domains = Domains(bundled_suffix_list(), 2)
+    assert {domains.shard(host) for host in hosts} == {0, 1}
+    site = make_site(hosts, 60, delay_s=0.005)
+    flags = ["--scope", "any", "--delay", 0.3, "--shards", 2]
+    with Web(site) as web:
+        crawl(tmp_path / "crawl", "http://site0.test/", *flags, *web.resolve(EVERYWHERE), frontier_ip_delay_s=0.05)
+    assert {exchange.url for exchange in pages_of(web.log)} == site.urls
+    assert check_pace(web.log, 0.3) == []
+    assert check_address_pace(web.log, 0.05) == []
+    assert check_once(web.log) == []
+    gaps = sorted(after.started - before.ended for before, after in pairwise(web.log))
+    assert gaps[len(gaps) // 2] < 0.2, "the address is left idle although many hosts wait for it"
+
+
+def test_addresses_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    hosts = {f"site{number}.test": f"127.0.0.{number + 1}" for number in range(6)}
+    site = make_site(list(hosts), 36)
+    flags = ["--scope", "any", "--delay", 0.3, "--shards", 2]
+    with Web(site, list(hosts.values())) as web:
+        crawl(tmp_path / "crawl", "http://site0.test/", *flags, *web.resolve(hosts), frontier_ip_delay_s=0.3)
+    assert {exchange.url for exchange in pages_of(web.log)} == site.urls
+    assert check_pace(web.log, 0.3) == []
+    assert check_address_pace(web.log, 0.3) == []
+    spent_s = max(exchange.ended for exchange in web.log) - min(exchange.started for exchange in web.log)
+    assert spent_s < 0.3 * len(web.log) / 2, "six addresses took as long as three would one after the other"
+
+
+def test_crawl_delay_holds_where_it_is_longer(tmp_path: Path) -> None:
+    site = make_site(["slow.test", "quick.test", "short.test"], 9)
+    site.robots["slow.test"] = text("User-agent: *\nCrawl-delay: 0.7\n")
+    site.robots["short.test"] = text("User-agent: *\nCrawl-delay: 0.01\n")
+    with Web(site) as web:
+        flags = ["--scope", "any", "--delay", 0.2, "--shards", 1, *web.resolve(EVERYWHERE)]
+        crawl(tmp_path / "crawl", "http://slow.test/", *flags, frontier_ip_delay_s=0.01)
+    assert {exchange.url for exchange in pages_of(web.log)} == site.urls
+    assert check_pace(web.log, {"": 0.2, "slow.test": 0.7}) == []
+    assert len(check_pace(web.log, {"": 0.2, "quick.test": 0.7})) > 0, "the others were slowed down too"
+
+
+def test_slow_servers_are_asked_less(tmp_path: Path) -> None:
+    site = Site()
+    site.add("http://a.test/", Answer(body=make_page("http://a.test/", ["/1", "/2"]).body, delay_s=0.1))
+    for path in ("/1", "/2"):
+        site.add(f"http://a.test{path}", Answer(body=b"<p>slow</p>", delay_s=0.1))
+    with Web(site) as web:
+        crawl(tmp_path / "crawl", "http://a.test/", "--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE))
+    assert len(pages_of(web.log)) == 3
+    assert check_pace(web.log, 0.1, duration_factor=10) == []
+
+
+def test_retry_after_is_obeyed_while_other_hosts_go_on(tmp_path: Path) -> None:
+    site = make_site(["a.test", "b.test", "c.test"], 30)
+    refused: dict[str, int] = {}
+
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        refusals = {("b.test", "/1"): (503, "2"), ("c.test", "/1"): (429, "1")}.get((host, path))
+        if refusals and not refused.get(host):
+            refused[host] = 1
+            return Answer(refusals[0], headers={"Retry-After": refusals[1]})
+        return site(host, path, headers)
+
+    with Web(answer) as web:
+        flags = ["--scope", "any", "--delay", 0.05, "--shards", 2, *web.resolve(EVERYWHERE)]
+        crawl(tmp_path / "crawl", "http://a.test/", *flags, frontier_ip_delay_s=0.01)
+    assert refused.keys() == {"b.test", "c.test"}
+    assert check_retry_after(web.log) == []
+    assert {exchange.url for exchange in web.log if exchange.status == 200} >= site.urls, "a refused page was lost"
+    assert max(gaps_of(web.log, "b.test")) < 4, "the wait was much longer than asked for"
+    waits = [exchange for exchange in web.log if exchange.retry_after_s == 2]
+    meanwhile = [exchange for exchange in web.log if 0 < exchange.started - waits[0].ended < 2]
+    assert {exchange.host for exchange in meanwhile} >= {"a.test"}
+
+
+def test_errors_double_the_wait_and_a_dead_host_is_given_up(tmp_path: Path) -> None:
+    site = make_site(["a.test", "dead.test"], 8)
+    alive = {url for url in site.urls if "dead" not in url}
+
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        is_dead = host == "dead.test" and path != "/robots.txt"
+        return Answer(hangs_up=True) if is_dead else site(host, path, headers)
+
+    with Web(answer) as web:
+        flags = ["--scope", "any", "--delay", 0.05, "--shards", 1, *web.resolve(EVERYWHERE)]
+        crawl(tmp_path / "crawl", "http://a.test/", *flags, frontier_give_up_errors=4, frontier_backoff_s=0.3)
+    assert {exchange.url for exchange in web.log if exchange.status == 200} >= alive
+    tries = [exchange for exchange in pages_of(web.log) if exchange.host == "dead.test"]
+    assert len(tries) == 4
+    waits = gaps_of(tries, "dead.test")
+    assert all(wait >= 0.3 * 2**number - 0.001 for number, wait in enumerate(waits)), waits
+    assert all(wait < 0.3 * 2**number * 2 + 1 for number, wait in enumerate(waits)), waits
+
+
+def test_an_error_in_between_is_forgiven(tmp_path: Path) -> None:
+    site = make_chain("a.test", 6)
+    failed: set[str] = set()
+
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        if path in ("/2", "/4") and path not in failed:
+            failed.add(path)
+            return Answer(500)
+        return site(host, path, headers)
+
+    with Web(answer) as web:
+        crawl(tmp_path / "crawl", "http://a.test/", "--delay", 0.05, "--shards", 1, *web.resolve(EVERYWHERE))
+    assert {exchange.url for exchange in web.log if exchange.status == 200} == site.urls
+    assert sorted(outcome.url for outcome in read_outcomes(tmp_path / "crawl")) == sorted(site.urls)
+    assert check_pace([exchange for exchange in web.log if exchange.status == 500], 0.2) == []
+
+
+def test_without_a_delay_nothing_waits(tmp_path: Path) -> None:
+    site = make_site(["a.test"], 300, delay_s=0.01)
+    with Web(site) as web:
+        crawl(tmp_path / "crawl", "http://a.test/", "--delay", 0, "--shards", 1, *web.resolve(EVERYWHERE))
+    pages = pages_of(web.log)
+    assert {exchange.url for exchange in pages} == site.urls
+    assert len(pages) == 300
+    assert max(exchange.ended for exchange in pages) - min(exchange.started for exchange in pages) < 5
+    at_once = max(sum(other.started < page.ended and page.started < other.ended for other in pages) for page in pages)
+    assert at_once > 1
+
+
+def test_the_pace_survives_a_kill(tmp_path: Path) -> None:
+    """The gaps are much longer than a start takes, so that only a clock on disk can keep them."""
+    placing = {"wait.test": "127.0.0.1", "one.test": "127.0.0.2", "two.test": "127.0.0.2"}
+    site = make_site(list(placing), 9)
+    site.robots["wait.test"] = text("User-agent: *\nCrawl-delay: 4\n")
+    with Web(site, ["127.0.0.1", "127.0.0.2"]) as web:
+        seeds = [f"http://{host}/" for host in placing]
+        arguments = [*seeds, "--scope", "any", "--delay", 1.5, "--shards", 2, *web.resolve(placing)]
+        with Crawling(tmp_path / "crawl", *arguments, frontier_ip_delay_s=1.5) as crawling:
+            # The robots.txt of each has been asked for and is on disk by the time the first page comes.
+            assert crawling.wait_until(lambda: len(pages_of(web.log)) >= 1)
+            kill = crawling.kill()
+        with Crawling(tmp_path / "crawl", *arguments, frontier_ip_delay_s=1.5) as crawling:
+            assert crawling.wait_until(lambda: any(page.started > kill for page in pages_of(web.log)))
+            crawling.kill()
+    assert check_pace(web.log, {"": 1.5, "wait.test": 4.0}) == []
+    assert check_address_pace(web.log, 1.5) == []
+
+
+def test_retry_after_survives_a_kill(tmp_path: Path) -> None:
+    site = make_chain("a.test", 3)
+    site.add("http://a.test/", Answer(503, headers={"Retry-After": "5"}))
+    with Web(site) as web:
+        arguments = ["http://a.test/", "--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE)]
+        with Crawling(tmp_path / "crawl", *arguments) as crawling:
+            assert crawling.wait_until(lambda: len(pages_of(web.log)) == 1)
+            refused = web.log[-1].ended
+            # Half a second is enough for any group to be on disk.
+            assert not crawling.process.poll()
+            assert crawling.wait_until(lambda: time.monotonic() > refused + 0.6)
+            crawling.kill()
+        site.add("http://a.test/", make_chain("a.test", 3).answers["a.test", "/"])
+        crawl(tmp_path / "crawl", *arguments)
+    assert check_retry_after(web.log) == []
+    assert {exchange.url for exchange in web.log if exchange.status == 200} == site.urls

@@ -1,0 +1,205 @@
+"""The commands of a crawl as a person types them, against a real server."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rdfspider.cli import run_command
+from web import Crawling, Web, command, make_chain, make_site
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Runs the command line in this process: exit code, stdout, stderr."""
+
+    def run_here(*arguments: object) -> tuple[int, str, str]:
+        code = run_command([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return run_here
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    with Web(make_site(["a.test", "b.test"], 20)) as web:
+        yield web
+
+
+@pytest.fixture
+def endless() -> Iterator[Web]:
+    """A web that takes longer than any test waits."""
+    with Web(make_chain("a.test", 10_000)) as web:
+        yield web
+
+
+def quick(web: Web) -> list[str]:
+    return ["--delay", "0", "--shards", "1", *web.resolve({"*.test": "127.0.0.1"})]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["example.org"], "Missing option '--dir'. (see rdfspider crawl --help)"),
+        (["--dir", "D"], "D has no seeds yet: name at least one URL to start from"),
+        (
+            ["http://127.0.0.1:8000/", "--dir", "D"],
+            "http://127.0.0.1:8000/: the seed is on a private network; to crawl",
+        ),
+        (["x:y", "--dir", "D"], "x:y: not an http or https URL"),
+        (["--seeds", "none", "--dir", "D"], "--seeds none: cannot be read: No such file or directory"),
+        (["--seeds", "seeds", "--dir", "D"], "seeds, line 2: x:y: not an http or https URL"),
+        (
+            ["a.b", "--dir", "D", "--time", "soon"],
+            "--time soon: not allowed; it may be a number of seconds of 0 or more",
+        ),
+        (["a.b", "--dir", "D", "--delay", "-1"], "--delay -1: not allowed; it may be a number of seconds of 0 or more"),
+        (["a.b", "--dir", "D", "--pages", "all"], "--pages all: not allowed; it may be a whole number of 0 or more"),
+        (
+            ["a.b", "--dir", "D", "--shards", "1000"],
+            "--shards 1000: not allowed; it may be a whole number from 0 to 999",
+        ),
+        (
+            ["a.b", "--dir", "D", "--scope", "site"],
+            "--scope site: not allowed; it may be one of host, domain, prefix, any",
+        ),
+        (["a.b", "--dir", "D", "--archive", "x"], "--archive x: not allowed; it may be one of structured, all, none"),
+        (["a.b", "--dir", "D", "--include", "("], "--include (: not allowed; it may be regular expressions"),
+        (["a.b", "--dir", "D", "--resolve", "x"], "--resolve x: not allowed; it may be PATTERN=ADDRESS[:PORT]"),
+        (["a.b", "--dir", "D", "--contact", "me"], "--contact me: not allowed; it may be a URL or an e-mail address"),
+        (["a.b", "--dir", "D", "--set", "pages"], "--set pages: not allowed; it may be SETTING=VALUE"),
+        (["a.b", "--dir", "D", "--set", "fetch.x=1"], "fetch.x: there is no such setting"),
+        (["a.b", "--dir", "D", "--set", "run.group_pages=0"], "--set run.group_pages 0: not allowed; it may be"),
+        (["a.b", "--dir", "seeds"], "seeds is not a folder"),
+        (["a.b", "--dir", "."], ". is not a crawl: it has seeds but no crawl.toml of ours; name another folder"),
+    ],
+)
+def test_what_was_typed_wrong_gets_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], complaint: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("seeds").write_text("# mine\nx:y\n")
+    code, out, err = run("crawl", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"rdfspider: {complaint}")
+    assert err.count("\n") == 1
+    assert not Path("D").exists()
+
+
+@pytest.mark.parametrize("name", ["status", "pause", "resume", "stop"])
+def test_there_must_be_a_crawl_to_ask(run: Run, tmp_path: Path, name: str) -> None:
+    code, out, err = run(name, "--dir", tmp_path / "none")
+    assert (code, out, err) == (2, "", f"rdfspider: {tmp_path / 'none'}: there is no such folder\n")
+    code, out, err = run(name, "--dir", tmp_path)
+    assert (code, out) == (2, "")
+    assert "is not a crawl" in err
+
+
+def test_a_crawl_ends_by_itself(run: Run, web: Web, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    code, out, err = run("crawl", "http://a.test/", "--dir", folder, "--scope", "any", *quick(web))
+    assert (code, out) == (0, "")
+    first, *_, last = err.splitlines()
+    assert first.startswith("rdfspider: without --contact nobody can reach you")
+    assert "ended: nothing is left to fetch, after 0:0" in err
+    assert "pages       20 (" in err
+    assert last.startswith("  quads     ")
+    # The status is there after the end, for people and for machines.
+    code, out, err = run("status", "--dir", folder)
+    assert (code, err) == (0, "")
+    assert out.startswith("ended: nothing is left to fetch")
+    assert "shard 0     " in out
+    found = json.loads(run("status", "--dir", folder, "--json")[1])
+    assert (found["state"], found["reason"], found["totals"]["pages"]) == ("ended", "finished", 20)
+    assert found["shards"][0]["memory_used_bytes"] > 1_000_000
+    # The same command has nothing left to do, and asks for nothing.
+    before = len(web.log)
+    assert run("crawl", "--dir", folder)[0] == 0
+    assert len(web.log) == before
+
+
+def test_progress_as_json(run: Run, web: Web, tmp_path: Path) -> None:
+    flags = ["--json", "--pages", "7", "--contact", "me@example.org", "--scope", "any", *quick(web)]
+    code, out, err = run("crawl", "a.test", "http://a.test/", "--dir", tmp_path / "crawl", *flags)
+    assert (code, err) == (0, "")
+    first, *_, last = [json.loads(line) for line in out.splitlines()]
+    assert first["state"] == "running"
+    assert (last["state"], last["reason"], last["totals"]["pages"]) == ("ended", "pages", 7)
+    assert last["limits"] == {"pages": 7}
+    assert any("(+me@example.org)" in exchange.headers["user-agent"] for exchange in web.log)
+
+
+def test_seeds_from_a_file(run: Run, web: Web, tmp_path: Path) -> None:
+    (tmp_path / "seeds").write_text("# two\nhttp://a.test/\nhttp://b.test/  # the second\n")
+    flags = ["--scope", "host", "--depth", "1", *quick(web)]
+    code, _, _ = run("crawl", "--seeds", tmp_path / "seeds", "--dir", tmp_path / "crawl", *flags)
+    assert code == 0
+    assert {exchange.host for exchange in web.log} == {"a.test", "b.test"}
+
+
+def test_pause_resume_stop(endless: Web, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with Crawling(folder, "http://a.test/", *quick(endless)) as crawling:
+        assert crawling.wait_until(lambda: len(endless.log) > 5)
+        assert crawling.status()["state"] == "running"
+        again = subprocess.run(
+            [sys.executable, "-m", "rdfspider", "crawl", "--dir", folder], capture_output=True, text=True, timeout=30
+        )
+        assert (again.returncode, again.stdout) == (2, "")
+        assert again.stderr == f"rdfspider: {folder} is in use: a crawl runs there (process {crawling.process.pid})\n"
+        command(folder, "pause")
+        assert crawling.wait_until(lambda: crawling.status()["state"] == "paused")
+        assert crawling.wait_until(lambda: crawling.status()["totals"]["in_flight"] == 0)
+        before = len(endless.log)
+        command(folder, "status")
+        assert len(endless.log) == before
+        command(folder, "resume")
+        assert crawling.wait_until(lambda: len(endless.log) > before + 5)
+        command(folder, "stop")
+        # The command returns when the crawl is over.
+        assert crawling.wait(5) == 0
+        found = crawling.status()
+        assert (found["state"], found["reason"]) == ("stopped", "asked")
+        assert crawling.stderr().endswith("rdfspider: stopped; run the same command to go on\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "reason"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_a_signal_finishes_what_is_under_way(
+    endless: Web, tmp_path: Path, number: signal.Signals, code: int, reason: str
+) -> None:
+    with Crawling(tmp_path / "crawl", "http://a.test/", *quick(endless)) as crawling:
+        assert crawling.wait_until(lambda: len(endless.log) > 5)
+        crawling.process.send_signal(number)
+        assert crawling.wait(20) == code
+        found = crawling.status()
+    assert (found["state"], found["reason"]) == ("stopped", reason)
+    assert crawling.stderr().endswith("rdfspider: stopped; run the same command to go on\n")
+    assert "Traceback" not in crawling.stderr()
+    # All that was fetched is on record.
+    assert found["totals"]["pages"] == sum(exchange.path != "/robots.txt" for exchange in endless.log)
+
+
+def test_a_crawl_whose_process_is_gone_has_died(endless: Web, tmp_path: Path) -> None:
+    with Crawling(tmp_path / "crawl", "http://a.test/", *quick(endless)) as crawling:
+        assert crawling.wait_until(lambda: len(endless.log) > 5 and (tmp_path / "crawl/status.json").exists())
+        crawling.kill()
+        assert (crawling.status()["state"], crawling.status()["reason"]) == ("died", "gone")
+
+
+def test_nobody_reads_the_progress(endless: Web, tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "rdfspider", "crawl", "http://a.test/", "--dir", tmp_path / "crawl", "--json"]
+    with subprocess.Popen([*line, *quick(endless)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert json.loads(process.stdout.readline())["state"] == "running"
+        process.stdout.close()
+        assert process.wait(30) == 141
+        assert b"Traceback" not in process.stderr.read()

@@ -1,0 +1,133 @@
+"""Crawls as a person starts them, by the command line, in a process group of their own that a test can kill."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+QUICK = {
+    # What a person would set for servers of their own; the defaults would make every error cost ten seconds.
+    "frontier_backoff_s": 0.2,
+    "run_min_free_bytes": 1_000_000,
+}
+
+
+def crawl(folder: Path, *arguments: object, timeout_s: float = 60.0, **settings: object) -> Crawling:
+    """Run a crawl to its end, which must be a good one."""
+    with Crawling(folder, *arguments, **settings) as crawling:
+        code = crawling.wait(timeout_s)
+        assert code == 0, f"the crawl ended with {code}:\n{crawling.stderr()}"
+    return crawling
+
+
+class Crawling:
+    """A crawl that was started; when the context ends, nothing of it is left.
+
+    Settings that have no flag are given by their names: `frontier_ip_delay_s=0.1`.
+    """
+
+    def __init__(self, folder: Path, *arguments: object, **settings: object) -> None:
+        self.folder = folder
+        self._errors = folder.with_name(folder.name + ".stderr")
+        self._output = folder.with_name(folder.name + ".stdout")
+        command = [sys.executable, "-m", "rdfspider", "crawl", *map(str, arguments), "--dir", str(folder)]
+        command += ["--allow-private", "--contact", "https://example.org/"]
+        for name, value in {**QUICK, **settings}.items():
+            command += ["--set", f"{name.replace('_', '.', 1)}={value}"]
+        with self._errors.open("ab") as errors, self._output.open("ab") as output:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def wait(self, timeout_s: float) -> int:
+        """The exit code; a crawl that does not end is killed and told with what it wrote."""
+        try:
+            return self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"the crawl did not end within {timeout_s} s:\n{self.stderr()}") from None
+
+    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 30.0) -> bool:
+        """Whether the condition came true before the crawl ended; never longer than the timeout."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            if condition():
+                return True
+            if self.process.poll() is not None:
+                return condition()
+            time.sleep(0.01)
+        raise AssertionError(f"nothing came of waiting {timeout_s} s:\n{self.stderr()}")
+
+    def kill(self) -> float:
+        """SIGKILL to the whole process group; the moment of it."""
+        moment = time.monotonic()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(10)
+        return moment
+
+    def kill_parent(self) -> float:
+        """SIGKILL to the process that was started alone, as a person does; its shards have to notice."""
+        moment = time.monotonic()
+        self.process.kill()
+        self.process.wait(10)
+        return moment
+
+    def kill_process(self, pid: int) -> float:
+        """SIGKILL to one of its processes."""
+        moment = time.monotonic()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        return moment
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does: SIGINT to the group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGINT)
+
+    def stderr(self) -> str:
+        """What it has written to stderr, over all restarts in this folder; its end."""
+        return self._errors.read_text(errors="replace")[-6000:]
+
+    def stdout(self) -> str:
+        """What it has written to stdout."""
+        return self._output.read_text(errors="replace")
+
+    def status(self) -> dict[str, Any]:
+        """What `rdfspider status --json` says of it from outside."""
+        found: dict[str, Any] = json.loads(command(self.folder, "status", "--json"))
+        return found
+
+    def shard_pids(self) -> dict[int, int]:
+        """The processes of the shards that have been heard, by their numbers; read without starting a command, to be quick."""
+        try:
+            beats = json.loads((self.folder / "status.json").read_bytes())["shards"]
+        except (FileNotFoundError, json.JSONDecodeError):
+            return {}
+        return {beat["shard"]: beat["pid"] for beat in beats}
+
+
+def command(folder: Path, name: str, *flags: str) -> str:
+    """Another command for a crawl's folder, which must go well; its stdout."""
+    line = [sys.executable, "-m", "rdfspider", name, "--dir", str(folder), *flags]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, f"{name} ended with {done.returncode}: {done.stderr}"
+    return done.stdout
