@@ -4,13 +4,14 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from rdfspider.cli import run_command
-from web import Crawling, Web, command, make_chain, make_site
+from rdfspider.run.status import read_status
+from web import Answer, Crawling, Web, command, make_chain, make_site
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -127,7 +128,7 @@ def test_a_crawl_ends_by_itself(run: Run, web: Web, tmp_path: Path) -> None:
 
 def test_progress_as_json(run: Run, web: Web, tmp_path: Path) -> None:
     flags = ["--json", "--pages", "7", "--contact", "me@example.org", "--scope", "any", *quick(web)]
-    code, out, err = run("crawl", "a.test", "http://a.test/", "--dir", tmp_path / "crawl", *flags)
+    code, out, err = run("crawl", "http://a.test/", "--dir", tmp_path / "crawl", *flags)
     assert (code, err) == (0, "")
     first, *_, last = [json.loads(line) for line in out.splitlines()]
     assert first["state"] == "running"
@@ -155,8 +156,8 @@ def test_pause_resume_stop(endless: Web, tmp_path: Path) -> None:
         assert (again.returncode, again.stdout) == (2, "")
         assert again.stderr == f"rdfspider: {folder} is in use: a crawl runs there (process {crawling.process.pid})\n"
         command(folder, "pause")
-        assert crawling.wait_until(lambda: crawling.status()["state"] == "paused")
-        assert crawling.wait_until(lambda: crawling.status()["totals"]["in_flight"] == 0)
+        assert crawling.wait_until(lambda: read_status(folder).state == "paused")
+        assert crawling.wait_until(lambda: read_status(folder).totals.in_flight == 0)
         before = len(endless.log)
         command(folder, "status")
         assert len(endless.log) == before
@@ -186,6 +187,23 @@ def test_a_signal_finishes_what_is_under_way(
     assert "Traceback" not in crawling.stderr()
     # All that was fetched is on record.
     assert found["totals"]["pages"] == sum(exchange.path != "/robots.txt" for exchange in endless.log)
+
+
+def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        asked.append(path)
+        return Answer(404) if path == "/robots.txt" else Answer(body=b"<p>late", delay_s=20)
+
+    asked: list[str] = []
+    with Web(answer) as web, Crawling(tmp_path / "crawl", "http://a.test/", *quick(web)) as crawling:
+        assert crawling.wait_until(lambda: "/" in asked)
+        crawling.interrupt()
+        assert crawling.wait_until(lambda: "finishing what is under way; Ctrl-C once more" in crawling.stderr())
+        assert crawling.process.poll() is None
+        crawling.interrupt()
+        assert crawling.wait(5) == 130
+        found = crawling.status()
+    assert (found["state"], found["reason"], found["totals"]["scheduled"]) == ("stopped", "interrupted", 1)
 
 
 def test_a_crawl_whose_process_is_gone_has_died(endless: Web, tmp_path: Path) -> None:

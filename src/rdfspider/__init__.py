@@ -1,7 +1,7 @@
 """rdfspider: a spider for the web's structured data.
 
-`rdfspider.extract(body, url)` takes all statements out of one page, `rdfspider.Crawl` goes and gets pages; the command `rdfspider`
-does both.
+`rdfspider.extract(body, url)` takes all statements out of one page, `rdfspider.Crawl` goes and gets pages; the command
+`rdfspider` does both.
 """
 
 import logging

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loopback import Answer, Server, ok, run_loop, serving
-from rdfspider.config import FetchConfig
+from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.fetcher import ACCEPT, Fetcher, find_redirect
 from rdfspider.records import Capture, Failure, Lease, Page, RobotsState
 
@@ -42,9 +42,8 @@ async def fetching(
     entries = (f"*.test=127.0.0.1:{server.port}", f"two.example=127.0.0.2:{server.port}", "dead.example=127.0.0.1:1")
     config = FetchConfig(**{"resolve": entries, **settings})
     # A name server that does not listen: every other name is an error at once.
-    fetcher = Fetcher(
-        config, "rdfspider/1 (+x)", Clock(), delay_s=delay_s, wanted_types=wanted, nameservers=("127.0.0.1:1",)
-    )
+    pace = FrontierConfig(delay_s=delay_s)
+    fetcher = Fetcher(config, "rdfspider/1 (+x)", Clock(), pace=pace, wanted_types=wanted, nameservers=("127.0.0.1:1",))
     try:
         yield fetcher
     finally:

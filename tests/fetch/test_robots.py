@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rdfspider.config import FetchConfig
+from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.records import Capture, Failure, Page, RobotsState
 
 AGENT = "rdfspider/0.1.0 (+https://example.org/about)"
-CONFIG = FetchConfig()
+CONFIG, PACE = FetchConfig(), FrontierConfig()
 NOW = 1_700_000_000.0
 HOUR, DAY = 3_600.0, 86_400.0
 
@@ -178,7 +178,7 @@ def answer(status: int, body: bytes = b"", truncated: str = "", **headers: str) 
 
 
 def judge(previous: RobotsState | None, exchange: Capture | Failure, now: float = NOW) -> RobotsState:
-    return judge_robots(previous, exchange, now, CONFIG)
+    return judge_robots(previous, exchange, now, CONFIG, PACE)
 
 
 RULES = b"User-agent: *\nDisallow: /private\n"
@@ -203,7 +203,8 @@ def test_an_answer_is_used_for_a_day() -> None:
 )
 def test_cache_control_shortens_that_within_bounds(headers: dict[str, str], lifetime_s: float) -> None:
     assert judge(None, answer(200, RULES, **headers)).expires == NOW + lifetime_s
-    assert judge_robots(None, answer(200, RULES, **headers), NOW, FetchConfig(robots_ttl_s=60)).expires == NOW + 60
+    config = FetchConfig(robots_ttl_s=60)
+    assert judge_robots(None, answer(200, RULES, **headers), NOW, config, PACE).expires == NOW + 60
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451, 301, 308])
@@ -250,6 +251,16 @@ def test_waits_grow_and_retry_after_is_heeded() -> None:
     assert judge(None, answer(503, Retry_After="9" * 400)).expires == NOW + DAY
     for nonsense in ("soon", "-5", "Mon, 99 Zzz 2023", "Thu, 01 Jan 1970 00:00:00 GMT"):
         assert judge(None, answer(503, Retry_After=nonsense)).expires == NOW + 10
+
+
+def test_the_settings_say_how_long_waits_are() -> None:
+    pace = FrontierConfig(backoff_s=0.5, max_backoff_s=1.5, max_wait_s=30)
+    state, waits = None, []
+    for _ in range(3):
+        state = judge_robots(state, TIMEOUT, NOW, CONFIG, pace)
+        waits.append(state.expires - NOW)
+    assert waits == [0.5, 1.0, 1.5]
+    assert judge_robots(None, answer(503, Retry_After="120"), NOW, CONFIG, pace).expires == NOW + 30
 
 
 def test_too_many_requests_is_a_wait_and_no_permission() -> None:

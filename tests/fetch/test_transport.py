@@ -123,6 +123,7 @@ def test_ipv6() -> None:
         ("br", compress_brotli(b"hello " * 1000)),
         ("gzip, gzip", gzip.compress(gzip.compress(b"hello " * 1000))),
     ],
+    ids=["gzip", "deflate", "br", "gzip twice"],
 )
 def test_encoded_bodies_are_decoded(encoding: str, encoded: bytes) -> None:
     capture = captured(ok(encoded, f"Content-Encoding: {encoding}"))
@@ -269,6 +270,10 @@ def test_a_private_address_that_a_person_named_is_let_through() -> None:
         "http://[::1/",
         "http://a b/",
         "http:///path",
+        "http://a.test:999999/",
+        "http://a.test/\0",
+        "http://a.test/\r\nX: y",
+        "http://a.test/\ud800",
     ],
 )
 def test_urls_that_are_not_for_a_crawler(url: str) -> None:

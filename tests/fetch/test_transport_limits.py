@@ -5,6 +5,7 @@ import gzip
 import socket
 import struct
 import time
+import tracemalloc
 import zlib
 
 import pytest
@@ -33,6 +34,19 @@ def test_a_bomb_is_cut_at_the_limit(layers: int) -> None:
     capture = captured(ok(bomb, f"Content-Encoding: {encoding}"), settings={"max_body_bytes": 1_000_001})
     assert time.process_time() - before < 2
     assert (len(capture.page.body), capture.truncated) == (1_000_001, "length")
+
+
+def test_a_body_in_tiny_pieces_takes_no_more_memory() -> None:
+    tracemalloc.start()
+    try:
+        answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"2\r\nxy\r\n" * 300_000 + b"0\r\n\r\n"
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        assert len(captured(answer).page.body) == 600_000
+        # What the server has to send is in memory as well.
+        assert tracemalloc.get_traced_memory()[1] - before < 2 * len(answer) + 4_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_bodies_are_cut_at_the_limit_of_the_call() -> None:

@@ -62,12 +62,11 @@ class Crawler:
         if lease.addresses:
             self.requests.append((self.clock.monotonic(), lease.host, lease.url))
         if lease.kind == "robots":
-            frontier.learned(lease, RobotsState("allow", now, now + DAY_S), capture(lease.url, 404), self.robots_delay_s)
+            frontier.learned(
+                lease, RobotsState("allow", now, now + DAY_S), capture(lease.url, 404), self.robots_delay_s
+            )
             return None
-        if lease.addresses:
-            verdict = frontier.release(lease, self.exchange(lease))
-        else:
-            verdict = frontier.refuse(lease, "unknown")
+        verdict = frontier.release(lease, self.exchange(lease)) if lease.addresses else frontier.refuse(lease, "?")
         self.fetched.append(lease.url)
         frontier.record(lease, verdict)
         return verdict
@@ -108,6 +107,12 @@ class Crawler:
                 break
             self.clock.advance(wait_s + 1e-6)
         self.frontier.commit()
+
+
+def kill(frontier: Frontier) -> None:
+    """End a frontier as a killed process does: no mark of a clean end, nothing of what is staged."""
+    frontier._store.discard()
+    frontier._store.close()
 
 
 def capture(url: str, status: int = 200, duration_s: float = 0.0, **headers: str) -> Capture:

@@ -1,7 +1,6 @@
 """The whole frontier: no URL is lost, none is fetched twice without a reason, whatever happens in between."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
+from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
 from rdfspider.errors import UsageError
 from rdfspider.frontier.frontier import Frontier, GapError
@@ -133,7 +132,7 @@ def test_what_is_given_back_is_first_in_line(open_frontier: OpenFrontier, clock:
 
 
 def test_a_killed_process_loses_nothing_and_repeats_only_what_was_not_recorded(
-    open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path
+    open_frontier: OpenFrontier, clock: HandClock
 ) -> None:
     frontier = open_frontier(frontier={"delay_s": 0.0})
     frontier.add(links(100))
@@ -143,8 +142,8 @@ def test_a_killed_process_loses_nothing_and_repeats_only_what_was_not_recorded(
     in_flight = [crawler.next_page() for _ in range(3)]
     unsaved = crawler.next_page()
     frontier.record(unsaved, frontier.release(unsaved, capture(unsaved.url)))
-    shutil.copytree(tmp_path / "frontier", tmp_path / "copy")
-    again = open_frontier(tmp_path / "copy", frontier={"delay_s": 0.0})
+    kill(frontier)
+    again = open_frontier(frontier={"delay_s": 0.0})
     assert again.counts.scheduled == 70
     assert again.counts.in_flight == 0
     second = Crawler(again, clock)
@@ -154,9 +153,7 @@ def test_a_killed_process_loses_nothing_and_repeats_only_what_was_not_recorded(
     assert again.counts.done == 100
 
 
-def test_out_of_order_records_leave_the_rest_in_the_queue(
-    open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path
-) -> None:
+def test_out_of_order_records_leave_the_rest_in_the_queue(open_frontier: OpenFrontier, clock: HandClock) -> None:
     """The head may not pass a URL that is not recorded, nor a URL that is be handed out again."""
     frontier = open_frontier(frontier={"delay_s": 0.0})
     frontier.add(links(60))
@@ -169,15 +166,15 @@ def test_out_of_order_records_leave_the_rest_in_the_queue(
         frontier.record(lease, frontier.release(lease, capture(lease.url)))
         recorded.append(lease.url)
         frontier.commit()
-    shutil.copytree(tmp_path / "frontier", tmp_path / "copy")
-    again = open_frontier(tmp_path / "copy", frontier={"delay_s": 0.0})
+    kill(frontier)
+    again = open_frontier(frontier={"delay_s": 0.0})
     second = Crawler(again, clock)
     second.run()
     assert second.fetched[0] == held[0].url
     assert Counter(recorded + second.fetched) == Counter(link.url for link in links(60))
 
 
-def test_kill_at_any_commit(open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path) -> None:
+def test_kill_at_any_commit(open_frontier: OpenFrontier, clock: HandClock) -> None:
     """A site that is discovered while it is crawled, with errors, is complete whichever commit was the last."""
 
     def follow(frontier: Frontier, crawler: Crawler) -> None:
@@ -206,13 +203,12 @@ def test_kill_at_any_commit(open_frontier: OpenFrontier, clock: HandClock, tmp_p
         crawler.fetched.clear()
         turn += 1
         if turn % 3 == 0:
-            lost = [crawler.next_page()] if frontier.counts.scheduled else []
-            shutil.copytree(tmp_path / "frontier" if turn == 3 else folder, folder := tmp_path / f"copy{turn}")
-            frontier.close()
-            frontier = open_frontier(folder)
+            if frontier.counts.scheduled:
+                crawler.next_page()
+            kill(frontier)
+            frontier = open_frontier()
             crawler = Crawler(frontier, clock)
             assert frontier.counts.in_flight == 0
-            del lost
     assert Counter(fetched) == Counter(f"https://h{n % 3}.org/{n}" for n in range(1, 64))
 
 

@@ -237,6 +237,23 @@ def test_a_request_that_is_called_off_when_its_turn_comes_makes_room(machine: Ma
     assert len(machine.requests) == 1
 
 
+def test_a_user_that_its_new_owner_cannot_hear_stops_before_others_begin(machine: Machine) -> None:
+    async def story() -> None:
+        user = [asyncio.create_task(machine.fetch(1, 1.0)) for _ in range(300)]
+        await asyncio.sleep(10)
+        machine.kill(0)
+        machine.dead.add(1)
+        machine.restart(0)
+        await machine.fetch(2, 1.0)
+        assert machine.loop.time() > 10 + TIMEOUT_S
+        machine.dead.discard(1)
+        machine.greet(1)
+        await asyncio.gather(*user)
+
+    run(machine, story())
+    machine.check_pace()
+
+
 def test_without_a_delay_the_gate_is_open() -> None:
     async def story() -> None:
         gate = AddressGate(1, 0.0, Clock(), lambda owner, message: pytest.fail("a message was sent"))

@@ -7,6 +7,8 @@ import logging
 import os
 import random
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +29,7 @@ from web import (
     pages_of,
     read_outcomes,
     read_responses,
+    wait_for_end,
 )
 
 KILLS = int(os.environ.get("TEST_KILLS", 10))
@@ -67,15 +70,26 @@ def test_a_crawl_survives_kills_at_any_instant(site: Site, tmp_path: Path) -> No
     logging.getLogger(__name__).warning("TEST_SEED=%d", SEED)
     chance = random.Random(SEED)
     kills: list[float] = []
-    with Web(site, sorted(set(PLACING.values()))) as web:
+    ends: list[Future[float]] = []
+    # What a kill leaves alive is only swept away at the very end: the next start has to cope with it.
+    with (
+        Web(site, sorted(set(PLACING.values()))) as web,
+        ThreadPoolExecutor(SHARDS * KILLS) as watch,
+        ExitStack() as rest,
+    ):
         while True:
-            with start(web, tmp_path) as crawling:
-                if len(kills) == KILLS or not wait_for_moment(crawling, web, chance):
-                    assert crawling.wait(60 + KILLS) == 0, crawling.stderr()
-                    break
-                kills.append(kill(crawling, chance))
+            crawling = rest.enter_context(start(web, tmp_path))
+            if len(kills) == KILLS or not wait_for_moment(crawling, web, chance):
+                assert crawling.wait(60 + KILLS) == 0, crawling.stderr()
+                break
+            kills.append(time.monotonic())
+            if chance.random() < 0.7:
+                crawling.kill()
+            else:
+                # Its shards halt when they notice, which is the same to what they had under way.
+                ends += [watch.submit(wait_for_end, shard) for shard in crawling.kill_parent()]
     assert len(kills) == KILLS, "the crawl was over before all kills: the site is too small for this machine"
-    judge(site, web, tmp_path / "crawl", kills)
+    judge(site, web, tmp_path / "crawl", sorted([*kills, *(end.result() for end in ends)]))
 
 
 def start(web: Web, folder: Path) -> Crawling:
@@ -93,11 +107,6 @@ def wait_for_moment(crawling: Crawling, web: Web, chance: random.Random) -> bool
     is_alive = crawling.wait_until(lambda: web.requests_since(begun) >= count)
     time.sleep(more_s)
     return is_alive and crawling.process.poll() is None
-
-
-def kill(crawling: Crawling, chance: random.Random) -> float:
-    """All at once as a power failure does, or the parent alone as a person does."""
-    return crawling.kill() if chance.random() < 0.7 else crawling.kill_parent()
 
 
 def judge(site: Site, web: Web, folder: Path, kills: list[float]) -> None:

@@ -23,6 +23,7 @@ PRIVATE = FetchConfig(allow_private=True)
         ("//example.org/x", "https://example.org/x"),
         ("[::1]:80/x", "https://[::1]:80/x"),
         (" bücher.example ", "https://xn--bcher-kva.example/"),
+        (f"example.org/{'a' * 5000}", f"https://example.org/{'a' * 5000}"),
         ("mailto:me@example.org", None),
         ("ftp://example.org/", None),
         ("https://", None),

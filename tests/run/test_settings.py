@@ -111,7 +111,8 @@ def test_names_of_python(tmp_path: Path) -> None:
     assert complain(tmp_path, {"max_body_bytes": 1}) == (
         "max_body_bytes: two settings have that name: fetch.max_body_bytes and extract.max_body_bytes"
     )
-    assert complain(tmp_path, {"page": 1}) == "page: there is no such setting"
+    assert complain(tmp_path, {"delay": 1}) == "delay: there is no such setting; did you mean delay_s?"
+    assert complain(tmp_path, {"xyz": 1}) == "xyz: there is no such setting"
 
 
 def test_what_extraction_needs_is_named_by_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

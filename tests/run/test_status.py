@@ -84,6 +84,7 @@ def test_a_crawl_whose_process_is_gone_has_died(tmp_path: Path) -> None:
 
 def test_before_the_first_run(tmp_path: Path) -> None:
     assert read_status(tmp_path).state == "new"
+    assert write_summary(read_status(tmp_path)) == ["new: it has not run yet"]
     (tmp_path / "status.json").write_text("{")
     assert read_status(tmp_path).state == "new"
     with hold_lock(tmp_path):
@@ -119,12 +120,19 @@ def test_a_line_of_a_shard() -> None:
     assert write_shards(STATUS, 1001.2)[0] == (
         "shard 0     running, process 77, 120 MB of 8,000 MB (4,000 MB free), CPU 93 %, 3 connections, 10 pages, 1 s ago"
     )
+    ended = msgspec.structs.replace(STATUS, state="ended")
+    assert write_shards(ended, 1001.2)[0].startswith("shard 0     ended, process 77")
 
 
-def test_speed_is_that_of_the_last_seconds() -> None:
+def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:
     speed = Speed()
-    assert speed.measure(100.0, Totals(pages=50)) == (0.0, 0.0)
-    assert speed.measure(102.0, Totals(pages=60, body_bytes=20)) == (5.0, 10.0)
+    assert speed.measure(100.0, Totals(pages=5000)) == (0.0, 0.0)
+    assert speed.measure(102.0, Totals(pages=5010, statuses={"200": 9, "206": 1, "404": 7}, wire_bytes=20)) == (
+        5.0,
+        10.0,
+    )
     for second in range(103, 200):
-        pages_s, bytes_s = speed.measure(float(second), Totals(pages=60 + second, body_bytes=20))
+        pages_s, bytes_s = speed.measure(float(second), Totals(statuses={"200": 60 + second}, wire_bytes=20))
     assert pages_s == pytest.approx(1.0) and bytes_s == 0.0
+    # A shard was started again.
+    assert speed.measure(200.0, Totals()) == (0.0, 0.0)

@@ -1,7 +1,7 @@
 """A web of many hosts on loopback addresses, with a log, judges over that log, and a way to crawl it. For tests only."""
 
 from web.archives import Outcome, check_archives, read_outcomes, read_responses
-from web.crawls import Crawling, command, crawl
+from web.crawls import Crawling, command, crawl, wait_for_end
 from web.judges import check_address_pace, check_once, check_pace, check_retry_after, pages_of
 from web.server import Answer, Exchange, Web
 from web.sites import Site, make_chain, make_page, make_site
@@ -26,4 +26,5 @@ __all__ = [
     "pages_of",
     "read_outcomes",
     "read_responses",
+    "wait_for_end",
 ]

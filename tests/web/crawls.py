@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
+import psutil
+
 QUICK = {
     # What a person would set for servers of their own; the defaults would make every error cost ten seconds.
     "frontier_backoff_s": 0.2,
@@ -38,8 +40,8 @@ class Crawling:
         self.folder = folder
         self._errors = folder.with_name(folder.name + ".stderr")
         self._output = folder.with_name(folder.name + ".stdout")
-        command = [sys.executable, "-m", "rdfspider", "crawl", *map(str, arguments), "--dir", str(folder)]
-        command += ["--allow-private", "--contact", "https://example.org/"]
+        command = [sys.executable, "-m", "rdfspider", "crawl", "--allow-private", "--contact", "https://example.org/"]
+        command += [*map(str, arguments), "--dir", str(folder)]
         for name, value in {**QUICK, **settings}.items():
             command += ["--set", f"{name.replace('_', '.', 1)}={value}"]
         with self._errors.open("ab") as errors, self._output.open("ab") as output:
@@ -84,12 +86,14 @@ class Crawling:
         self.process.wait(10)
         return moment
 
-    def kill_parent(self) -> float:
-        """SIGKILL to the process that was started alone, as a person does; its shards have to notice."""
-        moment = time.monotonic()
+    def kill_parent(self) -> list[psutil.Process]:
+        """SIGKILL to the process that was started alone, as a person does; its shards, returned, have to notice."""
+        shards: list[psutil.Process] = []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            shards = psutil.Process(self.process.pid).children()
         self.process.kill()
         self.process.wait(10)
-        return moment
+        return shards
 
     def kill_process(self, pid: int) -> float:
         """SIGKILL to one of its processes."""
@@ -123,6 +127,21 @@ class Crawling:
         except (FileNotFoundError, json.JSONDecodeError):
             return {}
         return {beat["shard"]: beat["pid"] for beat in beats}
+
+
+def wait_for_end(process: psutil.Process, timeout_s: float = 30.0) -> float:
+    """The moment when a process that is not our child is found dead, also if nobody has buried it."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        try:
+            if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+                break
+        except psutil.NoSuchProcess:
+            break
+        time.sleep(0.01)
+    else:
+        raise AssertionError(f"process {process.pid} is still alive after {timeout_s} s")
+    return time.monotonic()
 
 
 def command(folder: Path, name: str, *flags: str) -> str:

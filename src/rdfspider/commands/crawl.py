@@ -1,10 +1,12 @@
 """`rdfspider crawl`: seeds and settings in, a crawl in a folder out; progress on stderr, or as JSON lines on stdout."""
 
+import logging
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -148,7 +150,8 @@ def crawl(
     if not found.config.fetch.contact:
         _say("without --contact nobody can reach you when your crawl troubles a site; give a URL or an e-mail address")
     progress = _Progress(as_json)
-    status = found.run(progress.show)
+    with _show_log():
+        status = found.run(progress.show)
     progress.finish(status)
     code = 128 + signal.SIGPIPE if progress.is_unread else _EXIT_CODES.get(status.reason, 0)
     if status.state == "stopped":
@@ -168,11 +171,14 @@ class _Progress:
 
     def show(self, status: Status) -> None:
         """A line of JSON each time; for people now and then, and when something changes."""
+        if status.reason == "interrupted" and self._state not in ("stopping", "stopped"):
+            _say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
+        has_changed = status.state != self._state
+        self._state = status.state
         if self._as_json:
             self._write_json(status)
-        elif time.monotonic() >= self._next or status.state != self._state:
+        elif not status.is_over and (has_changed or time.monotonic() >= self._next):
             self._next = time.monotonic() + _LINE_EVERY_S
-            self._state = status.state
             typer.echo(write_line(status), err=True)
 
     def finish(self, status: Status) -> None:
@@ -194,6 +200,19 @@ class _Progress:
             # What Python would still write at its exit goes nowhere.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             signal.raise_signal(signal.SIGTERM)
+
+
+@contextmanager
+def _show_log() -> Iterator[None]:
+    """What the crawler has to say while it runs, such as that a shard died, on stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("rdfspider: %(message)s"))
+    logger = logging.getLogger("rdfspider.run")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _split_settings(texts: Iterable[str]) -> dict[str, Asked]:

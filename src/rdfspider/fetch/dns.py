@@ -117,8 +117,10 @@ class Resolver:
 
     async def close(self) -> None:
         """Give up what is under way."""
-        for task in self._under_way.values():
+        tasks = list(self._under_way.values())
+        for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self._cares is not None:
             await self._cares.close()
             self._cares = None

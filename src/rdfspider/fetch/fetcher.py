@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Protocol
 
-from rdfspider.config import FetchConfig
+from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.dns import Clock, Resolver
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.fetch.transport import Transport
@@ -94,8 +94,9 @@ class Gate(Protocol):
 class Fetcher:
     """What a shard fetches with; it belongs to the loop in which it is first used.
 
-    `delay_s` is waited between requests of a redirected robots.txt to one host. `wanted_types` are media types, in which
-    `*` stands for anything, that are kept although they usually are not: those that a transform of the user's takes.
+    `pace` says how long a robots.txt that cannot be had is left alone, and what is waited between its redirects.
+    `wanted_types` are media types, in which `*` stands for anything, that are kept although they usually are not: those that
+    a transform of the user's takes.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class Fetcher:
         user_agent: str,
         clock: Clock,
         *,
-        delay_s: float,
+        pace: FrontierConfig,
         wanted_types: Sequence[str] = (),
         nameservers: tuple[str, ...] = (),
     ) -> None:
@@ -113,7 +114,7 @@ class Fetcher:
         self._config = config
         self._user_agent = user_agent
         self._clock = clock
-        self._delay_s = delay_s
+        self._pace = pace
         self._wanted_types = tuple(name.lower() for name in wanted_types)
         self._keeps = lru_cache(maxsize=1024)(self._judge_type)
 
@@ -136,7 +137,7 @@ class Fetcher:
         released here for every request, the first one included.
         """
         exchange = await self._follow_robots(lease, address, gate)
-        state = judge_robots(lease.robots, exchange, self._clock.now(), self._config)
+        state = judge_robots(lease.robots, exchange, self._clock.now(), self._config, self._pace)
         delay_s = RobotsTxt(state.body).crawl_delay(self._user_agent) if state.rule == "rules" else None
         return state, exchange, delay_s
 
@@ -169,7 +170,7 @@ class Fetcher:
                 return Failure(url, answer.failure or "dns", f"{host}, where robots.txt redirects to")
             address = answer.addresses[0]
             if host in asked_hosts:
-                await asyncio.sleep(self._delay_s)
+                await asyncio.sleep(self._pace.delay_s)
             asked_urls.add(url)
             asked_hosts.add(host)
         raise AssertionError("the loop above ends by itself")

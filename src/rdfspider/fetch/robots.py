@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from rdfspider.config import FetchConfig
+from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.rules import Rule, Ruleset, read_target
 from rdfspider.records import Capture, Failure, RobotsState
 
@@ -40,10 +40,6 @@ _SHOWN_CHARS = 200
 
 # Frameworks send `no-cache` and `max-age=0` with everything; nobody wants a robots.txt asked for that often.
 _MIN_LIFETIME_S = 3600.0
-# A robots.txt that cannot be had is asked for again after this time, and after twice that, and so on.
-_FIRST_WAIT_S = 10.0
-_MAX_WAIT_S = 3600.0
-_MAX_RETRY_AFTER_S = 86_400.0
 # RFC 9309, 2.3.1.4: after so long, and not after a single failure, a file that cannot be had counts as one that is not there.
 _LONG_TIME_S = 30 * 86_400.0
 _MANY_ERRORS = 10
@@ -132,38 +128,51 @@ class _Section:
 
 
 def judge_robots(
-    previous: RobotsState | None, exchange: Capture | Failure, now: float, config: FetchConfig
+    previous: RobotsState | None,
+    exchange: Capture | Failure,
+    now: float,
+    config: FetchConfig,
+    pace: FrontierConfig,
 ) -> RobotsState:
-    """What is known of an origin's robots.txt after asking for it. Redirects were followed before, as far as that goes."""
+    """What is known of an origin's robots.txt after asking for it. Redirects were followed before, as far as that goes.
+
+    `pace` says how long one that cannot be had is left alone: as long as any other server that fails.
+    """
     if isinstance(exchange, Failure):
-        return _judge_unreachable(previous, exchange.code, now, 0.0, config)
+        return _judge_unreachable(previous, exchange.code, now, 0.0, pace, config)
     status, reason = exchange.status, f"status-{exchange.status}"
     if 200 <= status < 300:
         if exchange.truncated in ("time", "disconnect"):
             # What is missing may be the rule that matters.
-            return _judge_unreachable(previous, exchange.truncated, now, 0.0, config)
+            return _judge_unreachable(previous, exchange.truncated, now, 0.0, pace, config)
         body = _cut(exchange.page.body, is_whole=exchange.truncated != "length")
         lifetime_s = _read_lifetime(exchange, config)
         return RobotsState("rules", now, now + lifetime_s, body, now, reason)
     if status == 429:
         # By its number it would be an "unavailable" one, which allows all; what it says is: not now.
-        state = _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), config)
+        state = _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), pace, config)
         return RobotsState(
             "unreachable", state.fetched, state.expires, state.body, state.body_fetched, reason, state.errors
         )
     if 300 <= status < 500 and status != 304:
         # 2.3.1.3, and for a redirect that leads nowhere, or on and on, 2.3.1.2.
         return RobotsState("allow", now, now + _read_lifetime(exchange, config), reason=reason)
-    return _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), config)
+    return _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), pace, config)
 
 
 def _judge_unreachable(
-    previous: RobotsState | None, reason: str, now: float, retry_after_s: float, config: FetchConfig
+    previous: RobotsState | None,
+    reason: str,
+    now: float,
+    retry_after_s: float,
+    pace: FrontierConfig,
+    config: FetchConfig,
 ) -> RobotsState:
     """2.3.1.4: complete disallow; but 2.4 lets the last good copy be used for as long as the file cannot be had."""
     errors = previous.errors + 1 if previous else 1
     since = previous.fetched if previous and previous.errors else now
-    wait_s = max(retry_after_s, min(_FIRST_WAIT_S * 2.0 ** min(errors - 1, 30), _MAX_WAIT_S))
+    backoff_s = min(pace.backoff_s * 2.0 ** min(errors - 1, 30), pace.max_backoff_s)
+    wait_s = max(backoff_s, min(retry_after_s, pace.max_wait_s))
     if previous and previous.body_fetched:
         return RobotsState("rules", since, now + wait_s, previous.body, previous.body_fetched, reason, errors)
     if now - since >= _LONG_TIME_S and errors >= _MANY_ERRORS:
@@ -188,13 +197,13 @@ def _read_retry_after(capture: Capture, now: float) -> float:
     """The seconds that a Retry-After header asks for, whether as a number or as a date; 0 where there is none."""
     value = capture.header("retry-after").strip()
     if value.isascii() and value.isdigit():
-        return min(float(value[:10]), _MAX_RETRY_AFTER_S)
+        return float(value[:10])
     try:
         date = parsedate_to_datetime(value[:100])
         moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return 0.0
-    return min(max(moment - now, 0.0), _MAX_RETRY_AFTER_S)
+    return max(moment - now, 0.0)
 
 
 def _cut(body: bytes, is_whole: bool = True) -> bytes:

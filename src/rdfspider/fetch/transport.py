@@ -29,6 +29,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ DRAIN_BYTES = 65_536
 ENCODINGS = "gzip, deflate, br"
 
 _CA_FILES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
-_AUTHORITY = re.compile(r"https?://(?:[^/?#]*@)?((?:\[[^\]/?#]*\]|[^/?#:]+)(?::([0-9]*))?)(?:[/?#]|$)")
+_AUTHORITY = re.compile(r"https?://(?:[^/?#]*@)?((?:\[[^\]/?#]*\]|[^/?#:]+)(?::([0-9]{0,5}))?)(?:[/?#]|$)")
 
 
 class Transport:
@@ -90,7 +91,7 @@ class Transport:
         that a person has named. Credentials in a URL go to its own host, as in a browser, and are not put on record.
         """
         started = time.time()
-        authority = _AUTHORITY.match(url)
+        authority = _AUTHORITY.match(url) if url.isascii() and url.isprintable() else None
         if authority is None or (authority[2] and int(authority[2]) in BAD_PORTS):
             return Failure(url, "unsupported", "no URL for a crawler", started=started, address=address)
         handle = self._idle.pop() if self._idle else self._make_handle()
@@ -198,8 +199,9 @@ class Transport:
             self._probe.prepare("http://0.0.0.0/", "0.0.0.0", None, (), is_vetted=False)
             self._probe.address = ""
         self._last_start = now
-        future = self._multi.add_handle(self._probe.curl)
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        with suppress(RuntimeError, pycurl.error):  # The last one may be under way still.
+            future = self._multi.add_handle(self._probe.curl)
+            future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _make_handle(self) -> "_Handle":
         handle = _Handle(self)
@@ -213,12 +215,12 @@ class _Handle:
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.lines: list[bytes] = []
-        self.chunks: list[bytes] = []
         self.keeps: Callable[[str], bool] | None = None
         self.limit_bytes = 0
         self.address = ""
         self.is_vetted = False
         self.url = ""
+        self.body_bytes = 0
         self.clear()
         self.curl = _make_curl(transport.config, transport.user_agent)
         # A list's own method takes the head's lines: no Python code runs for each; libcurl bounds their sum.
@@ -230,8 +232,9 @@ class _Handle:
     def clear(self) -> None:
         """Forget the last exchange."""
         self.lines.clear()
-        self.chunks = []
-        self.transport.flight_bytes -= getattr(self, "body_bytes", 0)
+        # Not a list of pieces: a server may send millions of them, of a byte or two each.
+        self.body = BytesIO()
+        self.transport.flight_bytes -= self.body_bytes
         self.body_bytes = 0
         self.dropped_bytes = 0
         self.head: Head | None = None
@@ -276,7 +279,7 @@ class _Handle:
         truncated = self._find_cut(error)
         if head is not None and (error == 0 or truncated):
             wire_bytes = int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
-            return head, b"".join(self.chunks), truncated, duration_s, wire_bytes
+            return head, self.body.getvalue(), truncated, duration_s, wire_bytes
         code = self.end or self._find_code(error, is_sent)
         return Failure(self.url, code, message, duration_s, started, self.address)
 
@@ -312,7 +315,7 @@ class _Handle:
             return 0
         transport.flight_bytes += len(chunk)
         self.body_bytes += len(chunk)
-        self.chunks.append(chunk)
+        self.body.write(chunk)
         return 0 if self.end else None
 
     def _drop(self, chunk: bytes) -> int | None:
@@ -382,6 +385,8 @@ def _make_curl(config: FetchConfig, user_agent: str) -> Any:
 
 def _field_value(text: str) -> str:
     """Text that is safe as a header's value: one line of ISO 8859-1."""
+    if text.isascii() and text.isprintable():
+        return text
     return (
         "".join(c if " " <= c != "\x7f" else " " for c in text).strip().encode("latin-1", "replace").decode("latin-1")
     )

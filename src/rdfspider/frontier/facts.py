@@ -23,14 +23,14 @@ class GapError(RdfspiderError):
 
 
 class Counts(Struct):
-    """How many there are of each, kept up to date with every commit. What was staged only is not in them."""
+    """How many there are of each. What is staged is in them at once, and durable with the commit."""
 
     known: int = 0
     """URLs ever seen: scheduled + done + failed + disallowed."""
     scheduled: int = 0
     """URLs to be fetched, those in flight included."""
     in_flight: int = 0
-    """Pages under lease or not yet recorded; not durable, as leases are not."""
+    """Leases of every kind that are out, and pages that are not recorded yet; not durable, as leases are not."""
     done: int = 0
     failed: int = 0
     disallowed: int = 0
@@ -48,7 +48,12 @@ class Counts(Struct):
     over_budget: int = 0
     """Of the scheduled ones, those of hosts and domains that have all the pages they may have: nor do these."""
     future_visits: int = 0
-    """Done pages that are to be visited again."""
+    """Done URLs that are to be visited again."""
+
+    @property
+    def pending(self) -> int:
+        """Scheduled URLs that keep a crawl alive."""
+        return self.scheduled - self.scheduled_given_up - self.over_budget
 
 
 class LedgerEntry(Struct, frozen=True):

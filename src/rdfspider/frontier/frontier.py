@@ -286,6 +286,10 @@ class Frontier:
         self.commit()
         return rescheduled
 
+    def table_bytes(self) -> dict[str, int]:
+        """What each table takes on disk, and the log of what is not in a table yet."""
+        return self._store.table_bytes()
+
     def close(self) -> None:
         """Mark a clean end and let go of the folder. Commits nothing: what is only staged is forgotten. Twice is once."""
         if not self._store.is_open:

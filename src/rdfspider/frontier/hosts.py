@@ -169,6 +169,8 @@ class Hosts:
         self._calendar = calendar
         self._counts = counts
         self._numbers: dict[str, int] = {}
+        """By authority, those that were met last."""
+        self._staged_names: dict[str, int] = {}
         self._memory: dict[int, Host] = {}
         self._domain_memory: WeakValueDictionary[str, Domain] = WeakValueDictionary()
         self.changed: dict[int, Host] = {}
@@ -179,10 +181,14 @@ class Hosts:
         """The number of a URL's host; None when the host is new."""
         number = self._numbers.get(authority)
         if number is None:
-            found = self._names.get(pack_name(host_of(authority)))
-            if found is None:
-                return None
-            number = self._remember(authority, int.from_bytes(found, "big"))
+            name = host_of(authority)
+            number = self._staged_names.get(name)
+            if number is None:
+                found = self._names.get(pack_name(name))
+                if found is None:
+                    return None
+                number = int.from_bytes(found, "big")
+            self._remember(authority, number)
         return number
 
     def create(self, authority: str) -> Host:
@@ -192,6 +198,7 @@ class Hosts:
         self._counts.hosts += 1
         number = self._counts.hosts
         self._names.put(pack_name(name), pack_host(number))
+        self._staged_names[name] = number
         record = HostRecord(name, epoch=self._calendar.epoch, gap_s=self._config.delay_s)
         host = self._load(number, record)
         self._remember(authority, number)
@@ -258,6 +265,7 @@ class Hosts:
         """After a commit: nothing is changed any more, and what is not needed leaves memory."""
         self.changed.clear()
         self.changed_domains.clear()
+        self._staged_names.clear()
         if len(self._memory) > 2 * _RECENT_HOSTS:
             idle = [number for number, host in self._memory.items() if not host.is_active and host.is_quiet]
             for number in idle[: max(len(idle) - _RECENT_HOSTS, 0)]:
@@ -273,12 +281,11 @@ class Hosts:
         host = self._memory[number] = Host(number, record, domain, ready_at)
         return host
 
-    def _remember(self, authority: str, number: int) -> int:
+    def _remember(self, authority: str, number: int) -> None:
         if len(self._numbers) >= _RECENT_NUMBERS:
             for old in list(self._numbers)[: _RECENT_NUMBERS // 2]:
                 del self._numbers[old]
         self._numbers[authority] = number
-        return number
 
 
 class Opening(Struct, array_like=True):

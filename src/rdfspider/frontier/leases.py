@@ -235,19 +235,27 @@ class Leases:
         """The next URL of a host whose origin may be asked; None when there is none now."""
         for origin in [origin for origin, until in host.blocked.items() if until <= wall]:
             self._release_held(host, origin)
-        while True:
+        doubtful: list[Slot] = []
+        while host.run or not doubtful:
             if not host.run and not self._read_run(host):
                 return None
             slot = host.run.popleft()
-            origin = origin_of(slot.row.url)
             if not needs_robots:
                 return slot
+            origin = origin_of(slot.row.url)
             robots = self._origins.get(host.number, origin)
-            if robots is not None and robots.rule == "unreachable" and robots.expires > wall:
+            if robots is not None and robots.rule == "unreachable":
+                if robots.expires <= wall:
+                    doubtful.append(slot)
+                    continue
                 host.blocked[origin] = self._blocked_until(robots)
             elif origin not in host.asking:
+                host.run.extend(doubtful)
                 return slot
             host.held.setdefault(origin, []).append(slot)
+        # Nothing but origins that did not answer last time: one of them is tried again.
+        host.run.extend(doubtful)
+        return host.run.popleft()
 
     def _read_run(self, host: Host) -> bool:
         """Read the next URLs of a host; when there are none, see what is to become of it."""

@@ -4,7 +4,7 @@ What enters are puts and deletes, which nobody sees before `write`; what leaves 
 there at all, over all tables, whenever the process dies. This is the only module that imports rocksdict.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ class Table:
 
     def size_bytes(self) -> int:
         """What the table takes on disk, as far as it is in files."""
-        return self._family.property_int_value("rocksdb.total-sst-files-size") or 0
+        return self._family.property_int_value("rocksdb.live-sst-files-size") or 0
 
     def close(self) -> None:
         """Let go of the family; RocksDB cannot close while one is held."""
@@ -127,13 +127,11 @@ class Store:
         """Make all that was written safe from a loss of power; may run in a thread of its own."""
         self._db.flush_wal(True)
 
-    def compact(self, names: Sequence[str] = TABLES) -> None:
-        """Bring tables into their final form on disk; takes long, only measurements need it."""
-        for name in names:
-            family = self._db.get_column_family(name)
-            family.flush()
-            family.compact_range(None, None)
-            family.close()
+    def table_bytes(self) -> dict[str, int]:
+        """What each table takes on disk, and the log."""
+        sizes = {name: table.size_bytes() for name, table in self.tables.items()}
+        sizes["log"] = sum(path.stat().st_size for path in Path(self._db.path()).glob("*.log"))
+        return sizes
 
     def close(self) -> None:
         """What was staged and not written is forgotten."""

@@ -32,7 +32,7 @@ class Crawl:
     @classmethod
     def create(
         cls,
-        folder: str | Path,
+        dir: str | Path,
         seeds: Iterable[str] = (),
         *,
         seeds_file: Path | None = None,
@@ -44,7 +44,7 @@ class Crawl:
         Settings are named `section_field`, or just `field` where one section alone has it; they win over `config`, and are
         kept in the folder's crawl.toml. A mistake is a UsageError, and changes nothing.
         """
-        folder = Path(folder)
+        folder = Path(dir)
         asked = (ask_config(config) if config else {}) | ask_flags(settings)
         check_folder(folder)
         # Everything is checked before anything is made.
@@ -62,9 +62,9 @@ class Crawl:
         return cls(folder, found)
 
     @classmethod
-    def open(cls, folder: str | Path) -> "Crawl":
+    def open(cls, dir: str | Path) -> "Crawl":
         """The crawl that is in the folder, as it is."""
-        folder = Path(folder)
+        folder = Path(dir)
         if not folder.exists():
             raise UsageError(f"{folder}: there is no such folder")
         if not check_folder(folder):

@@ -23,14 +23,11 @@ class Delivery:
         self._in_flight: deque[tuple[Cursor, int]] = deque()
         self._in_flight_bytes = 0
         self._is_open = False
-        self.has_more = False
-        """Whether entries wait for room in the window, or for the destination to be there."""
-        self.survey()
 
     @property
     def is_received(self) -> bool:
         """Whether the destination has all that was committed."""
-        return not self._in_flight and not self.has_more
+        return not self._in_flight and not self._frontier.outbox(self._destination, self._sent, 1)
 
     def resume(self, cursor: Cursor) -> None:
         """The destination says what it has: go on from there, whatever was sent before."""
@@ -43,7 +40,6 @@ class Delivery:
     def suspend(self) -> None:
         """The destination is another now; nothing is sent before it has said what it has."""
         self._is_open = False
-        self.has_more = self.has_more or bool(self._in_flight)
 
     def acknowledge(self, cursor: Cursor) -> None:
         """The destination has made all up to the cursor durable."""
@@ -53,28 +49,19 @@ class Delivery:
             self._in_flight_bytes -= self._in_flight.popleft()[1]
         self._frontier.clear_outbox(self._destination, cursor)
 
-    def survey(self) -> None:
-        """See whether anything waits for a destination that is not there."""
-        self.has_more = bool(self._frontier.outbox(self._destination, self._sent, 1))
-
     def take(self) -> list[Links]:
         """The entries that may be sent now."""
-        if not self._is_open:
-            self.survey()
-            return []
         taken: list[Links] = []
-        self.has_more = False
-        while (room := _WINDOW_BYTES - self._in_flight_bytes) > 0:
+        while self._is_open and (room := _WINDOW_BYTES - self._in_flight_bytes) > 0:
             entries = self._frontier.outbox(self._destination, self._sent, room)
             if not entries:
-                return taken
+                break
             for epoch, sequence, payload in entries:
                 cursor = (epoch, sequence)
                 taken.append(Links(cursor, self._sent, payload))
                 self._sent = cursor
                 self._in_flight.append((cursor, len(payload)))
                 self._in_flight_bytes += len(payload)
-        self.has_more = True
         return taken
 
 
@@ -93,17 +80,14 @@ class Intake:
         if links.cursor <= self._accepted:
             return False, Received(self.durable) if links.cursor <= self.durable else None
         if links.previous > self._accepted:
-            # All that follows a gap would say the same.
-            told, self._has_told_gap = self._has_told_gap, True
-            return False, None if told else Received(self.durable, has_gap=True)
-        self._has_told_gap = False
+            return False, self._tell_gap()
         self._accepted = links.cursor
         return True, None
 
-    def reject(self) -> Received:
+    def reject(self) -> Received | None:
         """The frontier did not take what seemed to be next: everything that is not durable has to come again."""
         self._accepted = self.durable
-        return Received(self.durable, has_gap=True)
+        return self._tell_gap()
 
     def settle(self) -> Received | None:
         """A commit is durable: what to tell the sender, if anything new of its links was in it."""
@@ -113,8 +97,14 @@ class Intake:
         if cursor == self.durable:
             return None
         self.durable = cursor
+        self._has_told_gap = False
         return Received(cursor)
 
     def forget_gap(self) -> None:
         """Let a gap be told again, in case the answer to it was lost too."""
         self._has_told_gap = False
+
+    def _tell_gap(self) -> Received | None:
+        """All that follows a gap would say the same, so it is said once."""
+        told, self._has_told_gap = self._has_told_gap, True
+        return None if told else Received(self.durable, has_gap=True)

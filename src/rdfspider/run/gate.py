@@ -107,6 +107,9 @@ class AddressGate:
         if hold is not None and hold.is_held:
             hold.is_revoked = True
             self._advance(hold)
+        elif hold is None or not hold.ticket:
+            # It went back already, or was too old to be kept when the owner was met.
+            self._send(find_owner(revoke.address, self._shards), Release(revoke.address, 0.0))
 
     def meet_owner(self, owner: int) -> tuple[str, ...]:
         """An owner has started anew, and knows nothing: what this shard holds of it. `ask_again` has to follow."""

@@ -24,7 +24,7 @@ def read_seeds(arguments: Iterable[str], file: Path | None, config: FetchConfig)
     for text, where in (*named, *(_read_lines(file) if file else ())):
         url = normalise_seed(text)
         if url is None:
-            hint = "; to read seeds from it, write --seeds" if Path(text).is_file() else ""
+            hint = "; to read seeds from it, write --seeds" if _is_file(text) else ""
             raise UsageError(f"{where}not an http or https URL{hint}")
         if not config.allow_private and _is_private(url, config.resolve):
             raise UsageError(f"{where}the seed is on a private network; to crawl there, add --allow-private")
@@ -39,7 +39,7 @@ def normalise_seed(text: str) -> str | None:
         text = f"https:{text}"
     elif not _SCHEME.match(text):
         # A file that was meant as --seeds is not a host; a folder may well be named like one.
-        text = "" if Path(text).is_file() else f"https://{text}"
+        text = "" if _is_file(text) else f"https://{text}"
     return normalise_url(text)
 
 
@@ -59,6 +59,14 @@ def _read_lines(file: Path) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(lines, 1):
         if text := _COMMENT.sub("", line).strip():
             yield text, f"{name}, line {number}: {text}: "
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except OSError:
+        # No file has a name as long as that.
+        return False
 
 
 def _is_private(url: str, resolve: tuple[str, ...]) -> bool:

@@ -94,7 +94,8 @@ def find_name(name: str) -> str:
         return matching[0]
     if matching:
         raise UsageError(f"{name}: two settings have that name: {' and '.join(matching)}")
-    raise UsageError(f"{name}: there is no such setting{_suggest(name, SETTINGS)}")
+    known = (*SETTINGS, *(full.partition(".")[2] for full in SETTINGS))
+    raise UsageError(f"{name}: there is no such setting{_suggest(name, known)}")
 
 
 def read_file(folder: Path) -> dict[str, Any]:

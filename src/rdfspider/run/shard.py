@@ -60,7 +60,7 @@ class Shard:
             config.fetch,
             make_user_agent(config.fetch.contact),
             clock,
-            delay_s=config.frontier.delay_s,
+            pace=config.frontier,
             wanted_types=wanted_types,
         )
         self._large_pages = LargePages(config.run)
@@ -87,6 +87,7 @@ class Shard:
         """Visits that have not asked anybody yet: they can be called off."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self._was_idle = False
         self._is_paused = False
         self._is_stopping = False
 
@@ -131,6 +132,7 @@ class Shard:
                 wait_s = self._frontier.next_lease_in_s() if self._may_lease() else None
             if not self._visits:
                 self._committer.hurry()
+                self._tell_idleness()
             timer = loop.call_later(wait_s, self._wake.set) if wait_s is not None else None
             await self._wake.wait()
             if timer is not None:
@@ -184,8 +186,11 @@ class Shard:
         self._committer.note()
 
     async def _ask_page(self, lease: Lease) -> None:
-        """Fetch a page that robots.txt allows, take out what it holds, and find where it leads."""
-        if not self._allows(lease):
+        """Fetch a page that robots.txt allows, take out what it holds, and find where it leads.
+
+        A host without addresses does not exist or is private; the frontier knows which.
+        """
+        if not lease.addresses or not self._allows(lease):
             self._finish(Finished(lease, self._frontier.refuse(lease, "disallowed")))
             return
         exchange = await self._fetch(lease)
@@ -267,6 +272,13 @@ class Shard:
             and self._frontier.next_lease_in_s() is None
             and self._peers.is_outbox_received
         )
+
+    def _tell_idleness(self) -> None:
+        """A crawl should not wait for the next beat to end."""
+        is_idle = self._is_idle()
+        if is_idle and not self._was_idle:
+            self._send_beat()
+        self._was_idle = is_idle
 
     async def _beat(self) -> None:
         while True:

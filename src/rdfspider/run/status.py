@@ -54,9 +54,9 @@ class Status(Struct, frozen=True, kw_only=True):
     """What `status.json` holds. Times are seconds since 1970."""
 
     state: str
-    """new, running, paused, ended (by itself), stopped (by a person) or died."""
+    """new, running, paused, stopping (it finishes what is under way), ended (by itself), stopped (by a person) or died."""
     reason: str = ""
-    """Why it no longer runs, or why it pauses: a key of REASONS or a sentence; empty while it runs."""
+    """Why it stops or no longer runs: a key of REASONS or a sentence; empty while it runs."""
     started: float = 0.0
     """When this run began; 0 before the first."""
     updated: float = 0.0
@@ -66,7 +66,7 @@ class Status(Struct, frozen=True, kw_only=True):
     pages_s: float = 0.0
     """Pages a second, in the last seconds."""
     bytes_s: float = 0.0
-    """Decoded bytes a second, likewise."""
+    """Bytes of bodies on the wire a second, likewise."""
     limits: dict[str, float] = msgspec.field(default_factory=dict)
     """The budgets of the crawl as a whole, by setting; those without a limit are left out."""
     totals: Totals = msgspec.field(default_factory=Totals)
@@ -88,14 +88,21 @@ class Speed:
     def measure(self, monotonic: float, totals: Totals) -> tuple[float, float]:
         """Take the totals of this moment; returns pages and bytes a second."""
         samples = self._samples
-        samples.append((monotonic, totals.pages, totals.body_bytes))
+        # What earlier runs have fetched must not look like a burst when their shards are heard for the first time.
+        samples.append((monotonic, count_pages(totals), totals.wire_bytes))
         while len(samples) > 2 and samples[1][0] <= monotonic - _SPEED_WINDOW_S:
             samples.popleft()
-        start, pages, body_bytes = samples[0]
-        passed_s = monotonic - start
-        if passed_s <= 0:
+        (start, *before), (end, *after) = samples[0], samples[-1]
+        if end <= start:
             return 0.0, 0.0
-        return (totals.pages - pages) / passed_s, (totals.body_bytes - body_bytes) / passed_s
+        # A shard that was started again counts from 0.
+        pages, wire_bytes = (max(0, now - then) for now, then in zip(after, before, strict=True))
+        return pages / (end - start), wire_bytes / (end - start)
+
+
+def count_pages(totals: Totals) -> int:
+    """Pages of this run."""
+    return sum(count for status, count in totals.statuses.items() if status.startswith("2"))
 
 
 def sum_beats(beats: Iterable[Beat]) -> Totals:
@@ -167,6 +174,8 @@ def write_line(status: Status) -> str:
 
 def write_summary(status: Status) -> list[str]:
     """What became of the crawl, in a few lines: first of all its runs, then of this one."""
+    if status.state == "new":
+        return ["new: it has not run yet"]
     totals = status.totals
     state = f"{status.state}: {_explain(status)}" if status.reason else status.state
     lines = [
@@ -179,8 +188,8 @@ def write_summary(status: Status) -> list[str]:
     if status.limits:
         lines.append(f"limits      {', '.join(f'{name} {limit:,.15g}' for name, limit in status.limits.items())}")
     if status.started:
-        pages = sum(count for name, count in totals.statuses.items() if name.startswith("2"))
-        lines.append(f"this run    {_write_duration(status.run_s)}, {pages / max(status.run_s, 1):.1f} pages/s")
+        speed = count_pages(totals) / max(status.run_s, 1)
+        lines.append(f"this run    {_write_duration(status.run_s)}, {speed:.1f} pages/s")
     for name, counts in (("answers", totals.statuses), ("errors", totals.errors), ("quads", totals.quads_by_syntax)):
         if counts:
             lines.append(f"  {name:<9} {sum(counts.values()):,}: {_write_counts(counts)}")
@@ -190,7 +199,8 @@ def write_summary(status: Status) -> list[str]:
 def write_shards(status: Status, now: float) -> list[str]:
     """What each shard last said of itself, a line each."""
     return [
-        f"shard {beat.shard:<5} {beat.state}{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
+        f"shard {beat.shard:<5} {status.state if status.is_over else beat.state}"
+        f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
         f"{beat.memory_used_bytes / 1e6:,.0f} MB of {beat.memory_total_bytes / 1e6:,.0f} MB "
         f"({beat.memory_free_bytes / 1e6:,.0f} MB free), CPU {beat.cpu_percent:.0f} %, "
         f"{beat.connections} connections, {beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"

@@ -1,0 +1,290 @@
+"""The frontier as it grows: what a link costs, what a URL takes on disk and in memory, how fast one is got back and leased.
+
+    python benchmarks/bench_frontier.py                       # 10 million URLs on 100,000 hosts, a quarter of an hour
+    python benchmarks/bench_frontier.py --urls 1000000 --hosts 10000
+
+The process has loaded what a shard loads, so that its memory is a shard's. Beside it are a Python set, which forgets
+everything when it ends, and SQLite, each asked "seen? else insert" for the same URLs.
+"""
+
+import argparse
+import gc
+import resource
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import psutil
+
+import rdfspider.run.shard  # noqa: F401  (its memory counts)
+from rdfspider.config import Config
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Addresses, Capture, Discovered, Page, RobotsState
+
+LINKS_A_PAGE = 80
+PAGES_A_COMMIT = 25
+MB = 1 << 20
+
+
+def main() -> None:
+    options = parse_options()
+    folder = Path(tempfile.mkdtemp(prefix="bench-frontier-", dir=options.dir))
+    try:
+        verdicts = run(options, folder)
+    finally:
+        shutil.rmtree(folder)
+    print()
+    for name, value, target, unit in verdicts:
+        print(f"{'ok  ' if value <= target else 'MISS'} {name}: {value:.2f} {unit}, at most {target:g}")
+
+
+def run(options: argparse.Namespace, folder: Path) -> list[tuple[str, float, float, str]]:
+    config = Config()
+    config = replace(config, frontier=replace(config.frontier, delay_s=0.0))
+    domains = Domains(bundled_suffix_list(), 1)
+    frontier = Frontier(folder / "frontier", config, domains, 0)
+    web = Web(options.hosts)
+    raw_bytes, rows = grow(frontier, web, options)
+    verdicts = [("seen, else insert", rows[-1]["cpu_us"], 10.0, "µs CPU")]
+    at_3, at_end = near(rows, 0.3 * options.urls), rows[-1]
+    verdicts.append(("memory, the end against 3/10", at_end["rss_mb"] / at_3["rss_mb"], 1.2, "times"))
+    verdicts.append(("memory of a shard at the middle", near(rows, 0.5 * options.urls)["rss_mb"], 400.0, "MB"))
+    verdicts += measure_sizes(frontier, raw_bytes)
+    verdicts += measure_reads(frontier, options)
+    frontier.close()
+    verdicts += measure_leases(folder, config, domains)
+    measure_peers(folder, min(options.urls, options.peer_urls), options.hosts)
+    return verdicts
+
+
+def grow(frontier: Frontier, web: "Web", options: argparse.Namespace) -> tuple[int, list[dict[str, float]]]:
+    """Insert all URLs, as pages bring them; a row of figures for each tenth."""
+    print(f"{'URLs':>12} {'new, CPU':>9} {'new, wall':>9} {'worst ms':>9} {'seen, CPU':>9} {'cached':>9} {'memory MB':>9}")
+    raw_bytes, done, rows = 0, 0, []
+    step = options.urls // 10
+    while done < options.urls:
+        cpu_s = wall_s = worst_s = 0.0
+        until = done + step
+        while done < until:
+            pages = web.next_pages(PAGES_A_COMMIT)
+            raw_bytes += sum(len(link.url) for page in pages for link in page)
+            cpu, wall = cpu_time(), time.perf_counter()
+            for page in pages:
+                frontier.add(page)
+            frontier.commit()
+            cpu_s += cpu_time() - cpu
+            worst_s = max(worst_s, time.perf_counter() - wall)
+            wall_s += time.perf_counter() - wall
+            done = frontier.counts.known
+        seen_us, cached_us = measure_seen(frontier, options, done)
+        row = {"urls": done, "cpu_us": cpu_s / step * 1e6, "wall_us": wall_s / step * 1e6, "rss_mb": rss_mb()}
+        rows.append(row)
+        print(
+            f"{done:12,} {row['cpu_us']:9.2f} {row['wall_us']:9.2f} {worst_s * 1e3:9.1f} {seen_us:9.2f} {cached_us:9.2f}"
+            f" {row['rss_mb']:9.0f}",
+            flush=True,
+        )
+    return raw_bytes, rows
+
+
+def measure_seen(frontier: Frontier, options: argparse.Namespace, known: int) -> tuple[float, float]:
+    """What a link costs whose URL is in the table, and in the cache."""
+    ids = sample_ids(frontier, options, 5000, known)
+    links = [Discovered(url) for url in map(frontier.url_of, ids) if url]
+    times = []
+    for _ in range(2):
+        start = time.process_time()
+        assert frontier.add(links) == 0
+        times.append((time.process_time() - start) / len(links) * 1e6)
+    return times[0], times[1]
+
+
+def measure_sizes(frontier: Frontier, raw_bytes: int) -> list[tuple[str, float, float, str]]:
+    frontier.sync()
+    sizes = frontier.table_bytes()
+    known = frontier.counts.known
+    print(f"\n{known:,} URLs of {raw_bytes / known:.1f} bytes, {frontier.counts.hosts:,} hosts; bytes a URL on disk:")
+    print("  " + ", ".join(f"{name} {size / known:.2f}" for name, size in sizes.items() if size))
+    whole = sum(sizes.values())
+    table = sizes["urls"] + sizes["ledger"]
+    return [
+        ("URL table, both ways, of the raw URLs", table / raw_bytes, 0.5, "of their bytes"),
+        ("whole frontier, with its log, of the raw URLs", whole / raw_bytes, 1.0, "of their bytes"),
+    ]
+
+
+def measure_reads(frontier: Frontier, options: argparse.Namespace) -> list[tuple[str, float, float, str]]:
+    cold = sample_ids(frontier, options, 20_000, options.urls)
+    times = []
+    for ids in (cold, cold[:500] * 20, cold[:500] * 20):
+        start = time.process_time()
+        for url_id in ids:
+            frontier.url_of(url_id)
+        times.append((time.process_time() - start) / len(ids) * 1e6)
+    return [("getting a URL back", times[0], 15.0, "µs CPU"), ("getting a hot one back", times[2], 6.0, "µs CPU")]
+
+
+def measure_leases(folder: Path, config: Config, domains: Domains) -> list[tuple[str, float, float, str]]:
+    """100,000 URLs on one host: leases alone, and the whole life of a page in the frontier, in groups of 32."""
+    frontier = Frontier(folder / "one", config, domains, 0)
+    urls = [Discovered(f"https://www.example.org/section/{number % 97}/page-{number}.html") for number in range(100_000)]
+    frontier.add(urls)
+    frontier.commit()
+    answer = Capture(Page("", b""), 200, "OK", "1.1", (), (), "192.0.2.1", 0.0, 0.01, 0)
+    lease_s = cycle_s = 0.0
+    pages = 0
+    while frontier.counts.scheduled:
+        group = []
+        start = time.process_time()
+        while len(group) < 32:
+            began = time.process_time()
+            lease = frontier.lease()
+            lease_s += time.process_time() - began
+            if lease is None:
+                break
+            now = time.time()
+            if lease.kind == "name":
+                frontier.resolved(lease, Addresses(("192.0.2.1",), now + 1e6))
+            elif lease.kind == "robots":
+                frontier.learned(lease, RobotsState("allow", now, now + 1e6), answer, None)
+            else:
+                group.append((lease, frontier.release(lease, answer)))
+        for lease, verdict in group:
+            frontier.record(lease, verdict, digest="sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", position=("facts-000001", pages))
+            pages += 1
+        frontier.commit()
+        cycle_s += time.process_time() - start
+    frontier.close()
+    print(f"\none host: {pages:,} pages, lease {lease_s / pages * 1e6:.1f} µs, lease to commit {cycle_s / pages * 1e6:.1f} µs")
+    return [("leasing, 100,000 URLs on one host", lease_s / pages * 1e6, 15.0, "µs CPU")]
+
+
+def measure_peers(folder: Path, urls: int, hosts: int) -> None:
+    """A set and SQLite, with the same URLs in the same batches."""
+    print(f"\nseen, else insert, {urls:,} URLs: µs CPU a URL, bytes a URL in memory or on disk")
+    gc.collect()
+    before = rss_mb()
+    seen: set[str] = set()
+    for name, insert in (("set", lambda batch: add_to_set(seen, batch)), ("SQLite", sqlite_inserter(folder))):
+        cpu_s, done, web = 0.0, 0, Web(hosts)
+        figures = []
+        for part in range(1, 5):
+            while done < urls * part // 4:
+                batch = [link.url for page in web.next_pages(PAGES_A_COMMIT) for link in page]
+                start = cpu_time()
+                insert(batch)
+                cpu_s += cpu_time() - start
+                done += len(batch)
+            figures.append(f"{cpu_s / done * 1e6:.2f}")
+        size = (rss_mb() - before) * MB if name == "set" else (folder / "peer.sqlite").stat().st_size
+        print(f"  {name:8} {' '.join(figures)}   {size / done:.0f} bytes")
+
+
+def add_to_set(seen: set[str], batch: list[str]) -> None:
+    for url in batch:
+        if url not in seen:
+            seen.add(url)
+
+
+def sqlite_inserter(folder: Path):  # type: ignore[no-untyped-def]
+    database = sqlite3.connect(folder / "peer.sqlite")
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("PRAGMA synchronous=NORMAL")
+    database.execute("CREATE TABLE urls (url TEXT PRIMARY KEY, state INTEGER) WITHOUT ROWID")
+
+    def insert(batch: list[str]) -> None:
+        database.executemany("INSERT OR IGNORE INTO urls VALUES (?, 0)", ((url,) for url in batch))
+        database.commit()
+
+    return insert
+
+
+class Web:
+    """Makes pages of links that were never there before: hosts of very unequal size, paths of words, numbers and dates."""
+
+    def __init__(self, hosts: int) -> None:
+        self._random = Random(7)
+        syllables = "ba ce di fo gu la me ni po ru sa te vi zo ka le mi no pu ra".split()
+        self._words = ["".join(self._random.choices(syllables, k=self._random.randint(2, 4))) for _ in range(20_000)]
+        self._hosts = [self._make_host(number) for number in range(hosts)]
+        self._next_page = [0] * hosts
+        self._next_host = 0
+
+    def next_pages(self, count: int) -> list[list[Discovered]]:
+        return [list(self._make_page()) for _ in range(count)]
+
+    def _make_page(self) -> Iterator[Discovered]:
+        """Most links stay on the host; each host is met at some time."""
+        random = self._random
+        home = int(len(self._hosts) * random.random() ** 2.5)
+        via = random.getrandbits(54)
+        depth = random.randrange(1, 8)
+        for _ in range(LINKS_A_PAGE - 8):
+            yield Discovered(self._make_url(home), depth, "link", via)
+        for _ in range(7):
+            yield Discovered(self._make_url(random.randrange(len(self._hosts))), depth, "link", via)
+        self._next_host = (self._next_host + 1) % len(self._hosts)
+        yield Discovered(self._make_url(self._next_host), depth, "link", via)
+
+    def _make_url(self, host: int) -> str:
+        random, words = self._random, self._words
+        number = self._next_page[host]
+        self._next_page[host] = number + 1
+        section = words[(host * 31 + random.randrange(12)) % len(words)]
+        slug = "-".join(words[int(len(words) * random.random() ** 2)] for _ in range(random.randrange(1, 5)))
+        form = (host + random.randrange(3)) % 5
+        if form == 0:
+            return f"{self._hosts[host]}/{section}/20{number % 25:02}/{number % 12 + 1:02}/{slug}-{number}.html"
+        if form == 1:
+            return f"{self._hosts[host]}/{section}?id={number * 7919 % 1_000_003}&page={number}"
+        if form == 2:
+            return f"{self._hosts[host]}/products/{section}/{slug}-p{number:07}"
+        if form == 3:
+            return f"{self._hosts[host]}/{section}/{slug}/{number}/"
+        return f"{self._hosts[host]}/tag/{slug}-{number}"
+
+    def _make_host(self, number: int) -> str:
+        word = self._words[number * 7 % len(self._words)]
+        suffix = ("com", "org", "de", "co.uk", "net", "fr", "com.br")[number % 7]
+        return f"https://{'www.' if number % 3 else ''}{word}{number}.{suffix}"
+
+
+def sample_ids(frontier: Frontier, options: argparse.Namespace, count: int, known: int) -> list[int]:
+    """Ids of URLs all over the table."""
+    random = Random(known)
+    hosts = frontier.counts.hosts
+    ids = (random.randrange(1, hosts + 1) << 26 | random.randrange(max(known // hosts // 3, 1)) for _ in range(count * 3))
+    return [url_id for url_id in ids if frontier.url_of(url_id)][:count]
+
+
+def near(rows: list[dict[str, float]], urls: float) -> dict[str, float]:
+    return min(rows, key=lambda row: abs(row["urls"] - urls))
+
+
+def cpu_time() -> float:
+    """User and system time of all threads: compaction counts."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def rss_mb() -> float:
+    return psutil.Process().memory_info().rss / MB
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--urls", type=int, default=10_000_000)
+    parser.add_argument("--hosts", type=int, default=100_000)
+    parser.add_argument("--peer-urls", type=int, default=2_000_000, help="how many the set and SQLite get")
+    parser.add_argument("--dir", help="where to write; the system's temporary folder by default")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

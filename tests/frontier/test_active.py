@@ -1,0 +1,112 @@
+"""Many hosts in little memory: who comes in, who goes out, and that nobody is forgotten."""
+
+from collections import Counter
+
+from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
+
+from rdfspider.records import Discovered, Failure
+
+
+def test_many_hosts_rotate_through_few_active_ones(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 2})
+    urls = [f"https://h{host}.org/{page}" for page in range(25) for host in range(100)]
+    frontier.add(Discovered(url) for url in urls)
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    most_active = 0
+    while frontier.counts.scheduled:
+        crawler.run(pages=len(crawler.fetched) + 10)
+        most_active = max(most_active, frontier.counts.active_hosts)
+    assert Counter(crawler.fetched) == Counter(urls)
+    assert 6 <= most_active <= 32
+    last_seen = {}
+    for at, host, _ in crawler.requests:
+        assert at - last_seen.get(host, -1e9) >= 1.0
+        last_seen[host] = at
+
+
+def test_a_host_without_delay_makes_room_after_its_run(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 1}, frontier={"delay_s": 0.0})
+    frontier.add(Discovered(f"https://h{host}.org/{page}") for host in range(10) for page in range(200))
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.run(pages=600)
+    assert len({url.split("/")[2] for url in crawler.fetched}) == 10, "each has had a turn"
+    crawler.run()
+    assert len(set(crawler.fetched)) == len(crawler.fetched) == 2000
+
+
+def test_rotation_survives_kills(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    settings = {"fetch": {"connections": 1}, "frontier": {"delay_s": 0.0}}
+    frontier = open_frontier(**settings)
+    urls = [f"https://h{host}.org/{page}" for host in range(20) for page in range(30)]
+    frontier.add(Discovered(url) for url in urls)
+    frontier.commit()
+    fetched: list[str] = []
+    while frontier.counts.scheduled:
+        crawler = Crawler(frontier, clock)
+        crawler.run(pages=70)
+        fetched += crawler.fetched
+        if frontier.counts.scheduled:
+            crawler.next_page()
+        kill(frontier)
+        frontier = open_frontier(**settings)
+    assert Counter(fetched) == Counter(urls)
+
+
+def test_hosts_that_wait_long_leave_memory_and_come_back(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 1}, frontier={"attempts": 99})
+    urls = [f"https://h{host}.org/{page}" for page in range(3) for host in range(60)]
+    frontier.add(Discovered(url) for url in urls)
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    asked_twice: dict[str, float] = {}
+    while frontier.counts.scheduled:
+        page = crawler.next_page()
+        assert frontier.counts.active_hosts <= 16
+        exchange = capture(page.url)
+        if page.url.endswith("/0") and not page.attempts:
+            exchange = capture(page.url, 503, Retry_After="600") if page.host not in asked_twice else exchange
+            asked_twice.setdefault(page.host, clock.monotonic())
+        else:
+            assert clock.monotonic() - asked_twice[page.host] >= 600
+        verdict = frontier.release(page, exchange)
+        frontier.record(page, verdict)
+        if verdict.is_final:
+            crawler.fetched.append(page.url)
+        frontier.commit()
+    assert Counter(crawler.fetched) == Counter(urls)
+
+
+def test_better_priorities_come_more_often_and_none_starves(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 1}, frontier={"delay_s": 0.0})
+    for depth in (3, 0):
+        frontier.add(Discovered(f"https://d{depth}h{host}.org/", depth) for host in range(150))
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.run(pages=100)
+    shares = Counter(url[9] for url in crawler.fetched)
+    assert shares["0"] > 3 * shares["3"] > 0
+
+
+def test_a_host_moves_up_when_something_better_is_found_on_it(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 1}, frontier={"delay_s": 0.0})
+    frontier.add(Discovered(f"https://h{host}.org/", 5) for host in range(50))
+    frontier.commit()
+    frontier.add([Discovered("https://h49.org/seed", 0)])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.run(pages=4)
+    assert "https://h49.org/seed" in crawler.fetched
+
+
+def test_given_up_hosts_do_not_stay_in_memory(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 1}, frontier={"give_up_errors": 1})
+    urls = [f"https://h{host}.org/{page}" for host in range(30) for page in range(2)]
+    frontier.add(Discovered(url) for url in urls)
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.answers = dict.fromkeys(urls, Failure("", "refused"))
+    crawler.run()
+    assert frontier.counts.active_hosts == 0
+    assert (frontier.counts.given_up_hosts, frontier.counts.pending) == (30, 0)

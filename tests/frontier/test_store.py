@@ -1,0 +1,46 @@
+from pathlib import Path
+
+from rdfspider.frontier.store import Store
+
+
+def test_what_is_staged_is_seen_after_the_write_only(tmp_path: Path) -> None:
+    store = Store(tmp_path / "db", 1 << 20)
+    table = store.tables["meta"]
+    table.put(b"key", b"value")
+    assert store.has_staged
+    assert table.get(b"key") is None
+    store.write()
+    assert not store.has_staged
+    assert table.get(b"key") == b"value"
+    table.delete(b"key")
+    store.discard()
+    store.write()
+    assert table.get_many([b"key", b"other"]) == [b"value", None]
+    store.close()
+
+
+def test_scans_keep_to_their_bounds(tmp_path: Path) -> None:
+    store = Store(tmp_path / "db", 1 << 20)
+    table = store.tables["queue"]
+    for number in range(1000):
+        table.put(number.to_bytes(4, "big"), b"")
+    store.write()
+    lower, upper = (100).to_bytes(4, "big"), (400).to_bytes(4, "big")
+    for _ in range(200):
+        rows = table.iterate(lower, upper)
+        scribble = [bytes(4) for _ in range(50)]
+        assert sum(1 for _ in rows) == 300
+        del scribble
+    assert [key for key, _ in table.scan(lower, upper, 2)] == [lower, (101).to_bytes(4, "big")]
+    store.close()
+
+
+def test_a_store_can_be_opened_again(tmp_path: Path) -> None:
+    for number in range(3):
+        store = Store(tmp_path / "db", 1 << 20)
+        table = store.tables["ledger"]
+        assert len(table.scan(b"", b"\xff")) == number
+        table.put(bytes([number]), b"x")
+        store.write()
+        store.sync()
+        store.close()

@@ -1,0 +1,624 @@
+"""Real shards' frontiers and sockets, all in one process or in several that are killed."""
+
+import asyncio
+import itertools
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import zmq
+
+from rdfspider.config import Config, CrawlConfig, FrontierConfig
+from rdfspider.domains import Domains
+from rdfspider.frontier.addresses import find_owner
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Discovered
+from rdfspider.run.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.messages import Beat, Control, Hello, Links, Parcel, encode_links
+from rdfspider.run.peers import Peers
+from rdfspider.run.wires import find_endpoint, make_endpoint_folder
+
+DELAY_S = 0.05
+
+
+def make_domains(shards: int) -> Domains:
+    return Domains(b"// ===BEGIN ICANN DOMAINS===\ntest\n// ===END ICANN DOMAINS===\n", shards)
+
+
+class Shard:
+    """As much of a shard as the others notice: it stages what it is sent, and commits it soon."""
+
+    def __init__(self, number: int, shards: int, folder: Path, endpoints: Path, config: Config) -> None:
+        self.number = number
+        path = folder / str(number)
+        path.mkdir(exist_ok=True)
+        self.frontier = Frontier(path / "frontier", config, make_domains(shards), number)
+        self.controls: list[Control] = []
+        self.is_idle = False
+        self.holds_commits = False
+        self.peers = Peers(
+            number,
+            shards,
+            endpoints,
+            self.frontier,
+            config,
+            on_control=self.controls.append,
+            on_links=self._take_links,
+            is_idle=lambda: self.is_idle and self.peers.is_outbox_received and not self.frontier.has_staged,
+            wake=self._commit_soon,
+        )
+
+    async def start(self) -> "Shard":
+        await self.peers.start()
+        return self
+
+    async def close(self) -> None:
+        await self.peers.close()
+        self.frontier.close()
+
+    def send(self, destination: int, *urls: str) -> None:
+        self.frontier.put_outbox(destination, encode_links([Discovered(url) for url in urls]))
+        self._commit_soon()
+
+    def knows(self, url: str) -> bool:
+        return self.frontier.find(url) is not None
+
+    def commit(self) -> None:
+        if self.frontier.has_staged:
+            self.frontier.commit()
+            self.frontier.sync()
+            self.peers.after_commit()
+
+    def _take_links(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
+        self.frontier.receive(source, epoch, sequence, links)
+        self._commit_soon()
+
+    def _commit_soon(self) -> None:
+        if not self.holds_commits:
+            asyncio.get_running_loop().call_soon(self.commit)
+
+
+class Crawl:
+    """A folder, endpoints, and shards that can be opened and closed."""
+
+    def __init__(self, folder: Path, endpoints: Path, shards: int, config: Config) -> None:
+        self.folder, self.endpoints, self.shards, self.config = folder, endpoints, shards, config
+        self.open: list[Shard] = []
+        self.coordinator = Coordinator(shards, config.crawl)
+        self.hub = CoordinatorHub(self.coordinator, endpoints, lambda: None)
+        self.hub.open()
+
+    async def start(self, number: int) -> Shard:
+        shard = Shard(number, self.shards, self.folder, self.endpoints, self.config)
+        self.open.append(shard)
+        return await shard.start()
+
+    async def stop(self, shard: Shard) -> None:
+        self.open.remove(shard)
+        await shard.close()
+        self.coordinator.lose(shard.number)
+
+    async def stop_all(self) -> None:
+        for shard in list(self.open):
+            await self.stop(shard)
+        self.hub.close()
+
+
+@pytest.fixture
+def endpoints() -> Iterator[Path]:
+    folder = make_endpoint_folder()
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def tell(tmp_path: Path, endpoints: Path) -> Callable[..., None]:
+    """Runs a story of a crawl, and closes what it left open."""
+
+    def run(story: Callable[[Crawl], Coroutine[Any, Any, None]], shards: int = 2, **crawl: int) -> None:
+        config = Config(crawl=CrawlConfig(shards=shards, **crawl), frontier=FrontierConfig(ip_delay_s=DELAY_S))
+
+        async def tell() -> None:
+            told = Crawl(tmp_path, endpoints, shards, config)
+            try:
+                await asyncio.wait_for(story(told), 20)
+            finally:
+                await told.stop_all()
+
+        asyncio.run(tell())
+
+    return run
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        await asyncio.sleep(0.005)
+
+
+def test_links_arrive_and_are_acknowledged(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        assert first.peers.is_outbox_received
+        first.send(1, "http://a.test/1", "http://a.test/2")
+        second.send(0, "http://b.test/1")
+        await asyncio.sleep(0)
+        assert not first.peers.is_outbox_received
+        await until(lambda: first.peers.is_outbox_received and second.peers.is_outbox_received)
+        assert second.knows("http://a.test/1")
+        assert second.knows("http://a.test/2")
+        assert first.knows("http://b.test/1")
+        await until(lambda: not first.frontier.has_staged)
+        assert first.frontier.outbox_bytes == 0
+
+    tell(story)
+
+
+def test_links_are_acknowledged_only_when_they_are_durable(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        second.holds_commits = True
+        first.send(1, "http://a.test/1")
+        await until(lambda: second.frontier.has_staged)
+        await asyncio.sleep(0.1)
+        assert not first.peers.is_outbox_received
+        second.commit()
+        await until(lambda: first.peers.is_outbox_received)
+
+    tell(story)
+
+
+def test_a_peer_that_is_not_there_is_sent_everything_when_it_comes(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        for n in range(50):
+            first.send(1, f"http://a.test/{n}")
+        await asyncio.sleep(0.2)
+        assert not first.peers.is_outbox_received
+        await crawl.stop(first)
+        first = await crawl.start(0)
+        first.send(1, "http://a.test/50")
+        second = await crawl.start(1)
+        await until(lambda: first.peers.is_outbox_received)
+        assert all(second.knows(f"http://a.test/{n}") for n in range(51))
+        assert second.frontier.inbox_cursor(0) == (2, 1)
+
+    tell(story)
+
+
+def test_what_was_sent_but_not_committed_is_sent_again_to_the_next_life(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        first.send(1, "http://a.test/1")
+        await until(lambda: first.peers.is_outbox_received)
+        second.holds_commits = True
+        first.send(1, "http://a.test/2")
+        await until(lambda: second.frontier.has_staged)
+        await crawl.stop(second)
+        first.send(1, "http://a.test/3")
+        second = await crawl.start(1)
+        assert not second.knows("http://a.test/2")
+        await until(lambda: first.peers.is_outbox_received)
+        assert second.knows("http://a.test/2")
+        assert second.knows("http://a.test/3")
+
+    tell(story)
+
+
+def test_links_wait_in_the_outbox_beyond_the_window(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        await until(lambda: not first.peers.missing and not second.peers.missing)
+        second.holds_commits = True
+        page = [f"http://a.test/{'x' * 1000}/{n}" for n in range(100)]
+        for n in range(10):
+            first.send(1, *(f"{url}/{n}" for url in page))
+        await until(lambda: second.frontier.has_staged)
+        await asyncio.sleep(0.1)
+        second.frontier.commit()
+        # Entries of 100 KB: the third passes the limit of 256 KB.
+        assert second.frontier.inbox_cursor(0) == (1, 3)
+        second.holds_commits = False
+        second.peers.after_commit()
+        await until(lambda: first.peers.is_outbox_received)
+        assert second.frontier.inbox_cursor(0) == (1, 10)
+
+    tell(story)
+
+
+def test_an_outbox_can_be_full(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdfspider.run.peers._MAX_OUTBOX_BYTES", 1000)
+
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        assert not first.peers.is_outbox_full
+        first.send(1, "http://a.test/" + "x" * 1000)
+        assert first.peers.is_outbox_full
+        await crawl.start(1)
+        await until(lambda: not first.peers.is_outbox_full)
+
+    tell(story)
+
+
+def test_repeated_links_are_taken_once_and_a_gap_is_sent_again(tell: Callable[..., None]) -> None:
+    """The peer is played by hand: it repeats itself, leaves something out, and is told what is missing."""
+
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        other = Player(crawl.endpoints, 1, epoch=7)
+        hello = await other.meet(first)
+        assert hello[0] == (0, 0)
+
+        def links(sequence: int, previous: int, url: str) -> Links:
+            return Links((7, sequence), (7, previous) if previous else (0, 0), encode_links([Discovered(url)]))
+
+        other.say(links(1, 0, "http://a.test/1"), links(1, 0, "http://a.test/1"), links(2, 1, "http://a.test/2"))
+        await until(lambda: first.frontier.inbox_cursor(1) == (7, 2))
+        other.say(links(4, 3, "http://a.test/4"), links(5, 4, "http://a.test/5"))
+        gaps = await other.hear(lambda message: message[0] == 5 and message[2:] == [True])
+        assert gaps[1] == [7, 2]
+        assert not first.knows("http://a.test/4")
+        other.say(links(3, 2, "http://a.test/3"), links(4, 3, "http://a.test/4"), links(1, 0, "http://a.test/1"))
+        await other.hear(lambda message: message[0] == 5 and message[1] == [7, 4])
+        assert first.knows("http://a.test/3")
+        assert first.frontier.counts.known == 4
+        other.close()
+
+    tell(story)
+
+
+def test_what_the_frontier_does_not_take_has_to_come_again(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        other = Player(crawl.endpoints, 1, epoch=7)
+        await other.meet(first)
+        other.say(Links((7, 2), (0, 0), encode_links([Discovered("http://a.test/2")])))
+        assert await other.hear(lambda message: message[0] == 5) == [5, [0, 0], True]
+        other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/1")])))
+        await until(lambda: first.knows("http://a.test/1"))
+        other.close()
+
+    tell(story)
+
+
+def test_what_was_meant_for_an_earlier_life_is_not_heard(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        other = Player(crawl.endpoints, 1, epoch=7)
+        await other.meet(first)
+        other.to_epoch += 1
+        other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/1")])))
+        other.to_epoch -= 1
+        other.epoch -= 1
+        other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/2")])))
+        other.raw(b"\xc1 no parcel")
+        other.epoch += 1
+        other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/3")])))
+        await until(lambda: first.knows("http://a.test/3"))
+        assert not first.knows("http://a.test/1")
+        assert not first.knows("http://a.test/2")
+        other.close()
+
+    tell(story)
+
+
+@pytest.mark.parametrize("owner", [0, 1])
+def test_two_shards_share_an_address(tell: Callable[..., None], owner: int) -> None:
+    address = find_address(owner, 2)
+    visits: list[tuple[float, float]] = []
+
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        await asyncio.gather(*start_visits(first, address, visits, 6), *start_visits(second, address, visits, 6))
+
+    tell(story)
+    assert len(visits) == 12
+    check_pace(visits)
+    # Asking across shards costs little: mostly it is the pace that takes time.
+    assert max(end for _, end in visits) - min(start for start, _ in visits) < 12 * 2 * DELAY_S
+
+
+def test_the_pace_holds_when_a_user_of_an_address_is_started_again(tell: Callable[..., None]) -> None:
+    address = find_address(0, 2)
+    visits: list[tuple[float, float]] = []
+
+    async def story(crawl: Crawl) -> None:
+        owner, user = await crawl.start(0), await crawl.start(1)
+        tasks = start_visits(user, address, visits, 3)
+        await until(lambda: bool(visits))
+        others = start_visits(owner, address, visits, 6)
+        await cancel(tasks)
+        await crawl.stop(user)
+        user = await crawl.start(1)
+        await asyncio.gather(*start_visits(user, address, visits, 3), *others)
+
+    tell(story)
+    assert len(visits) >= 10
+    check_pace(visits)
+
+
+def test_the_pace_holds_when_the_owner_of_an_address_is_started_again(tell: Callable[..., None]) -> None:
+    address = find_address(0, 2)
+    visits: list[tuple[float, float]] = []
+
+    async def story(crawl: Crawl) -> None:
+        owner, user = await crawl.start(0), await crawl.start(1)
+        tasks = start_visits(user, address, visits, 20)
+        await until(lambda: bool(visits))
+        await crawl.stop(owner)
+        # The user goes on with what it was granted; the new owner must not grant it to itself meanwhile.
+        owner = await crawl.start(0)
+        await asyncio.gather(*start_visits(owner, address, visits, 5), *tasks)
+
+    tell(story)
+    assert len(visits) == 25
+    check_pace(visits)
+
+
+def test_with_one_shard_an_address_has_its_pace_too(tell: Callable[..., None]) -> None:
+    visits: list[tuple[float, float]] = []
+
+    async def story(crawl: Crawl) -> None:
+        shard = await crawl.start(0)
+        await asyncio.gather(*(visit(shard, "192.0.2.1", visits) for _ in range(4)))
+
+    tell(story, shards=1)
+    check_pace(visits)
+
+
+def test_the_end_is_found_when_all_are_idle_and_nothing_is_on_its_way(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        shards = [await crawl.start(number) for number in range(3)]
+        shards[0].is_idle = shards[1].is_idle = True
+        shards[2].holds_commits = True
+        shards[0].send(2, "http://a.test/1")
+        await until(lambda: shards[2].frontier.has_staged)
+        shards[2].is_idle = True
+        send_beats(shards)
+        await asyncio.sleep(0.1)
+        assert not crawl.coordinator.ended
+        shards[2].commit()
+        await until(lambda: shards[0].peers.is_outbox_received and not shards[0].frontier.has_staged)
+        send_beats(shards)
+        await until(lambda: all(shard.controls for shard in shards))
+        assert [shard.controls for shard in shards] == [[Control("stop", "done")]] * 3
+
+    tell(story, shards=3)
+
+
+def test_the_limit_of_pages_is_exact_over_shards_and_their_restarts(tell: Callable[..., None]) -> None:
+    """A shard takes what it can get, dies with permits in its hands, and comes back; the other gets the rest."""
+
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        taken = 0
+        while taken < 6:
+            await until(first.peers.permits.has_one)
+            first.peers.permits.reserve()
+            taken += 1
+        await until(second.peers.permits.has_one)
+        await crawl.stop(first)
+        # Permits of the dead one may have been spent: they are not given to anybody before it is back.
+        rest = 0
+        for _ in range(40):
+            await asyncio.sleep(0.01)
+            while second.peers.permits.has_one():
+                second.peers.permits.reserve()
+                rest += 1
+        assert rest <= 4
+        first = await crawl.start(0)
+        while rest < 10:
+            await until(second.peers.permits.has_one)
+            second.peers.permits.reserve()
+            rest += 1
+        await asyncio.sleep(0.1)
+        assert not second.peers.permits.has_one()
+        assert not first.peers.permits.has_one()
+
+    tell(story, pages=10)
+
+
+def test_permits_that_are_not_used_go_to_who_waits(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        await until(first.peers.permits.has_one)
+        first.peers.permits.receive(0)
+        for _ in range(2):
+            await until(second.peers.permits.has_one)
+            second.peers.permits.reserve()
+
+    tell(story, pages=2)
+
+
+def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        await until(lambda: len(crawl.coordinator.present) == 2)
+        crawl.hub.send(crawl.coordinator.obey("pause")[1])
+        await until(lambda: bool(first.controls and second.controls))
+        first.peers.tell_scope(("example.test",))
+        found = Control("scope", additions=("example.test",))
+        await until(lambda: found in first.controls and found in second.controls)
+        await crawl.stop(second)
+        second = await crawl.start(1)
+        await until(lambda: len(second.controls) == 2)
+        assert second.controls == [Control("pause"), found]
+
+    tell(story)
+
+
+def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdfspider.run.line._MAX_SILENT_TICKS", 3)
+    monkeypatch.setattr("rdfspider.run.line._LINGER_MS", 0)
+    monkeypatch.setattr("rdfspider.run.peers._BEAT_TICKS", 1)
+
+    async def story(crawl: Crawl) -> None:
+        shard = await crawl.start(0)
+        for _ in range(5):
+            send_beats([shard])
+            await asyncio.sleep(0.1)
+        assert not shard.controls
+        crawl.hub.close()
+        await until(lambda: bool(shard.controls))
+        assert shard.controls == [Control("halt", "the coordinator is gone")]
+
+    tell(story, shards=1)
+
+
+def test_a_missing_peer_is_named(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rdfspider.run.peers._MISSING_S", 0.3)
+    monkeypatch.setattr("rdfspider.run.peers._BEAT_TICKS", 1)
+
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        assert first.peers.missing == ()
+        await until(lambda: first.peers.missing == (1,))
+        await crawl.start(1)
+        await until(lambda: first.peers.missing == ())
+
+    tell(story)
+
+
+def test_no_link_is_lost_when_shards_are_killed(tmp_path: Path, endpoints: Path) -> None:
+    """Three processes send each other links, and are killed at random moments until all has arrived."""
+    chance = random.Random(5)
+    processes = {number: start_process(number, tmp_path, endpoints) for number in range(3)}
+    deadline = time.monotonic() + 40
+    try:
+        kills = 0
+        while kills < 8 or not all((tmp_path / f"{number}.done").exists() for number in range(3)):
+            assert time.monotonic() < deadline
+            time.sleep(chance.uniform(0.05, 0.4))
+            if kills < 8:
+                victim = chance.randrange(3)
+                processes[victim].kill()
+                processes[victim].wait()
+                (tmp_path / f"{victim}.done").unlink(missing_ok=True)
+                processes[victim] = start_process(victim, tmp_path, endpoints)
+                kills += 1
+            assert all(process.poll() is None for process in processes.values())
+    finally:
+        for process in processes.values():
+            process.kill()
+            process.wait()
+    config = Config(crawl=CrawlConfig(shards=3))
+    for number in range(3):
+        frontier = Frontier(tmp_path / str(number) / "frontier", config, make_domains(3), number)
+        others = [other for other in range(3) if other != number]
+        assert all(frontier.find(f"http://s{other}.test/{n}") for other in others for n in range(PAGES))
+        assert frontier.counts.known == 2 * PAGES
+        frontier.close()
+
+
+PAGES = 2000
+
+
+async def send_pages(number: int, folder: Path, endpoints: Path) -> None:
+    """What one of those processes does: each page has a link for each other shard, and its number is stored with them."""
+    shard = Shard(number, 3, folder, endpoints, Config(crawl=CrawlConfig(shards=3)))
+    await shard.start()
+    page = int(shard.frontier.get_meta("page") or b"0")
+    while page < PAGES:
+        for destination in shard.peers.others:
+            shard.frontier.put_outbox(destination, encode_links([Discovered(f"http://s{number}.test/{page}")]))
+        page += 1
+        shard.frontier.put_meta("page", b"%d" % page)
+        if page % 7 == 0 or page == PAGES:
+            shard.commit()
+            await asyncio.sleep(0.001)
+    await until(lambda: shard.peers.is_outbox_received and not shard.frontier.has_staged)
+    (folder / f"{number}.done").touch()
+    await asyncio.sleep(60)
+
+
+def start_process(number: int, folder: Path, endpoints: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, __file__, str(number), str(folder), str(endpoints)])
+
+
+def find_address(owner: int, shards: int) -> str:
+    return next(f"192.0.2.{n}" for n in range(100) if find_owner(f"192.0.2.{n}", shards) == owner)
+
+
+def start_visits(shard: Shard, address: str, visits: list[tuple[float, float]], count: int) -> list[asyncio.Task[None]]:
+    return [asyncio.create_task(visit(shard, address, visits)) for _ in range(count)]
+
+
+async def cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def visit(shard: Shard, address: str, visits: list[tuple[float, float]]) -> None:
+    await shard.peers.gate.acquire(address)
+    start = time.monotonic()
+    try:
+        await asyncio.sleep(DELAY_S / 5)
+    finally:
+        visits.append((start, time.monotonic()))
+        shard.peers.gate.release(address)
+
+
+def check_pace(visits: list[tuple[float, float]]) -> None:
+    for (_, end), (start, _) in itertools.pairwise(sorted(visits)):
+        assert start >= end + DELAY_S
+
+
+def send_beats(shards: list[Shard]) -> None:
+    for shard in shards:
+        frontier = shard.frontier
+        shard.peers.send_beat(Beat(shard.number, frontier.epoch, 0.0, 1, frontier.generation, shard.is_idle))
+
+
+class Player:
+    """A peer whose every word is written by the test."""
+
+    def __init__(self, endpoints: Path, number: int, epoch: int) -> None:
+        self.number, self.epoch, self.to_epoch = number, epoch, 0
+        self._context = zmq.Context()
+        self._in = self._context.socket(zmq.PULL)
+        self._in.bind(find_endpoint(endpoints, number))
+        self._out = self._context.socket(zmq.PUSH)
+        self._out.linger = 0
+        self._out.connect(find_endpoint(endpoints, 0))
+        self._heard: list[Any] = []
+
+    def raw(self, frame: bytes) -> None:
+        self._out.send(frame)
+
+    def say(self, *messages: Any) -> None:
+        self.raw(msgspec.msgpack.encode(Parcel(self.number, self.epoch, self.to_epoch, list(messages))))
+
+    async def hear(self, wanted: Callable[[Any], bool]) -> Any:
+        """The first message, as plain lists, that is wanted."""
+        while True:
+            for message in self._heard:
+                if wanted(message):
+                    self._heard.remove(message)
+                    return message
+            await asyncio.sleep(0.005)
+            while self._in.poll(0):
+                source, _, _, messages = msgspec.msgpack.decode(self._in.recv())
+                assert source == 0
+                self._heard += messages
+
+    async def meet(self, shard: Shard) -> Any:
+        self.to_epoch = shard.frontier.epoch
+        self.say(Hello((0, 0)))
+        _, cursor, *rest = await self.hear(lambda message: message[0] == 3)
+        return tuple(cursor), *rest
+
+    def close(self) -> None:
+        self._in.close()
+        self._out.close()
+        self._context.term()
+
+
+if __name__ == "__main__":
+    asyncio.run(send_pages(int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])))
