@@ -1,18 +1,19 @@
 """Races rdfspider, a bare loop and Scrapy with extruct over a local web of real pages, and prints ratios.
 
-    python benchmarks/bench_crawl.py CORPUS [--hosts N] [--scrapy-hosts N] [--turns N] [--webs plain deep tls] [--no-profile]
+    python benchmarks/bench_crawl.py CORPUS [--hosts N] [--scrapy-hosts N] [--turns N] [--webs plain deep tls] [--profile]
 
 CORPUS is a folder with `index.jsonl` and gzipped pages; `web.py` serves them on hundreds of hosts by nginx on this machine,
 `crawl_peers.py` is what we are raced against. Everyone has two processes, and nginx shares the machine with them. rdfspider
 extracts everything, obeys robots.txt, keeps a durable frontier and archives every page; the pace is off. The pages are counted
 by nginx's log; the time is from the first visit to the end, when all is read and durable. The loop and rdfspider take
-turns, and the best turn counts for each. Where `py-spy` is installed, one more crawl is sampled to tell the stages' shares of
-the processor time.
+turns, and the best turn counts for each. On a machine that others use too, look at the ratio of processor times. With
+`--profile`, one more crawl is sampled by `py-spy` to tell where the time goes within the stages.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import resource
@@ -22,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from web import CorpusWeb
@@ -51,6 +52,13 @@ class Run:
     nginx_cpu_s: float
     peak_bytes: int
     """Of its largest process."""
+    stages_cpu_s: Counter[str] = field(default_factory=Counter)
+    """What the shards of rdfspider say of themselves; the others say nothing."""
+
+    @property
+    def cpu_ms(self) -> float:
+        """Milliseconds of processor time a page, from the start of the first process on."""
+        return self.cpu_s / self.pages * 1000
 
     @property
     def pages_s(self) -> float:
@@ -80,7 +88,7 @@ def _arguments() -> argparse.Namespace:
         "--scrapy-hosts", type=int, default=12, help="hosts that Scrapy crawls; it takes minutes for all"
     )
     parser.add_argument("--turns", type=int, default=2)
-    parser.add_argument("--no-profile", dest="profile", action="store_false")
+    parser.add_argument("--profile", action="store_true")
     return parser.parse_args()
 
 
@@ -96,13 +104,15 @@ def _race(web: CorpusWeb, arguments: argparse.Namespace) -> None:
     scrapy = _run_peer(web, "scrapy", arguments.scrapy_hosts, limit(arguments.scrapy_hosts))
     print("                     pages  pages/s  CPU ms/page  nginx ms/page  peak MB        s  s to the last visit")
     for name, run in (("bare loop", loop), ("rdfspider", our), ("Scrapy + extruct", scrapy)):
-        cpu_ms, nginx_ms = run.cpu_s / run.pages * 1000, run.nginx_cpu_s / run.pages * 1000
-        figures = f"{run.pages:6} {run.pages_s:8.1f} {cpu_ms:12.2f} {nginx_ms:14.2f} {run.peak_bytes / 1e6:8.0f}"
+        nginx_ms = run.nginx_cpu_s / run.pages * 1000
+        figures = f"{run.pages:6} {run.pages_s:8.1f} {run.cpu_ms:12.2f} {nginx_ms:14.2f} {run.peak_bytes / 1e6:8.0f}"
         print(f"  {name:17} {figures} {run.seconds:8.1f} {run.visits_s:8.1f}")
     _judge("times Scrapy + extruct", our.pages_s / scrapy.pages_s, TIMES_SCRAPY)
     _judge("of the bare loop", our.pages_s / loop.pages_s, OF_LOOP)
+    print(f"  {loop.cpu_ms / our.cpu_ms:6.2f} of the bare loop by processor time")
+    _print_stages(our)
     if arguments.profile:
-        _print_stages(web, arguments.hosts, limit(arguments.hosts), our.cpu_s / our.pages * 1000)
+        _print_modules(web, arguments.hosts, limit(arguments.hosts), our.cpu_ms)
 
 
 def _judge(what: str, ratio: float, least: float) -> None:
@@ -126,8 +136,12 @@ def _run_peer(web: CorpusWeb, peer: str, hosts: int, limit: int) -> Run:
 
 def _run_ours(web: CorpusWeb, hosts: int, limit: int) -> Run:
     run = _time(web, [_our_command(web, hosts, limit)])
+    status = json.loads((web.folder / "crawl/status.json").read_bytes())
     shutil.rmtree(web.folder / "crawl")
-    return run
+    stages: Counter[str] = Counter()
+    for beat in status["shards"]:
+        stages.update(beat["cpu_s"])
+    return replace(run, stages_cpu_s=stages)
 
 
 def _our_command(web: CorpusWeb, hosts: int, limit: int) -> list[str]:
@@ -170,11 +184,21 @@ def _wait(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
     return usage
 
 
-def _print_stages(web: CorpusWeb, hosts: int, limit: int, cpu_ms: float) -> None:
-    """Sample one more crawl, and share the processor time of a page out to the stages by the samples."""
+def _print_stages(run: Run) -> None:
+    stages = dict(run.stages_cpu_s)
+    shards_s = stages.pop("all", 0.0)
+    stages["fetch, loop"] = shards_s - sum(stages.values())
+    stages["start, helpers, parent"] = run.cpu_s - shards_s
+    print(f"  CPU ms a page by stage, {run.cpu_ms:.2f} in all:")
+    for stage, seconds in sorted(stages.items(), key=lambda item: -item[1]):
+        print(f"    {seconds / run.pages * 1000:6.2f}  {stage}")
+
+
+def _print_modules(web: CorpusWeb, hosts: int, limit: int, cpu_ms: float) -> None:
+    """Sample one more crawl, and share the processor time of a page out to the modules by the samples."""
     profiler = shutil.which("py-spy", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
     if not profiler:
-        print("  no CPU by stage: py-spy is not installed")
+        print("  no CPU by module: py-spy is not installed")
         return
     samples = web.folder / "samples.txt"
     sampling = [profiler, "record", "--subprocesses", "--format", "raw", "--rate", "50", "--output", str(samples), "--"]
@@ -188,7 +212,7 @@ def _print_stages(web: CorpusWeb, hosts: int, limit: int, cpu_ms: float) -> None
         by_stage[stage] += int(hits)
         by_module[module] += int(hits)
     total = by_stage.total()
-    print(f"  CPU a page by stage ({cpu_ms:.2f} ms in all, {total} samples):")
+    print(f"  CPU a page by module ({total} samples):")
     for stage, count in by_stage.most_common():
         modules = [(name, part) for name, part in by_module.most_common() if name.startswith(stage)]
         shares = ", ".join(f"{name} {part / total * cpu_ms:.2f}" for name, part in modules[:6] if part / total > 0.005)

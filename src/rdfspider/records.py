@@ -207,6 +207,11 @@ class Capture:
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
+    @property
+    def location(self) -> str:
+        """Where a redirect leads, as written; what goes beyond ASCII in it is UTF-8, as browsers have it."""
+        return self.header("location").encode("latin-1", "replace").decode("utf-8", "replace")
+
 
 class Verdict(Struct, frozen=True, gc=False):
     """What became of a URL: the frontier's answer to an exchange."""

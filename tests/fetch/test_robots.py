@@ -231,7 +231,9 @@ def test_the_last_good_copy_is_used_while_the_server_fails(exchange: Capture | F
         state = judge(state, exchange, now)
         assert (state.rule, state.body, state.body_fetched, state.errors) == ("rules", RULES, NOW, errors)
         assert state.fetched == NOW + DAY
-        assert now < state.expires <= now + HOUR
+        assert state.expires == now + HOUR, "after the back-off of its host alone, the copy would never be used"
+    config = FetchConfig(robots_ttl_s=60)
+    assert judge_robots(GOOD, exchange, NOW, config, PACE).expires == NOW + 60
     assert judge(state, answer(200, b"")).body == b""
 
 
@@ -268,7 +270,7 @@ def test_too_many_requests_is_a_wait_and_no_permission() -> None:
     assert (state.rule, state.expires) == ("unreachable", NOW + 600)
     # Not even a copy at hand is leave to go on now; it is kept for later.
     state = judge(GOOD, answer(429))
-    assert (state.rule, state.body, state.body_fetched) == ("unreachable", RULES, NOW)
+    assert (state.rule, state.body, state.body_fetched, state.expires) == ("unreachable", RULES, NOW, NOW + 10)
     assert judge(state, TIMEOUT).rule == "rules"
 
 

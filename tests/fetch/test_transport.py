@@ -62,6 +62,20 @@ def test_the_request_is_as_recorded() -> None:
     run_loop(main())
 
 
+def test_a_kept_connection_that_breaks_is_not_asked_again_at_once() -> None:
+    async def main() -> None:
+        # An answer of no bytes: the server takes the request and hangs up.
+        async with serving({"/": ok(b"x"), "/broken": b""}) as server, transporting() as transport:
+            await transport.get("http://a.test/", "127.0.0.1", server.port)
+            exchange = await transport.get("http://a.test/broken", "127.0.0.1", server.port)
+            assert isinstance(exchange, Failure)
+            assert exchange.code == "reset"
+            assert len(server.requests) == 2
+            assert isinstance(await transport.get("http://a.test/", "127.0.0.1", server.port), Capture)
+
+    run_loop(main())
+
+
 def test_connections_are_kept_and_reused_per_host() -> None:
     async def main() -> None:
         async with serving({"/": ok(b"x")}) as server, transporting() as transport:

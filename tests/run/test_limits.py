@@ -173,7 +173,7 @@ def wide() -> Site:
 )  # fmt: skip
 def test_scopes(wide: Site, flags: list[str], left_out: list[str], tmp_path: Path) -> None:
     with Web(wide) as web:
-        more = ["--delay", 0, "--shards", 2, *web.resolve(EVERYWHERE)]
+        more = ["--delay", 0, "--shards", 1, *web.resolve(EVERYWHERE)]
         crawl(tmp_path / "crawl", "http://www.one.test/docs/", *flags, *more)
     outside = {url if url.startswith("http") else f"http://www.one.test{url}" for url in left_out}
     assert set(served(web)) == wide.urls - outside

@@ -320,8 +320,8 @@ def test_two_shards_share_an_address(tell: Callable[..., None], owner: int) -> N
     tell(story)
     assert len(visits) == 12
     check_pace(visits)
-    # Asking across shards costs little: mostly it is the pace that takes time.
-    assert max(end for _, end in visits) - min(start for start, _ in visits) < 12 * 2 * DELAY_S
+    # It is the pace that takes time, not the asking: nobody waits for what is done every few seconds only.
+    assert max(end for _, end in visits) - min(start for start, _ in visits) < 4
 
 
 def test_the_pace_holds_when_a_user_of_an_address_is_started_again(tell: Callable[..., None]) -> None:

@@ -5,7 +5,7 @@ import pytest
 from rdfspider.config import CrawlConfig
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.records import Discovered, Extraction, Lease, Link, Robots
-from rdfspider.run.scope import Router, Scope, find_redirect, host_of
+from rdfspider.run.scope import Router, Scope, follow_redirect, host_of
 
 DOMAINS = Domains(bundled_suffix_list(), 2)
 SEED = "https://www.example.org/shop/tea.html"
@@ -100,13 +100,13 @@ def test_a_page_that_is_deep_enough_or_says_nofollow_gives_none() -> None:
 def test_a_redirect_keeps_its_depth_and_its_chain() -> None:
     lease = Lease("page", "b.org", 1, "https://b.org/", url_id=9, depth=4, found_as="link", chain=("https://a.org/",))
     chain = ("https://a.org/", "https://b.org/")
-    assert find_redirect(lease, "https://c.org/") == [Discovered("https://c.org/", 4, "redirect", 9, chain)]
-    assert find_redirect(lease, None) == []
+    assert follow_redirect(lease, "https://c.org/") == [Discovered("https://c.org/", 4, "redirect", 9, chain)]
+    assert follow_redirect(lease, None) == []
 
 
 def test_what_a_seed_redirects_to_is_a_seed_whatever_the_scope() -> None:
     lease = Lease("page", "www.example.org", 1, SEED, url_id=9, found_as="seed")
-    (target,) = find_redirect(lease, "https://elsewhere.example/")
+    (target,) = follow_redirect(lease, "https://elsewhere.example/")
     assert target.found_as == "seed"
     routed = Router(make_scope(), DOMAINS, DOMAINS.shard("elsewhere.example"), 0).route([target])
     assert routed.own == [target]

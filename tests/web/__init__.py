@@ -1,6 +1,6 @@
 """A web of many hosts on loopback addresses, with a log, judges over that log, and a way to crawl it. For tests only."""
 
-from web.archives import Outcome, check_archives, read_outcomes, read_responses
+from web.archives import Outcome, check_archives, read_outcomes, read_responses, read_visits
 from web.crawls import Crawling, command, crawl, wait_for_end
 from web.judges import check_address_pace, check_once, check_pace, check_retry_after, pages_of
 from web.server import Answer, Exchange, Web
@@ -26,5 +26,6 @@ __all__ = [
     "pages_of",
     "read_outcomes",
     "read_responses",
+    "read_visits",
     "wait_for_end",
 ]

@@ -48,6 +48,16 @@ def read_responses(folder: Path) -> Counter[str]:
     return found
 
 
+def read_visits(folder: Path) -> dict[str, list[dict[str, str]]]:
+    """The WARC headers of the `response` and `revisit` records of each URL, in order of their dates."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for record in _read_records(folder, "pages", WarcRecordType.response | WarcRecordType.revisit):
+        found.setdefault(record.headers["WARC-Target-URI"], []).append(dict(record.headers))
+    for visits in found.values():
+        visits.sort(key=lambda headers: headers["WARC-Date"])
+    return found
+
+
 def check_archives(folder: Path) -> None:
     """Every WARC file passes `warcio check`, and is not longer than what was committed when the crawl has ended."""
     files = _files(folder, "*")

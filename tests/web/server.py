@@ -34,6 +34,8 @@ class Answer:
     """Seconds between two of them."""
     hangs_up: bool = False
     """Whether the connection is closed without a word instead."""
+    closes: bool = False
+    """Whether the connection is closed after what was written, also where more was announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ class Web:
                 self.log.append(
                     Exchange(started, max(ended, started), host, address, path, status, headers, wait_s, left)
                 )
-            if answer.hangs_up:
+            if answer.hangs_up or answer.closes:
                 return
 
 

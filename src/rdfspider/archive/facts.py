@@ -99,7 +99,7 @@ def describe_links(links: Iterable[Link]) -> list[Field]:
 
 def describe_redirect(capture: Capture) -> Iterator[Field]:
     """Where a redirect leads, as Heritrix writes it."""
-    location = capture.header("location") if capture.status in _REDIRECTS else ""
+    location = capture.location if capture.status in _REDIRECTS else ""
     target = resolve_links(capture.page.url, (location,))[location] if location else None
     if target:
         yield "outlink", f"{target} R Location:"

@@ -76,8 +76,7 @@ def find_redirect(exchange: Capture | Failure) -> str | None:
     """Where a redirect leads to, in normal form; None when it is none, or leads to what is not on the web."""
     if isinstance(exchange, Failure) or exchange.status not in _REDIRECTS:
         return None
-    # Headers are read as ISO 8859-1, but what goes beyond ASCII in an address is UTF-8, as browsers have it.
-    location = exchange.header("location").encode("latin-1", "replace").decode("utf-8", "replace")
+    location = exchange.location
     return resolve_links(exchange.page.url, (location,))[location] if location else None
 
 

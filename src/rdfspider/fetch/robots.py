@@ -39,6 +39,7 @@ _MAX_AGE = re.compile(r"max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 _SHOWN_CHARS = 200
 
 # Frameworks send `no-cache` and `max-age=0` with everything; nobody wants a robots.txt asked for that often.
+# A copy is used for as long, too, before it is tried again to replace it.
 _MIN_LIFETIME_S = 3600.0
 # RFC 9309, 2.3.1.4: after so long, and not after a single failure, a file that cannot be had counts as one that is not there.
 _LONG_TIME_S = 30 * 86_400.0
@@ -150,10 +151,8 @@ def judge_robots(
         return RobotsState("rules", now, now + lifetime_s, body, now, reason)
     if status == 429:
         # By its number it would be an "unavailable" one, which allows all; what it says is: not now.
-        state = _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), pace, config)
-        return RobotsState(
-            "unreachable", state.fetched, state.expires, state.body, state.body_fetched, reason, state.errors
-        )
+        retry_after_s = _read_retry_after(exchange, now)
+        return _judge_unreachable(previous, reason, now, retry_after_s, pace, config, is_refusal=True)
     if 300 <= status < 500 and status != 304:
         # 2.3.1.3, and for a redirect that leads nowhere, or on and on, 2.3.1.2.
         return RobotsState("allow", now, now + _read_lifetime(exchange, config), reason=reason)
@@ -167,14 +166,24 @@ def _judge_unreachable(
     retry_after_s: float,
     pace: FrontierConfig,
     config: FetchConfig,
+    *,
+    is_refusal: bool = False,
 ) -> RobotsState:
-    """2.3.1.4: complete disallow; but 2.4 lets the last good copy be used for as long as the file cannot be had."""
+    """2.3.1.4: complete disallow; but 2.4 lets the last good copy be used for as long as the file cannot be had.
+
+    Where the server refuses to be asked now, the copy is kept for later.
+    """
     errors = previous.errors + 1 if previous else 1
     since = previous.fetched if previous and previous.errors else now
     backoff_s = min(pace.backoff_s * 2.0 ** min(errors - 1, 30), pace.max_backoff_s)
     wait_s = max(backoff_s, min(retry_after_s, pace.max_wait_s))
-    if previous and previous.body_fetched:
-        return RobotsState("rules", since, now + wait_s, previous.body, previous.body_fetched, reason, errors)
+    body, body_fetched = (previous.body, previous.body_fetched) if previous else (b"", 0.0)
+    if is_refusal:
+        return RobotsState("unreachable", since, now + wait_s, body, body_fetched, reason, errors)
+    if body_fetched:
+        # If the file were asked for as soon as its host may be asked again, the copy would never be used.
+        lifetime_s = max(wait_s, min(_MIN_LIFETIME_S, config.robots_ttl_s))
+        return RobotsState("rules", since, now + lifetime_s, body, body_fetched, reason, errors)
     if now - since >= _LONG_TIME_S and errors >= _MANY_ERRORS:
         return RobotsState("allow", since, now + config.robots_ttl_s, reason=reason, errors=errors)
     return RobotsState("unreachable", since, now + wait_s, reason=reason, errors=errors)

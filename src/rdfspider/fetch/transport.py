@@ -228,6 +228,7 @@ class _Handle:
         self.curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
         self.curl.setopt(pycurl.SOCKOPTFUNCTION, self._note_socket)
+        self.curl.setopt(pycurl.PREREQFUNCTION, self._allow_request)
 
     def clear(self) -> None:
         """Forget the last exchange."""
@@ -238,6 +239,7 @@ class _Handle:
         self.body_bytes = 0
         self.dropped_bytes = 0
         self.head: Head | None = None
+        self.has_asked = False
         self.end = ""
         """Why we ended the exchange ourselves; empty while we did not."""
 
@@ -339,6 +341,14 @@ class _Handle:
             # Without IPv6 there is no way; else it is this process that has no descriptor left.
             self.end = "unreachable" if error.errno == errno.EAFNOSUPPORT else "busy"
             return pycurl.SOCKET_BAD
+
+    def _allow_request(self, *addresses: object) -> int:
+        """Ask once: where a kept connection breaks, libcurl would ask again at once, whatever the pace of the host."""
+        if self.has_asked:
+            self.end = "reset"
+            return int(pycurl.PREREQFUNC_ABORT)
+        self.has_asked = True
+        return int(pycurl.PREREQFUNC_OK)
 
     def _note_socket(self, descriptor: int, purpose: int) -> int:
         os.set_inheritable(descriptor, False)  # A duplicate is inherited, and helper processes would keep it open.

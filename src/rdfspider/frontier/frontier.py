@@ -26,9 +26,10 @@ from rdfspider.frontier.ledger import (
     DONE,
     FAILED,
     SCHEDULED,
-    FreshRow,
     Row,
     decode_row,
+    decode_url,
+    encode_fresh,
     encode_row,
     to_entry,
 )
@@ -119,7 +120,7 @@ class Frontier:
         groups: dict[tuple[int, int], list[NewLink]] = {}
         new = self._sieve.find_new(links, self._config.crawl.depth)
         for item in new:
-            groups.setdefault((item.host.number, self._priority_of(item.link)), []).append(item)
+            groups.setdefault((item[0].number, self._priority_of(item[2])), []).append(item)
         for (_, priority), items in groups.items():
             self._schedule_new(items, priority)
         return len(new)
@@ -201,7 +202,7 @@ class Frontier:
         else:
             row.turn += 1
             self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
-        self._ledger.put(pack_row(host.number, slot.sequence), encode_row(row))
+        self._ledger.put(pack_row(host.number, slot.sequence), encode_row(row, slot.url))
         self._hosts.mark_changed(host)
         self._leases.finish(slot)
 
@@ -255,14 +256,13 @@ class Frontier:
         """What is known of a URL, as committed; None when it was never seen."""
         found = self._sieve.find(url)
         value = self._ledger.get(pack_row(*found)) if found else None
-        row = decode_row(value) if value else None
-        return to_entry(row, self._to_url_id(*found)) if found and row and row.url == url else None
+        return to_entry(decode_row(value), url, self._to_url_id(*found)) if found and value else None
 
     def url_of(self, url_id: int) -> str | None:
         """The URL of an id; None when it is not this shard's or not known."""
         shard, number, sequence = from_url_id(url_id)
         value = self._ledger.get(pack_row(number, sequence)) if shard == self._shard else None
-        return decode_row(value).url if value else None
+        return decode_url(value) if value else None
 
     def reschedule_after(self, segment: str, offset: int) -> int:
         """Schedule again what an archive has lost: URLs whose record was in that segment at that offset or beyond.
@@ -279,7 +279,7 @@ class Frontier:
             if 200 <= row.status < 300:
                 self._state.counts.pages -= 1
                 self._hosts.count_page(host, -1)
-            self._schedule_again(host, sequence, row)
+            self._schedule_again(host, sequence, row, decode_url(value))
             rescheduled += 1
             if rescheduled % _ROWS_A_COMMIT == 0:
                 self.commit()
@@ -353,22 +353,30 @@ class Frontier:
 
     def _schedule_new(self, items: list[NewLink], priority: int) -> None:
         """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
-        host = items[0].host
+        host = items[0][0]
         record = host.record
         first = record.next_sequence
         items = items[: MAX_SEQUENCE - first]
-        put_row, put_url = self._ledger.put, self._sieve.put
+        put_row, put_url, number = self._ledger.put, self._sieve.put, host.number
+        previous = items[0][2]
+        facts = encode_fresh(previous)
         for sequence, (_, key, link) in enumerate(items, first):
             put_url(key, sequence)
-            row = FreshRow(link.url, link.via, link.depth, link.found_as, link.chain)
-            put_row(pack_row(host.number, sequence), encode_row(row))
+            if (
+                link.via != previous.via
+                or link.found_as != previous.found_as
+                or link.chain
+                or link.depth != previous.depth
+            ):
+                facts, previous = encode_fresh(link), link
+            put_row(pack_row(number, sequence), facts + link.url.encode())
         record.next_sequence += len(items)
         self._state.counts.known += len(items)
         self._queues.put(host, priority, first, len(items))
         self._hosts.count_scheduled(host, len(items))
         self._hosts.mark_changed(host)
 
-    def _schedule_again(self, host: Host, sequence: int, row: Row) -> None:
+    def _schedule_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
         """A URL that was over goes to the tail of its queue."""
         counts = self._state.counts
         counts.done -= row.state == DONE
@@ -378,10 +386,10 @@ class Frontier:
         row.state, row.turn = SCHEDULED, row.turn + 1
         row.attempts = row.turned_away = row.offset = 0
         row.segment, row.next_visit = "", 0.0
-        link = Discovered(row.url, row.depth, row.found_as, row.via, row.chain)
+        link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
         self._queues.put(host, self._priority_of(link), sequence, turn=row.turn)
         self._hosts.count_scheduled(host, 1)
-        self._ledger.put(pack_row(host.number, sequence), encode_row(row))
+        self._ledger.put(pack_row(host.number, sequence), encode_row(row, url))
         self._hosts.mark_changed(host)
 
     def _schedule_visits(self) -> None:
@@ -392,10 +400,11 @@ class Frontier:
             self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
         for url_id in due:
             _, number, sequence = from_url_id(url_id)
-            row = decode_row(self._ledger.get(pack_row(number, sequence)))
+            value = self._ledger.get(pack_row(number, sequence))
+            row = decode_row(value)
             # A visit whose URL was scheduled for another reason meanwhile is no longer true.
             if row.state == DONE and row.next_visit:
-                self._schedule_again(self._hosts.get(number), sequence, row)
+                self._schedule_again(self._hosts.get(number), sequence, row, decode_url(value))
 
     def _count_final(self, slot: Slot, verdict: Verdict, body_bytes: int, quads: int) -> None:
         counts, row = self._state.counts, slot.row

@@ -14,15 +14,12 @@ PRIORITIES = 8
 # The kinds of places: 0 to 7 are the front queues by priority.
 WAITING, GIVEN_UP, OVER_BUDGET = 8, 9, 10
 
-_URL = Struct(">IQ")
 _ROW = Struct(">II")
 _QUEUE = Struct(">IBI")
 _PLACE = Struct(">BQI")
 _VISIT = Struct(">QQ")
 _MAIL = Struct(">III")
 
-pack_url = _URL.pack
-"""Host number and fingerprint of a URL: the key of the seen test."""
 pack_row = _ROW.pack
 """Host number and sequence: the key of the ledger."""
 pack_queue = _QUEUE.pack
@@ -39,6 +36,11 @@ unpack_queue = _QUEUE.unpack
 unpack_place = _PLACE.unpack
 unpack_visit = _VISIT.unpack
 unpack_mail = _MAIL.unpack
+
+
+def pack_url(number: int, fingerprint: int) -> bytes:
+    """Host number and the first 32 bits of a URL's fingerprint: the key of the seen test."""
+    return _ROW.pack(number, fingerprint >> 32)
 
 
 def pack_host(number: int) -> bytes:

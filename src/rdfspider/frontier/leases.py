@@ -190,7 +190,7 @@ class Leases:
         slot = self._next_slot(host, wall, bool(addresses.addresses))
         if slot is None:
             return None
-        origin = origin_of(slot.row.url)
+        origin = slot.origin
         robots = self._origins.get(host.number, origin) if addresses.addresses else None
         host.in_flight += 1
         if addresses.addresses and (robots is None or robots.expires <= wall):
@@ -216,7 +216,7 @@ class Leases:
             "page",
             host.record.name,
             host.number,
-            row.url,
+            slot.url,
             url_id,
             row.depth,
             row.found_as,
@@ -242,16 +242,16 @@ class Leases:
             slot = host.run.popleft()
             if not needs_robots:
                 return slot
-            origin = origin_of(slot.row.url)
-            robots = self._origins.get(host.number, origin)
-            if robots is not None and robots.rule == "unreachable":
+            origin = slot.origin
+            if origin not in host.asking:
+                robots = self._origins.get(host.number, origin)
+                if robots is None or robots.rule != "unreachable":
+                    host.run.extend(doubtful)
+                    return slot
                 if robots.expires <= wall:
                     doubtful.append(slot)
                     continue
                 host.blocked[origin] = self._blocked_until(robots)
-            elif origin not in host.asking:
-                host.run.extend(doubtful)
-                return slot
             host.held.setdefault(origin, []).append(slot)
         # Nothing but origins that did not answer last time: one of them is tried again.
         host.run.extend(doubtful)

@@ -1,32 +1,23 @@
 """What is known of each URL: one row, found by host number and sequence, from the moment that the URL is seen.
 
-The row of a URL that was never asked for is the short one, five fields; all others have what the last visit told, too. It
-holds the whole URL, so that getting one back by its id is a single read; neighbours in a host compress it away.
+A row is the length of its facts, its facts, and the URL, whole. That order is for compression: new links of one page differ in
+nothing before the path, so that of two thirds of a row the disk holds next to nothing. Getting a URL back by its id is one read.
 """
 
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.records import Discovered
 
 SCHEDULED, DONE, FAILED, DISALLOWED = range(4)
 _STATES = ("scheduled", "done", "failed", "disallowed")
-
-
-class FreshRow(Struct, frozen=True, gc=False, array_like=True):
-    """The row of a URL that was never asked for."""
-
-    url: str
-    via: int
-    depth: int
-    found_as: str
-    chain: tuple[str, ...]
+_LENGTH_BYTES = 4
 
 
 class Row(Struct, gc=False, array_like=True):
-    """The row of any URL; its first fields are those of a fresh one."""
+    """The facts of a URL. Of one that was never asked for only the first four are stored."""
 
-    url: str
     via: int
     depth: int
     found_as: str
@@ -52,14 +43,36 @@ class Row(Struct, gc=False, array_like=True):
     offset: int = 0
 
 
-encode_row = Encoder().encode
-decode_row = Decoder(Row).decode
+_encode = Encoder().encode
+_decode = Decoder(Row).decode
 
 
-def to_entry(row: Row, url_id: int) -> LedgerEntry:
+def encode_row(row: Row, url: str) -> bytes:
+    """A row as it is stored."""
+    facts = _encode(row)
+    return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts + url.encode()
+
+
+def encode_fresh(link: Discovered) -> bytes:
+    """What comes before the URL in the row of a new link; the same for all links of one page."""
+    facts = _encode((link.via, link.depth, link.found_as, link.chain))
+    return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts
+
+
+def decode_row(value: bytes) -> Row:
+    """The facts of a stored row."""
+    return _decode(memoryview(value)[_LENGTH_BYTES : _LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big")])
+
+
+def decode_url(value: bytes) -> str:
+    """The URL of a stored row, without reading the rest."""
+    return value[_LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big") :].decode()
+
+
+def to_entry(row: Row, url: str, url_id: int) -> LedgerEntry:
     """A row, for people."""
     return LedgerEntry(
-        url=row.url,
+        url=url,
         url_id=url_id,
         state=_STATES[row.state],
         depth=row.depth,

@@ -10,8 +10,8 @@ from collections import deque
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.hosts import Host
-from rdfspider.frontier.keys import pack_queue, pack_row, unpack_queue
-from rdfspider.frontier.ledger import SCHEDULED, Row, decode_row
+from rdfspider.frontier.keys import origin_of, pack_queue, pack_row, unpack_queue
+from rdfspider.frontier.ledger import SCHEDULED, Row, decode_row, decode_url
 from rdfspider.frontier.store import Store
 
 # Entries that are read at once; most hold several URLs.
@@ -41,14 +41,28 @@ class Span:
 class Slot:
     """A URL that was read from its queue: it will be leased, is leased, or waits to be recorded."""
 
-    __slots__ = ("host", "is_attempt", "is_refused", "is_turned_away", "leased_at", "offset", "row", "sequence", "span")
+    __slots__ = (
+        "host",
+        "is_attempt",
+        "is_refused",
+        "is_turned_away",
+        "leased_at",
+        "offset",
+        "origin",
+        "row",
+        "sequence",
+        "span",
+        "url",
+    )
 
-    def __init__(self, host: Host, span: Span, offset: int, row: Row) -> None:
+    def __init__(self, host: Host, span: Span, offset: int, row: Row, url: str) -> None:
         self.host = host
         self.span = span
         self.offset = offset
         self.sequence = span.first + offset
         self.row = row
+        self.url = url
+        self.origin = origin_of(url)
         self.leased_at = 0.0
         self.is_refused = False
         self.is_attempt = False
@@ -147,7 +161,7 @@ class Queues:
         ):
             row = decode_row(value) if value else None
             if row and row.state == SCHEDULED and row.turn == span.turn:
-                slot = Slot(host, span, offset, row)
+                slot = Slot(host, span, offset, row, decode_url(value))
                 queue.outstanding[slot] = None
                 slots.append(slot)
             else:

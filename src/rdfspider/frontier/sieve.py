@@ -1,18 +1,20 @@
 """Links in, those that were never seen out: the test that every link of every page goes through.
 
 A cache of recent fingerprints answers most of them. It has one place for each and forgets what it must, so that it takes
-eight bytes an entry and never grows. The rest is asked of the table, by host number and fingerprint: those keys are short, so
-that the table stays small and quick. Fingerprints are salted by a secret of the crawl, so that no page can make two URLs equal.
+eight bytes an entry and never grows. The rest is asked of the table, whose keys are the host's number and 32 bits of the
+fingerprint: short, so that the table stays small and quick. Where such a key is there, the ledger tells whose it is, so
+that two URLs with one fingerprint are still two. A secret of the crawl salts them, so that no page can make such URLs.
 """
 
 from array import array
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.frontier.hosts import Host, Hosts
-from rdfspider.frontier.keys import pack_url
+from rdfspider.frontier.keys import pack_row, pack_url
+from rdfspider.frontier.ledger import decode_url
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 
@@ -20,12 +22,8 @@ from rdfspider.records import Discovered
 MAX_URL_CHARS = 8192
 
 
-class NewLink(NamedTuple):
-    """A link whose URL was never seen."""
-
-    host: Host
-    key: bytes
-    link: Discovered
+NewLink = tuple[Host, bytes, Discovered]
+"""A link whose URL was never seen: its host, its key in the table, and the link. A plain tuple, for there are millions."""
 
 
 class Sieve:
@@ -33,18 +31,21 @@ class Sieve:
 
     def __init__(self, store: Store, hosts: Hosts, cache_entries: int, salt: int) -> None:
         self._urls = store.tables["urls"]
+        self._ledger = store.tables["ledger"]
         self._hosts = hosts
         self._salt = salt
         size = 1 << max(cache_entries - 1, 1).bit_length()
         self._mask = size - 1
         self._recent = array("Q", bytes(8 * size))
-        self._staged: set[bytes] = set()
+        self._staged: dict[bytes, str] = {}
+        """URLs that the table does not know yet, by their keys in it."""
 
     def find_new(self, links: Iterable[Discovered], max_depth: int) -> list[NewLink]:
         """Those that were never seen, each once; from now on they are. Their hosts are created."""
         recent, mask, salt, staged = self._recent, self._mask, self._salt, self._staged
         number_of, get_host, is_known = self._hosts.number_of, self._hosts.get, self._urls.get
         new: list[NewLink] = []
+        last_authority, host = "", None
         for link in links:
             url = link.url
             fingerprint = xxh3_64_intdigest(url.encode(), salt)
@@ -52,32 +53,59 @@ class Sieve:
             if recent[place] == fingerprint or (max_depth and link.depth > max_depth) or len(url) > MAX_URL_CHARS:
                 continue
             authority = url.split("/", 3)[2]
-            number = number_of(authority)
-            if number is None:
-                host = self._hosts.create(authority)
-                key = pack_url(host.number, fingerprint)
-                new.append(NewLink(host, key, link))
-                staged.add(key)
-            else:
-                key = pack_url(number, fingerprint)
-                if key not in staged and is_known(key) is None:
-                    new.append(NewLink(get_host(number), key, link))
-                    staged.add(key)
+            if authority != last_authority or host is None:
+                # Most links of a page go where the last one went.
+                number = number_of(authority)
+                host = get_host(number) if number is not None else self._hosts.create(authority)
+                last_authority = authority
+            key: bytes | None = pack_url(host.number, fingerprint)
+            if key in staged or is_known(key) is not None:
+                key = self._find_free_key(key, host.number, url)
+            if key:
+                new.append((host, key, link))
+                staged[key] = url
             recent[place] = fingerprint
         return new
 
     def put(self, key: bytes, sequence: int) -> None:
         """Stage under which sequence of its host a new URL is found."""
-        self._urls.put(key, sequence.to_bytes(4, "big"))
+        self._urls.put(key, sequence.to_bytes((sequence.bit_length() + 7) // 8, "big"))
 
     def find(self, url: str) -> tuple[int, int] | None:
         """Host number and sequence of a URL that was committed; None when it was never seen."""
         number = self._hosts.number_of(url.split("/", 3)[2])
         if number is None:
             return None
-        found = self._urls.get(pack_url(number, xxh3_64_intdigest(url.encode(), self._salt)))
-        return (number, int.from_bytes(found, "big")) if found else None
+        key = pack_url(number, xxh3_64_intdigest(url.encode(), self._salt))
+        for probe in _probes(key):
+            found = self._urls.get(probe)
+            if found is None:
+                return None
+            sequence = int.from_bytes(found, "big")
+            if decode_url(self._ledger.get(pack_row(number, sequence))) == url:
+                return number, sequence
+        return None
 
     def settle(self) -> None:
         """After a commit: the table knows what was staged."""
         self._staged.clear()
+
+    def _find_free_key(self, key: bytes, number: int, url: str) -> bytes | None:
+        """The key for a URL whose own is taken; None when it was taken by the URL itself."""
+        for probe in _probes(key):
+            other = self._staged.get(probe)
+            if other is None:
+                found = self._urls.get(probe)
+                if found is None:
+                    return probe
+                other = decode_url(self._ledger.get(pack_row(number, int.from_bytes(found, "big"))))
+            if other == url:
+                return None
+        return None
+
+
+def _probes(key: bytes) -> Iterator[bytes]:
+    """A key, and those that are tried after it when another URL has it."""
+    yield key
+    for number in count():
+        yield key + number.to_bytes(2, "big")

@@ -27,13 +27,14 @@ from rdfspider.errors import UsageError
 TABLES = ("urls", "ledger", "queue", "names", "hosts", "places", "visits", "robots", "domains", "outbox", "meta")
 
 # Memory for what is not yet in a file, over all tables; more makes fewer and larger files, and a longer start after a kill.
-_WRITE_BUFFER_BYTES = 24 * 1024 * 1024
-_TABLE_BUFFER_BYTES = 8 * 1024 * 1024
+_WRITE_BUFFER_BYTES = 32 * 1024 * 1024
+_TABLE_BUFFER_BYTES = 12 * 1024 * 1024
 # A table with few writes keeps old logs alive; beyond this it is written out.
-_MAX_WAL_BYTES = 96 * 1024 * 1024
+_MAX_WAL_BYTES = 48 * 1024 * 1024
 _FILE_BYTES = 32 * 1024 * 1024
-# Smaller blocks are quicker to read one row from, larger ones compress better.
+# Smaller blocks are quicker to read one row from, larger ones compress better: what is read in runs has the larger ones.
 _BLOCK_BYTES = 4 * 1024
+_LEDGER_BLOCK_BYTES = 16 * 1024
 _FILTER_BITS = 10
 # A file is rewritten when this many of so many rows in a row are deletions: queues are read at their head, past all of those.
 _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
@@ -159,12 +160,12 @@ def _database_options(cache: Cache, buffers: WriteBufferManager) -> Options:
 def _table_options(cache: Cache, name: str) -> Options:
     blocks = BlockBasedOptions()
     blocks.set_block_cache(cache)
-    blocks.set_block_size(_BLOCK_BYTES)
+    blocks.set_block_size(_LEDGER_BLOCK_BYTES if name == "ledger" else _BLOCK_BYTES)
     blocks.set_format_version(5)
     if name in ("urls", "ledger", "names", "hosts"):
         blocks.set_bloom_filter(_FILTER_BITS, False)
-    if name in ("urls", "ledger"):
-        # Indexes and filters of these grow with the crawl: in parts, which the cache holds as it holds blocks.
+    if name == "urls":
+        # Its index and its filter grow with the crawl: in parts, which the cache holds as it holds blocks.
         blocks.set_index_type(BlockBasedIndexType.two_level_index_search())
         blocks.set_partition_filters(True)
         blocks.set_metadata_block_size(4096)
@@ -173,14 +174,16 @@ def _table_options(cache: Cache, name: str) -> Options:
         blocks.set_pin_l0_filter_and_index_blocks_in_cache(True)
     options = Options(raw_mode=True)
     options.set_block_based_table_factory(blocks)
+    # Rows of the ledger are only read where they exist, so that the last level needs no filter.
+    options.set_optimize_filters_for_hits(name == "ledger")
     options.set_write_buffer_size(_TABLE_BUFFER_BYTES)
     options.set_max_write_buffer_number(2)
     options.set_target_file_size_base(_FILE_BYTES)
     options.set_max_bytes_for_level_base(4 * _FILE_BYTES)
     options.set_level_compaction_dynamic_level_bytes(True)
+    # Nearly all rows are in the last level; what is above is written more often than read.
     options.set_compression_type(DBCompressionType.lz4())
-    if name in ("ledger", "hosts", "robots"):
-        options.set_bottommost_compression_type(DBCompressionType.zstd())
+    options.set_bottommost_compression_type(DBCompressionType.zstd())
     if name in ("queue", "places", "visits", "outbox"):
         options.add_compact_on_deletion_collector_factory(_DELETION_WINDOW, _DELETION_TRIGGER, 0.0)
     return options

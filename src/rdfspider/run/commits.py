@@ -86,19 +86,26 @@ class Committer:
         """Whether nothing waits to be made durable."""
         return not self.waiting and not self._frontier.has_staged
 
-    def add_seeds(self, seeds: Sequence[str]) -> None:
-        """Set the scope, and schedule the seeds that this shard owns, unless all of them were put in before."""
+    def set_scope(self, seeds: Iterable[str]) -> None:
+        """Begin with the scope of the seeds, and of what they were found to redirect to."""
         for url in (*seeds, *self.scope_additions):
             self._scope.extend(url)
+
+    async def add_seeds(self, seeds: Sequence[str], should_stop: Callable[[], bool]) -> None:
+        """Schedule the seeds that this shard owns, unless all of them were put in before."""
         mark = xxh3_64_hexdigest("\n".join(seeds).encode()).encode()
-        if self._frontier.get_meta(_SEEDS_MARK) != mark:
-            for start in range(0, len(seeds), _SEED_BATCH):
-                batch = (Discovered(url, found_as="seed") for url in seeds[start : start + _SEED_BATCH])
-                self._frontier.add(self._router.route(batch).own)
-                self._frontier.commit()
-            self._frontier.put_meta(_SEEDS_MARK, mark)
+        if self._frontier.get_meta(_SEEDS_MARK) == mark:
+            return
+        for start in range(0, len(seeds), _SEED_BATCH):
+            if should_stop():
+                return
+            batch = (Discovered(url, found_as="seed") for url in seeds[start : start + _SEED_BATCH])
+            self._frontier.add(self._router.route(batch).own)
             self._frontier.commit()
-            self._frontier.sync()
+            await asyncio.sleep(0)
+        self._frontier.put_meta(_SEEDS_MARK, mark)
+        self._frontier.commit()
+        await asyncio.to_thread(self._frontier.sync)
 
     def add(self, finished: Finished) -> None:
         """Take an outcome into the group."""
@@ -118,9 +125,11 @@ class Committer:
 
     def widen_scope(self, additions: Iterable[str]) -> None:
         """Other shards found that seeds lead there; this shard's links may go there too."""
-        for url in additions:
+        told = dict.fromkeys(additions)
+        for url in told:
             self._take_into_scope(url)
-        self._new_scope.clear()
+        # What this shard found itself meanwhile is still to be told.
+        self._new_scope = [url for url in self._new_scope if url not in told]
 
     def note(self) -> None:
         """Something was staged in the frontier: it is made durable soon."""

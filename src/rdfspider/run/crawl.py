@@ -10,14 +10,12 @@ from pathlib import Path
 
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
-from rdfspider.run.folder import add_seeds, change_settings, check_folder, hold_lock, is_in_use, make_folder
+from rdfspider.run.folder import CONTROL, add_seeds, change_settings, check_folder, hold_lock, is_in_use, make_folder
 from rdfspider.run.folder import read_seeds as read_known_seeds
 from rdfspider.run.seeds import read_seeds
 from rdfspider.run.settings import ask_config, ask_flags, load_config
 from rdfspider.run.status import Status, read_status
 
-CONTROL = "control"
-"""The file that names where a running crawl listens."""
 _ANSWER_S = 10.0
 _POLL_S = 0.1
 

@@ -23,6 +23,8 @@ from rdfspider.errors import UsageError
 from rdfspider.run.bounds import Plain
 from rdfspider.run.settings import FILE, FIXED, Asked, read_file, write_settings
 
+CONTROL = "control"
+"""The file that names where a running crawl listens."""
 VERSION = 1
 """Of the folder's layout; a crawl of another one is refused."""
 _HASH = "xxh3"

@@ -1,10 +1,12 @@
 """What a shard tells of itself every second: memory, processor, and the counts of what it did."""
 
 import os
+import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
 import psutil
@@ -48,7 +50,14 @@ class Meter:
 
 
 def make_beat(
-    number: int, frontier: Frontier, meter: Meter, is_idle: bool, state: str, reason: str, connections: int
+    number: int,
+    folder: Path,
+    frontier: Frontier,
+    meter: Meter,
+    is_idle: bool,
+    state: str,
+    reason: str,
+    connections: int,
 ) -> Beat:
     """How the shard is at this moment."""
     memory = psutil.virtual_memory()
@@ -70,6 +79,7 @@ def make_beat(
         pages=counts.pages,
         body_bytes=counts.body_bytes,
         wire_bytes=meter.wire_bytes,
+        disk_free_bytes=shutil.disk_usage(folder).free,
         counts=msgspec.structs.asdict(counts),
         statuses=dict(meter.statuses),
         quads=dict(meter.quads),

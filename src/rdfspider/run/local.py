@@ -15,16 +15,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from rdfspider.config import Config
 from rdfspider.errors import RdfspiderError
 from rdfspider.run.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.folder import CONTROL
 from rdfspider.run.process import DISK_FAILED, Order
 from rdfspider.run.status import Speed, Status, read_status, sum_beats, write_status
 from rdfspider.run.wires import make_endpoint_folder
 
 _log = logging.getLogger(__name__)
 
-CONTROL_FILE = "control"
 _TICK_S = 1.0
 # A shard that dies at once is started again after this time, and after twice that, and so on.
 _FIRST_PAUSE_S = 1.0
@@ -64,7 +66,7 @@ class _Local:
         endpoints = make_endpoint_folder()
         self._hub = CoordinatorHub(self._coordinator, endpoints, lambda: None)
         self._hub.open()
-        (self._folder / CONTROL_FILE).write_text(self._hub.endpoint + "\n")
+        (self._folder / CONTROL).write_text(self._hub.endpoint + "\n")
         self._listen_to_signals()
         ticks = asyncio.create_task(self._tick())
         try:
@@ -73,7 +75,7 @@ class _Local:
         finally:
             ticks.cancel()
             self._hub.close()
-            (self._folder / CONTROL_FILE).unlink(missing_ok=True)
+            (self._folder / CONTROL).unlink(missing_ok=True)
             shutil.rmtree(endpoints, ignore_errors=True)
         if self._error:
             raise RdfspiderError(self._error)
@@ -123,6 +125,8 @@ class _Local:
         while True:
             self._hub.send(self._coordinator.tick())
             status = self._make_status()
+            if self._coordinator.ended:
+                status = msgspec.structs.replace(status, state="stopping")
             write_status(self._folder, status)
             self._on_progress(status)
             await asyncio.sleep(_TICK_S)

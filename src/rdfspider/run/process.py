@@ -16,6 +16,8 @@ from rdfspider.errors import UsageError
 from rdfspider.run.folder import load_domains
 from rdfspider.run.shard import Shard
 
+_log = logging.getLogger(__name__)
+
 DISK_FAILED = 75
 """The exit code of a shard whose disk is full or missing; it is started again later."""
 
@@ -45,6 +47,9 @@ def main() -> None:
         sys.stderr.flush()
         # Whatever is in memory would only fail again; all that counts is on disk.
         os._exit(DISK_FAILED)
+    except Exception:
+        _log.exception("shard %d failed", order.number)
+        os._exit(1)
 
 
 async def _run(order: Order) -> None:

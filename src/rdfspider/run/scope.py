@@ -113,7 +113,7 @@ class Router:
         return [Discovered(target, depth, "link", lease.url_id) for target in targets]
 
 
-def find_redirect(lease: Lease, target: str | None) -> list[Discovered]:
+def follow_redirect(lease: Lease, target: str | None) -> list[Discovered]:
     """The target of a redirect, with the chain that led to it; a seed's is a seed."""
     if target is None or target == lease.url:
         return []

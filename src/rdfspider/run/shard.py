@@ -13,7 +13,7 @@ from pathlib import Path
 from rdfspider import __version__
 from rdfspider.config import Config
 from rdfspider.domains import Domains
-from rdfspider.fetch.fetcher import Fetcher
+from rdfspider.fetch.fetcher import Fetcher, find_redirect
 from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
@@ -26,8 +26,7 @@ from rdfspider.run.messages import Control
 from rdfspider.run.passage import Passage
 from rdfspider.run.peers import Peers
 from rdfspider.run.pipeline import extract_from
-from rdfspider.run.scope import Router, Scope, find_redirect
-from rdfspider.urls import resolve_links
+from rdfspider.run.scope import Router, Scope, follow_redirect
 
 _log = logging.getLogger(__name__)
 
@@ -87,30 +86,34 @@ class Shard:
         """Visits that have not asked anybody yet: they can be called off."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self._has_seeds = False
         self._was_idle = False
         self._is_paused = False
         self._is_stopping = False
 
     async def run(self) -> None:
-        """Crawl until told to stop; what is under way then is finished first."""
-        self._committer.add_seeds(read_seeds(self._folder))
+        """Crawl until told to stop; what is under way then is finished first.
+
+        An error leaves everything as it is, as a crash would: then nothing is lost, and hosts get their pause.
+        """
+        seeds = read_seeds(self._folder)
+        self._committer.set_scope(seeds)
         await self._peers.start()
         beats = asyncio.create_task(self._beat())
+        await self._committer.add_seeds(seeds, lambda: self._is_stopping)
+        self._has_seeds = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._wake.set))
-        try:
-            await self._pump(commits)
-            for visit in self._unasked:
-                if visit is not None:
-                    visit.cancel()
-            if self._visits:
-                await asyncio.wait(self._visits)
-            self._committer.finish()
-            await commits
-            self._send_beat()
-        finally:
-            beats.cancel()
-            commits.cancel()
-            await self._close()
+        await self._pump(commits)
+        for visit in self._unasked:
+            if visit is not None:
+                visit.cancel()
+        if self._visits:
+            await asyncio.wait(self._visits)
+        self._committer.finish()
+        await commits
+        beats.cancel()
+        self._send_beat()
+        await self._close()
 
     def stop(self) -> None:
         """Start nothing more, and leave when all is durable."""
@@ -201,8 +204,7 @@ class Shard:
             extraction = await self._extract(exchange.page)
             found = self._router.find_links(lease, extraction)
         elif isinstance(exchange, Capture) and verdict.reason == "redirect":
-            location = exchange.header("location")
-            found = find_redirect(lease, resolve_links(lease.url, [location])[location])
+            found = follow_redirect(lease, find_redirect(exchange))
         self._finish(Finished(lease, verdict, exchange, extraction, found))
 
     async def _fetch(self, lease: Lease) -> Capture | Failure:
@@ -267,7 +269,8 @@ class Shard:
     def _is_idle(self) -> bool:
         """Whether there is nothing to do here, and nothing on its way from here to another shard."""
         return (
-            not self._visits
+            self._has_seeds
+            and not self._visits
             and self._committer.is_settled
             and self._frontier.next_lease_in_s() is None
             and self._peers.is_outbox_received
@@ -296,7 +299,9 @@ class Shard:
         elif self._is_paused:
             state = "paused"
         connections = self._fetcher.open_connections
-        beat = make_beat(self._number, self._frontier, self._meter, self._is_idle(), state, reason, connections)
+        beat = make_beat(
+            self._number, self._folder, self._frontier, self._meter, self._is_idle(), state, reason, connections
+        )
         self._peers.send_beat(beat)
 
     async def _close(self) -> None:
