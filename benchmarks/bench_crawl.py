@@ -2,8 +2,8 @@
 
     python benchmarks/bench_crawl.py CORPUS [--hosts N] [--scrapy-hosts N] [--turns N] [--webs plain deep tls] [--profile]
 
-CORPUS is a folder with `index.jsonl` and gzipped pages; `web.py` serves them on hundreds of hosts by nginx on this machine,
-`crawl_peers.py` is what we are raced against. Everyone has two processes, and nginx shares the machine with them. rdfspider
+nginx and openssl must be there. CORPUS is a folder with `index.jsonl` and gzipped pages; `web.py` serves them on hundreds of
+hosts, `crawl_peers.py` is what we are raced against. Everyone has two processes, and nginx shares the machine. rdfspider
 extracts everything, obeys robots.txt, keeps a durable frontier and archives every page; the pace is off. The pages are counted
 by nginx's log; the time is from the first visit to the end, when all is read and durable. The loop and rdfspider take
 turns, and the best turn counts for each. On a machine that others use too, look at the ratio of processor times. With
@@ -102,11 +102,13 @@ def _race(web: CorpusWeb, arguments: argparse.Namespace) -> None:
         ours.append(_run_ours(web, arguments.hosts, limit(arguments.hosts)))
     loop, our = (max(runs, key=lambda run: run.pages_s) for runs in (loops, ours))
     scrapy = _run_peer(web, "scrapy", arguments.scrapy_hosts, limit(arguments.scrapy_hosts))
-    print("                     pages  pages/s  CPU ms/page  nginx ms/page  peak MB        s  s to the last visit")
+    print(
+        "                     pages  pages/s  CPU ms/page  cores  nginx ms/page  peak MB        s  s to the last visit"
+    )
     for name, run in (("bare loop", loop), ("rdfspider", our), ("Scrapy + extruct", scrapy)):
         nginx_ms = run.nginx_cpu_s / run.pages * 1000
-        figures = f"{run.pages:6} {run.pages_s:8.1f} {run.cpu_ms:12.2f} {nginx_ms:14.2f} {run.peak_bytes / 1e6:8.0f}"
-        print(f"  {name:17} {figures} {run.seconds:8.1f} {run.visits_s:8.1f}")
+        figures = f"{run.pages:6} {run.pages_s:8.1f} {run.cpu_ms:12.2f} {run.cpu_s / run.seconds:6.2f} {nginx_ms:14.2f}"
+        print(f"  {name:17} {figures} {run.peak_bytes / 1e6:8.0f} {run.seconds:8.1f} {run.visits_s:8.1f}")
     _judge("times Scrapy + extruct", our.pages_s / scrapy.pages_s, TIMES_SCRAPY)
     _judge("of the bare loop", our.pages_s / loop.pages_s, OF_LOOP)
     print(f"  {loop.cpu_ms / our.cpu_ms:6.2f} of the bare loop by processor time")
@@ -185,7 +187,7 @@ def _wait(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
 
 
 def _print_stages(run: Run) -> None:
-    stages = dict(run.stages_cpu_s)
+    stages: dict[str, float] = dict(run.stages_cpu_s)
     shards_s = stages.pop("all", 0.0)
     stages["fetch, loop"] = shards_s - sum(stages.values())
     stages["start, helpers, parent"] = run.cpu_s - shards_s

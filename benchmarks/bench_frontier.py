@@ -248,7 +248,9 @@ class Web:
         self._next_page[host] = number + 1
         section = words[(host * 31 + random.randrange(12)) % len(words)]
         own = host * 977
-        slug = "-".join(words[(own + int(OWN_WORDS * random.random() ** 2)) % len(words)] for _ in range(random.randrange(1, 7)))
+        slug = "-".join(
+            words[(own + int(OWN_WORDS * random.random() ** 2)) % len(words)] for _ in range(random.randrange(1, 7))
+        )
         form = (host + random.randrange(3)) % 5
         if form == 0:
             return f"{self._hosts[host]}/{section}/20{number % 25:02}/{number % 12 + 1:02}/{slug}-{number}.html"

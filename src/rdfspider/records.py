@@ -200,7 +200,7 @@ class Capture:
     wire_bytes: int
     """What the body took on the wire, still encoded."""
     truncated: str = ""
-    """Why the body is not whole: length (our limit), time, disconnect, or unwanted (a type that is not kept); empty when it is."""
+    """Why the body is not whole: length (our limit), time, disconnect, or unwanted (a type that is not kept); else empty."""
 
     def header(self, name: str) -> str:
         """The first value of a header, whatever its case; empty where there is none."""

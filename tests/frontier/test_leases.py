@@ -110,6 +110,29 @@ def test_while_robots_is_asked_for_no_page_of_its_origin_is_leased(
     assert sorted(crawler.fetched) == sorted([*pages(50), "http://a.org/plain"])
 
 
+def test_a_robots_txt_that_failed_is_asked_for_by_one_request_alone(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier(frontier={"delay_s": 0.0})
+    fill(frontier, *pages(50))
+    name = frontier.lease()
+    assert name
+    frontier.resolved(name, Addresses(("192.0.2.1",), clock.now() + DAY_S))
+    robots = frontier.lease()
+    assert robots and robots.kind == "robots"
+    state = RobotsState("unreachable", clock.now(), clock.now() + 10)
+    frontier.learned(robots, state, Failure(robots.url, "timeout"), None)
+    assert frontier.lease() is None
+    clock.advance(10)
+    robots = frontier.lease()
+    assert robots and robots.kind == "robots"
+    assert frontier.lease() is None
+    crawler = Crawler(frontier, clock)
+    crawler.answer(robots)
+    crawler.run()
+    assert sorted(crawler.fetched) == sorted(pages(50))
+
+
 def test_expired_names_and_robots_are_asked_for_again(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier = open_frontier()
     fill(frontier, *pages(2))

@@ -269,6 +269,40 @@ def test_pages_are_asked_for_again_with_conditions(tmp_path: Path) -> None:
     check_archives(folder)
 
 
+@pytest.mark.parametrize("kind", ["*", "*-pages-*", "*-facts-*"])
+def test_an_archive_that_lost_its_end_is_filled_again(kind: str, tmp_path: Path) -> None:
+    site = make_site(["a.test"], 30)
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        arguments = ["http://a.test/", "--delay", 0, "--shards", 1, *web.resolve(EVERYWHERE)]
+        crawl(folder, *arguments)
+        before = len(pages_of(web.log))
+        for path in folder.glob(f"shards/*/warc/{kind}.warc.gz"):
+            with path.open("r+b") as stream:
+                stream.truncate(path.stat().st_size * 2 // 3)
+        crawl(folder, *arguments)
+    assert before == 30
+    assert 0 < len(pages_of(web.log)) - before < 30, "only what was lost is asked for again"
+    check_archives(folder)
+    assert set(read_responses(folder)) == site.urls
+    assert set(outcomes_of(folder)) == site.urls
+
+
+def test_what_was_never_committed_is_cut_off(tmp_path: Path) -> None:
+    site = make_site(["a.test"], 10)
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        arguments = ["http://a.test/", "--delay", 0, "--shards", 1, *web.resolve(EVERYWHERE)]
+        crawl(folder, *arguments)
+        for path in folder.glob("shards/*/warc/*.warc.gz"):
+            with path.open("ab") as stream:
+                stream.write(path.read_bytes()[:500])
+        crawl(folder, *arguments)
+    assert len(pages_of(web.log)) == 10
+    check_archives(folder)
+    assert read_responses(folder) == dict.fromkeys(site.urls, 1)
+
+
 @pytest.mark.parametrize("shards", [1, 3])
 def test_any_number_of_shards_gives_the_same_crawl(shards: int, tmp_path: Path) -> None:
     site = make_site([f"site{number}.test" for number in range(9)], 90)

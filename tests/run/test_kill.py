@@ -42,6 +42,8 @@ HOSTS = [f"www.site{number}.test" for number in range(12)]
 PLACING = {host: f"127.0.0.{number}" for host, number in zip(HOSTS, (1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8), strict=True)}
 MOST_LOST = SHARDS * (RunConfig().group_pages * 2 + len(HOSTS))
 """Pages that one kill may cost: of each shard the group on its way to the disk, the one that fills, and what is in flight."""
+SETTLED_S = 3.0
+"""A page that came this long before a kill is on disk; a group waits for a fifth of a second, but the machine may be busy."""
 
 
 @pytest.fixture
@@ -114,7 +116,7 @@ def judge(site: Site, web: Web, folder: Path, kills: list[float]) -> None:
     assert not [exchange.url for exchange in web.log if exchange.path == "/private"]
     assert check_pace(web.log, DELAY_S) == []
     assert check_address_pace(web.log, IP_DELAY_S) == []
-    assert check_once(web.log, kills, most_lost=MOST_LOST) == []
+    assert check_once(web.log, kills, most_lost=MOST_LOST, settled_s=SETTLED_S) == []
     check_archives(folder)
     outcomes = [outcome.url for outcome in read_outcomes(folder)]
     assert len(outcomes) == len(set(outcomes)), "an outcome is on record twice"

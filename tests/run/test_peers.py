@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -486,23 +486,28 @@ def test_a_missing_peer_is_named(tell: Callable[..., None], monkeypatch: pytest.
 
 
 def test_no_link_is_lost_when_shards_are_killed(tmp_path: Path, endpoints: Path) -> None:
-    """Three processes send each other links, and are killed at random moments until all has arrived."""
+    """Three processes send each other links, and are killed in the middle of it until all has arrived."""
     chance = random.Random(5)
     processes = {number: start_process(number, tmp_path, endpoints) for number in range(3)}
-    deadline = time.monotonic() + 40
-    try:
-        kills = 0
-        while kills < 8 or not all((tmp_path / f"{number}.done").exists() for number in range(3)):
+
+    def wait_for(mark: str, numbers: Iterable[int]) -> None:
+        deadline = time.monotonic() + 30
+        while not all((tmp_path / f"{number}.{mark}").exists() for number in numbers):
             assert time.monotonic() < deadline
-            time.sleep(chance.uniform(0.05, 0.4))
-            if kills < 8:
-                victim = chance.randrange(3)
-                processes[victim].kill()
-                processes[victim].wait()
-                (tmp_path / f"{victim}.done").unlink(missing_ok=True)
-                processes[victim] = start_process(victim, tmp_path, endpoints)
-                kills += 1
             assert all(process.poll() is None for process in processes.values())
+            time.sleep(0.01)
+
+    try:
+        for _ in range(6):
+            victim = chance.randrange(3)
+            wait_for("open", [victim])
+            time.sleep(chance.uniform(0.0, 0.3))
+            processes[victim].kill()
+            processes[victim].wait()
+            for mark in ("open", "done"):
+                (tmp_path / f"{victim}.{mark}").unlink(missing_ok=True)
+            processes[victim] = start_process(victim, tmp_path, endpoints)
+        wait_for("done", range(3))
     finally:
         for process in processes.values():
             process.kill()
@@ -523,6 +528,7 @@ async def send_pages(number: int, folder: Path, endpoints: Path) -> None:
     """What one of those processes does: each page has a link for each other shard, and its number is stored with them."""
     shard = Shard(number, 3, folder, endpoints, Config(crawl=CrawlConfig(shards=3)))
     await shard.start()
+    (folder / f"{number}.open").touch()
     page = int(shard.frontier.get_meta("page") or b"0")
     while page < PAGES:
         for destination in shard.peers.others:
@@ -531,7 +537,7 @@ async def send_pages(number: int, folder: Path, endpoints: Path) -> None:
         shard.frontier.put_meta("page", b"%d" % page)
         if page % 7 == 0 or page == PAGES:
             shard.commit()
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.005)
     await until(lambda: shard.peers.is_outbox_received and not shard.frontier.has_staged)
     (folder / f"{number}.done").touch()
     await asyncio.sleep(60)

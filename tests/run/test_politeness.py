@@ -1,9 +1,12 @@
 """Politeness as the server's own log shows it, of whole crawls, over shards and restarts."""
 
+import socket
 import time
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
+
+import pytest
 
 from rdfspider.domains import Domains, bundled_suffix_list
 from web import (
@@ -64,6 +67,17 @@ def test_addresses_do_not_wait_for_each_other(tmp_path: Path) -> None:
     assert check_address_pace(web.log, 0.3) == []
     spent_s = max(exchange.ended for exchange in web.log) - min(exchange.started for exchange in web.log)
     assert spent_s < 0.3 * len(web.log) / 2, "six addresses took as long as three would one after the other"
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+def test_hosts_share_an_address_of_ipv6_too(tmp_path: Path) -> None:
+    site = make_site(["site0.test", "site1.test", "site3.test"], 18)
+    with Web(site, ["::1"]) as web:
+        flags = ["--scope", "any", "--delay", 0.2, "--shards", 2, *web.resolve({"*.test": "::1"})]
+        crawl(tmp_path / "crawl", "http://site0.test/", *flags, frontier_ip_delay_s=0.1)
+    assert {exchange.url for exchange in pages_of(web.log)} == site.urls
+    assert check_pace(web.log, 0.2) == []
+    assert check_address_pace(web.log, 0.1) == []
 
 
 def test_crawl_delay_holds_where_it_is_longer(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ They know nothing of the crawler but what it promised: from the end of one reque
 address are left alone for a while, also across restarts.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -40,8 +41,11 @@ def check_retry_after(log: Iterable[Exchange]) -> list[str]:
     return _check_gaps(log, lambda exchange: exchange.host, lambda before: before.retry_after_s)
 
 
-def check_once(log: Iterable[Exchange], kills: Sequence[float] = (), *, most_lost: int = 0) -> list[str]:
-    """Pages that were fetched twice without a reason: no kill came between, or one kill cost more than `most_lost` pages.
+def check_once(
+    log: Iterable[Exchange], kills: Sequence[float] = (), *, most_lost: int = 0, settled_s: float = math.inf
+) -> list[str]:
+    """Pages that were fetched twice without a reason: no kill came between, one kill cost more than `most_lost` pages, or
+    one that had come `settled_s` before the kill, which is time enough to make it durable.
 
     Only answers that were written count, since a page that did not arrive must be asked for again.
     """
@@ -54,6 +58,8 @@ def check_once(log: Iterable[Exchange], kills: Sequence[float] = (), *, most_los
             kill = next((number for number, moment in enumerate(kills) if before.started <= moment), None)
             if kill is None or kills[kill] > after.started:
                 wrong.append(f"{url} was fetched again after {after.started - before.ended:.3f} s without a reason")
+            elif kills[kill] - before.ended > settled_s:
+                wrong.append(f"{url} was fetched {kills[kill] - before.ended:.3f} s before a kill, and lost")
             else:
                 lost[kill] += 1
     wrong += [

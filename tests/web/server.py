@@ -94,7 +94,8 @@ class Web:
         """The flags that lead a crawl to this server: patterns of host names to addresses of it."""
         flags: list[str] = []
         for pattern, address in placing.items():
-            flags += ["--resolve", f"{pattern}={address}:{self.ports[address]}"]
+            literal = f"[{address}]" if ":" in address else address
+            flags += ["--resolve", f"{pattern}={literal}:{self.ports[address]}"]
         return flags
 
     def requests_since(self, moment: float) -> int:

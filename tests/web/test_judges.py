@@ -90,3 +90,11 @@ def test_a_kill_excuses_few_pages_and_only_those_before_it() -> None:
     assert wrong_of(twice, kills=(3.0,), most_lost=1) == 1
     assert wrong_of(twice, kills=(5.5,), most_lost=5) == 1, "the kill came after /1 was fetched again"
     assert wrong_of([*twice, ask(9, "/1")], kills=(3.0,), most_lost=5) == 1, "nothing excuses the third time"
+
+
+def test_a_kill_does_not_excuse_what_had_been_safe_for_long() -> None:
+    log = [ask(0, "/old"), ask(2.9, "/new"), ask(5, "/old"), ask(6, "/new")]
+    assert check_once(log, [3.0], most_lost=5, settled_s=4) == []
+    assert check_once(log, [3.0], most_lost=5, settled_s=2) == [
+        "http://a.test/old was fetched 2.990 s before a kill, and lost"
+    ]

@@ -279,6 +279,9 @@ class Frontier:
             if 200 <= row.status < 300:
                 self._state.counts.pages -= 1
                 self._hosts.count_page(host, -1)
+            # The page is no longer there to be unchanged from: it is asked for without conditions, and kept as it comes.
+            row.etag = row.last_modified = row.digest = ""
+            row.captured = 0.0
             self._schedule_again(host, sequence, row, decode_url(value))
             rescheduled += 1
             if rescheduled % _ROWS_A_COMMIT == 0:
@@ -358,18 +361,13 @@ class Frontier:
         first = record.next_sequence
         items = items[: MAX_SEQUENCE - first]
         put_row, put_url, number = self._ledger.put, self._sieve.put, host.number
-        previous = items[0][2]
-        facts = encode_fresh(previous)
+        last_facts, encoded = None, b""
         for sequence, (_, key, link) in enumerate(items, first):
             put_url(key, sequence)
-            if (
-                link.via != previous.via
-                or link.found_as != previous.found_as
-                or link.chain
-                or link.depth != previous.depth
-            ):
-                facts, previous = encode_fresh(link), link
-            put_row(pack_row(number, sequence), facts + link.url.encode())
+            facts = (link.via, link.depth, link.found_as, link.chain)
+            if facts != last_facts:
+                last_facts, encoded = facts, encode_fresh(link)
+            put_row(pack_row(number, sequence), encoded + link.url.encode())
         record.next_sequence += len(items)
         self._state.counts.known += len(items)
         self._queues.put(host, priority, first, len(items))

@@ -58,9 +58,9 @@ class Sieve:
                 number = number_of(authority)
                 host = get_host(number) if number is not None else self._hosts.create(authority)
                 last_authority = authority
-            key: bytes | None = pack_url(host.number, fingerprint)
-            if key in staged or is_known(key) is not None:
-                key = self._find_free_key(key, host.number, url)
+            own_key = pack_url(host.number, fingerprint)
+            is_taken = own_key in staged or is_known(own_key) is not None
+            key = self._find_free_key(own_key, host.number, url) if is_taken else own_key
             if key:
                 new.append((host, key, link))
                 staged[key] = url

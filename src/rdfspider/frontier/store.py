@@ -182,7 +182,7 @@ def _table_options(cache: Cache, name: str) -> Options:
     options.set_max_bytes_for_level_base(4 * _FILE_BYTES)
     options.set_level_compaction_dynamic_level_bytes(True)
     # Nearly all rows are in the last level; what is above is written more often than read.
-    options.set_compression_type(DBCompressionType.lz4())
+    options.set_compression_type(DBCompressionType.zstd() if name in ("urls", "ledger") else DBCompressionType.lz4())
     options.set_bottommost_compression_type(DBCompressionType.zstd())
     if name in ("queue", "places", "visits", "outbox"):
         options.add_compact_on_deletion_collector_factory(_DELETION_WINDOW, _DELETION_TRIGGER, 0.0)

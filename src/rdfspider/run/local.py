@@ -7,12 +7,12 @@ folder; the first Ctrl-C finishes what is under way, the second stops at once, a
 import asyncio
 import logging
 import pickle
-import shutil
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -23,7 +23,7 @@ from rdfspider.run.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.folder import CONTROL
 from rdfspider.run.process import DISK_FAILED, Order
 from rdfspider.run.status import Speed, Status, read_status, sum_beats, write_status
-from rdfspider.run.wires import make_endpoint_folder
+from rdfspider.run.wires import make_endpoint_folder, remove_endpoint_folder
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +63,7 @@ class _Local:
         self._error = ""
 
     async def run(self) -> Status:
+        self._remove_old_endpoints()
         endpoints = make_endpoint_folder()
         self._hub = CoordinatorHub(self._coordinator, endpoints, lambda: None)
         self._hub.open()
@@ -76,12 +77,17 @@ class _Local:
             ticks.cancel()
             self._hub.close()
             (self._folder / CONTROL).unlink(missing_ok=True)
-            shutil.rmtree(endpoints, ignore_errors=True)
+            remove_endpoint_folder(self._hub.endpoint)
         if self._error:
             raise RdfspiderError(self._error)
         status = self._make_status()
         write_status(self._folder, status)
         return status
+
+    def _remove_old_endpoints(self) -> None:
+        """Sockets of a run that was killed."""
+        with suppress(FileNotFoundError):
+            remove_endpoint_folder((self._folder / CONTROL).read_text())
 
     async def _keep_alive(self, number: int, endpoints: str) -> None:
         """Start a shard, and start it again whenever it dies before the end."""

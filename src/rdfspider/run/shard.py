@@ -107,13 +107,14 @@ class Shard:
         for visit in self._unasked:
             if visit is not None:
                 visit.cancel()
+        late: set[asyncio.Task[None]] = set()
         if self._visits:
-            await asyncio.wait(self._visits)
+            _, late = await asyncio.wait(self._visits, timeout=self._config.fetch.timeout_s)
         self._committer.finish()
         await commits
         beats.cancel()
         self._send_beat()
-        await self._close()
+        await self._close(is_clean=not late)
 
     def stop(self) -> None:
         """Start nothing more, and leave when all is durable."""
@@ -136,6 +137,9 @@ class Shard:
             if not self._visits:
                 self._committer.hurry()
                 self._tell_idleness()
+            elif self._frontier.has_staged:
+                # Visits that have come due, perhaps; they can be leased once they are durable.
+                self._committer.note()
             timer = loop.call_later(wait_s, self._wake.set) if wait_s is not None else None
             await self._wake.wait()
             if timer is not None:
@@ -286,6 +290,8 @@ class Shard:
     async def _beat(self) -> None:
         while True:
             self._send_beat()
+            # Visits come due by the clock alone.
+            self._wake.set()
             await asyncio.sleep(_BEAT_S)
 
     def _send_beat(self) -> None:
@@ -304,12 +310,14 @@ class Shard:
         )
         self._peers.send_beat(beat)
 
-    async def _close(self) -> None:
+    async def _close(self, is_clean: bool) -> None:
+        """Let go of everything; where a visit was left in the middle, the frontier is told of no clean end."""
         await self._fetcher.close()
         self._large_pages.close()
         await self._peers.close()
         self._committer.close()
-        self._frontier.close()
+        if is_clean:
+            self._frontier.close()
 
 
 def choose_address(lease: Lease) -> str:

@@ -5,6 +5,7 @@ tells of changes only once, so whoever is woken reads until nothing is left, and
 """
 
 import asyncio
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import zmq
 
 COORDINATOR = "coordinator"
+_PREFIX = "rdfspider-"
 # The system allows about 107 bytes for the path of a socket; the names in the folder need some of them.
 _MAX_FOLDER_BYTES = 80
 # A peer that is started again should be found soon; connecting to nobody costs next to nothing.
@@ -22,11 +24,18 @@ _READ_AT_ONCE = 100
 
 def make_endpoint_folder() -> Path:
     """A new folder for sockets that nobody else can enter; who makes it removes it."""
-    folder = tempfile.mkdtemp(prefix="rdfspider-")
+    folder = tempfile.mkdtemp(prefix=_PREFIX)
     if len(folder.encode()) > _MAX_FOLDER_BYTES:
         Path(folder).rmdir()
-        folder = tempfile.mkdtemp(prefix="rdfspider-", dir="/tmp")
+        folder = tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp")
     return Path(folder)
+
+
+def remove_endpoint_folder(endpoint: str) -> None:
+    """Remove the folder of an endpoint, if it is one that was made here."""
+    folder = Path(endpoint.strip().removeprefix("ipc://")).parent
+    if folder.name.startswith(_PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def find_endpoint(folder: Path | str, name: str | int) -> str:
