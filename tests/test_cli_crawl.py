@@ -221,3 +221,13 @@ def test_nobody_reads_the_progress(endless: Web, tmp_path: Path) -> None:
         process.stdout.close()
         assert process.wait(30) == 141
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_crawl_goes_on_when_nobody_reads_what_it_says(endless: Web, tmp_path: Path) -> None:
+    """A closed terminal must not take the limit of time with it."""
+    line = [sys.executable, "-m", "rdfspider", "crawl", "http://a.test/", "--dir", tmp_path / "crawl", "--time", "3"]
+    with subprocess.Popen([*line, *quick(endless)], stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        process.stderr.close()
+        assert process.wait(30) == 0
+    assert read_status(tmp_path / "crawl").reason == "time"

@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import shlex
+import shutil
 import ssl
 import subprocess
 import sys
@@ -94,6 +95,8 @@ def test_the_readme_python_example_is_true(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.fixture
 def example_org(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This machine is https://example.org/ for whatever crawls in the test: it serves docs/, without a pause between pages."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is missing: apt-get install openssl")
     certificate = tmp_path / "example.org.pem"
     make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=example.org"
     alternative = [

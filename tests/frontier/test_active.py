@@ -110,3 +110,19 @@ def test_given_up_hosts_do_not_stay_in_memory(open_frontier: OpenFrontier, clock
     crawler.run()
     assert frontier.counts.active_hosts == 0
     assert (frontier.counts.given_up_hosts, frontier.counts.pending) == (30, 0)
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_for_years(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 1}, frontier={"give_up_errors": 1, "give_up_s": 600.0})
+    frontier.add([Discovered("https://a.org/")])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.answers["https://a.org/"] = Failure("", "refused")
+    crawler.run()
+    assert frontier.counts.given_up_hosts == 1
+    clock.wall -= 30 * 86_400
+    crawler.answers.clear()
+    crawler.run()
+    assert frontier.counts.done == 1
+    requests = [at for at, _, url in crawler.requests if not url.endswith("robots.txt")]
+    assert requests[1] - requests[0] >= 600

@@ -291,7 +291,7 @@ def test_a_folder_in_use_and_one_of_another_version_say_so(
     with pytest.raises(UsageError, match="in use"):
         open_frontier()
     frontier.close()
-    monkeypatch.setattr("rdfspider.frontier.frontier._VERSION", b"2")
+    monkeypatch.setattr("rdfspider.frontier.state._VERSION", b"2")
     with pytest.raises(UsageError, match="another version"):
         open_frontier()
 

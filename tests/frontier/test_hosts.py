@@ -5,7 +5,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, k
 
 from rdfspider.config import FrontierConfig
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.hosts import Calendar, HostRecord, backoff_gap_s
+from rdfspider.frontier.hosts import backoff_gap_s
 from rdfspider.records import Discovered
 
 URLS = [f"https://a.org/{number}" for number in range(9)]
@@ -100,20 +100,6 @@ def test_a_kill_and_a_reboot(open_frontier: OpenFrontier, clock: HandClock) -> N
 def test_a_new_frontier_waits_for_nothing(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier, _ = start(open_frontier, clock)
     assert wait_for_request(frontier, clock) == 0
-
-
-def test_the_calendar_stays_short(clock: HandClock) -> None:
-    stored = None
-    for number in range(500):
-        calendar = Calendar.open(stored, is_clean=number % 3 > 0, clock=clock)
-        stored = calendar.to_bytes()
-        clock.advance(1)
-    assert calendar.epoch == 500
-    assert len(stored or b"") < 400
-    clock.reboot(100)
-    calendar = Calendar.open(stored, is_clean=True, clock=clock)
-    record = HostRecord("a.org", epoch=500, ended_monotonic=1499.0, ended_wall=clock.now() - 103, gap_s=105)
-    assert calendar.wait_s(record, 1.0) == pytest.approx(2.0)
 
 
 def test_backoff_doubles_within_bounds() -> None:

@@ -386,3 +386,36 @@ def test_pages_a_domain_are_a_budget_over_its_hosts(open_frontier: OpenFrontier,
     crawler.run()
     assert crawler.fetched == []
     assert frontier.counts.over_budget == 10
+
+
+def test_answers_that_expire_at_once_still_serve_a_request(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(frontier={"delay_s": 100.0})
+    fill(frontier, *pages(2))
+    fetched = []
+    for _ in range(30):
+        lease = frontier.lease()
+        if lease is None:
+            frontier.commit()
+            clock.advance(frontier.next_lease_in_s() or 0.0)
+        elif lease.kind == "name":
+            frontier.resolved(lease, Addresses(("192.0.2.1",), clock.now()))
+        elif lease.kind == "robots":
+            frontier.learned(lease, RobotsState("allow", clock.now(), clock.now()), capture(lease.url, 404), None)
+        else:
+            fetched.append(lease.url)
+            frontier.record(lease, frontier.release(lease, capture(lease.url)))
+    assert fetched == pages(2)
+
+
+def test_giving_a_page_back_frees_its_share_of_the_budget(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(crawl={"pages_per_domain": 1}, frontier={"delay_s": 0.0})
+    fill(frontier, *pages(1, "x.a.org"), *pages(1, "y.a.org"))
+    crawler = Crawler(frontier, clock)
+    first = crawler.next_page()
+    for _ in range(4):
+        lease = frontier.lease()
+        if lease:
+            crawler.answer(lease)
+    assert frontier.lease() is None
+    frontier.give_back(first)
+    assert crawler.next_page().kind == "page"

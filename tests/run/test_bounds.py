@@ -58,7 +58,7 @@ def test_what_people_write(name: str, written: object, meant: Plain) -> None:
         ("fetch.contact", "me@example.org)\r\nX: y", "text"),
         ("crawl.scope", "site", "one of host, domain, prefix, any"),
         ("crawl.include", "(", "regular expressions of Python, but '(': missing )"),
-        ("crawl.exclude", ["(?i)x"], "regular expressions of Python, but '(?i)x': global flags"),
+        ("crawl.exclude", ["x(?i)"], "regular expressions of Python, but 'x(?i)': global flags"),
         ("crawl.include", [1], "a list of text"),
         ("crawl.include", "\udcff", "a list of text"),
         ("fetch.resolve", "x", "PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085, but 'x'"),

@@ -1,6 +1,7 @@
 """What is made durable, and what is told then. Whole crawls are in the scenarios; here is what they cannot time."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from rdfspider.config import Config, RunConfig
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Discovered
-from rdfspider.run.commits import Committer
+from rdfspider.records import Capture, Discovered, Lease, Page, Verdict
+from rdfspider.run import commits
+from rdfspider.run.commits import Committer, Finished
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers import Peers
 from rdfspider.run.scope import Router, Scope
@@ -18,13 +20,13 @@ CONFIG = Config(run=RunConfig(min_free_bytes=1_000_000))
 FOUND, HEARD = "http://found.test/", "http://heard.test/"
 
 
-def open_committer(folder: Path) -> tuple[Committer, Frontier, Scope]:
+def open_committer(folder: Path, config: Config = CONFIG) -> tuple[Committer, Frontier, Scope]:
     domains = Domains(bundled_suffix_list(), 2)
     shard = domains.shard("found.test")
-    frontier = Frontier(folder / "frontier", CONFIG, domains, shard)
-    scope = Scope(CONFIG.crawl, domains)
+    frontier = Frontier(folder / "frontier", config, domains, shard)
+    scope = Scope(config.crawl, domains)
     router = Router(scope, domains, shard, 0)
-    return Committer(shard, folder, CONFIG, frontier, scope, router, Meter()), frontier, scope
+    return Committer(shard, folder, config, frontier, scope, router, Meter()), frontier, scope
 
 
 def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,3 +68,85 @@ def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatc
         frontier.close()
 
     asyncio.run(reopen())
+
+
+def test_what_waits_is_committed_in_parts_that_do_not_hold_up_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commits, "_COMMIT_BYTES", 1000)
+    monkeypatch.setattr(commits, "_COMMIT_LINKS", 10)
+    links = [Discovered(f"http://found.test/{number}", 1) for number in range(10)]
+    outcomes = [(300, []), (300, []), (300, []), (5000, []), (100, links), (100, links), (0, [])]
+
+    async def fill() -> None:
+        committer, frontier, scope = open_committer(tmp_path)
+        scope.extend(FOUND)
+        for number, (length, found) in enumerate(outcomes):
+            lease = Lease("page", "found.test", 1, f"http://found.test/{number}")
+            page = Page(lease.url, bytes(length))
+            capture = Capture(page, 200, "OK", "1.1", (), (), "192.0.2.1", 0.0, 0.0, length)
+            committer.add(Finished(lease, Verdict("done", "fetched", 200), capture, None, found))
+        assert committer.waiting_bytes == 6100
+        groups = [committer._take_group() for _ in range(5)]
+        assert [[commits.count_bytes(item) for item in group] for group in groups] == [
+            [300, 300, 300],
+            [5000],
+            [100],
+            [100],
+            [0],
+        ]
+        committer.close()
+        frontier.close()
+
+    asyncio.run(fill())
+
+
+def test_a_scope_of_many_additions_is_found_again(tmp_path: Path) -> None:
+    """As many as a long list of seeds has; each is stored once or a few times, not with all others again."""
+    urls = [f"http://x{number}.test/" for number in range(2 * 256)]
+
+    async def add(new: list[str]) -> list[str]:
+        committer, frontier, _ = open_committer(tmp_path)
+        committer.set_scope(())
+        committer.widen_scope(new)
+        frontier.commit()
+        found = committer.scope_additions
+        committer.close()
+        frontier.close()
+        return found
+
+    assert asyncio.run(add(urls)) == urls
+    assert asyncio.run(add(["http://y.test/"])) == [*urls, "http://y.test/"]
+    assert asyncio.run(add([])) == [*urls, "http://y.test/"]
+
+
+def test_the_last_group_does_not_wait_for_room(tmp_path: Path) -> None:
+    """A crawl on a disk that is nearly full can be stopped: the room that is kept free is for its end."""
+    full = replace(CONFIG, run=RunConfig(min_free_bytes=1_000_000_000_000_000))
+
+    async def end() -> None:
+        committer, frontier, _ = open_committer(tmp_path, full)
+        peers = Peers(
+            0,
+            1,
+            str(tmp_path),
+            frontier,
+            full,
+            on_control=lambda control: None,
+            on_links=committer.receive,
+            is_idle=lambda: False,
+        )
+        frontier.put_meta("x", b"1")
+        committer.note()
+        run = asyncio.create_task(committer.run(peers, lambda: None))
+        await asyncio.sleep(0.5)
+        assert "are free" in committer.suspended
+        assert frontier.has_staged
+        committer.finish()
+        await asyncio.wait_for(run, 5)
+        assert not frontier.has_staged
+        await peers.close()
+        committer.close()
+        frontier.close()
+
+    asyncio.run(end())

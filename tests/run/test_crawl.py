@@ -5,9 +5,10 @@ import pytest
 
 from rdfspider import Config, Crawl, UsageError
 from rdfspider.config import CrawlConfig
-from rdfspider.run.folder import hold_lock
+from rdfspider.run.folder import hold_lock, is_in_use
+from rdfspider.run.process import check_disk
 from rdfspider.run.status import Status
-from web import Web, make_site
+from web import Web, make_chain, make_site
 
 SEED = "https://example.org/"
 
@@ -119,6 +120,32 @@ def test_a_crawl_in_use_says_so(folder: Path) -> None:
             crawl.pause()
 
 
+def test_a_path_that_cannot_be_one_is_told(folder: Path) -> None:
+    (folder.parent / "file").write_text("")
+    (folder.parent / "dangling").symlink_to("/nowhere/at/all")
+    assert complain(folder.parent / "file" / "x", [SEED]) == "D cannot be made: Not a directory"
+    assert complain(folder.parent / "dangling", [SEED]) == "D cannot be made: File exists"
+    assert complain(folder.parent / ("x" * 300), [SEED]) == "D: File name too long"
+    assert complain(folder.parent / "\udcff", [SEED]) == "D: not allowed; the path may be any UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        (
+            b"https://example.org/\nexample.com\n",
+            "D/seeds.txt: example.com is not a URL in normal form; give new seeds",
+        ),
+        (b"http://EXAMPLE.org/", "D/seeds.txt: http://EXAMPLE.org/ is not"),
+        (b"\xff", "D/seeds.txt is not UTF-8 at byte 0"),
+    ],
+)
+def test_seeds_that_were_written_by_hand_are_checked(folder: Path, body: bytes, complaint: str) -> None:
+    Crawl.create(folder, [SEED])
+    (folder / "seeds.txt").write_bytes(body)
+    assert complain(folder).startswith(complaint)
+
+
 @pytest.mark.parametrize("command", ["pause", "resume", "stop"])
 def test_who_does_not_run_cannot_be_told(folder: Path, command: str) -> None:
     crawl = Crawl.create(folder, [SEED])
@@ -139,3 +166,47 @@ def test_a_crawl_runs_and_goes_on(folder: Path) -> None:
     assert (status.state, status.reason, status.totals.pages) == ("ended", "finished", 12)
     assert status.limits == {}
     assert status.elapsed_s > status.run_s > 0
+
+
+def test_who_watches_with_an_error_ends_the_crawl(folder: Path) -> None:
+    """Nobody would notice otherwise that nothing is told, and no limit of time kept, any more."""
+
+    def watch(status: Status) -> None:
+        if status.totals.pages:
+            raise ValueError("mine")
+
+    with Web(make_chain("a.test", 10_000)) as web:
+        resolve = [f"a.test=127.0.0.1:{web.ports['127.0.0.1']}"]
+        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, shards=1)
+        with pytest.raises(ValueError, match="mine"):
+            crawl.run(watch)
+    assert not is_in_use(folder)
+
+
+def test_a_status_that_cannot_be_written_does_not_stop_the_limits(folder: Path) -> None:
+    """As on a disk that is full for a while."""
+
+    def watch(status: Status) -> None:
+        heard.append(status)
+        # A folder of that name is in the way; root can write all else.
+        (folder / "status.json.new").mkdir(exist_ok=True)
+
+    heard: list[Status] = []
+    with Web(make_chain("a.test", 10_000)) as web:
+        resolve = [f"a.test=127.0.0.1:{web.ports['127.0.0.1']}"]
+        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, shards=1, time_s=3)
+        status = crawl.run(watch)
+    assert (status.state, status.reason) == ("ended", "time")
+    assert len(heard) >= 3
+
+
+def test_a_shard_whose_disk_is_missing_does_not_begin_anew(folder: Path) -> None:
+    with Web(make_site(["a.test"], 3)) as web:
+        resolve = [f"a.test=127.0.0.1:{web.ports['127.0.0.1']}"]
+        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, shards=1)
+        check_disk(folder, 0)
+        crawl.run()
+    check_disk(folder, 0)
+    (folder / "shards/000/frontier").rename(folder / "shards/000/elsewhere")
+    with pytest.raises(FileNotFoundError, match="its frontier is missing"):
+        check_disk(folder, 0)

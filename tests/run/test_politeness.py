@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -174,23 +175,35 @@ def test_without_a_delay_nothing_waits(tmp_path: Path) -> None:
     assert at_once > 1
 
 
-def test_the_pace_survives_a_kill(tmp_path: Path) -> None:
-    """The gaps are much longer than a start takes, so that only a clock on disk can keep them."""
-    placing = {"wait.test": "127.0.0.1", "one.test": "127.0.0.2", "two.test": "127.0.0.2"}
-    site = make_site(list(placing), 9)
-    site.robots["wait.test"] = text("User-agent: *\nCrawl-delay: 4\n")
-    with Web(site, ["127.0.0.1", "127.0.0.2"]) as web:
-        seeds = [f"http://{host}/" for host in placing]
-        arguments = [*seeds, "--scope", "any", "--delay", 1.5, "--shards", 2, *web.resolve(placing)]
-        with Crawling(tmp_path / "crawl", *arguments, frontier_ip_delay_s=1.5) as crawling:
-            # The robots.txt of each has been asked for and is on disk by the time the first page comes.
-            assert crawling.wait_until(lambda: len(pages_of(web.log)) >= 1)
-            kill = crawling.kill()
-        with Crawling(tmp_path / "crawl", *arguments, frontier_ip_delay_s=1.5) as crawling:
-            assert crawling.wait_until(lambda: any(page.started > kill for page in pages_of(web.log)))
+def test_the_pace_of_a_host_survives_a_kill(tmp_path: Path) -> None:
+    """The gap is longer than a start takes, and the last request is not on disk yet: only a full wait can keep it."""
+    site = make_chain("wait.test", 4)
+    site.robots["wait.test"] = text("User-agent: *\nCrawl-delay: 5\n")
+    with Web(site) as web:
+        arguments = ["http://wait.test/", "--delay", 0.5, "--shards", 2, *web.resolve(EVERYWHERE)]
+        with Crawling(tmp_path / "crawl", *arguments) as crawling:
+            assert crawling.wait_until(lambda: len(pages_of(web.log)) == 1)
             crawling.kill()
-    assert check_pace(web.log, {"": 1.5, "wait.test": 4.0}) == []
-    assert check_address_pace(web.log, 1.5) == []
+        with Crawling(tmp_path / "crawl", *arguments) as crawling:
+            assert crawling.wait_until(lambda: len(pages_of(web.log)) == 2)
+            crawling.kill()
+    assert check_pace(web.log, 5.0) == []
+
+
+def test_the_pace_of_an_address_survives_a_kill(tmp_path: Path) -> None:
+    site = make_site(["one.test", "two.test", "three.test"], 3)
+    with Web(site) as web:
+        seeds = [f"http://{host}/" for host in ("one.test", "two.test", "three.test")]
+        arguments = [*seeds, "--delay", 0.1, "--shards", 2, *web.resolve(EVERYWHERE)]
+        for count in (1, 2):
+            with Crawling(tmp_path / "crawl", *arguments, frontier_ip_delay_s=5) as crawling:
+                assert crawling.wait_until(partial(has_been_asked, web, count))
+                crawling.kill()
+    assert check_address_pace(web.log, 5.0) == []
+
+
+def has_been_asked(web: Web, count: int) -> bool:
+    return len(web.log) >= count
 
 
 def test_retry_after_survives_a_kill(tmp_path: Path) -> None:

@@ -188,11 +188,17 @@ def test_nothing_is_fetched_until_it_answers(crawled: Crawled, host: str) -> Non
     first, second, third, *more = crawled.by_host[host]
     assert [exchange.path for exchange in (first, second, third)] == ["/robots.txt"] * 3
     assert not any(exchange.path == "/robots.txt" for exchange in more)
-    # The first wait is the setting's, the second twice that. What takes too long is over for the crawler before the server.
-    ends = [min(exchange.ended, exchange.started + FIRST_BYTE_TIMEOUT_S) for exchange in (first, second)]
-    waits_s = second.started - ends[0], third.started - ends[1]
+    # The first wait is the setting's, the second twice that.
     least_s = (1.0, 1.0) if first.retry_after_s else (0.2, 0.4)
-    assert all(least - 0.001 <= wait < least + 1.0 for wait, least in zip(waits_s, least_s, strict=True)), waits_s
+    slack_s = 0.001
+    if host == "mute.test":
+        # For the crawler it is over before the server answers; it has counted from a little before the server did.
+        least_s, slack_s = (FIRST_BYTE_TIMEOUT_S + 0.2, FIRST_BYTE_TIMEOUT_S + 0.4), 0.15
+        waits_s = second.started - first.started, third.started - second.started
+    else:
+        waits_s = second.started - first.ended, third.started - second.ended
+    assert all(wait >= least - slack_s for wait, least in zip(waits_s, least_s, strict=True)), waits_s
+    assert sum(waits_s) < sum(least_s) + 4, "it was left alone for much longer than it had to be"
 
 
 def test_a_host_whose_robots_txt_never_answers_is_given_up(crawled: Crawled) -> None:

@@ -52,6 +52,13 @@ def test_include_and_exclude_look_anywhere_in_the_url() -> None:
     assert not made.admits("https://www.example.org/tea/1?print=1")
 
 
+def test_patterns_do_not_share_their_groups_and_flags() -> None:
+    made = make_scope(include=(r"/(?P<word>tea)", r"(?i)/(?P<word>[CD])\1"))
+    assert made.admits("https://www.example.org/tea")
+    assert made.admits("https://www.example.org/cC")
+    assert not made.admits("https://www.example.org/TEA")
+
+
 def test_a_url_that_no_server_takes_is_left_out() -> None:
     assert not make_scope().admits("https://www.example.org/" + "x" * 5000)
 

@@ -136,3 +136,9 @@ def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:
     assert pages_s == pytest.approx(1.0) and bytes_s == 0.0
     # A shard was started again.
     assert speed.measure(200.0, Totals()) == (0.0, 0.0)
+
+
+def test_a_line_tells_which_shard_is_held_up_and_why() -> None:
+    held = beat(1, state="suspended", reason="less than 500 MB are free")
+    line = write_line(msgspec.structs.replace(STATUS, shards=(BEATS[0], held)))
+    assert line.endswith("  shard 1 suspended: less than 500 MB are free")

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 import zmq
 
-from rdfspider.run.wires import Wire, find_endpoint, make_endpoint_folder, open_hub, open_inlet, open_line, open_outlet
+from rdfspider.run.wires import (
+    Wire,
+    find_endpoint,
+    make_endpoint_folder,
+    open_hub,
+    open_inlet,
+    open_line,
+    open_outlet,
+    remove_endpoint_folder,
+)
 
 
 def test_endpoints_are_private_and_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,6 +28,25 @@ def test_endpoints_are_private_and_short(tmp_path: Path, monkeypatch: pytest.Mon
         assert len(find_endpoint(folder, "coordinator").encode()) < 107
         folder.rmdir()
     assert list(long.iterdir()) == []
+
+
+def test_endpoints_are_removed_when_nobody_listens_and_nothing_else_is(tmp_path: Path) -> None:
+    """A crawl's folder that was copied while it ran names the sockets of that run."""
+    other = tmp_path / "home" / "rdfspider-data"
+    other.mkdir(parents=True)
+    remove_endpoint_folder(find_endpoint(other, "coordinator"))
+    assert other.is_dir()
+
+    folder = make_endpoint_folder()
+    endpoint = find_endpoint(folder, "coordinator")
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    hub = open_hub(context, endpoint)
+    remove_endpoint_folder(endpoint)
+    assert folder.is_dir()
+    hub.close(linger=0)
+    context.term()
+    remove_endpoint_folder(endpoint)
+    assert not folder.exists()
 
 
 def test_an_outlet_takes_nothing_while_nobody_is_there_and_finds_a_new_inlet(tmp_path: Path) -> None:

@@ -89,6 +89,8 @@ class Crawling:
     def kill_parent(self) -> list[psutil.Process]:
         """SIGKILL to the process that was started alone, as a person does; its shards, returned, have to notice."""
         shards: list[psutil.Process] = []
+        # It must not start another one while we look.
+        self.process.send_signal(signal.SIGSTOP)
         with contextlib.suppress(psutil.NoSuchProcess):
             shards = psutil.Process(self.process.pid).children()
         self.process.kill()

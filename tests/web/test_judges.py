@@ -92,6 +92,11 @@ def test_a_kill_excuses_few_pages_and_only_those_before_it() -> None:
     assert wrong_of([*twice, ask(9, "/1")], kills=(3.0,), most_lost=5) == 1, "nothing excuses the third time"
 
 
+def test_a_request_may_be_on_its_way_at_the_kill() -> None:
+    assert wrong_of([ask(3.05, "/1"), ask(5, "/1")], kills=(3.0,), most_lost=1) == 0
+    assert wrong_of([ask(3.5, "/1"), ask(5, "/1")], kills=(3.0,), most_lost=1) == 1
+
+
 def test_a_kill_does_not_excuse_what_had_been_safe_for_long() -> None:
     log = [ask(0, "/old"), ask(2.9, "/new"), ask(5, "/old"), ask(6, "/new")]
     assert check_once(log, [3.0], most_lost=5, settled_s=4) == []

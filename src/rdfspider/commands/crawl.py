@@ -179,7 +179,7 @@ class _Progress:
             self._write_json(status)
         elif not status.is_over and (has_changed or time.monotonic() >= self._next):
             self._next = time.monotonic() + _LINE_EVERY_S
-            typer.echo(write_line(status), err=True)
+            _show(write_line(status))
 
     def finish(self, status: Status) -> None:
         """The last word."""
@@ -187,7 +187,7 @@ class _Progress:
             self._write_json(status)
         else:
             for line in write_summary(status):
-                typer.echo(line, err=True)
+                _show(line)
 
     def _write_json(self, status: Status) -> None:
         if self.is_unread:
@@ -226,4 +226,12 @@ def _split_settings(texts: Iterable[str]) -> dict[str, Asked]:
 
 
 def _say(line: str) -> None:
-    typer.echo(f"rdfspider: {line}", err=True)
+    _show(f"rdfspider: {line}")
+
+
+def _show(line: str) -> None:
+    """A line on stderr; a crawl goes on when nobody reads it any more, as after a terminal was closed."""
+    try:
+        typer.echo(line, err=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

@@ -360,7 +360,8 @@ class _Socket(socket.socket):
     """A socket that libcurl takes a duplicate of; this one is closed as soon as it has."""
 
     def __del__(self) -> None:
-        self.close()
+        if hasattr(self, "_io_refs"):  # Not where the system had no socket to give.
+            self.close()
 
 
 def _make_curl(config: FetchConfig, user_agent: str) -> Any:

@@ -142,11 +142,14 @@ class ActiveHosts:
                 continue
             limit -= 1
             self._hosts.set_status(host, NORMAL)
+            self._hosts.find_domain(host)
             host.is_active = True
             self._active[number] = host
             self._counts.active_hosts += 1
             # Names are looked up before the host may be asked.
             self.push(host, now)
+            if host.ready_at <= now:
+                return
 
     def _review(self, now: float) -> None:
         """Hosts with long waits go to disk when others want in."""

@@ -5,31 +5,25 @@ all that follows, in the batch that the next `commit` writes. So a process that 
 for what it had not recorded. All calls but `sync` belong to one thread.
 """
 
-import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-
-from msgspec import Struct
-from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.config import Config
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.active import ActiveHosts
+from rdfspider.frontier.calendar import Calendar
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts, GapError, LedgerEntry, Priority, by_depth
-from rdfspider.frontier.hosts import NORMAL, Calendar, Host, Hosts
-from rdfspider.frontier.keys import MAX_SEQUENCE, PRIORITIES, from_url_id, pack_row, to_url_id, unpack_row
+from rdfspider.frontier.hosts import NORMAL, OVER_BUDGET, Host, Hosts
+from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_row, to_url_id, unpack_row
 from rdfspider.frontier.leases import Leases, Parts
 from rdfspider.frontier.ledger import (
     DISALLOWED,
     DONE,
     FAILED,
-    SCHEDULED,
-    Row,
     decode_row,
     decode_url,
-    encode_fresh,
     encode_row,
     to_entry,
 )
@@ -37,35 +31,17 @@ from rdfspider.frontier.mail import Inbox, Outbox
 from rdfspider.frontier.origins import Origins
 from rdfspider.frontier.places import Places
 from rdfspider.frontier.queues import Queues, Slot
-from rdfspider.frontier.sieve import NewLink, Sieve
+from rdfspider.frontier.schedule import Schedule
+from rdfspider.frontier.sieve import Sieve
+from rdfspider.frontier.state import mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.visits import Visits
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, RobotsState, Verdict
 
 __all__ = ["Clock", "Counts", "Frontier", "GapError", "LedgerEntry", "Priority", "by_depth"]
 
-_VERSION = b"1"
-# How often visits that are due are looked for, and how many become scheduled at once.
-_VISITS_EVERY_S = 1.0
-_VISITS_AT_ONCE = 500
 # Rows between two commits while a damaged archive's URLs are scheduled again.
 _ROWS_A_COMMIT = 1000
-
-
-class _State(Struct):
-    """What is stored with every commit and belongs to no table."""
-
-    salt: int
-    counts: Counts
-    commits: int = 0
-    next_place: int = 0
-    outbox_bytes: int = 0
-    limits: tuple[int, int] = (0, 0)
-    """Pages a host and a domain, as they were when hosts were put aside."""
-
-
-_encode_state = Encoder().encode
-_decode_state = Decoder(_State).decode
 
 
 class Frontier:
@@ -83,16 +59,18 @@ class Frontier:
         self._config = config
         self._shard = shard
         self._clock = clock or Clock()
-        self._priority = priority
         self._store = Store(folder, config.frontier.block_cache_bytes)
         self._ledger = self._store.tables["ledger"]
         self._meta = self._store.tables["meta"]
         self._staged_meta: dict[str, bytes] = {}
-        self._next_visits = 0.0
-        self._state, calendar = self._open(folder)
+        try:
+            self._state, calendar = open_state(self._store, self._clock)
+        except UsageError as error:
+            self._store.close()
+            raise UsageError(f"{folder} {error}") from None
         self.epoch = calendar.epoch
         """How often this frontier was opened."""
-        self._build(domains, calendar)
+        self._build(domains, calendar, priority)
         self._apply_limits()
 
     @property
@@ -117,13 +95,7 @@ class Frontier:
 
     def add(self, links: Iterable[Discovered]) -> int:
         """Stage those of the links that were never seen, as scheduled; how many they are."""
-        groups: dict[tuple[int, int], list[NewLink]] = {}
-        new = self._sieve.find_new(links, self._config.crawl.depth)
-        for item in new:
-            groups.setdefault((item[0].number, self._priority_of(item[2])), []).append(item)
-        for (_, priority), items in groups.items():
-            self._schedule_new(items, priority)
-        return len(new)
+        return self._schedule.add(links)
 
     def receive(self, source: int, epoch: int, sequence: int, links: Sequence[Discovered]) -> bool:
         """Stage links from another shard, with the cursor; False when they came before. A missing entry is a GapError."""
@@ -142,7 +114,7 @@ class Frontier:
         A page whose lease has no addresses is not to be asked for: its host does not exist or is private; `refuse` it.
         """
         if self._state.counts.future_visits:
-            self._schedule_visits()
+            self._schedule.add_due_visits()
         return self._leases.lease()
 
     def next_lease_in_s(self) -> float | None:
@@ -239,7 +211,7 @@ class Frontier:
         state.commits += 1
         state.next_place = self._places.next_order
         state.outbox_bytes = self._outbox.stored_bytes
-        self._meta.put(b"state", _encode_state(state))
+        stage_state(self._store, state)
         self._hosts.stage()
         self._store.write()
         self._staged_meta.clear()
@@ -279,10 +251,13 @@ class Frontier:
             if 200 <= row.status < 300:
                 self._state.counts.pages -= 1
                 self._hosts.count_page(host, -1)
+            if host.record.status == OVER_BUDGET:
+                self._hosts.set_status(host, NORMAL)
+                self._places.put_front(host)
             # The page is no longer there to be unchanged from: it is asked for without conditions, and kept as it comes.
             row.etag = row.last_modified = row.digest = ""
             row.captured = 0.0
-            self._schedule_again(host, sequence, row, decode_url(value))
+            self._schedule.add_again(host, sequence, row, decode_url(value))
             rescheduled += 1
             if rescheduled % _ROWS_A_COMMIT == 0:
                 self.commit()
@@ -298,35 +273,16 @@ class Frontier:
         if not self._store.is_open:
             return
         self._store.discard()
-        self._meta.put(b"clean", b"1")
-        self._store.write()
-        self._store.sync()
+        mark_clean(self._store)
         self._store.close()
 
-    def _open(self, folder: Path) -> tuple[_State, Calendar]:
-        """What was stored, and a new epoch, durable before anything is leased."""
-        version = self._meta.get(b"version")
-        if version not in (None, _VERSION):
-            self._store.close()
-            raise UsageError(f"{folder} was made by another version of rdfspider (format {version.decode()})")
-        calendar = Calendar.open(self._meta.get(b"openings"), self._meta.get(b"clean") is not None, self._clock)
-        stored = self._meta.get(b"state")
-        state = _decode_state(stored) if stored else _State(secrets.randbits(64), Counts())
-        state.counts.in_flight = state.counts.active_hosts = 0
-        self._meta.put(b"version", _VERSION)
-        self._meta.put(b"openings", calendar.to_bytes())
-        self._meta.put(b"state", _encode_state(state))
-        self._meta.delete(b"clean")
-        self._store.write()
-        self._store.sync()
-        return state, calendar
-
-    def _build(self, domains: Domains, calendar: Calendar) -> None:
+    def _build(self, domains: Domains, calendar: Calendar, priority: Priority) -> None:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
         self._sieve = Sieve(store, self._hosts, config.frontier.seen_cache, self._state.salt)
         self._queues = Queues(store)
-        self._places = Places(store, self._state.next_place)
+        longest_wait_s = 2 * max(config.frontier.max_wait_s, config.frontier.max_backoff_s, config.frontier.give_up_s)
+        self._places = Places(store, self._state.next_place, longest_wait_s)
         self._visits = Visits(store)
         self._origins = Origins(store)
         self._outbox = Outbox(store, calendar.epoch, self._state.outbox_bytes)
@@ -334,6 +290,9 @@ class Frontier:
         self._active = ActiveHosts(self._hosts, self._places, self._queues, config, clock, counts)
         parts = Parts(self._hosts, self._active, self._queues, self._origins, self._to_url_id)
         self._leases = Leases(parts, config, clock, counts)
+        self._schedule = Schedule(
+            store, self._sieve, self._hosts, self._queues, self._visits, config, clock, counts, priority
+        )
 
     def _apply_limits(self) -> None:
         """Where the budgets were changed since the last start, hosts that were put aside come in again to be judged anew."""
@@ -350,59 +309,6 @@ class Frontier:
 
     def _to_url_id(self, number: int, sequence: int) -> int:
         return to_url_id(self._shard, number, sequence)
-
-    def _priority_of(self, link: Discovered) -> int:
-        return min(max(self._priority(link), 0), PRIORITIES - 1)
-
-    def _schedule_new(self, items: list[NewLink], priority: int) -> None:
-        """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
-        host = items[0][0]
-        record = host.record
-        first = record.next_sequence
-        items = items[: MAX_SEQUENCE - first]
-        put_row, put_url, number = self._ledger.put, self._sieve.put, host.number
-        last_facts, encoded = None, b""
-        for sequence, (_, key, link) in enumerate(items, first):
-            put_url(key, sequence)
-            facts = (link.via, link.depth, link.found_as, link.chain)
-            if facts != last_facts:
-                last_facts, encoded = facts, encode_fresh(link)
-            put_row(pack_row(number, sequence), encoded + link.url.encode())
-        record.next_sequence += len(items)
-        self._state.counts.known += len(items)
-        self._queues.put(host, priority, first, len(items))
-        self._hosts.count_scheduled(host, len(items))
-        self._hosts.mark_changed(host)
-
-    def _schedule_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
-        """A URL that was over goes to the tail of its queue."""
-        counts = self._state.counts
-        counts.done -= row.state == DONE
-        counts.failed -= row.state == FAILED
-        counts.disallowed -= row.state == DISALLOWED
-        counts.future_visits -= row.next_visit > 0
-        row.state, row.turn = SCHEDULED, row.turn + 1
-        row.attempts = row.turned_away = row.offset = 0
-        row.segment, row.next_visit = "", 0.0
-        link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
-        self._queues.put(host, self._priority_of(link), sequence, turn=row.turn)
-        self._hosts.count_scheduled(host, 1)
-        self._ledger.put(pack_row(host.number, sequence), encode_row(row, url))
-        self._hosts.mark_changed(host)
-
-    def _schedule_visits(self) -> None:
-        if self._clock.monotonic() < self._next_visits:
-            return
-        due = self._visits.take_due(self._clock.now(), _VISITS_AT_ONCE)
-        if len(due) < _VISITS_AT_ONCE:
-            self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
-        for url_id in due:
-            _, number, sequence = from_url_id(url_id)
-            value = self._ledger.get(pack_row(number, sequence))
-            row = decode_row(value)
-            # A visit whose URL was scheduled for another reason meanwhile is no longer true.
-            if row.state == DONE and row.next_visit:
-                self._schedule_again(self._hosts.get(number), sequence, row, decode_url(value))
 
     def _count_final(self, slot: Slot, verdict: Verdict, body_bytes: int, quads: int) -> None:
         counts, row = self._state.counts, slot.row

@@ -14,7 +14,8 @@ from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.config import FrontierConfig
 from rdfspider.domains import Domains
-from rdfspider.frontier.clock import Clock, Moment
+from rdfspider.frontier.calendar import Calendar, Stamp
+from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
 from rdfspider.frontier.keys import host_of, pack_host, pack_name
 from rdfspider.frontier.store import Store
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # Hosts that are not active but kept in memory, because links to the same hosts come again and again.
 _RECENT_HOSTS = 4096
 # Numbers of hosts by authority kept in memory, some 200 bytes each.
-_RECENT_NUMBERS = 32_768
+_RECENT_NUMBERS = 65_536
 # The longest gap that follows from a slow answer.
 _MAX_DURATION_GAP_S = 60.0
 
@@ -62,6 +63,11 @@ class HostRecord(Struct, array_like=True):
     addresses: Addresses | None = None
     crawl_delays: dict[str, float] = {}
     """By origin, where robots.txt asks for one."""
+
+    @property
+    def last_request(self) -> Stamp:
+        """When the last request ended."""
+        return Stamp(self.epoch, self.ended_monotonic, self.ended_wall)
 
 
 class Domain:
@@ -99,10 +105,12 @@ class Host:
         "unrecorded",
     )
 
-    def __init__(self, number: int, record: HostRecord, domain: Domain, ready_at: float) -> None:
+    domain: Domain
+    """Known from when it becomes active: looking it up would cost every link to a host that is not in memory."""
+
+    def __init__(self, number: int, record: HostRecord, ready_at: float) -> None:
         self.number = number
         self.record = record
-        self.domain = domain
         self.ready_at = ready_at
         """Monotonic time before which no request may start."""
         self.error_at = 0.0
@@ -157,7 +165,7 @@ class Hosts:
         domains: Domains,
         config: FrontierConfig,
         clock: Clock,
-        calendar: "Calendar",
+        calendar: Calendar,
         counts: Counts,
     ) -> None:
         self._names = store.tables["names"]
@@ -250,9 +258,19 @@ class Hosts:
 
     def count_page(self, host: Host, pages: int) -> None:
         """Add to the pages of a host and of its domain."""
+        self.find_domain(host)
         host.record.pages += pages
         host.domain.pages += pages
         self.changed_domains[host.domain.name] = host.domain
+
+    def find_domain(self, host: Host) -> None:
+        """Give a host its domain, which it shares with others."""
+        name = self._domains.domain(host.record.name)
+        domain = self._domain_memory.get(name)
+        if domain is None:
+            domain = Domain(name, int.from_bytes(self._domain_counts.get(name.encode()) or b"", "big"))
+            self._domain_memory[name] = domain
+        host.domain = domain
 
     def stage(self) -> None:
         """Put all that changed into the batch."""
@@ -272,13 +290,10 @@ class Hosts:
                 del self._memory[number]
 
     def _load(self, number: int, record: HostRecord) -> Host:
-        name = self._domains.domain(record.name)
-        domain = self._domain_memory.get(name)
-        if domain is None:
-            domain = Domain(name, int.from_bytes(self._domain_counts.get(name.encode()) or b"", "big"))
-            self._domain_memory[name] = domain
-        ready_at = self._clock.monotonic() + self._calendar.wait_s(record, self._config.delay_s)
-        host = self._memory[number] = Host(number, record, domain, ready_at)
+        ready_at = self._clock.monotonic() + self._calendar.wait_s(
+            record.last_request, record.gap_s, self._config.delay_s
+        )
+        host = self._memory[number] = Host(number, record, ready_at)
         return host
 
     def _remember(self, authority: str, number: int) -> None:
@@ -288,60 +303,8 @@ class Hosts:
         self._numbers[authority] = number
 
 
-class Opening(Struct, array_like=True):
-    """One opening of the frontier: on which boot, when, and whether the one before had been closed."""
-
-    epoch: int
-    boot_id: str
-    monotonic: float
-    wall: float
-    is_unclean: bool
-
-
-class Calendar:
-    """The openings of a frontier: which clock a stored time belongs to, and what must be waited for after a crash."""
-
-    def __init__(self, openings: list[Opening], clock: Clock) -> None:
-        self._openings = openings
-        self._clock = clock
-        self.epoch = openings[-1].epoch
-        self._last_unclean = next((opening for opening in reversed(openings) if opening.is_unclean), None)
-
-    @classmethod
-    def open(cls, stored: bytes | None, is_clean: bool, clock: Clock) -> "Calendar":
-        """A new epoch; `stored` is what `to_bytes` gave in the last one, None for a new frontier."""
-        openings = _decode_openings(stored) if stored else []
-        epoch = openings[-1].epoch + 1 if openings else 1
-        now = clock.moment()
-        openings.append(Opening(epoch, now.boot_id, now.monotonic, now.wall, bool(stored) and not is_clean))
-        return cls(_thin_out(openings), clock)
-
-    def to_bytes(self) -> bytes:
-        """What is stored, before anything is leased."""
-        return _encode_openings(self._openings)
-
-    def wait_s(self, record: HostRecord, delay_s: float) -> float:
-        """How long a host that comes from disk must be left alone.
-
-        Requests before an unclean end may not be on record: so the host is taken as asked at the opening that followed.
-        """
-        unclean = self._last_unclean
-        if unclean and (record.epoch < unclean.epoch or not record.ended_wall):
-            gap_s = max(record.gap_s, delay_s)
-            return self._clock.wait_s(Moment(unclean.boot_id, unclean.monotonic, unclean.wall), gap_s)
-        if not record.ended_wall:
-            return 0.0
-        ended = Moment(self._boot_id(record.epoch), record.ended_monotonic, record.ended_wall)
-        return self._clock.wait_s(ended, record.gap_s)
-
-    def _boot_id(self, epoch: int) -> str:
-        return next((opening.boot_id for opening in reversed(self._openings) if opening.epoch <= epoch), "")
-
-
 encode_host = Encoder().encode
 decode_host = Decoder(HostRecord).decode
-_encode_openings = Encoder().encode
-_decode_openings = Decoder(list[Opening]).decode
 
 
 def pace_gap_s(host: Host, duration_s: float, config: FrontierConfig) -> float:
@@ -356,15 +319,3 @@ def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> 
     """The gap that follows an error, the nth in a row."""
     backoff_s = min(config.backoff_s * 2.0 ** min(errors - 1, 30), config.max_backoff_s)
     return max(backoff_s, min(retry_after_s, config.max_wait_s))
-
-
-def _thin_out(openings: list[Opening]) -> list[Opening]:
-    """Keep the first opening of each boot, the unclean ones of the newest, and the last: no more is ever asked for."""
-    last_unclean = next((opening for opening in reversed(openings) if opening.is_unclean), None)
-    kept = []
-    boot_id = None
-    for opening in openings:
-        if opening.boot_id != boot_id or opening is last_unclean or opening is openings[-1]:
-            kept.append(opening)
-        boot_id = opening.boot_id
-    return kept

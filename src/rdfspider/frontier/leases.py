@@ -8,6 +8,8 @@ was never given, as its URL is still in its queue.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from rdfspider.config import Config
 from rdfspider.frontier.active import FRONT, ActiveHosts
 from rdfspider.frontier.clock import Clock
@@ -27,6 +29,8 @@ RUN_URLS = 20
 _PARALLEL_REQUESTS = 8
 # URLs of origins that cannot be asked which are kept in memory while others of the same host go on.
 _MAX_HELD = 5000
+# An address and a robots.txt hold at least so long, whatever they say: long enough for a request.
+_MIN_ANSWER_S = 30.0
 # Answers to a name that hold for all URLs of the host: they fail without a request.
 _NO_SUCH_HOST = frozenset({"nxdomain", "private"})
 
@@ -78,7 +82,8 @@ class Leases:
         host = self._take_back(lease)
         host.is_resolving = False
         if answer.addresses or answer.failure in _NO_SUCH_HOST:
-            host.record.addresses = answer
+            expires = max(answer.expires, self._clock.now() + _MIN_ANSWER_S)
+            host.record.addresses = replace(answer, expires=expires)
             self._hosts.mark_changed(host)
         else:
             self._count_error(host, max(answer.expires - self._clock.now(), 0.0))
@@ -92,7 +97,6 @@ class Leases:
         origin = origin_of(lease.url)
         host.in_flight -= 1
         host.asking.discard(origin)
-        self._origins.put(host.number, origin, robots)
         if crawl_delay_s and crawl_delay_s > 0:
             host.record.crawl_delays[origin] = crawl_delay_s
         else:
@@ -101,6 +105,10 @@ class Leases:
             self._count_error(host, read_retry_after(exchange, self._clock.now()))
         else:
             self._count_answer(host, exchange.duration_s if exchange else 0.0)
+            # It must outlive the gap that follows it, or a host with a long one would be asked for nothing else.
+            wait_s = max(host.ready_at - self._clock.monotonic(), 0.0)
+            robots = replace(robots, expires=max(robots.expires, self._clock.now() + wait_s + _MIN_ANSWER_S))
+        self._origins.put(host.number, origin, robots)
         self._release_held(host, origin)
         self.wake(host)
 
@@ -150,9 +158,6 @@ class Leases:
         self._counts.in_flight -= 1
         self._forget(slot)
         self._active.settle_leaving(slot.host)
-        stalled = slot.host.domain.stalled
-        while stalled:
-            self.wake(stalled.pop())
 
     def wake(self, host: Host) -> None:
         """Have a host come up when it may be asked, if there is room for another request of it."""
@@ -169,6 +174,9 @@ class Leases:
         del self.slots[self._to_url_id(slot.host.number, slot.sequence)]
         slot.host.unrecorded -= 1
         slot.host.domain.unrecorded -= 1
+        stalled = slot.host.domain.stalled
+        while stalled:
+            self.wake(stalled.pop())
         return slot
 
     def _lease_from(self, host: Host, now: float) -> Lease | None:

@@ -18,10 +18,11 @@ _END = OVER_BUDGET + 1
 class Places:
     """Puts hosts into places, and gives those whose turn it is."""
 
-    def __init__(self, store: Store, next_order: int) -> None:
+    def __init__(self, store: Store, next_order: int, longest_wait_s: float) -> None:
         self._places = store.tables["places"]
         self.next_order = next_order
         """The turn of the next host in a front queue; stored with every commit."""
+        self._longest_wait_s = longest_wait_s
         self._read: list[deque[bytes]] = [deque() for _ in range(_END)]
         """Places that were read and not taken, by kind."""
         self._cursors = [pack_place(kind, 0, 0) for kind in range(_END)]
@@ -61,10 +62,11 @@ class Places:
         return None
 
     def take_due(self, now: float) -> tuple[int, bytes] | None:
-        """A host that has waited long enough, given up or not."""
+        """A host that has waited long enough, given up or not. A wait longer than there are shows that the clock was set back;
+        then the host's own clock tells how long is left."""
         for kind in (WAITING, GIVEN_UP):
             place = self._peek(kind)
-            if place is not None and unpack_place(place)[1] <= now * 1000:
+            if place is not None and not 0 < unpack_place(place)[1] / 1000 - now <= self._longest_wait_s:
                 self._read[kind].popleft()
                 return unpack_place(place)[2], place
         return None

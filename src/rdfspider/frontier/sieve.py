@@ -45,7 +45,7 @@ class Sieve:
         recent, mask, salt, staged = self._recent, self._mask, self._salt, self._staged
         number_of, get_host, is_known = self._hosts.number_of, self._hosts.get, self._urls.get
         new: list[NewLink] = []
-        last_authority, host = "", None
+        last_authority, number = "", 0
         for link in links:
             url = link.url
             fingerprint = xxh3_64_intdigest(url.encode(), salt)
@@ -53,16 +53,16 @@ class Sieve:
             if recent[place] == fingerprint or (max_depth and link.depth > max_depth) or len(url) > MAX_URL_CHARS:
                 continue
             authority = url.split("/", 3)[2]
-            if authority != last_authority or host is None:
+            if authority != last_authority:
                 # Most links of a page go where the last one went.
-                number = number_of(authority)
-                host = get_host(number) if number is not None else self._hosts.create(authority)
                 last_authority = authority
-            own_key = pack_url(host.number, fingerprint)
+                known_number = number_of(authority)
+                number = self._hosts.create(authority).number if known_number is None else known_number
+            own_key = pack_url(number, fingerprint)
             is_taken = own_key in staged or is_known(own_key) is not None
-            key = self._find_free_key(own_key, host.number, url) if is_taken else own_key
+            key = self._find_free_key(own_key, number, url) if is_taken else own_key
             if key:
-                new.append((host, key, link))
+                new.append((get_host(number), key, link))
                 staged[key] = url
             recent[place] = fingerprint
         return new

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rocksdict import (
-    BlockBasedIndexType,
     BlockBasedOptions,
     Cache,
     ColumnFamily,
+    DBCompactionStyle,
     DBCompressionType,
     Options,
     Rdict,
@@ -32,10 +32,12 @@ _TABLE_BUFFER_BYTES = 12 * 1024 * 1024
 # A table with few writes keeps old logs alive; beyond this it is written out.
 _MAX_WAL_BYTES = 48 * 1024 * 1024
 _FILE_BYTES = 32 * 1024 * 1024
-# Smaller blocks are quicker to read one row from, larger ones compress better: what is read in runs has the larger ones.
+# Smaller blocks are quicker to read one row from, larger ones compress better; rows of the ledger are also read in runs.
 _BLOCK_BYTES = 4 * 1024
-_LEDGER_BLOCK_BYTES = 16 * 1024
+_LEDGER_BLOCK_BYTES = 8 * 1024
 _FILTER_BITS = 10
+# How hard zstd tries where nearly all rows end up; 3 is its usual, more than this costs much for little.
+_LAST_LEVEL_EFFORT = 4
 # A file is rewritten when this many of so many rows in a row are deletions: queues are read at their head, past all of those.
 _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
 
@@ -163,27 +165,30 @@ def _table_options(cache: Cache, name: str) -> Options:
     blocks.set_block_size(_LEDGER_BLOCK_BYTES if name == "ledger" else _BLOCK_BYTES)
     blocks.set_format_version(5)
     if name in ("urls", "ledger", "names", "hosts"):
+        # Filters and indexes are in memory outside the cache: a byte and a half a URL. Within it blocks would drive them out,
+        # and then a link costs ten times as much.
         blocks.set_bloom_filter(_FILTER_BITS, False)
-    if name == "urls":
-        # Its index and its filter grow with the crawl: in parts, which the cache holds as it holds blocks.
-        blocks.set_index_type(BlockBasedIndexType.two_level_index_search())
-        blocks.set_partition_filters(True)
-        blocks.set_metadata_block_size(4096)
-        blocks.set_cache_index_and_filter_blocks(True)
-        blocks.set_pin_top_level_index_and_filter(True)
-        blocks.set_pin_l0_filter_and_index_blocks_in_cache(True)
     options = Options(raw_mode=True)
     options.set_block_based_table_factory(blocks)
     # Rows of the ledger are only read where they exist, so that the last level needs no filter.
     options.set_optimize_filters_for_hits(name == "ledger")
+    if name == "urls":
+        # Most of what is asked for is not there, nor in what is not yet in a file.
+        options.set_memtable_whole_key_filtering(True)
+        options.set_memtable_prefix_bloom_ratio(0.1)
+        # Its rows never change, so that merging it seldom wastes no room.
+        options.set_compaction_style(DBCompactionStyle.universal())
     options.set_write_buffer_size(_TABLE_BUFFER_BYTES)
     options.set_max_write_buffer_number(2)
     options.set_target_file_size_base(_FILE_BYTES)
     options.set_max_bytes_for_level_base(4 * _FILE_BYTES)
     options.set_level_compaction_dynamic_level_bytes(True)
-    # Nearly all rows are in the last level; what is above is written more often than read.
-    options.set_compression_type(DBCompressionType.zstd() if name in ("urls", "ledger") else DBCompressionType.lz4())
-    options.set_bottommost_compression_type(DBCompressionType.zstd())
+    # What grows with the URLs is made small; the rest is small, and quicker to read so.
+    options.set_compression_type(DBCompressionType.lz4())
+    if name in ("urls", "ledger"):
+        options.set_compression_type(DBCompressionType.zstd())
+        options.set_bottommost_compression_type(DBCompressionType.zstd())
+        options.set_bottommost_compression_options(-14, _LAST_LEVEL_EFFORT, 0, 0, True)
     if name in ("queue", "places", "visits", "outbox"):
         options.add_compact_on_deletion_collector_factory(_DELETION_WINDOW, _DELETION_TRIGGER, 0.0)
     return options

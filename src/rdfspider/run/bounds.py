@@ -199,8 +199,7 @@ def _read_list(setting: Setting, value: object) -> list[str]:
 def _check_patterns(patterns: list[str]) -> None:
     for pattern in patterns:
         try:
-            # As a part of a longer expression, which is what it becomes.
-            re.compile(f"(?:{pattern})")
+            re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
             raise ValueError(f"regular expressions of Python, but {pattern!r}: {error}") from error
 

@@ -7,6 +7,7 @@ lengths of the WARC files, and what is beyond them is cut off at the next start.
 import asyncio
 import logging
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +31,12 @@ _GROUP_S = 0.2
 # Seeds that are put into the frontier in one batch.
 _SEED_BATCH = 2_000
 _ROOM_POLL_S = 1.0
+# What one commit takes of what waits, and so for how long it holds up the loop and how much memory it needs: bytes of bodies
+# and statements, and links, each of which may be to a host of its own.
+_COMMIT_BYTES = 16 * 1024 * 1024
+_COMMIT_LINKS = 10_000
+# Additions to the scope that are stored together: a list of a million seeds may have nearly as many.
+_SCOPE_PART = 256
 # What the frontier keeps for us with each commit.
 _WARC_LENGTHS, _SEEDS_MARK, _SCOPE_ADDITIONS = "warc-lengths", "seeds-mark", "scope-additions"
 
@@ -64,14 +71,16 @@ class Committer:
         self._scope = scope
         self._router = router
         self._meter = meter
-        self.scope_additions: tuple[str, ...] = self._load_scope()
+        self.scope_additions: list[str] = self._load_scope()
         """URLs that seeds redirected to: they widen the scope."""
         self.suspended = ""
         """Why nothing can be made durable now; empty when it can."""
         self._archive = self._open_archive()
         self._new_scope: list[str] = []
-        self._group: list[Finished] = []
+        self._group: deque[Finished] = deque()
         self._in_commit = 0
+        self.waiting_bytes = 0
+        """Bodies and statements that are not durable yet."""
         self._is_finishing = False
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -110,7 +119,8 @@ class Committer:
     def add(self, finished: Finished) -> None:
         """Take an outcome into the group."""
         self._group.append(finished)
-        if len(self._group) >= self._config.run.group_pages:
+        self.waiting_bytes += count_bytes(finished)
+        if len(self._group) >= self._config.run.group_pages or self.waiting_bytes >= _COMMIT_BYTES:
             self._due.set()
         else:
             self.note()
@@ -167,7 +177,7 @@ class Committer:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        group, self._group = self._group, []
+        group = self._take_group()
         self._in_commit = len(group)
         with self._meter.of("archive"):
             written = [self._write(item) for item in group]
@@ -183,11 +193,24 @@ class Committer:
         await asyncio.to_thread(self._frontier.sync)
         self._archive.publish()
         self._in_commit = 0
+        self.waiting_bytes -= sum(map(count_bytes, group))
         peers.permits.spend(sum(item.verdict.is_page for item in group))
         if self._new_scope:
             peers.tell_scope(tuple(self._new_scope))
             self._new_scope.clear()
         peers.after_commit()
+
+    def _take_group(self) -> list[Finished]:
+        """The oldest outcomes, as many as one commit may take, one at least; the rest follows at once."""
+        group: list[Finished] = []
+        load = 0.0
+        while self._group:
+            load += count_bytes(self._group[0]) / _COMMIT_BYTES + len(self._group[0].found) / _COMMIT_LINKS
+            if group and load > 1.0:
+                self._due.set()
+                break
+            group.append(self._group.popleft())
+        return group
 
     def _write(self, item: Finished) -> Written | None:
         if not item.verdict.is_final:
@@ -231,14 +254,16 @@ class Committer:
     def _take_into_scope(self, url: str) -> None:
         """A seed leads to this URL: from now on its place is in scope, here and, once it is durable, in all shards."""
         if self._scope.extend(url):
-            self.scope_additions = (*self.scope_additions, url)
-            self._frontier.put_meta(_SCOPE_ADDITIONS, msgspec.msgpack.encode(self.scope_additions))
+            self.scope_additions.append(url)
+            number = (len(self.scope_additions) - 1) // _SCOPE_PART
+            last = self.scope_additions[number * _SCOPE_PART :]
+            self._frontier.put_meta(f"{_SCOPE_ADDITIONS}-{number}", msgspec.msgpack.encode(last))
             self._new_scope.append(url)
 
     async def _wait_for_room(self) -> None:
-        """Hold everything while the disk is nearly full."""
+        """Hold everything while the disk is nearly full; the last group takes what room there is, or fails and is lost."""
         least = self._config.run.min_free_bytes
-        while shutil.disk_usage(self._folder).free < least:
+        while not self._is_finishing and shutil.disk_usage(self._folder).free < least:
             self.suspended = f"less than {least // 1_000_000:,} MB are free where {self._folder} is"
             await asyncio.sleep(_ROOM_POLL_S)
         self.suspended = ""
@@ -259,11 +284,22 @@ class Committer:
             self._frontier.commit()
         return archive
 
-    def _load_scope(self) -> tuple[str, ...]:
-        stored = self._frontier.get_meta(_SCOPE_ADDITIONS)
-        return msgspec.msgpack.decode(stored, type=tuple[str, ...]) if stored else ()
+    def _load_scope(self) -> list[str]:
+        found: list[str] = []
+        while stored := self._frontier.get_meta(f"{_SCOPE_ADDITIONS}-{len(found) // _SCOPE_PART}"):
+            found += msgspec.msgpack.decode(stored, type=list[str])
+            if len(found) % _SCOPE_PART:
+                break
+        return found
 
 
 def count_quads(extraction: Extraction | None) -> int:
     """Statements of all syntaxes."""
     return sum(nquads.count("\n") for nquads in extraction.statements.values()) if extraction else 0
+
+
+def count_bytes(finished: Finished) -> int:
+    """What an outcome holds in memory, but for its links."""
+    body = len(finished.exchange.page.body) if isinstance(finished.exchange, Capture) else 0
+    extraction = finished.extraction
+    return body + (len(extraction.text) + sum(map(len, extraction.statements.values())) if extraction else 0)

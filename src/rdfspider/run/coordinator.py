@@ -154,7 +154,8 @@ class Coordinator:
             letters.append((shard, Control("pause")))
         if self.ended:
             letters.append((shard, self._last_word()))
-        if missed := tuple(addition for addition in self._scope if addition not in arrival.scope):
+        known = set(arrival.scope)
+        if missed := tuple(addition for addition in self._scope if addition not in known):
             letters.append((shard, Control("scope", additions=missed)))
         return [*letters, *self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
 

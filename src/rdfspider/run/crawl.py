@@ -50,7 +50,10 @@ class Crawl:
         urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
         if not urls and not (folder.is_dir() and read_known_seeds(folder)):
             raise UsageError(f"{folder} has no seeds yet: name at least one URL to start from")
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
         with hold_lock(folder):
             if check_folder(folder):
                 change_settings(folder, asked)
@@ -63,9 +66,9 @@ class Crawl:
     def open(cls, dir: str | Path) -> "Crawl":
         """The crawl that is in the folder, as it is."""
         folder = Path(dir)
-        if not folder.exists():
-            raise UsageError(f"{folder}: there is no such folder")
         if not check_folder(folder):
+            if not folder.exists():
+                raise UsageError(f"{folder}: there is no such folder")
             raise UsageError(f"{folder} is not a crawl: it has no crawl.toml that `rdfspider crawl` has made")
         return cls(folder)
 

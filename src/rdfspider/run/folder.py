@@ -11,6 +11,7 @@ shards/007/     what one shard has: its frontier and its WARC files
 import fcntl
 import hashlib
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ _HASH = "xxh3"
 _SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock"
 # What a folder may hold whose making was interrupted, or for which crawl.toml was written by hand.
 _MADE_FIRST = frozenset({FILE, FILE + ".new", _SUFFIXES, _SUFFIXES + ".new", _SEEDS, _SHARDS, _LOCK})
+# What every URL in normal form is; people add lines to files that are not meant for it.
+_SEED = re.compile(r"https?://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
 # `status` tries the lock for an instant; that must not look like a crawl that runs.
 _LOCK_TRIES = 10
 _LOCK_WAIT_S = 0.1
@@ -38,8 +41,14 @@ _LOCK_WAIT_S = 0.1
 
 def check_folder(folder: Path) -> bool:
     """Whether a crawl is there already; UsageError where none is and none can be made."""
-    if not folder.exists():
-        return False
+    try:
+        str(folder).encode()
+        if not folder.exists():
+            return False
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{folder}: not allowed; the path may be any UTF-8") from error
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror}") from error
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
     fixed = read_file(folder).get(FIXED)
@@ -91,7 +100,14 @@ def load_domains(folder: Path, shards: int) -> Domains:
 
 def read_seeds(folder: Path) -> list[str]:
     """The seeds of the crawl, in the order in which they were given."""
-    return _read_text(folder / _SEEDS).split()
+    path = folder / _SEEDS
+    try:
+        seeds = _read_text(path).split()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 at byte {error.start}") from error
+    if stranger := next((seed for seed in seeds if not _SEED.fullmatch(seed)), None):
+        raise UsageError(f"{path}: {stranger} is not a URL in normal form; give new seeds to `rdfspider crawl`")
+    return seeds
 
 
 def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
@@ -154,7 +170,7 @@ def _check_fixed(folder: Path, fixed: Any) -> None:
     version = fixed.get("version") if isinstance(fixed, dict) else None
     if version != VERSION:
         raise UsageError(
-            f"{folder} was made by another version of rdfspider: its layout is {version}, this one reads {VERSION}"
+            f"{folder} was made by another version of rdfspider: its layout is {version!r}, this one reads {VERSION}"
         )
     shards = fixed.get("shards")
     made = sum(1 for path in (folder / _SHARDS).glob("[0-9]*") if path.is_dir())

@@ -20,7 +20,7 @@ import msgspec
 from rdfspider.config import Config
 from rdfspider.errors import RdfspiderError
 from rdfspider.run.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.folder import CONTROL
+from rdfspider.run.folder import CONTROL, write_atomically
 from rdfspider.run.process import DISK_FAILED, Order
 from rdfspider.run.status import Speed, Status, read_status, sum_beats, write_status
 from rdfspider.run.wires import make_endpoint_folder, remove_endpoint_folder
@@ -61,27 +61,35 @@ class _Local:
         self._processes: set[asyncio.subprocess.Process] = set()
         self._signals: list[signal.Signals] = []
         self._error = ""
+        self._is_written = True
+        """Whether the last status could be written."""
 
     async def run(self) -> Status:
         self._remove_old_endpoints()
         endpoints = make_endpoint_folder()
         self._hub = CoordinatorHub(self._coordinator, endpoints, lambda: None)
         self._hub.open()
-        (self._folder / CONTROL).write_text(self._hub.endpoint + "\n")
-        self._listen_to_signals()
-        ticks = asyncio.create_task(self._tick())
+        ticks: asyncio.Task[None] | None = None
         try:
+            write_atomically(self._folder / CONTROL, f"{self._hub.endpoint}\n".encode(), durable=False)
+            self._listen_to_signals()
+            ticks = asyncio.create_task(self._tick())
+            ticks.add_done_callback(self._end_without_ticks)
             numbers = range(self._config.crawl.shards)
             await asyncio.gather(*(self._keep_alive(number, str(endpoints)) for number in numbers))
+            if ticks.done():
+                ticks.result()
         finally:
-            ticks.cancel()
+            if ticks is not None:
+                ticks.cancel()
             self._hub.close()
-            (self._folder / CONTROL).unlink(missing_ok=True)
+            with suppress(OSError):
+                (self._folder / CONTROL).unlink()
             remove_endpoint_folder(self._hub.endpoint)
         if self._error:
             raise RdfspiderError(self._error)
         status = self._make_status()
-        write_status(self._folder, status)
+        self._write_status(status)
         return status
 
     def _remove_old_endpoints(self) -> None:
@@ -133,9 +141,25 @@ class _Local:
             status = self._make_status()
             if self._coordinator.ended:
                 status = msgspec.structs.replace(status, state="stopping")
-            write_status(self._folder, status)
+            self._write_status(status)
             self._on_progress(status)
             await asyncio.sleep(_TICK_S)
+
+    def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:
+        """Without them no limit of time would be kept, so what ends them, a watcher's error say, ends the crawl."""
+        if not ticks.cancelled():
+            self._hub.send(self._coordinator.end("stopped"))
+
+    def _write_status(self, status: Status) -> None:
+        """A disk that is full or missing is no reason to stop: the crawl goes on when it is back, and so does this."""
+        try:
+            write_status(self._folder, status)
+        except OSError as error:
+            if self._is_written:
+                _log.warning("the status cannot be written: %s", error)
+            self._is_written = False
+        else:
+            self._is_written = True
 
     def _make_status(self) -> Status:
         totals = sum_beats(self._coordinator.beats.values())
@@ -175,4 +199,5 @@ class _Local:
             self._hub.send(self._coordinator.end("stopped"))
             return
         for process in self._processes:
-            process.kill()
+            with suppress(ProcessLookupError):  # It may have ended in this moment.
+                process.kill()

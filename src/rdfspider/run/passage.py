@@ -1,24 +1,37 @@
-"""The way to a server: its address must be free, and one of the shard's connections."""
+"""The way to a server: its address must be free, and one of the shard's connections.
+
+Requests side by side may together bring more than there is memory for, and then one of them is given up. From then on only
+so few start that all their bodies have room, whatever their length, until that was not needed for a while.
+"""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 
 from rdfspider.run.gate import AddressGate
+
+# How long few requests start after there was no room for one.
+_NARROW_S = 60.0
 
 
 class Passage:
     """What every request of a shard goes through; `on_enter` is called when it may start."""
 
-    def __init__(self, gate: AddressGate, connections: int, on_enter: Callable[[], None]) -> None:
+    def __init__(self, gate: AddressGate, connections: int, few: int, on_enter: Callable[[], None]) -> None:
+        """`few` is how many connections there are while memory is short."""
         self._gate = gate
-        self._slots = asyncio.Semaphore(connections)
+        self._connections = connections
+        self._few = min(max(few, 1), connections)
         self._on_enter = on_enter
+        self._used = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._narrow_until = 0.0
 
     async def acquire(self, address: str) -> None:
         """Return when that address may be asked; `release` has to follow."""
         await self._gate.acquire(address)
         try:
-            await self._slots.acquire()
+            await self._take_connection()
         except asyncio.CancelledError:
             self._gate.release(address)
             raise
@@ -26,5 +39,36 @@ class Passage:
 
     def release(self, address: str) -> None:
         """The request has ended, now."""
-        self._slots.release()
+        self._return_connection()
         self._gate.release(address)
+
+    def narrow(self) -> None:
+        """There was no room for a body: let few requests start for a while."""
+        self._narrow_until = asyncio.get_running_loop().time() + _NARROW_S
+
+    async def _take_connection(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        self._admit()
+        if turn.done():
+            return
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._return_connection()
+            raise
+
+    def _return_connection(self) -> None:
+        self._used -= 1
+        self._admit()
+
+    def _admit(self) -> None:
+        """Let those who have waited longest start, as many as may. While some wait others are under way, and end."""
+        is_narrow = asyncio.get_running_loop().time() < self._narrow_until
+        limit = self._few if is_narrow else self._connections
+        while self._waiting and self._used < limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._used += 1
+                turn.set_result(None)

@@ -1,11 +1,14 @@
 """The process of one shard: started by `run/local.py`, with its order on stdin; the exit code says why it ended."""
 
 import asyncio
+import errno
 import logging
 import os
 import pickle
+import resource
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,13 +16,18 @@ import uvloop
 
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
-from rdfspider.run.folder import load_domains
+from rdfspider.run.folder import load_domains, shard_folder
 from rdfspider.run.shard import Shard
+from rdfspider.run.status import read_status
 
 _log = logging.getLogger(__name__)
 
 DISK_FAILED = 75
 """The exit code of a shard whose disk is full or missing; it is started again later."""
+# How RocksDB, which has no class for it, begins what it says of the disk, and of files that another process holds still.
+_STORE_FAILED = "IO error:"
+# Files of the database and the archive, pipes, sockets to other shards.
+_OTHER_DESCRIPTORS = 1024
 
 
 class Order(NamedTuple):
@@ -37,22 +45,40 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
     order: Order = pickle.load(sys.stdin.buffer)
+    _allow_descriptors(4 * order.config.fetch.connections + _OTHER_DESCRIPTORS)
     try:
         uvloop.run(_run(order))
     except UsageError as error:
         sys.stderr.write(f"rdfspider: {error}\n")
         sys.exit(2)
-    except OSError as error:
-        sys.stderr.write(f"rdfspider: shard {order.number} is suspended: {error}\n")
-        sys.stderr.flush()
+    except Exception as error:
+        is_disk = isinstance(error, OSError) or str(error).startswith(_STORE_FAILED)
+        if is_disk:
+            _log.warning("shard %d is suspended: %s", order.number, error)
+        else:
+            _log.exception("shard %d failed", order.number)
         # Whatever is in memory would only fail again; all that counts is on disk.
-        os._exit(DISK_FAILED)
-    except Exception:
-        _log.exception("shard %d failed", order.number)
-        os._exit(1)
+        os._exit(DISK_FAILED if is_disk else 1)
+
+
+def check_disk(folder: Path, number: int) -> None:
+    """A shard that has run before has a frontier; where that is on a disk that is missing, a new one must not take its place."""
+    frontier = shard_folder(folder, number) / "frontier"
+    if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
+        raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
+
+
+def _allow_descriptors(wanted: int) -> None:
+    """Shells allow each process fewer open files than the system would; connections that are kept take many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(ValueError, OSError):  # Some systems have a lower limit than they say.
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def _run(order: Order) -> None:
+    check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     shard = Shard(order.number, order.folder, order.endpoints, order.config, domains)
     # An end by the system, as at a shutdown, is a clean one.

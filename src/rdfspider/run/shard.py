@@ -7,14 +7,12 @@ group until it is safe on disk (`run/commits.py`). One loop does all of it, so n
 import asyncio
 import logging
 import os
-from collections import OrderedDict
 from pathlib import Path
 
 from rdfspider import __version__
 from rdfspider.config import Config
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher, find_redirect
-from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, Page
@@ -26,20 +24,16 @@ from rdfspider.run.messages import Control
 from rdfspider.run.passage import Passage
 from rdfspider.run.peers import Peers
 from rdfspider.run.pipeline import extract_from
+from rdfspider.run.rules import PRODUCT, RecentRules
 from rdfspider.run.scope import Router, Scope, follow_redirect
 
 _log = logging.getLogger(__name__)
-
-PRODUCT = "rdfspider"
-"""The name that robots.txt files know this crawler by."""
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3
 # Groups that may wait for the disk before nothing more is fetched.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
-# Origins whose rules are kept as they were parsed.
-_RULES_KEPT = 1024
 
 
 class Shard:
@@ -76,11 +70,12 @@ class Shard:
             on_links=self._committer.receive,
             is_idle=self._is_idle,
             wake=self._wake_up,
-            scope=self._committer.scope_additions,
+            scope=tuple(self._committer.scope_additions),
             clock=clock,
         )
-        self._passage = Passage(self._peers.gate, config.fetch.connections, self._begin)
-        self._rules: OrderedDict[str, tuple[float, RobotsTxt]] = OrderedDict()
+        few = config.fetch.max_flight_bytes // config.fetch.max_body_bytes
+        self._passage = Passage(self._peers.gate, config.fetch.connections, few, self._begin)
+        self._rules = RecentRules()
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()
         """Visits that have not asked anybody yet: they can be called off."""
@@ -100,6 +95,7 @@ class Shard:
         self._committer.set_scope(seeds)
         await self._peers.start()
         beats = asyncio.create_task(self._beat())
+        beats.add_done_callback(self._note_failure)
         await self._committer.add_seeds(seeds, lambda: self._is_stopping)
         self._has_seeds = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._wake.set))
@@ -150,6 +146,7 @@ class Shard:
             not (self._is_paused or self._is_stopping)
             and len(self._visits) < _VISITS_PER_CONNECTION * self._config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * self._config.run.group_pages
+            and self._committer.waiting_bytes < self._config.fetch.max_flight_bytes
             and self._large_pages.waiting_bytes < self._config.fetch.max_flight_bytes
             and not self._committer.suspended
             and not self._peers.is_outbox_full
@@ -167,8 +164,12 @@ class Shard:
     def _end_visit(self, visit: asyncio.Task[None]) -> None:
         self._visits.discard(visit)
         self._unasked.discard(visit)
-        if not visit.cancelled() and visit.exception():
-            self._failed.append(visit)
+        self._note_failure(visit)
+
+    def _note_failure(self, task: asyncio.Task[None]) -> None:
+        """The loop has to look whether it can go on."""
+        if not task.cancelled() and task.exception():
+            self._failed.append(task)
         self._wake.set()
 
     async def _visit(self, lease: Lease) -> None:
@@ -197,7 +198,7 @@ class Shard:
 
         A host without addresses does not exist or is private; the frontier knows which.
         """
-        if not lease.addresses or not self._allows(lease):
+        if not lease.addresses or not self._rules.allows(lease):
             self._finish(Finished(lease, self._frontier.refuse(lease, "disallowed")))
             return
         exchange = await self._fetch(lease)
@@ -216,7 +217,10 @@ class Shard:
         address = choose_address(lease)
         await self._passage.acquire(address)
         try:
-            return await self._fetcher.fetch_page(lease, address)
+            exchange = await self._fetcher.fetch_page(lease, address)
+            if isinstance(exchange, Failure) and exchange.code == "busy":
+                self._passage.narrow()
+            return exchange
         finally:
             self._passage.release(address)
 
@@ -235,21 +239,6 @@ class Shard:
     def _begin(self) -> None:
         """From here on the current visit asks a server, and is finished whatever comes."""
         self._unasked.discard(asyncio.current_task())
-
-    def _allows(self, lease: Lease) -> bool:
-        """Whether robots.txt allows the URL."""
-        state = lease.robots
-        if state is None or state.rule != "rules":
-            return True
-        origin = lease.url[: lease.url.find("/", 8)]
-        fetched, rules = self._rules.get(origin, (-1.0, None))
-        if rules is None or fetched != state.body_fetched:
-            rules = RobotsTxt(state.body)
-            self._rules[origin] = (state.body_fetched, rules)
-            if len(self._rules) > _RULES_KEPT:
-                self._rules.popitem(last=False)
-        self._rules.move_to_end(origin)
-        return rules.allows(lease.url, PRODUCT)
 
     def _obey(self, control: Control) -> None:
         match control.command:
@@ -321,8 +310,11 @@ class Shard:
 
 
 def choose_address(lease: Lease) -> str:
-    """An address of the host; each further attempt takes the next."""
-    return lease.addresses[lease.attempts % len(lease.addresses)]
+    """An address of the host; each further attempt, of a robots.txt too, takes the next."""
+    attempts = lease.attempts
+    if lease.kind == "robots" and lease.robots is not None:
+        attempts = lease.robots.errors
+    return lease.addresses[attempts % len(lease.addresses)]
 
 
 def make_user_agent(contact: str) -> str:

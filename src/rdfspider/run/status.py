@@ -169,7 +169,8 @@ def write_line(status: Status) -> str:
         f"errors {sum(totals.errors.values()):,}",
     )
     mark = "" if status.state == "running" else f"  {status.state}{f': {_explain(status)}' if status.reason else ''}"
-    return "  ".join(parts) + mark
+    held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
+    return "  ".join(parts) + mark + held
 
 
 def write_summary(status: Status) -> list[str]:

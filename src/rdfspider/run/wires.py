@@ -6,6 +6,7 @@ tells of changes only once, so whoever is woken reads until nothing is left, and
 
 import asyncio
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -32,9 +33,14 @@ def make_endpoint_folder() -> Path:
 
 
 def remove_endpoint_folder(endpoint: str) -> None:
-    """Remove the folder of an endpoint, if it is one that was made here."""
-    folder = Path(endpoint.strip().removeprefix("ipc://")).parent
-    if folder.name.startswith(_PREFIX):
+    """Remove the folder of an endpoint, if it is one that was made here and nobody listens there.
+
+    What a crawl's folder says of its last run may have been copied with it, or come with it from elsewhere.
+    """
+    place = Path(endpoint.strip().removeprefix("ipc://"))
+    folder = place.parent
+    is_ours = folder.name.startswith(_PREFIX) and str(folder.parent) in (tempfile.gettempdir(), "/tmp")
+    if is_ours and not _is_listening(place):
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -122,3 +128,13 @@ def open_hub(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.S
     socket.router_handover = True
     socket.bind(endpoint)
     return socket
+
+
+def _is_listening(place: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(place))
+        except OSError:
+            return False
+    return True

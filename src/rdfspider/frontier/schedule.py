@@ -1,0 +1,120 @@
+"""How URLs become scheduled: because they are new, because their visit is due, or because their page was lost."""
+
+from collections.abc import Iterable
+
+from rdfspider.config import Config
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.facts import Counts, Priority
+from rdfspider.frontier.hosts import Host, Hosts
+from rdfspider.frontier.keys import MAX_SEQUENCE, PRIORITIES, from_url_id, pack_row
+from rdfspider.frontier.ledger import (
+    DISALLOWED,
+    DONE,
+    FAILED,
+    SCHEDULED,
+    Row,
+    decode_row,
+    decode_url,
+    encode_fresh,
+    encode_row,
+)
+from rdfspider.frontier.queues import Queues
+from rdfspider.frontier.sieve import NewLink, Sieve
+from rdfspider.frontier.store import Store
+from rdfspider.frontier.visits import Visits
+from rdfspider.records import Discovered
+
+# How often visits that are due are looked for, and how many become scheduled at once.
+_VISITS_EVERY_S = 1.0
+_VISITS_AT_ONCE = 500
+
+
+class Schedule:
+    """Stages rows of the ledger and entries of queues."""
+
+    def __init__(
+        self,
+        store: Store,
+        sieve: Sieve,
+        hosts: Hosts,
+        queues: Queues,
+        visits: Visits,
+        config: Config,
+        clock: Clock,
+        counts: Counts,
+        priority: Priority,
+    ) -> None:
+        self._ledger = store.tables["ledger"]
+        self._sieve = sieve
+        self._hosts = hosts
+        self._queues = queues
+        self._visits = visits
+        self._max_depth = config.crawl.depth
+        self._clock = clock
+        self._counts = counts
+        self._priority = priority
+        self._next_visits = 0.0
+
+    def add(self, links: Iterable[Discovered]) -> int:
+        """Stage those of the links that were never seen; how many they are."""
+        groups: dict[tuple[int, int], list[NewLink]] = {}
+        new = self._sieve.find_new(links, self._max_depth)
+        for item in new:
+            groups.setdefault((item[0].number, self._priority_of(item[2])), []).append(item)
+        for (_, priority), items in groups.items():
+            self._add_new(items, priority)
+        return len(new)
+
+    def add_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
+        """Stage that a URL that was over goes to the tail of its queue."""
+        counts = self._counts
+        counts.done -= row.state == DONE
+        counts.failed -= row.state == FAILED
+        counts.disallowed -= row.state == DISALLOWED
+        counts.future_visits -= row.next_visit > 0
+        row.state, row.turn = SCHEDULED, row.turn + 1
+        row.attempts = row.turned_away = row.offset = 0
+        row.segment, row.next_visit = "", 0.0
+        link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
+        self._queues.put(host, self._priority_of(link), sequence, turn=row.turn)
+        self._hosts.count_scheduled(host, 1)
+        self._ledger.put(pack_row(host.number, sequence), encode_row(row, url))
+        self._hosts.mark_changed(host)
+
+    def add_due_visits(self) -> None:
+        """Stage URLs whose next visit is due."""
+        if self._clock.monotonic() < self._next_visits:
+            return
+        due = self._visits.take_due(self._clock.now(), _VISITS_AT_ONCE)
+        if len(due) < _VISITS_AT_ONCE:
+            self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
+        for url_id in due:
+            _, number, sequence = from_url_id(url_id)
+            value = self._ledger.get(pack_row(number, sequence))
+            row = decode_row(value)
+            # A visit whose URL was scheduled for another reason meanwhile is no longer true.
+            if row.state == DONE and row.next_visit:
+                self.add_again(self._hosts.get(number), sequence, row, decode_url(value))
+
+    def _add_new(self, items: list[NewLink], priority: int) -> None:
+        """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
+        host = items[0][0]
+        record = host.record
+        first = record.next_sequence
+        items = items[: MAX_SEQUENCE - first]
+        put_row, put_url, number = self._ledger.put, self._sieve.put, host.number
+        last_facts, encoded = None, b""
+        for sequence, (_, key, link) in enumerate(items, first):
+            put_url(key, sequence)
+            facts = (link.via, link.depth, link.found_as, link.chain)
+            if facts != last_facts:
+                last_facts, encoded = facts, encode_fresh(link)
+            put_row(pack_row(number, sequence), encoded + link.url.encode())
+        record.next_sequence += len(items)
+        self._counts.known += len(items)
+        self._queues.put(host, priority, first, len(items))
+        self._hosts.count_scheduled(host, len(items))
+        self._hosts.mark_changed(host)
+
+    def _priority_of(self, link: Discovered) -> int:
+        return min(max(self._priority(link), 0), PRIORITIES - 1)

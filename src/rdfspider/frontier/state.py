@@ -1,0 +1,61 @@
+"""What a frontier stores that belongs to no table: its counts, its epoch, and whether it was closed."""
+
+import secrets
+
+from msgspec import Struct
+from msgspec.msgpack import Decoder, Encoder
+
+from rdfspider.errors import UsageError
+from rdfspider.frontier.calendar import Calendar
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.store import Store
+
+_VERSION = b"1"
+
+
+class State(Struct):
+    """What is stored with every commit and belongs to no table."""
+
+    salt: int
+    counts: Counts
+    commits: int = 0
+    next_place: int = 0
+    outbox_bytes: int = 0
+    limits: tuple[int, int] = (0, 0)
+    """Pages a host and a domain, as they were when hosts were put aside."""
+
+
+_encode_state = Encoder().encode
+_decode_state = Decoder(State).decode
+
+
+def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
+    """What was stored, and a new epoch, durable before anything is leased."""
+    meta = store.tables["meta"]
+    version = meta.get(b"version")
+    if version not in (None, _VERSION):
+        raise UsageError(f"was made by another version of rdfspider (format {version.decode()})")
+    calendar = Calendar.open(meta.get(b"openings"), meta.get(b"clean") is not None, clock)
+    stored = meta.get(b"state")
+    state = _decode_state(stored) if stored else State(secrets.randbits(64), Counts())
+    state.counts.in_flight = state.counts.active_hosts = 0
+    meta.put(b"version", _VERSION)
+    meta.put(b"openings", calendar.to_bytes())
+    stage_state(store, state)
+    meta.delete(b"clean")
+    store.write()
+    store.sync()
+    return state, calendar
+
+
+def stage_state(store: Store, state: State) -> None:
+    """Have the next write store it."""
+    store.tables["meta"].put(b"state", _encode_state(state))
+
+
+def mark_clean(store: Store) -> None:
+    """Store that nothing was left in the middle."""
+    store.tables["meta"].put(b"clean", b"1")
+    store.write()
+    store.sync()

@@ -1,0 +1,43 @@
+"""Whether robots.txt allows a URL: the rules of recent origins are kept as they were parsed, within a bound of memory."""
+
+from collections import OrderedDict
+
+from rdfspider.fetch.robots import RobotsTxt
+from rdfspider.records import Lease
+
+PRODUCT = "rdfspider"
+"""The name that robots.txt files know this crawler by."""
+
+# A parsed file takes about ten times its length; nearly all files have less than 4 KB.
+_KEPT_BYTES = 4 * 1024 * 1024
+_LEAST_BYTES = 1024
+
+
+class RecentRules:
+    """The rules of the origins that were asked last."""
+
+    def __init__(self) -> None:
+        self._rules: OrderedDict[str, tuple[float, int, RobotsTxt]] = OrderedDict()
+        self._kept_bytes = 0
+
+    def allows(self, lease: Lease) -> bool:
+        """Whether the lease's URL may be fetched, by what is known of its origin's robots.txt."""
+        state = lease.robots
+        if state is None or state.rule != "rules":
+            return True
+        origin = lease.url[: lease.url.find("/", 8)]
+        known = self._rules.get(origin)
+        if known is None or known[0] != state.body_fetched:
+            self._drop(origin)
+            known = (state.body_fetched, len(state.body) + _LEAST_BYTES, RobotsTxt(state.body))
+            self._rules[origin] = known
+            self._kept_bytes += known[1]
+            while self._kept_bytes > _KEPT_BYTES and len(self._rules) > 1:
+                self._drop(next(iter(self._rules)))
+        self._rules.move_to_end(origin)
+        return known[2].allows(lease.url, PRODUCT)
+
+    def _drop(self, origin: str) -> None:
+        known = self._rules.pop(origin, None)
+        if known is not None:
+            self._kept_bytes -= known[1]

@@ -1,0 +1,148 @@
+"""Crawls of random sites with random answers, kills and pauses: what must hold of every one of them."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from tests.frontier.conftest import DAY_S, HandClock, OpenFrontier, capture, kill
+
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.hosts import decode_host
+from rdfspider.frontier.ledger import SCHEDULED, decode_row
+from rdfspider.records import Addresses, Discovered, Failure, Lease, RobotsState, Verdict
+
+PAGES = 150
+
+
+class Site:
+    """Pages that link to pages, on a few hosts and origins; some are broken, some hosts are not there."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.hosts = self.random.randrange(1, 12)
+
+    def url(self, number: int) -> str:
+        host = number * 7 % self.hosts
+        scheme = "http" if host == 1 and number % 2 else "https"
+        return f"{scheme}://h{host}.d{host % 3}.org/{number}"
+
+    def links(self, number: int) -> list[Discovered]:
+        targets = [number * 2, number * 2 + 1, self.random.randrange(1, PAGES)]
+        return [Discovered(self.url(target), target.bit_length()) for target in targets if 0 < target < PAGES]
+
+
+class Walk:
+    """One crawl of a site, over as many processes as it takes."""
+
+    def __init__(self, open_frontier: OpenFrontier, clock: HandClock, seed: int) -> None:
+        self.site = Site(seed)
+        self.random = self.site.random
+        self.clock = clock
+        self.settings = {
+            "frontier": {"delay_s": self.random.choice([0.0, 1.0]), "give_up_errors": 50, "max_backoff_s": 10.0},
+            "fetch": {"connections": self.random.choice([1, 2, 20])},
+        }
+        self.open_frontier = open_frontier
+        self.frontier: Frontier = open_frontier(**self.settings)
+        self.asked: dict[str, float] = {}
+        self.out: list[Lease] = []
+        self.finals: Counter[str] = Counter()
+        self.staged: list[str] = []
+
+    def run(self) -> None:
+        self.frontier.add([Discovered(self.site.url(1))])
+        self.commit()
+        for step in range(20_000):
+            if self.random.random() < 0.01 and step < 5000:
+                self.die()
+            self.step()
+            if not self.frontier.counts.scheduled and not self.frontier.counts.in_flight:
+                break
+        self.commit()
+
+    def step(self) -> None:
+        lease = self.frontier.lease() if self.random.random() < 0.6 else None
+        if lease is not None:
+            self.check_pace(lease)
+            self.out.append(lease)
+        elif self.out and self.random.random() < 0.8:
+            self.answer(self.out.pop(self.random.randrange(len(self.out))))
+        elif self.random.random() < 0.3:
+            self.commit()
+        else:
+            self.clock.advance(self.random.choice([0.0, 0.2, 5.0]))
+
+    def check_pace(self, lease: Lease) -> None:
+        same = [other for other in self.out if other.host == lease.host and other.kind != "name"]
+        if self.settings["frontier"]["delay_s"] and lease.kind != "name":
+            assert not same, "one request at a time"
+            assert self.clock.monotonic() - self.asked.get(lease.host, -1e9) >= 1.0
+        assert lease.url_id == 0 or lease.url_id not in {other.url_id for other in self.out}
+
+    def answer(self, lease: Lease) -> None:
+        now, frontier = self.clock.now(), self.frontier
+        if self.random.random() < 0.1:
+            frontier.give_back(lease)
+            return
+        if lease.kind == "name":
+            frontier.resolved(lease, Addresses(("192.0.2.1",), now + self.random.choice([1.0, DAY_S])))
+        elif lease.kind == "robots":
+            broken = self.random.random() < 0.3
+            expires = now + (3.0 if broken else self.random.choice([3.0, DAY_S]))
+            state = RobotsState("unreachable" if broken else "allow", now, expires)
+            self.asked[lease.host] = self.clock.monotonic()
+            frontier.learned(lease, state, capture(lease.url, 503 if broken else 404), None)
+        else:
+            verdict = self.visit(lease)
+            frontier.record(lease, verdict)
+            if verdict.is_final:
+                self.staged.append(lease.url)
+                frontier.add(self.site.links(int(lease.url.rpartition("/")[2])))
+
+    def visit(self, lease: Lease) -> Verdict:
+        kind = self.random.random()
+        if kind < 0.1:
+            return self.frontier.refuse(lease, "disallowed")
+        self.asked[lease.host] = self.clock.monotonic()
+        if kind < 0.2:
+            return self.frontier.release(lease, Failure(lease.url, "reset"))
+        return self.frontier.release(lease, capture(lease.url, self.random.choice([200, 200, 200, 404, 503, 500])))
+
+    def commit(self) -> None:
+        self.frontier.commit()
+        self.finals.update(self.staged)
+        self.staged.clear()
+
+    def die(self) -> None:
+        kill(self.frontier)
+        self.out.clear()
+        self.staged.clear()
+        for host in self.asked:
+            self.asked[host] = self.clock.monotonic()
+        self.frontier = self.open_frontier(**self.settings)
+        check_tables(self.frontier)
+
+
+def check_tables(frontier: Frontier) -> None:
+    """The counts are those of the tables."""
+    tables = frontier._store.tables
+    states = Counter(decode_row(value).state for _, value in tables["ledger"].scan(b"", b"\xff" * 9))
+    records = [decode_host(value) for _, value in tables["hosts"].scan(b"", b"\xff" * 9)]
+    counts = frontier.counts
+    assert counts.known == states.total() == len(tables["urls"].scan(b"", b"\xff" * 20))
+    assert counts.scheduled == states[SCHEDULED] == sum(sum(record.queued.values()) for record in records)
+    assert counts.hosts == len(records)
+    assert sorted(record.place for record in records if record.place) == [
+        key for key, _ in tables["places"].scan(b"", b"\xff" * 20)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_page_of_a_random_site_is_settled_once(open_frontier: OpenFrontier, clock: HandClock, seed: int) -> None:
+    walk = Walk(open_frontier, clock, seed)
+    walk.run()
+    check_tables(walk.frontier)
+    assert walk.frontier.counts.scheduled == 0
+    assert walk.finals == Counter(walk.site.url(number) for number in range(1, PAGES))
+    assert len(walk.frontier._store.tables["queue"].scan(b"", b"\xff" * 20)) == 0
+    assert len(walk.frontier._store.tables["places"].scan(b"", b"\xff" * 20)) == 0

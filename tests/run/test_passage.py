@@ -1,0 +1,94 @@
+"""Who may start a request: as many as there are connections, and few while memory is short."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from rdfspider.frontier.clock import Clock
+from rdfspider.run import passage
+from rdfspider.run.gate import AddressGate
+from rdfspider.run.passage import Passage
+from web import Answer, Web, crawl, make_page, make_site
+
+ADDRESS = "192.0.2.1"
+
+
+def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]]) -> None:
+    """Run a test with a passage of four connections, one while memory is short, and a list that grows with each entry."""
+
+    async def run() -> None:
+        entered: list[int] = []
+        gate = AddressGate(1, 0.0, Clock(), lambda owner, message: None)
+        await test(Passage(gate, 4, 1, lambda: entered.append(1)), entered)
+
+    asyncio.run(run())
+
+
+def start(road: Passage, count: int) -> list[asyncio.Task[None]]:
+    return [asyncio.create_task(road.acquire(ADDRESS)) for _ in range(count)]
+
+
+def test_as_many_as_there_are_connections() -> None:
+    async def check(road: Passage, entered: list[int]) -> None:
+        waiting = start(road, 6)
+        await asyncio.sleep(0)
+        assert len(entered) == 4
+        road.release(ADDRESS)
+        road.release(ADDRESS)
+        await asyncio.gather(*waiting)
+        assert len(entered) == 6
+
+    in_loop(check)
+
+
+def test_few_start_while_memory_is_short_and_all_when_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check(road: Passage, entered: list[int]) -> None:
+        await asyncio.gather(*start(road, 4))
+        road.narrow()
+        waiting = start(road, 5)
+        for _ in range(3):
+            road.release(ADDRESS)
+            await asyncio.sleep(0)
+            assert len(entered) == 4, "one is still under way"
+        road.release(ADDRESS)
+        await asyncio.sleep(0)
+        assert len(entered) == 5
+        await asyncio.sleep(0.06)
+        road.release(ADDRESS)
+        await asyncio.gather(*waiting)
+        assert len(entered) == 9
+
+    monkeypatch.setattr(passage, "_NARROW_S", 0.05)
+    in_loop(check)
+
+
+def test_who_gives_up_waiting_takes_nothing_with_it() -> None:
+    async def check(road: Passage, entered: list[int]) -> None:
+        await asyncio.gather(*start(road, 4))
+        early, late, last = start(road, 3)
+        await asyncio.sleep(0)
+        early.cancel()
+        road.release(ADDRESS)
+        # Its turn has come, but it does not know yet.
+        late.cancel()
+        await asyncio.gather(last)
+        assert early.cancelled() and late.cancelled()
+        assert len(entered) == 5
+
+    in_loop(check)
+
+
+def test_no_page_is_lost_for_our_own_lack_of_room(tmp_path: Path) -> None:
+    hosts = [f"h{number}.test" for number in range(4)]
+    site = make_site(hosts, 24)
+    for url in sorted(site.urls - {"http://h0.test/"}):
+        site.add(url, Answer(body=make_page(url, padding_bytes=300_000).body, chunks=5, chunk_delay_s=0.05))
+    site.add("http://h0.test/", make_page("http://h0.test/", sorted(site.urls)))
+    with Web(site) as web:
+        flags = ["--scope", "any", "--delay", 0, "--shards", 1, *web.resolve({"*.test": "127.0.0.1"})]
+        sizes = {"fetch_max_flight_bytes": 1_000_000, "fetch_max_body_bytes": 500_000}
+        totals = crawl(tmp_path / "crawl", "http://h0.test/", *flags, **sizes).status()["totals"]
+    assert totals["errors"]["busy"], "or this tests nothing"
+    assert (totals["pages"], totals["failed"]) == (24, 0)
