@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[tuple[str, float, flo
 def grow(frontier: Frontier, web: "Web", options: argparse.Namespace) -> tuple[int, list[dict[str, float]]]:
     """Insert all URLs, as pages bring them; a row of figures for each tenth."""
     print(
-        f"{'URLs':>12} {'new, CPU':>9} {'new, wall':>9} {'worst ms':>9} {'seen, CPU':>9} {'cached':>9} {'memory MB':>9}"
+        f"{'URLs':>12} {'new, CPU':>9} {'new, wall':>9} {'worst ms':>9} {'seen cold':>9} {'cached':>9} {'memory MB':>9}"
     )
     raw_bytes, done, rows = 0, 0, []
     step = options.urls // 10

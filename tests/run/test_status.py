@@ -136,6 +136,7 @@ def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:
     assert pages_s == pytest.approx(1.0) and bytes_s == 0.0
     # A shard was started again.
     assert speed.measure(200.0, Totals()) == (0.0, 0.0)
+    assert speed.measure(201.0, Totals(statuses={"200": 3}, wire_bytes=8)) == (3.0, 8.0)
 
 
 def test_a_line_tells_which_shard_is_held_up_and_why() -> None:

@@ -45,7 +45,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
     order: Order = pickle.load(sys.stdin.buffer)
-    _allow_descriptors(4 * order.config.fetch.connections + _OTHER_DESCRIPTORS)
+    allow_descriptors(4 * order.config.fetch.connections + _OTHER_DESCRIPTORS)
     try:
         uvloop.run(_run(order))
     except UsageError as error:
@@ -68,7 +68,7 @@ def check_disk(folder: Path, number: int) -> None:
         raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
 
 
-def _allow_descriptors(wanted: int) -> None:
+def allow_descriptors(wanted: int) -> None:
     """Shells allow each process fewer open files than the system would; connections that are kept take many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -80,7 +80,11 @@ def _allow_descriptors(wanted: int) -> None:
 async def _run(order: Order) -> None:
     check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
-    shard = Shard(order.number, order.folder, order.endpoints, order.config, domains)
+    try:
+        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains)
+    except UsageError as error:
+        # Settings were checked before, so its frontier is in use: by a shard whose parent was killed, and that ends soon.
+        raise BlockingIOError(errno.EAGAIN, str(error)) from error
     # An end by the system, as at a shutdown, is a clean one.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, shard.stop)
     await shard.run()

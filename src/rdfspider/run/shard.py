@@ -97,6 +97,7 @@ class Shard:
         beats = asyncio.create_task(self._beat())
         beats.add_done_callback(self._note_failure)
         await self._committer.add_seeds(seeds, lambda: self._is_stopping)
+        del seeds  # There may be millions, and a crawl runs for weeks.
         self._has_seeds = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._wake.set))
         await self._pump(commits)

@@ -89,14 +89,17 @@ class Speed:
         """Take the totals of this moment; returns pages and bytes a second."""
         samples = self._samples
         # What earlier runs have fetched must not look like a burst when their shards are heard for the first time.
-        samples.append((monotonic, count_pages(totals), totals.wire_bytes))
+        pages, wire_bytes = count_pages(totals), totals.wire_bytes
+        if samples and (pages < samples[-1][1] or wire_bytes < samples[-1][2]):
+            # A shard that was started again counts from 0, and so does the measuring.
+            samples.clear()
+        samples.append((monotonic, pages, wire_bytes))
         while len(samples) > 2 and samples[1][0] <= monotonic - _SPEED_WINDOW_S:
             samples.popleft()
         (start, *before), (end, *after) = samples[0], samples[-1]
         if end <= start:
             return 0.0, 0.0
-        # A shard that was started again counts from 0.
-        pages, wire_bytes = (max(0, now - then) for now, then in zip(after, before, strict=True))
+        pages, wire_bytes = (now - then for now, then in zip(after, before, strict=True))
         return pages / (end - start), wire_bytes / (end - start)
 
 
