@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.cli import run_command
-from rdfspider.run.status import read_status
+from rdfspider.run.folder.status import read_status
 from web import Answer, Crawling, Web, command, make_chain, make_site
 
 Run = Callable[..., tuple[int, str, str]]

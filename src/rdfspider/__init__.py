@@ -12,8 +12,8 @@ from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.records import Extraction, Link, Page, Problem, Robots
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.documents import FolderDocuments
+from rdfspider.run.folder.status import Status
 from rdfspider.run.pipeline import extract
-from rdfspider.run.status import Status
 
 __version__ = "0.1.0"
 

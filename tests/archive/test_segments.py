@@ -20,7 +20,7 @@ from rdfspider.archive.segments import (
 )
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
-from rdfspider.run.sources import plan_parts
+from rdfspider.run.files.sources import plan_parts
 
 FIRST = SegmentName("x-000", "pages", 1)
 

@@ -13,7 +13,7 @@ from rdfspider.records import Capture, Discovered, Lease, Page, Verdict
 from rdfspider.run import commits
 from rdfspider.run.commits import Committer, Finished
 from rdfspider.run.heartbeat import Meter
-from rdfspider.run.peers import Peers
+from rdfspider.run.peers.peers import Peers
 from rdfspider.run.scope import Router, Scope
 
 CONFIG = Config(run=RunConfig(min_free_bytes=1_000_000))

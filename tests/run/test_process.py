@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rdfspider import Crawl
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.folder import load_domains, shard_folder
+from rdfspider.run.folder.layout import load_domains, shard_folder
 from rdfspider.run.process import DISK_FAILED, Order
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rdfspider.run.crawl import Crawl
-from rdfspider.run.status import encode_status, write_shards, write_summary
+from rdfspider.run.folder.status import encode_status, write_shards, write_summary
 
 Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
 

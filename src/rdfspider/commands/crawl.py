@@ -14,8 +14,8 @@ import typer
 
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
-from rdfspider.run.settings import Asked, find_name
-from rdfspider.run.status import Status, encode_status, write_line, write_summary
+from rdfspider.run.folder.settings import Asked, find_name
+from rdfspider.run.folder.status import Status, encode_status, write_line, write_summary
 
 FLAGS = {
     "crawl.pages": "--pages",

@@ -18,13 +18,13 @@ from rdfspider.config import ExtractConfig
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
-from rdfspider.run.batch import Finished, Outcome, Work, run_parts
 from rdfspider.run.documents import FolderDocuments
-from rdfspider.run.output import Write, open_output
+from rdfspider.run.files.batch import Finished, Outcome, Work, run_parts
+from rdfspider.run.files.output import Write, open_output
+from rdfspider.run.files.sources import plan_parts
+from rdfspider.run.files.statistics import Statistics
+from rdfspider.run.folder.settings import count_cores
 from rdfspider.run.pipeline import check_syntaxes
-from rdfspider.run.settings import count_cores
-from rdfspider.run.sources import plan_parts
-from rdfspider.run.statistics import Statistics
 from rdfspider.urls import is_valid_iri
 
 _FORMAT_BY_SUFFIX = {

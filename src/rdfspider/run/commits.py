@@ -20,8 +20,8 @@ from rdfspider.config import Config
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, Verdict
 from rdfspider.run.heartbeat import Meter
-from rdfspider.run.messages import encode_links
-from rdfspider.run.peers import Peers
+from rdfspider.run.peers.messages import encode_links
+from rdfspider.run.peers.peers import Peers
 from rdfspider.run.scope import Router, Scope
 
 _log = logging.getLogger(__name__)

@@ -10,11 +10,19 @@ from pathlib import Path
 
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
-from rdfspider.run.folder import CONTROL, add_seeds, change_settings, check_folder, hold_lock, is_in_use, make_folder
-from rdfspider.run.folder import read_seeds as read_known_seeds
-from rdfspider.run.seeds import read_seeds
-from rdfspider.run.settings import ask_config, ask_flags, load_config
-from rdfspider.run.status import Status, read_status
+from rdfspider.run.folder.layout import (
+    CONTROL,
+    add_seeds,
+    change_settings,
+    check_folder,
+    hold_lock,
+    is_in_use,
+    make_folder,
+)
+from rdfspider.run.folder.layout import read_seeds as read_known_seeds
+from rdfspider.run.folder.seeds import read_seeds
+from rdfspider.run.folder.settings import ask_config, ask_flags, load_config
+from rdfspider.run.folder.status import Status, read_status
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
@@ -112,7 +120,7 @@ class Crawl:
             endpoint = (self.folder / CONTROL).read_text("utf-8").strip()
         except FileNotFoundError:
             raise UsageError(f"{self.folder}: the crawl is starting; try again in a moment") from None
-        from rdfspider.run.coordinator import send_command
+        from rdfspider.run.peers.coordinator import send_command
 
         answer = send_command(endpoint, command, _ANSWER_S)
         if answer is None:

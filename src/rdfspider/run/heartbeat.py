@@ -13,7 +13,7 @@ import psutil
 
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Verdict
-from rdfspider.run.messages import Beat
+from rdfspider.run.peers.messages import Beat
 
 
 class Meter:

@@ -19,11 +19,11 @@ import msgspec
 
 from rdfspider.config import Config
 from rdfspider.errors import RdfspiderError
-from rdfspider.run.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.folder import CONTROL, write_atomically
+from rdfspider.run.folder.layout import CONTROL, write_atomically
+from rdfspider.run.folder.status import Speed, Status, read_status, sum_beats, write_status
+from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
 from rdfspider.run.process import DISK_FAILED, Order
-from rdfspider.run.status import Speed, Status, read_status, sum_beats, write_status
-from rdfspider.run.wires import make_endpoint_folder, remove_endpoint_folder
 
 _log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ import uvloop
 
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
-from rdfspider.run.folder import load_domains, shard_folder
+from rdfspider.run.folder.layout import load_domains, shard_folder
+from rdfspider.run.folder.status import read_status
 from rdfspider.run.shard import Shard
-from rdfspider.run.status import read_status
 
 _log = logging.getLogger(__name__)
 

@@ -17,12 +17,12 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, Page
 from rdfspider.run.commits import Committer, Finished
-from rdfspider.run.folder import read_seeds, shard_folder
+from rdfspider.run.folder.layout import read_seeds, shard_folder
 from rdfspider.run.heartbeat import Meter, make_beat
 from rdfspider.run.heavy import LargePages
-from rdfspider.run.messages import Control
-from rdfspider.run.passage import Passage
-from rdfspider.run.peers import Peers
+from rdfspider.run.peers.messages import Control
+from rdfspider.run.peers.passage import Passage
+from rdfspider.run.peers.peers import Peers
 from rdfspider.run.pipeline import extract_from
 from rdfspider.run.rules import PRODUCT, RecentRules
 from rdfspider.run.scope import Router, Scope, follow_redirect

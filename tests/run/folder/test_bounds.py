@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.run.bounds import Plain, describe_allowed, list_settings, read_value
+from rdfspider.run.folder.bounds import Plain, describe_allowed, list_settings, read_value
 
 SETTINGS = list_settings()
 

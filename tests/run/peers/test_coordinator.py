@@ -5,8 +5,8 @@ import pytest
 
 from rdfspider.config import CrawlConfig
 from rdfspider.frontier.clock import Clock
-from rdfspider.run.coordinator import Coordinator, CoordinatorHub, send_command
-from rdfspider.run.messages import (
+from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, send_command
+from rdfspider.run.peers.messages import (
     Arrival,
     Beat,
     Control,
@@ -19,7 +19,7 @@ from rdfspider.run.messages import (
     RoundAnswer,
     ScopeFound,
 )
-from rdfspider.run.wires import make_endpoint_folder
+from rdfspider.run.peers.wires import make_endpoint_folder
 
 NO_LIMITS = CrawlConfig()
 

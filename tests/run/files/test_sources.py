@@ -7,7 +7,7 @@ import pytest
 
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
-from rdfspider.run.sources import PART_FILES, ArchivePart, FilesPart, PagePart, plan_parts, read_part
+from rdfspider.run.files.sources import PART_FILES, ArchivePart, FilesPart, PagePart, plan_parts, read_part
 
 LIMIT = 1000
 

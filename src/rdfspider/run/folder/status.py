@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from rdfspider.frontier.facts import Counts
-from rdfspider.run.folder import is_in_use, write_atomically
-from rdfspider.run.messages import Beat
+from rdfspider.run.folder.layout import is_in_use, write_atomically
+from rdfspider.run.peers.messages import Beat
 
 FILE = "status.json"
 # Seconds over which the speed is measured: long enough to be calm, short enough to be news.

@@ -7,7 +7,7 @@ moment. Each names the one before it: a receiver that does not have that one has
 from collections import deque
 
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.messages import Cursor, Links, Received
+from rdfspider.run.peers.messages import Cursor, Links, Received
 
 # Bytes that may be on their way to one shard: enough to keep it busy, little to send again.
 _WINDOW_BYTES = 256 * 1024

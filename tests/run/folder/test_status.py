@@ -4,9 +4,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rdfspider.run.folder import hold_lock
-from rdfspider.run.messages import Beat
-from rdfspider.run.status import (
+from rdfspider.run.folder.layout import hold_lock
+from rdfspider.run.folder.status import (
     Speed,
     Status,
     Totals,
@@ -18,6 +17,7 @@ from rdfspider.run.status import (
     write_status,
     write_summary,
 )
+from rdfspider.run.peers.messages import Beat
 
 
 def beat(shard: int, **facts: object) -> Beat:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from rdfspider.run.bounds import Plain
+from rdfspider.run.folder.bounds import Plain
 
 
 def write_tables(tables: Mapping[str, Mapping[str, Plain]]) -> str:

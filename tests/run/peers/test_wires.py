@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from rdfspider.run.wires import (
+from rdfspider.run.peers.wires import (
     Wire,
     find_endpoint,
     make_endpoint_folder,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rdfspider.frontier.addresses import Grant, Revoke, address_key, find_owner
 from rdfspider.frontier.clock import Clock
-from rdfspider.run.messages import Acquire, Release
+from rdfspider.run.peers.messages import Acquire, Release
 
 # Requests may start for so long after a grant was asked for; they end a fetch timeout later, and then the grant expires.
 GRANT_MARGIN_S = 30.0

@@ -1,7 +1,7 @@
 """What each setting may be: a value as a person wrote it enters, one that can be used and stored leaves.
 
 People write text (flags, the environment) or TOML's types (`crawl.toml`); both may use `10m` for seconds and `16MB` for bytes.
-What is not allowed is a ValueError that says what is; who asked for it is told by `run/settings.py`.
+What is not allowed is a ValueError that says what is; who asked for it is told by `run/folder/settings.py`.
 """
 
 import math

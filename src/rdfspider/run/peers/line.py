@@ -9,7 +9,7 @@ import zmq
 
 from rdfspider.config import Config
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.messages import (
+from rdfspider.run.peers.messages import (
     Arrival,
     Beat,
     Control,
@@ -24,8 +24,8 @@ from rdfspider.run.messages import (
     ScopeFound,
     ShardMessage,
 )
-from rdfspider.run.permits import PermitPool
-from rdfspider.run.wires import COORDINATOR, Wire, find_endpoint, open_line
+from rdfspider.run.peers.permits import PermitPool
+from rdfspider.run.peers.wires import COORDINATOR, Wire, find_endpoint, open_line
 
 # Seconds without a word from the coordinator, which answers every beat, after which a shard is on its own and halts.
 _MAX_SILENT_TICKS = 20

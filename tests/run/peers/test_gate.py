@@ -11,8 +11,8 @@ import pytest
 
 from rdfspider.frontier.addresses import AddressClocks, Grant, Order, find_owner
 from rdfspider.frontier.clock import Clock
-from rdfspider.run.gate import GRANT_MARGIN_S, AddressGate
-from rdfspider.run.messages import Acquire, Release
+from rdfspider.run.peers.gate import GRANT_MARGIN_S, AddressGate
+from rdfspider.run.peers.messages import Acquire, Release
 
 DELAY_S = 0.25
 TIMEOUT_S = 180.0

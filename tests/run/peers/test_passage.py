@@ -8,8 +8,8 @@ import pytest
 
 from rdfspider.frontier.clock import Clock
 from rdfspider.run import passage
-from rdfspider.run.gate import AddressGate
-from rdfspider.run.passage import Passage
+from rdfspider.run.peers.gate import AddressGate
+from rdfspider.run.peers.passage import Passage
 from web import Answer, Web, crawl, make_page, make_site
 
 ADDRESS = "192.0.2.1"

@@ -21,10 +21,10 @@ from rdfspider.frontier.addresses import AddressClocks, Grant, Order, Revoke
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier, GapError
 from rdfspider.records import Discovered
-from rdfspider.run.delivery import Delivery, Intake
-from rdfspider.run.gate import GRANT_MARGIN_S, AddressGate
-from rdfspider.run.line import CoordinatorLine
-from rdfspider.run.messages import (
+from rdfspider.run.peers.delivery import Delivery, Intake
+from rdfspider.run.peers.gate import GRANT_MARGIN_S, AddressGate
+from rdfspider.run.peers.line import CoordinatorLine
+from rdfspider.run.peers.messages import (
     Acquire,
     Beat,
     Control,
@@ -37,8 +37,8 @@ from rdfspider.run.messages import (
     Release,
     decode_links,
 )
-from rdfspider.run.permits import PermitPool
-from rdfspider.run.wires import Wire, find_endpoint, open_inlet, open_outlet
+from rdfspider.run.peers.permits import PermitPool
+from rdfspider.run.peers.wires import Wire, find_endpoint, open_inlet, open_outlet
 
 _log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 import tomllib
 
-from rdfspider.run.toml import change_value, write_tables
+from rdfspider.run.folder.toml import change_value, write_tables
 
 WRITTEN_BY_HAND = """\
 # mine

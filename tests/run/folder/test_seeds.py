@@ -6,7 +6,7 @@ import pytest
 
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
-from rdfspider.run.seeds import normalise_seed, read_seeds
+from rdfspider.run.folder.seeds import normalise_seed, read_seeds
 
 PUBLIC = FetchConfig()
 PRIVATE = FetchConfig(allow_private=True)

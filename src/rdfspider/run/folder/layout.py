@@ -21,8 +21,8 @@ from typing import Any
 
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UsageError
-from rdfspider.run.bounds import Plain
-from rdfspider.run.settings import FILE, FIXED, Asked, read_file, write_settings
+from rdfspider.run.folder.bounds import Plain
+from rdfspider.run.folder.settings import FILE, FIXED, Asked, read_file, write_settings
 
 CONTROL = "control"
 """The file that names where a running crawl listens."""

@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from rdfspider.run.gate import AddressGate
+from rdfspider.run.peers.gate import AddressGate
 
 # How long few requests start after there was no room for one.
 _NARROW_S = 60.0

@@ -20,10 +20,10 @@ from rdfspider.domains import Domains
 from rdfspider.frontier.addresses import find_owner
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered
-from rdfspider.run.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.messages import Beat, Control, Hello, Links, Parcel, encode_links
-from rdfspider.run.peers import Peers
-from rdfspider.run.wires import find_endpoint, make_endpoint_folder
+from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.messages import Beat, Control, Hello, Links, Parcel, encode_links
+from rdfspider.run.peers.peers import Peers
+from rdfspider.run.peers.wires import find_endpoint, make_endpoint_folder
 
 DELAY_S = 0.05
 

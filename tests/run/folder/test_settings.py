@@ -6,7 +6,7 @@ import pytest
 from rdfspider.config import Config, CrawlConfig, ExtractConfig, Stylesheet
 from rdfspider.errors import UsageError
 from rdfspider.run.documents import FolderDocuments
-from rdfspider.run.settings import SETTINGS, Asked, ask_config, count_cores, find_name, load_config
+from rdfspider.run.folder.settings import SETTINGS, Asked, ask_config, count_cores, find_name, load_config
 
 
 def write(folder: Path, text: str) -> Path:

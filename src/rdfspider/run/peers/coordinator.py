@@ -16,7 +16,7 @@ import zmq
 
 from rdfspider.config import CrawlConfig
 from rdfspider.frontier.clock import Clock
-from rdfspider.run.messages import (
+from rdfspider.run.peers.messages import (
     Answer,
     Arrival,
     Beat,
@@ -33,8 +33,8 @@ from rdfspider.run.messages import (
     ScopeFound,
     ShardMessage,
 )
-from rdfspider.run.permits import PermitBook
-from rdfspider.run.wires import COORDINATOR, Wire, find_endpoint, open_hub
+from rdfspider.run.peers.permits import PermitBook
+from rdfspider.run.peers.wires import COORDINATOR, Wire, find_endpoint, open_hub
 
 _log = logging.getLogger(__name__)
 

@@ -1,5 +1,5 @@
 from rdfspider.records import Problem
-from rdfspider.run.statistics import Statistics, Tally, tally_statements
+from rdfspider.run.files.statistics import Statistics, Tally, tally_statements
 
 PAGE = """\
 _:a <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Book> <http://e.org/> .

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.errors import UsageError
-from rdfspider.run.folder import (
+from rdfspider.run.folder.layout import (
     add_seeds,
     change_settings,
     check_folder,
@@ -19,7 +19,7 @@ from rdfspider.run.folder import (
     read_seeds,
     shard_folder,
 )
-from rdfspider.run.settings import Asked
+from rdfspider.run.folder.settings import Asked
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_seeds_are_added_once(folder: Path) -> None:
 def test_one_process_at_a_time(folder: Path) -> None:
     assert not is_in_use(folder)
     code = (
-        "import sys; from pathlib import Path; from rdfspider.run.folder import hold_lock\n"
+        "import sys; from pathlib import Path; from rdfspider.run.folder.layout import hold_lock\n"
         "with hold_lock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

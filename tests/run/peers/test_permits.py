@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from rdfspider.run.permits import PermitBook, PermitPool
+from rdfspider.run.peers.permits import PermitBook, PermitPool
 
 
 def test_without_a_limit_there_is_always_a_permit() -> None:

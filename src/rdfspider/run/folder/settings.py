@@ -16,15 +16,15 @@ from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
-from rdfspider.run.bounds import Plain, Setting, list_settings, read_value
 from rdfspider.run.documents import FolderDocuments
-from rdfspider.run.toml import change_value, write_tables
+from rdfspider.run.folder.bounds import Plain, Setting, list_settings, read_value
+from rdfspider.run.folder.toml import change_value, write_tables
 
 SETTINGS = list_settings()
 """Every setting by its name, `section.field`."""
 FILE = "crawl.toml"
 FIXED = "fixed"
-"""The table of what may not change; `run/folder.py` reads it."""
+"""The table of what may not change; `run/folder/layout.py` reads it."""
 _PREFIX = "RDFSPIDER_"
 _SECTIONS = tuple(field.name for field in fields(Config))
 _HEADING = """\

@@ -20,9 +20,9 @@ from rdfspider.config import ExtractConfig
 from rdfspider.errors import RdfspiderError
 from rdfspider.formats import merge_nquads, page_fragment
 from rdfspider.records import Page, Problem
+from rdfspider.run.files.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
+from rdfspider.run.files.statistics import Tally, tally_statements
 from rdfspider.run.pipeline import extract_from
-from rdfspider.run.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
-from rdfspider.run.statistics import Tally, tally_statements
 
 # Outcomes of a part that is not yet due are taken from its worker up to this size; then the worker waits.
 _EARLY_BYTES = 16 * 1024 * 1024

@@ -9,8 +9,8 @@ import pytest
 from rdfspider.archive.reader import Damage
 from rdfspider.config import ExtractConfig
 from rdfspider.records import Problem
-from rdfspider.run.batch import Finished, Outcome, Work, run_parts
-from rdfspider.run.sources import ArchivePart, FilesPart, Part, plan_parts
+from rdfspider.run.files.batch import Finished, Outcome, Work, run_parts
+from rdfspider.run.files.sources import ArchivePart, FilesPart, Part, plan_parts
 
 URLS = [f"http://example.org/{number}" for number in range(12)]
 LIMIT = ExtractConfig().max_body_bytes

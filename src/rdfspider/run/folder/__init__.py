@@ -1,0 +1,1 @@
+"""A crawl on disk: its settings, its seeds, who uses it and how it goes."""

@@ -1,0 +1,1 @@
+"""What shards, their coordinator and people say to each other: links, addresses, permits, the end."""
