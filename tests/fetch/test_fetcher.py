@@ -34,6 +34,13 @@ class Gate:
     def release(self, address: str) -> None:
         self.log.append(f"release {address}")
 
+    async def begin_aside(self, host: str) -> bool:
+        self.log.append(f"begin {host}")
+        return host != "busy.test"
+
+    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+        self.log.append(f"end {host}")
+
 
 @asynccontextmanager
 async def fetching(
@@ -231,9 +238,17 @@ def test_robots_redirects_are_followed_to_other_hosts(status: int) -> None:
     assert state.body == RULES
     assert isinstance(exchange, Capture)
     assert exchange.page.url == "http://two.example/again"
-    hops = ("127.0.0.1", "127.0.0.2", "127.0.0.2")
-    assert log == [f"{verb} {address}" for address in hops for verb in ("acquire", "release")]
+    aside = ["begin two.example", "acquire 127.0.0.2", "release 127.0.0.2", "end two.example"]
+    assert log == ["acquire 127.0.0.1", "release 127.0.0.1", *aside, *aside]
     assert b"Host: two.example\r\n" in requests[1]
+
+
+def test_a_host_that_is_busy_is_not_asked_for_the_robots_txt_of_another() -> None:
+    moved = b"HTTP/1.1 302 Found\r\nLocation: http://busy.test/\r\nContent-Length: 0\r\n\r\n"
+    state, exchange, _, _, requests = fetch_robots({"/robots.txt": moved})
+    assert state.rule == "unreachable"
+    assert isinstance(exchange, Failure) and exchange.code == "busy"
+    assert len(requests) == 1
 
 
 def test_five_robots_redirects_are_followed_and_not_six() -> None:

@@ -57,6 +57,22 @@ def test_many_hosts_on_one_address_over_two_shards(tmp_path: Path) -> None:
     assert gaps[len(gaps) // 2] < 0.2, "the address is left idle although many hosts wait for it"
 
 
+def test_a_host_that_robots_txt_files_of_others_redirect_to_keeps_its_pace(tmp_path: Path) -> None:
+    site = make_site(["www.site.test"], 8)
+    aliases = [f"a{number}.site.test" for number in range(5)]
+    site.robots["www.site.test"] = Answer(body=b"User-agent: *\nAllow: /\n", content_type="text/plain", delay_s=0.02)
+    for host in aliases:
+        site.add(f"http://{host}/", make_page(f"http://{host}/"))
+        site.robots[host] = Answer(301, headers={"Location": "http://www.site.test/robots.txt"})
+    site.add("http://www.site.test/", make_page("http://www.site.test/", sorted(site.urls)))
+    with Web(site) as web:
+        flags = ["--delay", 0.3, "--shards", 1, *web.resolve(EVERYWHERE)]
+        crawl(tmp_path / "crawl", "http://www.site.test/", *flags, frontier_ip_delay_s=0.01)
+    assert {exchange.url for exchange in pages_of(web.log)} == site.urls
+    assert sum(exchange.path == "/robots.txt" and exchange.host == "www.site.test" for exchange in web.log) == 6
+    assert check_pace(web.log, 0.3) == []
+
+
 def test_addresses_do_not_wait_for_each_other(tmp_path: Path) -> None:
     hosts = {f"site{number}.test": f"127.0.0.{number + 1}" for number in range(6)}
     site = make_site(list(hosts), 36)

@@ -89,6 +89,12 @@ class Gate(Protocol):
     def release(self, address: str) -> None:
         """The request to it has ended."""
 
+    async def begin_aside(self, host: str) -> bool:
+        """Wait until a host may be asked that no lease is for; False when that takes too long."""
+
+    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+        """The request to it has ended."""
+
 
 class Fetcher:
     """What a shard fetches with; it belongs to the loop in which it is first used.
@@ -155,11 +161,20 @@ class Fetcher:
         url, host = lease.url, lease.host
         asked_urls, asked_hosts = {url}, {host}
         for hop in range(MAX_ROBOTS_REDIRECTS + 1):
-            await gate.acquire(address)
+            if host != lease.host and not await gate.begin_aside(host):
+                return Failure(url, "busy", f"{host}, where robots.txt redirects to, is being asked")
+            exchange: Capture | Failure = Failure(url, "reset")
             try:
-                exchange = await self._get(url, host, address, {"Accept": "text/plain, */*;q=0.1"}, MAX_ROBOTS_BYTES)
+                await gate.acquire(address)
+                try:
+                    exchange = await self._get(
+                        url, host, address, {"Accept": "text/plain, */*;q=0.1"}, MAX_ROBOTS_BYTES
+                    )
+                finally:
+                    gate.release(address)
             finally:
-                gate.release(address)
+                if host != lease.host:
+                    gate.end_aside(host, exchange)
             target = find_redirect(exchange)
             if target is None or target in asked_urls or hop == MAX_ROBOTS_REDIRECTS:
                 return exchange
@@ -168,7 +183,7 @@ class Fetcher:
             if not answer.addresses:
                 return Failure(url, answer.failure or "dns", f"{host}, where robots.txt redirects to")
             address = answer.addresses[0]
-            if host in asked_hosts:
+            if host == lease.host or (host in asked_hosts and self._pace.delay_s):
                 await asyncio.sleep(self._pace.delay_s)
             asked_urls.add(url)
             asked_hosts.add(host)

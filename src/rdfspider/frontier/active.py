@@ -4,7 +4,7 @@ Hosts come in when nobody else is ready, and go out when they have nothing left,
 others want in. So memory follows the number of connections, whatever the number of hosts.
 """
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
@@ -21,6 +21,8 @@ _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
 _LONG_WAIT_S = 30.0
 # How often the waits of all active hosts are looked through, and the places of those who wait on disk.
 _REVIEW_S = 1.0
+# Calls in the heap that no longer count, before they are cleared away.
+_MAX_STALE = 1024
 # Hosts that one call may bring in.
 _INCOMING = 64
 
@@ -50,6 +52,10 @@ class ActiveHosts:
         host.due = at
         self._pushes += 1
         heappush(self._heap, (at, self._pushes, host))
+        if len(self._heap) > 2 * len(self._active) + _MAX_STALE:
+            # Calls that no longer count, some of them for a day from now, keep hosts in memory that have left.
+            self._heap = [call for call in self._heap if call[2].due == call[0] and call[2].is_active]
+            heapify(self._heap)
 
     def pop_ready(self, now: float) -> Host | None:
         """The host that has been ready for longest, out of the heap; hosts that are inactive come in where they must."""
@@ -92,7 +98,7 @@ class ActiveHosts:
 
     def wants_out(self) -> bool:
         """Whether a host that has had its run should make room for others."""
-        return len(self._active) >= self._min_active and self._places.has_front()
+        return len(self._active) >= self._min_active and self._others_want_in()
 
     def leave(self, host: Host, kind: int, until: float) -> None:
         """Send a host to a place, until a monotonic time, at once or as soon as nothing of it is under way."""
@@ -151,10 +157,14 @@ class ActiveHosts:
             if host.ready_at <= now:
                 return
 
+    def _others_want_in(self) -> bool:
+        """Whether a host is in a front queue, or has waited on disk for long enough."""
+        return self._places.has_front() or self._places.has_due(self._clock.now())
+
     def _review(self, now: float) -> None:
         """Hosts with long waits go to disk when others want in."""
         self._next_review = now + _REVIEW_S
-        if len(self._active) < self._min_active or not self._places.has_front():
+        if len(self._active) < self._min_active or not self._others_want_in():
             return
         for host in list(self._active.values()):
             if host.due is not None and host.due - now > _LONG_WAIT_S and host.is_quiet:

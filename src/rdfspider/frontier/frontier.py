@@ -140,6 +140,14 @@ class Frontier:
         """A page's lease ends with an exchange: what becomes of the URL is decided here. `record` makes it durable."""
         return self._leases.release(lease, exchange)
 
+    def begin_aside(self, host: str) -> float:
+        """Ask for leave to ask a host besides its leases: 0 when it is given, else the seconds after which to try again."""
+        return self._leases.begin_aside(host)
+
+    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+        """A request besides the leases has ended."""
+        self._leases.end_aside(host, exchange)
+
     def give_back(self, lease: Lease) -> None:
         """A lease ends and nothing was asked: it will be given again."""
         self._leases.give_back(lease)

@@ -87,6 +87,7 @@ class Host:
     """A host in memory: its record, and what only matters while the process lives."""
 
     __slots__ = (
+        "asides",
         "asking",
         "blocked",
         "domain",
@@ -131,6 +132,8 @@ class Host:
         self.asking: set[str] = set()
         """Origins whose robots.txt is being fetched."""
         self.is_resolving = False
+        self.asides = 0
+        """Of these, those besides its leases."""
         self.in_flight = 0
         """Requests under way: pages and robots.txt."""
         self.unrecorded = 0

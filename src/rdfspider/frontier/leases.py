@@ -31,6 +31,8 @@ _PARALLEL_REQUESTS = 8
 _MAX_HELD = 5000
 # An address and a robots.txt hold at least so long, whatever they say: long enough for a request.
 _MIN_ANSWER_S = 30.0
+# How often it is looked whether a host that is busy may be asked besides its leases.
+_ASIDE_S = 0.1
 # Answers to a name that hold for all URLs of the host: they fail without a request.
 _NO_SUCH_HOST = frozenset({"nxdomain", "private"})
 
@@ -153,6 +155,37 @@ class Leases:
             host.run.appendleft(self._forget(self.slots[lease.url_id]))
         self.wake(host)
 
+    def begin_aside(self, name: str) -> float:
+        """A request besides the leases of a host (the robots.txt of another one leads there) is to start: 0 when it may, and
+        then `end_aside` has to follow; else the seconds after which to ask again."""
+        host = self._find(name)
+        if host is None:
+            return 0.0
+        wait_s = host.ready_at - self._clock.monotonic()
+        if wait_s > 0 or host.in_flight >= self._max_in_flight:
+            return max(wait_s, _ASIDE_S)
+        host.in_flight += 1
+        host.asides += 1
+        return 0.0
+
+    def end_aside(self, name: str, exchange: Capture | Failure) -> None:
+        """Such a request has ended: the host's clock moves."""
+        host = self._find(name)
+        if host is None or not host.asides:
+            # It became known while it was asked.
+            return
+        host.in_flight -= 1
+        host.asides -= 1
+        if is_error(exchange):
+            self._count_error(host, read_retry_after(exchange, self._clock.now()))
+        else:
+            self._count_answer(host, exchange.duration_s)
+        self.wake(host)
+
+    def _find(self, name: str) -> Host | None:
+        number = self._hosts.number_of(name)
+        return None if number is None else self._hosts.get(number)
+
     def finish(self, slot: Slot) -> None:
         """A page was recorded."""
         self._counts.in_flight -= 1
@@ -182,6 +215,8 @@ class Leases:
     def _lease_from(self, host: Host, now: float) -> Lease | None:
         """What may be asked of a host that has come up; None when it must wait, and then it comes up by itself, or by `wake`
         when something of it has changed."""
+        if host.in_flight >= self._max_in_flight:
+            return None
         record = host.record
         wall = self._clock.now()
         addresses = record.addresses

@@ -12,16 +12,16 @@ from rdfspider.records import Discovered
 
 SCHEDULED, DONE, FAILED, DISALLOWED = range(4)
 _STATES = ("scheduled", "done", "failed", "disallowed")
-_LENGTH_BYTES = 4
+_LENGTH_BYTES = 3
 
 
 class Row(Struct, gc=False, array_like=True):
-    """The facts of a URL. Of one that was never asked for only the first four are stored."""
+    """The facts of a URL. Of one that was never asked for only the first two or four are stored."""
 
     via: int
     depth: int
-    found_as: str
-    chain: tuple[str, ...]
+    found_as: str = "link"
+    chain: tuple[str, ...] = ()
     state: int = SCHEDULED
     turn: int = 0
     """How often it was put into a queue again; an entry of a queue that has another turn is no longer true."""
@@ -55,7 +55,8 @@ def encode_row(row: Row, url: str) -> bytes:
 
 def encode_fresh(link: Discovered) -> bytes:
     """What comes before the URL in the row of a new link; the same for all links of one page."""
-    facts = _encode((link.via, link.depth, link.found_as, link.chain))
+    is_plain = link.found_as == "link" and not link.chain
+    facts = _encode((link.via, link.depth) if is_plain else (link.via, link.depth, link.found_as, link.chain))
     return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts
 
 

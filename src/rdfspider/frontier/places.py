@@ -71,6 +71,11 @@ class Places:
                 return unpack_place(place)[2], place
         return None
 
+    def has_due(self, now: float) -> bool:
+        """Whether some host has waited long enough, those that were given up not counted."""
+        wake = self.next_wake()
+        return wake is not None and wake <= now
+
     def next_wake(self) -> float | None:
         """When the next host has waited long enough, in seconds since 1970; those that were given up do not count."""
         place = self._peek(WAITING)

@@ -92,8 +92,8 @@ class Schedule:
             _, number, sequence = from_url_id(url_id)
             value = self._ledger.get(pack_row(number, sequence))
             row = decode_row(value)
-            # A visit whose URL was scheduled for another reason meanwhile is no longer true.
-            if row.state == DONE and row.next_visit:
+            # A visit whose URL was scheduled for another reason meanwhile is no longer true; it may have another one by now.
+            if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
                 self.add_again(self._hosts.get(number), sequence, row, decode_url(value))
 
     def _add_new(self, items: list[NewLink], priority: int) -> None:

@@ -18,6 +18,7 @@ from rocksdict import (
     Options,
     Rdict,
     ReadOptions,
+    UniversalCompactOptions,
     WriteBatch,
     WriteBufferManager,
 )
@@ -27,17 +28,21 @@ from rdfspider.errors import UsageError
 TABLES = ("urls", "ledger", "queue", "names", "hosts", "places", "visits", "robots", "domains", "outbox", "meta")
 
 # Memory for what is not yet in a file, over all tables; more makes fewer and larger files, and a longer start after a kill.
-_WRITE_BUFFER_BYTES = 32 * 1024 * 1024
-_TABLE_BUFFER_BYTES = 12 * 1024 * 1024
+_WRITE_BUFFER_BYTES = 64 * 1024 * 1024
+_TABLE_BUFFER_BYTES = 32 * 1024 * 1024
 # A table with few writes keeps old logs alive; beyond this it is written out.
-_MAX_WAL_BYTES = 48 * 1024 * 1024
+_MAX_WAL_BYTES = 80 * 1024 * 1024
 _FILE_BYTES = 32 * 1024 * 1024
 # Smaller blocks are quicker to read one row from, larger ones compress better; rows of the ledger are also read in runs.
 _BLOCK_BYTES = 4 * 1024
 _LEDGER_BLOCK_BYTES = 8 * 1024
-_FILTER_BITS = 10
-# How hard zstd tries where nearly all rows end up; 3 is its usual, more than this costs much for little.
-_LAST_LEVEL_EFFORT = 4
+# Keys between two that are stored whole; each of those takes four bytes that do not compress.
+_RESTART_INTERVAL = 32
+_FILTER_BITS = 9
+# How hard zstd tries where nearly all rows end up; 3 is its usual, more than 6 costs much for little.
+_LAST_LEVEL_EFFORT = 6
+# How much of a table, in hundredths, may be in files that were not merged with the rest yet.
+_UNMERGED_PERCENT = 60
 # A file is rewritten when this many of so many rows in a row are deletions: queues are read at their head, past all of those.
 _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
 
@@ -164,6 +169,7 @@ def _table_options(cache: Cache, name: str) -> Options:
     blocks.set_block_cache(cache)
     blocks.set_block_size(_LEDGER_BLOCK_BYTES if name == "ledger" else _BLOCK_BYTES)
     blocks.set_format_version(5)
+    blocks.set_block_restart_interval(_RESTART_INTERVAL)
     if name in ("urls", "ledger", "names", "hosts"):
         # Filters and indexes are in memory outside the cache: a byte and a half a URL. Within it blocks would drive them out,
         # and then a link costs ten times as much.
@@ -176,8 +182,6 @@ def _table_options(cache: Cache, name: str) -> Options:
         # Most of what is asked for is not there, nor in what is not yet in a file.
         options.set_memtable_whole_key_filtering(True)
         options.set_memtable_prefix_bloom_ratio(0.1)
-        # Its rows never change, so that merging it seldom wastes no room.
-        options.set_compaction_style(DBCompactionStyle.universal())
     options.set_write_buffer_size(_TABLE_BUFFER_BYTES)
     options.set_max_write_buffer_number(2)
     options.set_target_file_size_base(_FILE_BYTES)
@@ -186,6 +190,11 @@ def _table_options(cache: Cache, name: str) -> Options:
     # What grows with the URLs is made small; the rest is small, and quicker to read so.
     options.set_compression_type(DBCompressionType.lz4())
     if name in ("urls", "ledger"):
+        # Merging seldom saves most of the work; and as few of their rows are ever written twice, it wastes little room.
+        universal = UniversalCompactOptions()
+        universal.max_size_amplification_percent = _UNMERGED_PERCENT
+        options.set_compaction_style(DBCompactionStyle.universal())
+        options.set_universal_compaction_options(universal)
         options.set_compression_type(DBCompressionType.zstd())
         options.set_bottommost_compression_type(DBCompressionType.zstd())
         options.set_bottommost_compression_options(-14, _LAST_LEVEL_EFFORT, 0, 0, True)

@@ -74,7 +74,7 @@ class Shard:
             clock=clock,
         )
         few = config.fetch.max_flight_bytes // config.fetch.max_body_bytes
-        self._passage = Passage(self._peers.gate, config.fetch.connections, few, self._begin)
+        self._passage = Passage(self._peers.gate, self._frontier, config.fetch.connections, few, self._begin)
         self._rules = RecentRules()
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()

@@ -6,7 +6,7 @@ import pytest
 from pyoxigraph import RdfFormat
 
 from rdfspider.formats import FRAMES, page_fragment
-from rdfspider.run import output
+from rdfspider.run.files import output
 
 RDF_FORMATS = {"turtle": RdfFormat.TURTLE, "trig": RdfFormat.TRIG, "jsonld": RdfFormat.JSON_LD}
 LINE = '<http://e.org/s> <http://e.org/p> "o" <http://e.org/> .\n'

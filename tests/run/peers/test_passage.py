@@ -3,11 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from rdfspider.config import Config
+from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.clock import Clock
-from rdfspider.run import passage
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.run.peers import passage
 from rdfspider.run.peers.gate import AddressGate
 from rdfspider.run.peers.passage import Passage
 from web import Answer, Web, crawl, make_page, make_site
@@ -21,7 +25,10 @@ def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]]) -> None:
     async def run() -> None:
         entered: list[int] = []
         gate = AddressGate(1, 0.0, Clock(), lambda owner, message: None)
-        await test(Passage(gate, 4, 1, lambda: entered.append(1)), entered)
+        with TemporaryDirectory() as folder:
+            frontier = Frontier(Path(folder), Config(), Domains(bundled_suffix_list(), 1), 0)
+            await test(Passage(gate, frontier, 4, 1, lambda: entered.append(1)), entered)
+            frontier.close()
 
     asyncio.run(run())
 

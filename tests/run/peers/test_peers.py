@@ -233,7 +233,7 @@ def test_links_wait_in_the_outbox_beyond_the_window(tell: Callable[..., None]) -
 
 
 def test_an_outbox_can_be_full(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers._MAX_OUTBOX_BYTES", 1000)
+    monkeypatch.setattr("rdfspider.run.peers.peers._MAX_OUTBOX_BYTES", 1000)
 
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
@@ -454,9 +454,9 @@ def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> No
 
 
 def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.line._MAX_SILENT_TICKS", 3)
-    monkeypatch.setattr("rdfspider.run.line._LINGER_MS", 0)
-    monkeypatch.setattr("rdfspider.run.peers._BEAT_TICKS", 1)
+    monkeypatch.setattr("rdfspider.run.peers.line._MAX_SILENT_TICKS", 3)
+    monkeypatch.setattr("rdfspider.run.peers.line._LINGER_MS", 0)
+    monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:
         shard = await crawl.start(0)
@@ -472,8 +472,8 @@ def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypa
 
 
 def test_a_missing_peer_is_named(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers._MISSING_S", 0.3)
-    monkeypatch.setattr("rdfspider.run.peers._BEAT_TICKS", 1)
+    monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 0.3)
+    monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)

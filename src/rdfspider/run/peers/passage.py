@@ -8,8 +8,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Capture, Failure
 from rdfspider.run.peers.gate import AddressGate
 
+# How long a request waits for a host that is asked by others: two hosts may wait for each other.
+_ASIDE_S = 60.0
 # How long few requests start after there was no room for one.
 _NARROW_S = 60.0
 
@@ -17,8 +21,11 @@ _NARROW_S = 60.0
 class Passage:
     """What every request of a shard goes through; `on_enter` is called when it may start."""
 
-    def __init__(self, gate: AddressGate, connections: int, few: int, on_enter: Callable[[], None]) -> None:
+    def __init__(
+        self, gate: AddressGate, frontier: Frontier, connections: int, few: int, on_enter: Callable[[], None]
+    ) -> None:
         """`few` is how many connections there are while memory is short."""
+        self._frontier = frontier
         self._gate = gate
         self._connections = connections
         self._few = min(max(few, 1), connections)
@@ -41,6 +48,19 @@ class Passage:
         """The request has ended, now."""
         self._return_connection()
         self._gate.release(address)
+
+    async def begin_aside(self, host: str) -> bool:
+        """Return when a host may be asked that no lease is for, and `end_aside` has to follow; False if that takes too long."""
+        end = asyncio.get_running_loop().time() + _ASIDE_S
+        while wait_s := self._frontier.begin_aside(host):
+            if asyncio.get_running_loop().time() + wait_s > end:
+                return False
+            await asyncio.sleep(wait_s)
+        return True
+
+    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+        """The request to it has ended."""
+        self._frontier.end_aside(host, exchange)
 
     def narrow(self) -> None:
         """There was no room for a body: let few requests start for a while."""
