@@ -27,8 +27,9 @@ from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, V
 RUN_URLS = 20
 # Requests to one host at once, where there is no delay at all.
 _PARALLEL_REQUESTS = 8
-# URLs of origins that cannot be asked which are kept in memory while others of the same host go on.
-_MAX_HELD = 5000
+# URLs of origins that cannot be asked which are kept in memory while others of the same host go on: of one host at most, of
+# one host at least, and of all hosts.
+_MAX_HELD, _MIN_HELD, _ALL_HELD = 5000, 100, 50_000
 # An address and a robots.txt hold at least so long, whatever they say: long enough for a request.
 _MIN_ANSWER_S = 30.0
 # How often it is looked whether a host that is busy may be asked besides its leases.
@@ -66,6 +67,8 @@ class Leases:
         self._domain_pages = config.crawl.pages_per_domain
         self.slots: dict[int, Slot] = {}
         """Pages that were leased and not recorded, by URL id."""
+        self._holding: set[Host] = set()
+        """Hosts that hold URLs back, and some that did."""
 
     def lease(self) -> Lease | None:
         """The next thing that may be asked now."""
@@ -296,6 +299,7 @@ class Leases:
                     continue
                 host.blocked[origin] = self._blocked_until(robots)
             host.held.setdefault(origin, []).append(slot)
+            self._holding.add(host)
         # Nothing but origins that did not answer last time: one of them is tried again.
         host.run.extend(doubtful)
         return host.run.popleft()
@@ -307,13 +311,17 @@ class Leases:
         if not host.held and host.queues and self._active.wants_out():
             self._active.leave(host, FRONT, 0.0)
             return False
-        if sum(map(len, host.held.values())) < _MAX_HELD:
+        if not host.held or self._may_hold_more(host):
             host.run.extend(self._queues.read_run(host, RUN_URLS))
         if host.run:
             return True
         if host.blocked:
             self._wait_for_origins(host)
         return False
+
+    def _may_hold_more(self, host: Host) -> bool:
+        self._holding = {other for other in self._holding if other.held}
+        return sum(map(len, host.held.values())) < max(min(_MAX_HELD, _ALL_HELD // len(self._holding)), _MIN_HELD)
 
     def _wait_for_origins(self, host: Host) -> None:
         wall = self._clock.now()

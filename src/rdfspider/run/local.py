@@ -33,7 +33,13 @@ _FIRST_PAUSE_S = 1.0
 _MAX_PAUSE_S = 30.0
 # One that has lived for so long had recovered.
 _RECOVERED_S = 60.0
+# A shard beats every second, whatever it does; one that does not for so long never will.
+_STUCK_S = 120.0
 _USAGE_ERROR = 2
+_CRASHES = frozenset(
+    -number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGKILL)
+)
+"""Exit codes of a process that died of something native, or of memory, or that was stuck."""
 
 _REASONS = {
     "done": ("ended", "finished"),
@@ -99,11 +105,12 @@ class _Local:
 
     async def _keep_alive(self, number: int, endpoints: str) -> None:
         """Start a shard, and start it again whenever it dies before the end."""
-        order = pickle.dumps(Order(number, self._folder, endpoints, self._config))
+        order = Order(number, self._folder, endpoints, self._config)
         pause_s = _FIRST_PAUSE_S
         while not self._coordinator.ended:
             started = time.monotonic()
             code = await self._run_process(order)
+            order = order._replace(is_wary=code in _CRASHES)
             self._coordinator.lose(number)
             if self._coordinator.ended:
                 return
@@ -118,16 +125,30 @@ class _Local:
             await self._sleep(pause_s)
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
-    async def _run_process(self, order: bytes) -> int:
+    async def _run_process(self, order: Order) -> int:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "rdfspider.run.process", stdin=asyncio.subprocess.PIPE
         )
         self._processes.add(process)
+        watch = asyncio.create_task(self._watch(process, order.number))
         try:
-            await process.communicate(order)
+            await process.communicate(pickle.dumps(order))
         finally:
+            watch.cancel()
             self._processes.discard(process)
         return process.returncode or 0
+
+    async def _watch(self, process: asyncio.subprocess.Process, number: int) -> None:
+        """Kill a shard that beats no more: a page, or a disk, has it stuck."""
+        last, heard_at = None, time.monotonic()
+        while last is None or time.monotonic() - heard_at < _STUCK_S:
+            await asyncio.sleep(_TICK_S)
+            beat = self._coordinator.beats.get(number)
+            if beat is not None and beat.pid == process.pid and beat is not last:
+                last, heard_at = beat, time.monotonic()
+        _log.warning("shard %d has not been heard for %g s; it is started again", number, _STUCK_S)
+        with suppress(ProcessLookupError):
+            process.kill()
 
     async def _sleep(self, seconds: float) -> None:
         """Wait, but not beyond the end of the crawl."""

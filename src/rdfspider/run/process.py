@@ -37,6 +37,8 @@ class Order(NamedTuple):
     folder: Path
     endpoints: str
     config: Config
+    is_wary: bool = False
+    """Whether it died of something that may happen again with the same page."""
 
 
 def main() -> None:
@@ -81,7 +83,7 @@ async def _run(order: Order) -> None:
     check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:
-        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains)
+        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains, is_wary=order.is_wary)
     except UsageError as error:
         # Settings were checked before, so its frontier is in use: by a shard whose parent was killed, and that ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error

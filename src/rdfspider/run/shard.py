@@ -7,6 +7,7 @@ group until it is safe on disk (`run/commits.py`). One loop does all of it, so n
 import asyncio
 import logging
 import os
+import time
 from pathlib import Path
 
 from rdfspider import __version__
@@ -34,12 +35,17 @@ _VISITS_PER_CONNECTION = 3
 # Groups that may wait for the disk before nothing more is fetched.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
+# What was in flight when a shard died is fetched again within this time.
+_WARY_S = 60.0
 
 
 class Shard:
     """Everything of one shard, and the loop that moves it."""
 
-    def __init__(self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains) -> None:
+    def __init__(
+        self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains, *, is_wary: bool = False
+    ) -> None:
+        """A shard that is wary has all pages of its first minute extracted in the helper process: one may have killed it."""
         self._number = number
         self._folder = folder
         self._config = config
@@ -81,6 +87,7 @@ class Shard:
         """Visits that have not asked anybody yet: they can be called off."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self._wary_until = time.monotonic() + _WARY_S if is_wary else 0.0
         self._has_seeds = False
         self._was_idle = False
         self._is_paused = False
@@ -226,7 +233,7 @@ class Shard:
             self._passage.release(address)
 
     async def _extract(self, page: Page) -> Extraction:
-        if len(page.body) > self._config.run.large_page_bytes:
+        if len(page.body) > self._config.run.large_page_bytes or time.monotonic() < self._wary_until:
             return await self._large_pages.extract(page, self._config.extract)
         with self._meter.of("extract"):
             return extract_from(page, self._config.extract)
