@@ -99,7 +99,7 @@ class CrawlConfig:
     include: tuple[str, ...] = ()
     """Regular expressions; a URL must match one of them, somewhere. None takes all. Seeds are taken anyway."""
     exclude: tuple[str, ...] = ()
-    """Regular expressions; a URL that matches one of them, somewhere, is left out."""
+    """Regular expressions; a URL that matches one of them, somewhere, is left out. Seeds and what they redirect to are not."""
     depth: int = 0
     """Links to follow from a seed."""
     pages: int = 0
@@ -143,7 +143,7 @@ class FrontierConfig:
     max_redirects: int = 10
     """Redirects in a row; browsers stop at 20, honest chains are shorter than 5."""
     seen_cache: int = 1_000_000
-    """Fingerprints of recent URLs in memory (about 100 bytes each): most links of a page were seen just before."""
+    """Fingerprints of recent URLs in memory (8 bytes each): most links of a page were seen just before."""
     block_cache_bytes: int = 64 * 1024 * 1024
     """Memory for blocks of the tables on disk."""
 

@@ -17,9 +17,7 @@ from rdfspider.frontier.keys import pack_row, pack_url
 from rdfspider.frontier.ledger import decode_url
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
-
-# Longer URLs are dropped: common servers refuse request lines of more than 8 KB.
-MAX_URL_CHARS = 8192
+from rdfspider.urls import MAX_URL_CHARS
 
 
 NewLink = tuple[Host, bytes, Discovered]

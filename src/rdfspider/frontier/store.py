@@ -103,7 +103,7 @@ class Store:
         try:
             self._db = Rdict(str(folder), _database_options(cache, buffers), options)
         except Exception as error:  # rocksdict raises no narrower one
-            if "lock" in str(error).lower():
+            if "lock file" in str(error) or "lock hold by" in str(error):
                 raise UsageError(f"{folder} is in use by another process") from None
             raise
         self.batch = WriteBatch(raw_mode=True)

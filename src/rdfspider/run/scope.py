@@ -14,9 +14,8 @@ from typing import NamedTuple
 from rdfspider.config import CrawlConfig
 from rdfspider.domains import Domains
 from rdfspider.records import Discovered, Extraction, Lease
+from rdfspider.urls import MAX_URL_CHARS
 
-# Servers refuse longer ones, and nobody links to them on purpose.
-_MAX_URL_CHARS = 4096
 _AUTHORITY = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)")
 
 
@@ -45,7 +44,7 @@ class Scope:
     def admits(self, url: str) -> bool:
         """Whether a link is followed."""
         return (
-            len(url) <= _MAX_URL_CHARS
+            len(url) <= MAX_URL_CHARS
             and self._is_inside(url)
             and (not self._include or any(pattern.search(url) for pattern in self._include))
             and not any(pattern.search(url) for pattern in self._exclude)
