@@ -19,7 +19,6 @@ from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
 
-
 NewLink = tuple[Host, bytes, Discovered]
 """A link whose URL was never seen: its host, its key in the table, and the link. A plain tuple, for there are millions."""
 
