@@ -5,7 +5,6 @@ group until it is safe on disk (`run/commits.py`). One loop does all of it, so n
 """
 
 import asyncio
-import logging
 import os
 import time
 from pathlib import Path
@@ -27,8 +26,6 @@ from rdfspider.run.peers.peers import Peers
 from rdfspider.run.pipeline import extract_from
 from rdfspider.run.rules import PRODUCT, RecentRules
 from rdfspider.run.scope import Router, Scope, follow_redirect
-
-_log = logging.getLogger(__name__)
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3
