@@ -59,8 +59,9 @@ class Schedule:
         """Stage those of the links that were never seen; how many they are."""
         groups: dict[tuple[int, int], list[NewLink]] = {}
         new = self._sieve.find_new(links, self._max_depth)
+        priority_of = self._priority_of
         for item in new:
-            groups.setdefault((item[0].number, self._priority_of(item[2])), []).append(item)
+            groups.setdefault((item[0].number, priority_of(item[2])), []).append(item)
         for (_, priority), items in groups.items():
             self._add_new(items, priority)
         return len(new)
@@ -117,4 +118,5 @@ class Schedule:
         self._hosts.mark_changed(host)
 
     def _priority_of(self, link: Discovered) -> int:
-        return min(max(self._priority(link), 0), PRIORITIES - 1)
+        priority = self._priority(link)
+        return priority if 0 <= priority < PRIORITIES else min(max(priority, 0), PRIORITIES - 1)

@@ -42,7 +42,7 @@ class Sieve:
         recent, mask, salt, staged = self._recent, self._mask, self._salt, self._staged
         number_of, get_host, is_known = self._hosts.number_of, self._hosts.get, self._urls.get
         new: list[NewLink] = []
-        last_authority, number = "", 0
+        last_authority, number, host = "", 0, None
         for link in links:
             url = link.url
             fingerprint = xxh3_64_intdigest(url.encode(), salt)
@@ -52,14 +52,15 @@ class Sieve:
             authority = url.split("/", 3)[2]
             if authority != last_authority:
                 # Most links of a page go where the last one went.
-                last_authority = authority
+                last_authority, host = authority, None
                 known_number = number_of(authority)
                 number = self._hosts.create(authority).number if known_number is None else known_number
             own_key = pack_url(number, fingerprint)
             is_taken = own_key in staged or is_known(own_key) is not None
             key = self._find_free_key(own_key, number, url) if is_taken else own_key
             if key:
-                new.append((get_host(number), key, link))
+                host = host or get_host(number)
+                new.append((host, key, link))
                 staged[key] = url
             recent[place] = fingerprint
         return new
