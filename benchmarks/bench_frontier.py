@@ -115,7 +115,7 @@ def measure_seen(frontier: Frontier, options: argparse.Namespace, known: int) ->
 
 
 def measure_sizes(frontier: Frontier, raw_bytes: int) -> list[tuple[str, float, float, str]]:
-    frontier.sync()
+    wait_for_merging()
     sizes = frontier.table_bytes()
     known = frontier.counts.known
     print(f"\n{known:,} URLs of {raw_bytes / known:.1f} bytes, {frontier.counts.hosts:,} hosts; bytes a URL on disk:")
@@ -129,7 +129,6 @@ def measure_sizes(frontier: Frontier, raw_bytes: int) -> list[tuple[str, float, 
 
 
 def measure_reads(frontier: Frontier, options: argparse.Namespace) -> list[tuple[str, float, float, str]]:
-    wait_for_merging()
     cold = sample_ids(frontier, options, 20_000, options.urls)
     times = []
     for ids in (cold, cold[:500] * 20, cold[:500] * 20):
@@ -295,7 +294,8 @@ def cpu_time() -> float:
 
 
 def wait_for_merging() -> None:
-    """Wait until RocksDB's threads have nothing to do: they share the machine's memory with the reads that follow."""
+    """Wait until RocksDB's threads have nothing to do: files that are being merged are there twice, and the threads share the
+    machine's memory with the reads that follow."""
     for _ in range(60):
         before = cpu_time()
         time.sleep(1)

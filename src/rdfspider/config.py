@@ -109,7 +109,7 @@ class CrawlConfig:
     pages_per_domain: int = 0
     """Pages to fetch of one registrable domain."""
     bytes: int = 0
-    """Bytes of decoded bodies to fetch in all; what is under way when it is reached is kept."""
+    """Bytes of decoded bodies to fetch in all; looked at every second, and what is under way then is kept."""
     time_s: float = 0.0
     """Seconds that the crawl may run, over all restarts."""
     revisit_s: float = 0.0

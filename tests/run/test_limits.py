@@ -191,3 +191,24 @@ def test_what_a_seed_redirects_to_is_in_scope(tmp_path: Path) -> None:
         crawl(tmp_path / "crawl", "http://old.test/", "--delay", 0, "--shards", 2, *web.resolve(EVERYWHERE))
     assert set(served(web)) == {f"http://www.new.test/{number}" for number in ("", 1, 2, 3)}
     assert "away.test" not in {exchange.host for exchange in web.log}
+
+
+def test_a_limit_of_time_or_bytes_that_was_reached_is_still_reached(tmp_path: Path) -> None:
+    site = make_site([f"site{number}.test" for number in range(4)], 60)
+    with Web(site) as web:
+        flags = ["--scope", "any", "--delay", 0, "--shards", 2, *web.resolve({"*.test": "127.0.0.1"})]
+        before = crawl(tmp_path / "crawl", "http://site0.test/", *flags, crawl_bytes=5000).status()["totals"]
+        asked = len(web.log)
+        after = crawl(tmp_path / "crawl", *flags, crawl_bytes=5000).status()["totals"]
+        assert len(web.log) == asked
+        assert (after["pages"], after["known"]) == (before["pages"], before["known"])
+        again = crawl(tmp_path / "crawl", *flags, "--time", 0.01, crawl_bytes=0).status()
+    assert again["reason"] == "time"
+    assert again["totals"]["pages"] >= before["pages"]
+
+
+def test_what_keeps_a_host_from_being_asked_is_counted(tmp_path: Path) -> None:
+    flags = ["--shards", 1, "--delay", 0, "--resolve", "dead.test=127.0.0.1:9"]
+    crawling = crawl(tmp_path / "crawl", "http://dead.test/", *flags, frontier_give_up_errors=2, frontier_backoff_s=0.1)
+    assert crawling.status()["totals"]["errors"] == {"refused": 2}
+    assert "1 on hosts that do not answer" in crawling.stderr()

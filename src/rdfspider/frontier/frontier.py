@@ -40,6 +40,8 @@ from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, Ro
 
 __all__ = ["Clock", "Counts", "Frontier", "GapError", "LedgerEntry", "Priority", "by_depth"]
 
+# URLs that were asked for by their ids and are kept in memory.
+_RECENT_URLS = 4096
 # Rows between two commits while a damaged archive's URLs are scheduled again.
 _ROWS_A_COMMIT = 1000
 
@@ -63,6 +65,8 @@ class Frontier:
         self._ledger = self._store.tables["ledger"]
         self._meta = self._store.tables["meta"]
         self._staged_meta: dict[str, bytes] = {}
+        self._recent_urls: dict[int, str] = {}
+        """By id: the links of one page all ask for the same."""
         try:
             self._state, calendar = open_state(self._store, self._clock)
         except UsageError as error:
@@ -240,9 +244,16 @@ class Frontier:
 
     def url_of(self, url_id: int) -> str | None:
         """The URL of an id; None when it is not this shard's or not known."""
-        shard, number, sequence = from_url_id(url_id)
-        value = self._ledger.get(pack_row(number, sequence)) if shard == self._shard else None
-        return decode_url(value) if value else None
+        url = self._recent_urls.get(url_id)
+        if url is None:
+            shard, number, sequence = from_url_id(url_id)
+            value = self._ledger.get_once(pack_row(number, sequence)) if shard == self._shard else None
+            if value is None:
+                return None
+            if len(self._recent_urls) >= _RECENT_URLS:
+                self._recent_urls.clear()
+            url = self._recent_urls[url_id] = decode_url(value)
+        return url
 
     def reschedule_after(self, segment: str, offset: int) -> int:
         """Schedule again what an archive has lost: URLs whose record was in that segment at that offset or beyond.

@@ -45,9 +45,12 @@ _FILTER_BITS = 9
 # How hard zstd tries where nearly all rows end up; 3 is its usual, more than 6 costs much for little.
 _LAST_LEVEL_EFFORT = 6
 # How much of a table, in hundredths, may be in files that were not merged with the rest yet.
-_UNMERGED_PERCENT = 50
+_UNMERGED_PERCENT = 25
 # A file is rewritten when this many of so many rows in a row are deletions: queues are read at their head, past all of those.
 _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
+
+_UNCACHED = ReadOptions()
+_UNCACHED.fill_cache(False)  # type: ignore[call-arg]  # the stub forgets the argument
 
 
 class Table:
@@ -63,6 +66,11 @@ class Table:
         """The value of a key, None where there is none."""
         self.get_many: Any = family.get
         """The values of a list of keys, in their order."""
+
+    def get_once(self, key: bytes) -> bytes | None:
+        """The value of a key that will hardly be asked for again: its block does not drive others out of the cache."""
+        value: bytes | None = self._family.get(key, None, _UNCACHED)
+        return value
 
     def put(self, key: bytes, value: bytes) -> None:
         """Stage a value."""

@@ -37,6 +37,12 @@ class Meter:
         finally:
             self.cpu_s[stage] += time.thread_time() - start
 
+    def count_failure(self, code: str) -> None:
+        """Take a name or a robots.txt into the counts that could not be had; an empty code is none. A host that does not exist
+        is counted with its URLs."""
+        if code and code not in ("nxdomain", "private"):
+            self.statuses[code] += 1
+
     def count(self, verdict: Verdict, exchange: Capture | Failure | None, extraction: Extraction | None) -> None:
         """Take an outcome into the counts."""
         if isinstance(exchange, Capture):

@@ -20,7 +20,7 @@ import msgspec
 from rdfspider.config import Config
 from rdfspider.errors import RdfspiderError
 from rdfspider.run.folder.layout import CONTROL, write_atomically
-from rdfspider.run.folder.status import Speed, Status, read_status, sum_beats, write_status
+from rdfspider.run.folder.status import Speed, Status, forget_run, read_status, sum_beats, write_status
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
 from rdfspider.run.process import DISK_FAILED, Order
@@ -60,10 +60,12 @@ class _Local:
         self._folder = folder
         self._config = config
         self._on_progress = on_progress
-        self._spent_s = read_status(folder).elapsed_s
+        self._previous = read_status(folder)
+        self._spent_s = self._previous.elapsed_s
         self._started = time.time()
         self._speed = Speed()
-        self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s)
+        known_bytes = {beat.shard: beat.body_bytes for beat in self._previous.shards}
+        self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
         self._processes: set[asyncio.subprocess.Process] = set()
         self._signals: list[signal.Signals] = []
         self._error = ""
@@ -183,7 +185,10 @@ class _Local:
             self._is_written = True
 
     def _make_status(self) -> Status:
-        totals = sum_beats(self._coordinator.beats.values())
+        beats = self._coordinator.beats
+        # Until a shard is heard, what was last known of it still holds.
+        unheard = [forget_run(beat) for beat in self._previous.shards if beat.shard not in beats]
+        totals = sum_beats([*beats.values(), *unheard])
         pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
         state, reason = "paused" if self._coordinator.is_paused else "running", ""
         if self._coordinator.ended:
@@ -203,7 +208,7 @@ class _Local:
             bytes_s=bytes_s,
             limits={name: limit for name, limit in limits.items() if limit},
             totals=totals,
-            shards=tuple(self._coordinator.beats[number] for number in sorted(self._coordinator.beats)),
+            shards=tuple(beats[number] for number in sorted(beats)) or self._previous.shards,
         )
 
     def _listen_to_signals(self) -> None:

@@ -181,8 +181,7 @@ class Shard:
         try:
             match lease.kind:
                 case "name":
-                    self._frontier.resolved(lease, await self._fetcher.resolver.resolve(lease.host))
-                    self._committer.note()
+                    await self._ask_name(lease)
                 case "robots":
                     await self._ask_robots(lease)
                 case _:
@@ -192,9 +191,17 @@ class Shard:
                 self._peers.permits.give_back()
             self._frontier.give_back(lease)
 
+    async def _ask_name(self, lease: Lease) -> None:
+        """Look a host's addresses up."""
+        answer = await self._fetcher.resolver.resolve(lease.host)
+        self._meter.count_failure(answer.failure)
+        self._frontier.resolved(lease, answer)
+        self._committer.note()
+
     async def _ask_robots(self, lease: Lease) -> None:
         """Fetch a robots.txt; what it says holds for its origin until it expires."""
         state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._passage)
+        self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
         self._frontier.learned(lease, state, exchange, delay_s)
         self._committer.note()
 

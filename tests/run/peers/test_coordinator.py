@@ -32,7 +32,7 @@ class FakeClock(Clock):
 
 
 def make_coordinator(config: CrawlConfig = NO_LIMITS, shards: int = 2, spent_s: float = 0.0) -> Coordinator:
-    coordinator = Coordinator(shards, config, spent_s, FakeClock())
+    coordinator = Coordinator(shards, config, spent_s, clock=FakeClock())
     for shard in range(shards):
         coordinator.hear(Arrival(shard, 1, 100 + shard, 0, 0))
     return coordinator

@@ -108,6 +108,11 @@ def count_pages(totals: Totals) -> int:
     return sum(count for status, count in totals.statuses.items() if status.startswith("2"))
 
 
+def forget_run(beat: Beat) -> Beat:
+    """A beat of an earlier run, with what is of the whole crawl alone."""
+    return msgspec.structs.replace(beat, connections=0, wire_bytes=0, statuses={}, quads={}, cpu_s={})
+
+
 def sum_beats(beats: Iterable[Beat]) -> Totals:
     """What all shards have together."""
     counts: Counter[str] = Counter()
@@ -186,7 +191,7 @@ def write_summary(status: Status) -> list[str]:
         f"{state}, after {_write_duration(status.elapsed_s)}",
         f"pages       {totals.pages:,} ({totals.body_bytes / 1e6:,.1f} MB), {totals.quads:,} quads",
         f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed, "
-        f"{totals.disallowed:,} disallowed, {totals.scheduled:,} to fetch",
+        f"{totals.disallowed:,} disallowed, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
         f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
     ]
     if status.limits:
@@ -210,6 +215,16 @@ def write_shards(status: Status, now: float) -> list[str]:
         f"{beat.connections} connections, {beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
         for beat in status.shards
     ]
+
+
+def _write_waiting(totals: Totals) -> str:
+    """Of the URLs to fetch, those that a crawl does not wait for."""
+    parts = []
+    if totals.over_budget:
+        parts.append(f"{totals.over_budget:,} over the budget of their host or domain")
+    if totals.scheduled_given_up:
+        parts.append(f"{totals.scheduled_given_up:,} on hosts that do not answer; run the crawl again later")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _explain(status: Status) -> str:

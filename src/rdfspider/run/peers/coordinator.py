@@ -8,7 +8,7 @@ generations, nothing was committed in between, so nothing can be on its way.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -48,8 +48,15 @@ Letters = list[tuple[int, CoordinatorMessage]]
 class Coordinator:
     """The soft state of a crawl. Pure logic: messages in, letters out."""
 
-    def __init__(self, shards: int, config: CrawlConfig, spent_s: float = 0.0, clock: Clock | None = None) -> None:
-        """`spent_s` is what earlier runs of this crawl have used of its time."""
+    def __init__(
+        self,
+        shards: int,
+        config: CrawlConfig,
+        spent_s: float = 0.0,
+        known_bytes: Mapping[int, int] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`spent_s` is the time that earlier runs of this crawl have used, `known_bytes` what each shard had fetched by then."""
         self._shards = shards
         self._config = config
         self._clock = clock or Clock()
@@ -57,7 +64,7 @@ class Coordinator:
         self._started = self._clock.monotonic()
         self._epochs: dict[int, int] = {}
         self._pages: dict[int, int] = {}
-        self._body_bytes: dict[int, int] = {}
+        self._body_bytes: dict[int, int] = dict(known_bytes or {})
         self._scope: dict[str, None] = {}
         self._permits = PermitBook(config.pages, shards)
         self._round = 0
