@@ -34,7 +34,7 @@ _TABLE_BUFFER_BYTES = 24 * 1024 * 1024
 _MAX_WAL_BYTES = 80 * 1024 * 1024
 _FILE_BYTES = 32 * 1024 * 1024
 # Smaller blocks are quicker to read one row from, larger ones compress better: what grows with the URLs has larger ones.
-_BLOCK_BYTES = {"urls": 8 * 1024, "ledger": 3 * 1024}
+_BLOCK_BYTES = {"urls": 8 * 1024, "ledger": 4 * 1024}
 # What zstd knows beforehand of a file of the ledger, learned from fifty times as much of it: so that small blocks, which are
 # quick to read one row from, are no larger on disk than big ones.
 _DICTIONARY_BYTES = 16 * 1024
