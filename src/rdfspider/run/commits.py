@@ -261,7 +261,7 @@ class Committer:
             self._new_scope.append(url)
 
     async def _wait_for_room(self) -> None:
-        """Hold everything while the disk is nearly full; the last group takes what room there is, or fails and is lost."""
+        """Hold everything while the disk is nearly full; the last group takes what room there is, or is fetched again later."""
         least = self._config.run.min_free_bytes
         while not self._is_finishing and shutil.disk_usage(self._folder).free < least:
             self.suspended = f"less than {least // 1_000_000:,} MB are free where {self._folder} is"
