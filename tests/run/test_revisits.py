@@ -24,7 +24,8 @@ from web import (
 
 EVERYWHERE = {"*.test": "127.0.0.1"}
 PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
-REVISIT_S = 1.0
+# Longer than a life takes on a machine that has other things to do.
+REVISIT_S = 4.0
 LIVES = 3
 DATES = [f"Mon, 0{day} Jan 2024 00:00:00 GMT" for day in range(1, 9)]
 
@@ -106,7 +107,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
             crawl(folder, *arguments, crawl_revisit_s=REVISIT_S)
             lives.append(pages_of(web.log))
             web.log.clear()
-            time.sleep(REVISIT_S)
+            time.sleep(REVISIT_S if site.life < LIVES - 1 else 0)
     check_archives(folder)
     return Crawled(lives, folder)
 

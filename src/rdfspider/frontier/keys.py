@@ -22,6 +22,8 @@ _MAIL = Struct(">III")
 
 pack_row = _ROW.pack
 """Host number and sequence: the key of the ledger."""
+pack_url = _ROW.pack
+"""Host number and the first 32 bits of a URL's fingerprint: the key of the seen test."""
 pack_queue = _QUEUE.pack
 """Host number, priority and order: the key of an entry of a host's queue."""
 pack_place = _PLACE.pack
@@ -32,15 +34,11 @@ pack_mail = _MAIL.pack
 """Destination, epoch and sequence: the key of an entry of the outbox."""
 
 unpack_row = _ROW.unpack
+unpack_url = _ROW.unpack
 unpack_queue = _QUEUE.unpack
 unpack_place = _PLACE.unpack
 unpack_visit = _VISIT.unpack
 unpack_mail = _MAIL.unpack
-
-
-def pack_url(number: int, fingerprint: int) -> bytes:
-    """Host number and the first 32 bits of a URL's fingerprint: the key of the seen test."""
-    return _ROW.pack(number, fingerprint >> 32)
 
 
 def pack_host(number: int) -> bytes:

@@ -1,6 +1,7 @@
 """How URLs become scheduled: because they are new, because their visit is due, or because their page was lost."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import compress
 
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
@@ -19,7 +20,7 @@ from rdfspider.frontier.ledger import (
     encode_row,
 )
 from rdfspider.frontier.queues import Queues
-from rdfspider.frontier.sieve import NewLink, Sieve
+from rdfspider.frontier.sieve import Sieve
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.visits import Visits
 from rdfspider.records import Discovered
@@ -57,14 +58,14 @@ class Schedule:
 
     def add(self, links: Iterable[Discovered]) -> int:
         """Stage those of the links that were never seen; how many they are."""
-        groups: dict[tuple[int, int], list[NewLink]] = {}
-        new = self._sieve.find_new(links, self._max_depth)
-        priority_of = self._priority_of
-        for item in new:
-            groups.setdefault((item[0].number, priority_of(item[2])), []).append(item)
-        for (_, priority), items in groups.items():
-            self._add_new(items, priority)
-        return len(new)
+        known = self._counts.known
+        for new in self._sieve.find_new(links, self._max_depth):
+            priorities = list(map(self._priority, new.links))
+            for priority in dict.fromkeys(priorities):
+                are_chosen = [other == priority for other in priorities]
+                keys, chosen = list(compress(new.keys, are_chosen)), list(compress(new.links, are_chosen))
+                self._add_new(new.host, _bound(priority), keys, chosen)
+        return self._counts.known - known
 
     def add_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
         """Stage that a URL that was over goes to the tail of its queue."""
@@ -77,7 +78,7 @@ class Schedule:
         row.attempts = row.turned_away = row.offset = 0
         row.segment, row.next_visit = "", 0.0
         link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
-        self._queues.put(host, self._priority_of(link), sequence, turn=row.turn)
+        self._queues.put(host, _bound(self._priority(link)), sequence, turn=row.turn)
         self._hosts.count_scheduled(host, 1)
         self._ledger.put(pack_row(host.number, sequence), encode_row(row, url))
         self._hosts.mark_changed(host)
@@ -97,26 +98,29 @@ class Schedule:
             if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
                 self.add_again(self._hosts.get(number), sequence, row, decode_url(value))
 
-    def _add_new(self, items: list[NewLink], priority: int) -> None:
+    def _add_new(self, host: Host, priority: int, keys: list[bytes], links: list[Discovered]) -> None:
         """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
-        host = items[0][0]
         record = host.record
         first = record.next_sequence
-        items = items[: MAX_SEQUENCE - first]
-        put_row, put_url, number = self._ledger.put, self._sieve.put, host.number
-        last_facts, encoded = None, b""
-        for sequence, (_, key, link) in enumerate(items, first):
-            put_url(key, sequence)
-            facts = (link.via, link.depth, link.found_as, link.chain)
-            if facts != last_facts:
-                last_facts, encoded = facts, encode_fresh(link)
-            put_row(pack_row(number, sequence), encoded + link.url.encode())
-        record.next_sequence += len(items)
-        self._counts.known += len(items)
-        self._queues.put(host, priority, first, len(items))
-        self._hosts.count_scheduled(host, len(items))
+        keys, links = keys[: MAX_SEQUENCE - first], links[: MAX_SEQUENCE - first]
+        self._sieve.put(keys, first)
+        self._ledger.put_many(_write_rows(host.number, first, links))
+        record.next_sequence += len(links)
+        self._counts.known += len(links)
+        self._queues.put(host, priority, first, len(links))
+        self._hosts.count_scheduled(host, len(links))
         self._hosts.mark_changed(host)
 
-    def _priority_of(self, link: Discovered) -> int:
-        priority = self._priority(link)
-        return priority if 0 <= priority < PRIORITIES else min(max(priority, 0), PRIORITIES - 1)
+
+def _write_rows(number: int, first: int, links: list[Discovered]) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and rows for the ledger; what links of one page have in common is encoded once."""
+    last_facts, encoded = None, b""
+    for sequence, link in enumerate(links, first):
+        facts = (link.via, link.depth, link.found_as, link.chain)
+        if facts != last_facts:
+            last_facts, encoded = facts, encode_fresh(link)
+        yield pack_row(number, sequence), encoded + link.url.encode()
+
+
+def _bound(priority: int) -> int:
+    return min(max(priority, 0), PRIORITIES - 1)

@@ -13,14 +13,22 @@ from itertools import count
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.frontier.hosts import Host, Hosts
-from rdfspider.frontier.keys import pack_row, pack_url
+from rdfspider.frontier.keys import pack_row, pack_url, unpack_url
 from rdfspider.frontier.ledger import decode_url
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
 
-NewLink = tuple[Host, bytes, Discovered]
-"""A link whose URL was never seen: its host, its key in the table, and the link. A plain tuple, for there are millions."""
+
+class NewLinks:
+    """Links to one host whose URLs were never seen, and the keys of those in the table."""
+
+    __slots__ = ("host", "keys", "links")
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.keys: list[bytes] = []
+        self.links: list[Discovered] = []
 
 
 class Sieve:
@@ -37,44 +45,61 @@ class Sieve:
         self._staged: dict[bytes, str] = {}
         """URLs that the table does not know yet, by their keys in it."""
 
-    def find_new(self, links: Iterable[Discovered], max_depth: int) -> list[NewLink]:
-        """Those that were never seen, each once; from now on they are. Their hosts are created."""
-        recent, mask, salt, staged = self._recent, self._mask, self._salt, self._staged
-        number_of, get_host, is_known = self._hosts.number_of, self._hosts.get, self._urls.get
-        new: list[NewLink] = []
-        last_authority, number, host = "", 0, None
+    def find_new(self, links: Iterable[Discovered], max_depth: int) -> Iterable[NewLinks]:
+        """Those that were never seen, each once, by host; from now on they are. Their hosts are created."""
+        staged, new = self._staged, dict[int, NewLinks]()
+        keys, unsure = self._find_unsure(links, max_depth)
+        last_number, group = 0, None
+        # All at once: one question for each would take twice the time.
+        for key, link, found in zip(keys, unsure, self._urls.get_many(keys), strict=True):
+            free_key = key if found is None and key not in staged else self._find_free_key(key, link.url)
+            if free_key:
+                number = unpack_url(key)[0]
+                if number != last_number:
+                    last_number, group = number, new.get(number)
+                if group is None:
+                    group = new[number] = NewLinks(self._hosts.get(number))
+                group.keys.append(free_key)
+                group.links.append(link)
+                staged[free_key] = link.url
+        return new.values()
+
+    def _find_unsure(self, links: Iterable[Discovered], max_depth: int) -> tuple[list[bytes], list[Discovered]]:
+        """Those that the cache has not seen, and their keys; from now on it has."""
+        recent, mask, salt = self._recent, self._mask, self._salt
+        keys: list[bytes] = []
+        unsure: list[Discovered] = []
+        last_authority, number = "", 0
         for link in links:
             url = link.url
             fingerprint = xxh3_64_intdigest(url.encode(), salt)
             place = fingerprint & mask
             if recent[place] == fingerprint or (max_depth and link.depth > max_depth) or len(url) > MAX_URL_CHARS:
                 continue
+            recent[place] = fingerprint
             authority = url.split("/", 3)[2]
             if authority != last_authority:
                 # Most links of a page go where the last one went.
-                last_authority, host = authority, None
-                known_number = number_of(authority)
+                last_authority = authority
+                known_number = self._hosts.number_of(authority)
                 number = self._hosts.create(authority).number if known_number is None else known_number
-            own_key = pack_url(number, fingerprint)
-            is_taken = own_key in staged or is_known(own_key) is not None
-            key = self._find_free_key(own_key, number, url) if is_taken else own_key
-            if key:
-                host = host or get_host(number)
-                new.append((host, key, link))
-                staged[key] = url
-            recent[place] = fingerprint
-        return new
+            keys.append(pack_url(number, fingerprint >> 32))
+            unsure.append(link)
+        return keys, unsure
 
-    def put(self, key: bytes, sequence: int) -> None:
-        """Stage under which sequence of its host a new URL is found."""
-        self._urls.put(key, sequence.to_bytes((sequence.bit_length() + 7) // 8, "big"))
+    def put(self, keys: Iterable[bytes], first: int) -> None:
+        """Stage under which sequences of their host new URLs are found: this one, and those that follow."""
+        self._urls.put_many(
+            (key, sequence.to_bytes((sequence.bit_length() + 7) // 8, "big"))
+            for sequence, key in enumerate(keys, first)
+        )
 
     def find(self, url: str) -> tuple[int, int] | None:
         """Host number and sequence of a URL that was committed; None when it was never seen."""
         number = self._hosts.number_of(url.split("/", 3)[2])
         if number is None:
             return None
-        key = pack_url(number, xxh3_64_intdigest(url.encode(), self._salt))
+        key = pack_url(number, xxh3_64_intdigest(url.encode(), self._salt) >> 32)
         for probe in _probes(key):
             found = self._urls.get(probe)
             if found is None:
@@ -88,7 +113,7 @@ class Sieve:
         """After a commit: the table knows what was staged."""
         self._staged.clear()
 
-    def _find_free_key(self, key: bytes, number: int, url: str) -> bytes | None:
+    def _find_free_key(self, key: bytes, url: str) -> bytes | None:
         """The key for a URL whose own is taken; None when it was taken by the URL itself."""
         for probe in _probes(key):
             other = self._staged.get(probe)
@@ -96,7 +121,7 @@ class Sieve:
                 found = self._urls.get(probe)
                 if found is None:
                     return probe
-                other = decode_url(self._ledger.get(pack_row(number, int.from_bytes(found, "big"))))
+                other = decode_url(self._ledger.get(pack_row(unpack_url(key)[0], int.from_bytes(found, "big"))))
             if other == url:
                 return None
         return None

@@ -4,7 +4,7 @@ What enters are puts and deletes, which nobody sees before `write`; what leaves 
 there at all, over all tables, whenever the process dies. This is the only module that imports rocksdict.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,10 +34,8 @@ _TABLE_BUFFER_BYTES = 24 * 1024 * 1024
 _MAX_WAL_BYTES = 80 * 1024 * 1024
 _FILE_BYTES = 32 * 1024 * 1024
 # Smaller blocks are quicker to read one row from, larger ones compress better: what grows with the URLs has larger ones.
-_BLOCK_BYTES = {"urls": 8 * 1024, "ledger": 4 * 1024}
-# What zstd knows beforehand of a file of the ledger, learned from fifty times as much of it: so that small blocks, which are
-# quick to read one row from, are no larger on disk than big ones.
-_DICTIONARY_BYTES = 16 * 1024
+# A dictionary for zstd would make small blocks as dense as large ones, but its tables are built again for every read.
+_BLOCK_BYTES = {"urls": 8 * 1024, "ledger": 5 * 1024}
 _OTHER_BLOCK_BYTES = 4 * 1024
 # Keys between two that are stored whole; each of those takes four bytes that do not compress.
 _RESTART_INTERVAL = 32
@@ -45,7 +43,7 @@ _FILTER_BITS = 9
 # How hard zstd tries where nearly all rows end up; 3 is its usual, more than 6 costs much for little.
 _LAST_LEVEL_EFFORT = 6
 # How much of a table, in hundredths, may be in files that were not merged with the rest yet.
-_UNMERGED_PERCENT = 25
+_UNMERGED_PERCENT = 60
 # A file is rewritten when this many of so many rows in a row are deletions: queues are read at their head, past all of those.
 _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
 
@@ -75,6 +73,12 @@ class Table:
     def put(self, key: bytes, value: bytes) -> None:
         """Stage a value."""
         self._store.batch.put(key, value, self._handle)
+
+    def put_many(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Stage many values."""
+        put, handle = self._store.batch.put, self._handle
+        for key, value in rows:
+            put(key, value, handle)
 
     def delete(self, key: bytes) -> None:
         """Stage a deletion."""
@@ -208,9 +212,7 @@ def _table_options(cache: Cache, name: str) -> Options:
         options.set_universal_compaction_options(universal)
         options.set_compression_type(DBCompressionType.zstd())
         options.set_bottommost_compression_type(DBCompressionType.zstd())
-        dictionary_bytes = _DICTIONARY_BYTES if name == "ledger" else 0
-        options.set_bottommost_compression_options(-14, _LAST_LEVEL_EFFORT, 0, dictionary_bytes, True)
-        options.set_bottommost_zstd_max_train_bytes(50 * dictionary_bytes, True)
+        options.set_bottommost_compression_options(-14, _LAST_LEVEL_EFFORT, 0, 0, True)
     if name in ("queue", "places", "visits", "outbox"):
         options.add_compact_on_deletion_collector_factory(_DELETION_WINDOW, _DELETION_TRIGGER, 0.0)
     return options

@@ -148,7 +148,8 @@ class Shard:
 
     def _may_lease(self) -> bool:
         return (
-            not (self._is_paused or self._is_stopping)
+            self._peers.is_welcome
+            and not (self._is_paused or self._is_stopping)
             and len(self._visits) < _VISITS_PER_CONNECTION * self._config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * self._config.run.group_pages
             and self._committer.waiting_bytes < self._config.fetch.max_flight_bytes

@@ -133,7 +133,7 @@ def test_the_limit_of_pages_ends_a_crawl_when_they_are_committed() -> None:
 
 def test_a_crawl_that_had_all_its_pages_ends_at_once() -> None:
     coordinator = Coordinator(1, CrawlConfig(pages=4), clock=FakeClock())
-    assert coordinator.hear(Arrival(0, 2, 100, 4, 0)) == [(0, Control("stop", "pages"))]
+    assert coordinator.hear(Arrival(0, 2, 100, 4, 0)) == [(0, Control("stop", "pages")), (0, Heard(2))]
 
 
 def test_the_limit_of_bytes_ends_a_crawl() -> None:
@@ -157,17 +157,17 @@ def test_what_is_found_to_be_in_scope_is_told_to_all_once() -> None:
     told = Control("scope", additions=("example.org",))
     assert coordinator.hear(ScopeFound(0, ("example.org",))) == [(0, told), (1, told)]
     assert coordinator.hear(ScopeFound(1, ("example.org",))) == []
-    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, told)]
-    assert coordinator.hear(Arrival(1, 3, 300, 0, 0, ("example.org",))) == []
+    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, told), (1, Heard(2))]
+    assert coordinator.hear(Arrival(1, 3, 300, 0, 0, ("example.org",))) == [(1, Heard(3))]
 
 
 def test_a_shard_that_comes_late_hears_of_the_pause_and_of_the_end() -> None:
     coordinator = make_coordinator()
     coordinator.obey("pause")
-    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, Control("pause"))]
+    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, Control("pause")), (1, Heard(2))]
     coordinator.obey("resume")
     coordinator.obey("stop")
-    assert coordinator.hear(Arrival(1, 3, 300, 0, 0)) == [(1, Control("stop", "stopped"))]
+    assert coordinator.hear(Arrival(1, 3, 300, 0, 0)) == [(1, Control("stop", "stopped")), (1, Heard(3))]
 
 
 def test_a_halt_follows_a_stop_but_nothing_else_does() -> None:

@@ -164,7 +164,9 @@ class Coordinator:
         known = set(arrival.scope)
         if missed := tuple(addition for addition in self._scope if addition not in known):
             letters.append((shard, Control("scope", additions=missed)))
-        return [*letters, *self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
+        letters += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
+        # The shard begins when it hears this, so that it comes after all that may keep it from beginning.
+        return [*letters, (shard, Heard(arrival.epoch))]
 
     def _take_beat(self, beat: Beat) -> Letters:
         self.beats[beat.shard] = beat

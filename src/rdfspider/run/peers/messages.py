@@ -155,7 +155,7 @@ ShardMessage = Arrival | Beat | PermitsWanted | PermitsReturned | RoundAnswer | 
 
 
 class Heard(Struct, frozen=True, array_like=True, tag=1):
-    """The coordinator is there; it answers each beat with this."""
+    """The coordinator is there; it answers an arrival and each beat with this."""
 
     epoch: int
 

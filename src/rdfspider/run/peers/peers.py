@@ -139,6 +139,11 @@ class Peers:
         return self._line.permits
 
     @property
+    def is_welcome(self) -> bool:
+        """Whether the coordinator has said how things are: a crawl that is paused or over asks nobody for anything."""
+        return self._line.is_welcome
+
+    @property
     def is_outbox_full(self) -> bool:
         """Whether so much waits for other shards that nothing new should be leased."""
         return self._frontier.outbox_bytes > _MAX_OUTBOX_BYTES
