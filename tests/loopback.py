@@ -100,4 +100,4 @@ def ok(body: bytes, *headers: str) -> bytes:
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
     """In a loop as a shard has it, and not for long."""
-    return uvloop.run(asyncio.wait_for(main, 30))
+    return uvloop.run(asyncio.wait_for(main, 60))

@@ -4,14 +4,19 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import psutil
 import pytest
 
+from rdfspider import Config, Crawl, RdfspiderError
 from rdfspider.cli import run_command
+from rdfspider.config import FetchConfig
+from rdfspider.run import crawl as crawl_module
 from rdfspider.run.folder.status import read_status
-from web import Answer, Crawling, Web, command, make_chain, make_site
+from web import Answer, Crawling, Web, command, make_chain, make_page, make_site, read_outcomes
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -72,10 +77,24 @@ def quick(web: Web) -> list[str]:
             "--scope site: not allowed; it may be one of host, domain, prefix, any",
         ),
         (["a.b", "--dir", "D", "--archive", "x"], "--archive x: not allowed; it may be one of structured, all, none"),
-        (["a.b", "--dir", "D", "--include", "("], "--include (: not allowed; it may be regular expressions"),
-        (["a.b", "--dir", "D", "--resolve", "x"], "--resolve x: not allowed; it may be PATTERN=ADDRESS[:PORT]"),
+        (
+            ["a.b", "--dir", "D", "--include", "a", "--include", "("],
+            "--include (: not allowed; it may be a regular expression of Python; what is wrong with this one: missing )",
+        ),
+        (
+            ["a.b", "--dir", "D", "--resolve", "x"],
+            "--resolve x: not allowed; it may be PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085\n",
+        ),
         (["a.b", "--dir", "D", "--contact", "me"], "--contact me: not allowed; it may be a URL or an e-mail address"),
+        (
+            ["a.b", "--dir", "D", "--contact", "me@a\nb"],
+            "--contact 'me@a\\nb': not allowed; it may be a URL or an e-mail address, such as https://example.org/bot or "
+            "you@example.org\n",
+        ),
+        (["a.b", "--dir", "D", "--pages", ""], "--pages '': not allowed; it may be a whole number of 0 or more\n"),
+        (["a.b", "--dir", "D", "--pages"], "Option '--pages' requires an argument. (see rdfspider crawl --help)"),
         (["a.b", "--dir", "D", "--set", "pages"], "--set pages: not allowed; it may be SETTING=VALUE"),
+        (["a.b", "--dir", "D", "--set", "=1"], "--set =1: not allowed; it may be SETTING=VALUE"),
         (["a.b", "--dir", "D", "--set", "fetch.x=1"], "fetch.x: there is no such setting"),
         (["a.b", "--dir", "D", "--set", "run.group_pages=0"], "--set run.group_pages 0: not allowed; it may be"),
         (["a.b", "--dir", "seeds"], "seeds is not a folder"),
@@ -109,17 +128,19 @@ def test_a_crawl_ends_by_itself(run: Run, web: Web, tmp_path: Path) -> None:
     assert (code, out) == (0, "")
     first, *_, last = err.splitlines()
     assert first.startswith("rdfspider: without --contact nobody can reach you")
-    assert "ended: nothing is left to fetch, after 0:0" in err
+    assert err.count("ended: nothing is left to fetch, after 0:0") == 1
     assert "pages       20 (" in err
     assert last.startswith("  quads     ")
     # The status is there after the end, for people and for machines.
     code, out, err = run("status", "--dir", folder)
     assert (code, err) == (0, "")
     assert out.startswith("ended: nothing is left to fetch")
-    assert "shard 0     " in out
+    assert "shard 0     ended, " in out
+    assert "connections" not in out and "CPU" not in out
     found = json.loads(run("status", "--dir", folder, "--json")[1])
     assert (found["state"], found["reason"], found["totals"]["pages"]) == ("ended", "finished", 20)
     assert found["shards"][0]["memory_used_bytes"] > 1_000_000
+    assert (found["shards"][0]["state"], found["shards"][0]["connections"]) == ("ended", 0)
     # The same command has nothing left to do, and asks for nothing.
     before = len(web.log)
     assert run("crawl", "--dir", folder)[0] == 0
@@ -133,6 +154,7 @@ def test_progress_as_json(run: Run, web: Web, tmp_path: Path) -> None:
     first, *_, last = [json.loads(line) for line in out.splitlines()]
     assert first["state"] == "running"
     assert (last["state"], last["reason"], last["totals"]["pages"]) == ("ended", "pages", 7)
+    assert out.count('{"state":"ended","reason"') == 1
     assert last["limits"] == {"pages": 7}
     assert any("(+me@example.org)" in exchange.headers["user-agent"] for exchange in web.log)
 
@@ -156,9 +178,9 @@ def test_pause_resume_stop(endless: Web, tmp_path: Path) -> None:
         assert (again.returncode, again.stdout) == (2, "")
         assert again.stderr == f"rdfspider: {folder} is in use: a crawl runs there (process {crawling.process.pid})\n"
         command(folder, "pause")
-        assert crawling.wait_until(lambda: read_status(folder).state == "paused")
-        assert crawling.wait_until(lambda: read_status(folder).totals.in_flight == 0)
         before = len(endless.log)
+        assert crawling.wait_until(lambda: read_status(folder).state == "paused")
+        assert read_status(folder).totals.in_flight == 0
         command(folder, "status")
         assert len(endless.log) == before
         command(folder, "resume")
@@ -231,3 +253,62 @@ def test_a_crawl_goes_on_when_nobody_reads_what_it_says(endless: Web, tmp_path: 
         process.stderr.close()
         assert process.wait(30) == 0
     assert read_status(tmp_path / "crawl").reason == "time"
+
+
+def test_pause_returns_when_nothing_is_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        asked.append(path)
+        return Answer(404) if path == "/robots.txt" else Answer(body=make_page("/", ["/next"]).body, delay_s=3)
+
+    asked: list[str] = []
+    folder = tmp_path / "crawl"
+    with Web(answer) as web, Crawling(folder, "http://a.test/", *quick(web)) as crawling:
+        assert crawling.wait_until(lambda: "/" in asked)
+        # Who asks does not wait for ever.
+        monkeypatch.setattr(crawl_module, "_ANSWER_S", 0.5)
+        with pytest.raises(RdfspiderError, match=r"is not finished after 0.6 s; the crawl pauses when it is"):
+            Crawl(folder, Config(fetch=FetchConfig(timeout_s=0.1))).pause()
+        assert not read_outcomes(folder)
+        command(folder, "pause")
+        assert [outcome.url for outcome in read_outcomes(folder)] == ["http://a.test/"]
+        assert "/next" not in asked
+
+
+def test_a_pause_does_not_wait_for_who_has_asked_nobody_yet(tmp_path: Path) -> None:
+    """Hosts that share an address stand in line for it, and are served when the crawl goes on."""
+    folder = tmp_path / "crawl"
+    hosts = [f"{name}.test" for name in "abcdefgh"]
+    with Web(make_site(hosts, 8)) as web:
+        seeds = [f"http://{host}/" for host in hosts]
+        arguments = [*seeds, "--shards", 1, "--delay", 0.1, *web.resolve({"*.test": "127.0.0.1"})]
+        with Crawling(folder, *arguments, frontier_ip_delay_s=2) as crawling:
+            assert crawling.wait_until(lambda: len(web.log) == 1)
+            start = time.monotonic()
+            command(folder, "pause")
+            assert time.monotonic() - start < 6
+            before = len(web.log)
+            assert before <= 3
+            command(folder, "resume")
+            assert crawling.wait_until(lambda: len(web.log) >= before + 2)
+
+
+def test_a_crawl_of_which_nothing_came_says_so(run: Run, tmp_path: Path) -> None:
+    with Web(lambda host, path, headers: Answer(404)) as web:
+        code, _, err = run("crawl", "http://a.test/", "--dir", tmp_path / "crawl", *quick(web))
+    assert code == 0
+    assert err.splitlines()[-1] == "rdfspider: not a single page could be fetched from any seed (404 1)"
+
+
+def test_an_interrupt_while_shards_start_is_no_traceback(endless: Web, tmp_path: Path) -> None:
+    with Crawling(tmp_path / "crawl", "http://a.test/", *quick(endless)) as crawling:
+        # By then Python runs there, and imports.
+        assert crawling.wait_until(
+            lambda: any(shard.memory_info().rss > 2e7 for shard in psutil.Process(crawling.process.pid).children())
+        )
+        crawling.interrupt()
+        assert crawling.wait(20) == 130
+    assert "Traceback" not in crawling.stderr()
+
+
+def test_the_usage_names_seeds_once(run: Run) -> None:
+    assert run("crawl", "--help")[1].startswith("Usage: rdfspider crawl [OPTIONS] [SEED]...\n")

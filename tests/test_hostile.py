@@ -204,9 +204,9 @@ def test_time_and_memory_are_bounded(name: str) -> None:
     content_type, make = PAGES[name]
     body = make()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    start = time.perf_counter()
+    start = time.process_time()
     found = rdfspider.extract(body, "http://example.org/page", content_type)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert seconds < SECONDS
     assert grown < 2 * MEGABYTE, "kilobytes"

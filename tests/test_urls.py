@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
-from rdfspider.urls import normalise_url, resolve_iri, resolve_links, valid_iri
+from rdfspider.urls import host_of, host_of_authority, normalise_url, resolve_iri, resolve_links, valid_iri
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,21 @@ def test_normal_form_is_stable() -> None:
     address = normalise_url("HTTPS://Example.org/a/../b#c")
     assert address == "https://example.org/b"
     assert normalise_url(address) == address
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://example.org/", "example.org"),
+        ("https://user:secret@example.org:8080/a@b", "example.org"),
+        ("https://user@example.org/", "example.org"),
+        ("http://[::1]:80/", "[::1]"),
+        ("http://[2001:db8::1]/", "[2001:db8::1]"),
+        ("http://user:secret@[::1]:80/", "[::1]"),
+        ("http://127.0.0.1/x:y", "127.0.0.1"),
+        ("https://example.org/?q=http://example.com/", "example.org"),
+    ],
+)
+def test_the_host_of_a_url(url: str, host: str) -> None:
+    assert host_of(url) == host
+    assert host_of_authority(url.split("/")[2]) == host

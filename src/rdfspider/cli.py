@@ -21,7 +21,8 @@ from rdfspider.errors import RdfspiderError, UsageError
 _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-for command in (extract, crawl, status, pause, resume, stop):
+_COMMANDS = {command.__name__: command for command in (extract, crawl, status, pause, resume, stop)}
+for command in _COMMANDS.values():
     app.command()(command)
 
 
@@ -42,7 +43,9 @@ def run_command(arguments: Sequence[str]) -> int:
         return _complain(str(error), 2)
     except _FLAG_ERROR as error:
         inner = getattr(error, "ctx", None)
-        place = inner.command_path if inner else "rdfspider"
+        # Some complaints know of no command; the first word that was typed does.
+        known = [name for name in arguments[:1] if name in _COMMANDS]
+        place = inner.command_path if inner else " ".join(["rdfspider", *known])
         return _complain(f"{error.format_message()} (see {place} --help)", 2)  # type: ignore[attr-defined]
     except typer.Exit as leave:
         return leave.exit_code

@@ -2,6 +2,7 @@
 
     RdfspiderError
     └── UsageError      a person asked for something that cannot be: say it in one line, exit with 2
+        └── InUseError  another process has it: later it can be
 
 What a page contains is never an exception: extraction answers with quads and Problems.
 """
@@ -13,3 +14,7 @@ class RdfspiderError(Exception):
 
 class UsageError(RdfspiderError):
     """What was asked cannot be done; the message says why and what to do, in one line."""
+
+
+class InUseError(UsageError):
+    """Another process holds what is needed."""

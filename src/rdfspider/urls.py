@@ -65,6 +65,20 @@ def normalise_url(url: str) -> str | None:
     return url if url in _find_normal((url,)) else _normalised(url, None)
 
 
+def host_of(url: str) -> str:
+    """The host of a normal URL, without port and user; an IPv6 address keeps its brackets."""
+    return host_of_authority(url.partition("://")[2].partition("/")[0])
+
+
+def host_of_authority(authority: str) -> str:
+    """The host of what stands between the slashes of a normal URL."""
+    if ":" not in authority and "@" not in authority:
+        return authority
+    host = authority.rpartition("@")[2]
+    end = host.find("]") + 1 or host.find(":")
+    return host[:end] if end > 0 else host
+
+
 def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
     """The normal address of each link of a page, None where it has none.
 

@@ -276,3 +276,14 @@ def test_a_process_killed_while_it_writes_leaves_all_that_it_committed(tmp_path:
         assert archive.lost == []
         check_sound(tmp_path / "warc", list(range(number)))
     assert len(committed) > 4
+
+
+def test_a_segment_of_which_nothing_is_left_is_lost_and_no_reason_to_stop(tmp_path: Path) -> None:
+    archive = open_archive(tmp_path)
+    write_page(archive, 1)
+    committed = commit(archive)
+    archive.close()
+    (tmp_path / FACTS).write_bytes(b"")
+    archive = open_archive(tmp_path, committed)
+    assert archive.lost == [Position(FACTS, 0)]
+    archive.close()

@@ -19,6 +19,8 @@ from rdfspider.extract.guard import Limits, Output, Refusal, run_command, run_fu
 URL = "http://example.org/"
 LIMITS = Limits(seconds=10, memory_bytes=2**30, output_bytes=1_000_000)
 SHORT = Limits(seconds=0.5, memory_bytes=2**30, output_bytes=1_000_000)
+# Short too, but a busy machine has started something by then.
+ENOUGH = Limits(seconds=3, memory_bytes=2**30, output_bytes=1_000_000)
 XSLT = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">{}</xsl:stylesheet>'
 HELLO = XSLT.format('<xsl:template match="/"><hello/></xsl:template>').encode()
 # Calls itself twice, 60 deep: it would end after the sun.
@@ -60,6 +62,13 @@ def refusal(answer: Output | Refusal) -> Refusal:
     return answer
 
 
+def wait_for_end(pid: int) -> None:
+    end = time.monotonic() + 30
+    while is_running(pid):
+        assert time.monotonic() < end, f"process {pid} is still running"
+        time.sleep(0.01)
+
+
 def write_module(folder: Path, name: str, code: str) -> str:
     (folder / f"{name}.py").write_text(textwrap.dedent(code))
     return f"{name}:run"
@@ -78,8 +87,8 @@ class TestHelper:
         assert refusal(run_stylesheet(ENDLESS, "<a/>", URL, SHORT)) == Refusal(
             "transform-timeout", "killed after 0.5 s"
         )
-        assert 0.5 <= time.monotonic() - start < 2
-        assert not is_running(pid)
+        assert time.monotonic() - start >= 0.5
+        wait_for_end(pid)
         assert hello() == "<hello/>"
 
     def test_too_much_memory_is_a_refusal(self) -> None:
@@ -110,8 +119,9 @@ class TestHelper:
 
     def test_a_helper_killed_while_idle_is_replaced(self) -> None:
         hello()
-        os.kill(helper_pid(), signal.SIGKILL)
-        time.sleep(0.1)
+        pid = helper_pid()
+        os.kill(pid, signal.SIGKILL)
+        wait_for_end(pid)
         assert hello() == "<hello/>"
 
     @pytest.mark.parametrize(
@@ -148,28 +158,24 @@ class TestHelper:
                 time.sleep(60)
             """,
         )
-        assert refusal(run_function(function, str(tmp_path), b"", URL, "a/b", SHORT)).code == "transform-timeout"
-        time.sleep(0.1)
-        assert not is_running(int((tmp_path / "pid").read_text()))
+        assert refusal(run_function(function, str(tmp_path), b"", URL, "a/b", ENOUGH)).code == "transform-timeout"
+        wait_for_end(int((tmp_path / "pid").read_text()))
 
     def test_a_helper_whose_parent_is_gone_ends(self) -> None:
         """Killed in the middle of a job, a parent can kill nobody: the helper's own alarm ends it."""
         code = f"""
             import threading
             from rdfspider.extract.guard import _HELPER, Limits, run_stylesheet
-            run_stylesheet(b"", None, "", Limits(1, 2**30, 1000))
-            threading.Timer(0.3, lambda: print(_HELPER._process.pid, flush=True)).start()
-            run_stylesheet({ENDLESS!r}, "<a/>", "", Limits(1, 2**30, 1000))
+            run_stylesheet(b"", None, "", Limits(60, 2**30, 1000))
+            threading.Timer(1, lambda: print(_HELPER._process.pid, flush=True)).start()
+            run_stylesheet({ENDLESS!r}, "<a/>", "", Limits(5, 2**30, 1000))
             """
         with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE) as parent:
             assert parent.stdout is not None
             pid = int(parent.stdout.readline())
             parent.kill()
         assert is_running(pid)
-        end = time.monotonic() + 5
-        while is_running(pid) and time.monotonic() < end:
-            time.sleep(0.05)
-        assert not is_running(pid)
+        wait_for_end(pid)
 
     def test_threads_share_the_helper(self) -> None:
         with ThreadPoolExecutor(8) as pool:
@@ -185,8 +191,8 @@ class TestHelper:
         assert mine not in {pid for _, pid in theirs}
         assert hello() == "<hello/>"
         assert helper_pid() == mine
-        time.sleep(0.2)
-        assert not any(is_running(pid) for _, pid in theirs)
+        for _, pid in theirs:
+            wait_for_end(pid)
 
     def test_strange_text_is_taken(self) -> None:
         answer = run_stylesheet(HELLO, "<a>\ud800é</a>", "http://example.org/\0\ud800'\"", LIMITS)
@@ -229,7 +235,7 @@ class TestCommands:
     def test_what_does_not_end_is_killed(self, script: str) -> None:
         start = time.monotonic()
         assert refusal(self.run("sh", "-c", script, limits=SHORT)).code == "transform-timeout"
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 30
 
     def test_endless_output_is_cut_short(self) -> None:
         assert refusal(self.run("yes")).code == "transform-output-too-long"
@@ -244,6 +250,5 @@ class TestCommands:
 
     @pytest.mark.parametrize("ending", ["exit 0", "wait"])
     def test_all_its_processes_end_with_it(self, tmp_path: Path, ending: str) -> None:
-        self.run("sh", "-c", f"sleep 60 >&- 2>&- & echo $! > {tmp_path}/pid; {ending}", limits=SHORT)
-        time.sleep(0.1)
-        assert not is_running(int((tmp_path / "pid").read_text()))
+        self.run("sh", "-c", f"sleep 60 >&- 2>&- & echo $! > {tmp_path}/pid; {ending}", limits=ENOUGH)
+        wait_for_end(int((tmp_path / "pid").read_text()))

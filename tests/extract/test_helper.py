@@ -27,7 +27,7 @@ def ask(*jobs: tuple[Header, tuple[bytes, ...]]) -> list[tuple[Header, list[byte
         "lenient": False,
     }
     given = b"".join(pack_message({**limits, **job}, *parts) for job, parts in jobs)
-    done = subprocess.run([sys.executable, "-P", helper.__file__], input=given, capture_output=True, timeout=20)
+    done = subprocess.run([sys.executable, "-P", helper.__file__], input=given, capture_output=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
     rest, answers = done.stdout, []
     while rest:

@@ -228,11 +228,11 @@ def test_plain_documents_need_no_pyld() -> None:
     ],
 )
 def test_hostile_documents_are_refused_fast(text: str, code: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     found = Found(text)
     assert code in found.problems
     assert found.lines == []
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -219,11 +219,11 @@ def test_a_cell_includes_its_header() -> None:
     ],
 )
 def test_pages_made_to_exhaust_are_cut(html: str, code: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     nquads, problems = extract(html)
     assert code in codes(problems)
     assert len(nquads) < 50_000_000
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
 
 
 def test_deeply_nested_items_need_no_stack() -> None:

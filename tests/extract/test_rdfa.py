@@ -304,7 +304,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages_take_bounded_time(name: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     out = read(HOSTILE[name])
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
     to_quads("\n".join(out.lines[:1000]))

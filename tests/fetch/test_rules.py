@@ -124,6 +124,17 @@ def test_hostile_patterns_take_no_longer_than_their_length(pattern: str) -> None
     assert time.process_time() - started < 0.5
 
 
+def test_thousands_of_hostile_patterns_disallow_what_would_take_too_long() -> None:
+    rules = Ruleset((True, f"/*a*b{number}".encode()) for number in range(30_000))
+    started = time.process_time()
+    for number in range(20):
+        found = rules.find_rule("/" + "a" * 8_000 + str(number))
+        assert found is not None
+        assert not found.allows
+    assert time.process_time() - started < 0.5
+    assert rules.find_rule("/usual") is None
+
+
 @given(st.lists(st.tuples(st.booleans(), st.text("/ab*$", max_size=7)), max_size=6), st.text("/ab$*", max_size=9))
 def test_verdicts_are_those_of_regular_expressions(lines: list[tuple[bool, str]], path: str) -> None:
     lines = [(allows, f"/{pattern}") for allows, pattern in lines]

@@ -3,9 +3,7 @@
 import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
-from rdfspider.config import FrontierConfig
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.hosts import backoff_gap_s
 from rdfspider.records import Discovered
 
 URLS = [f"https://a.org/{number}" for number in range(9)]
@@ -100,13 +98,6 @@ def test_a_kill_and_a_reboot(open_frontier: OpenFrontier, clock: HandClock) -> N
 def test_a_new_frontier_waits_for_nothing(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier, _ = start(open_frontier, clock)
     assert wait_for_request(frontier, clock) == 0
-
-
-def test_backoff_doubles_within_bounds() -> None:
-    config = FrontierConfig(backoff_s=10, max_backoff_s=100, max_wait_s=500)
-    assert [backoff_gap_s(errors, 0, config) for errors in (1, 2, 3, 4, 5, 5000)] == [10, 20, 40, 80, 100, 100]
-    assert backoff_gap_s(1, 300, config) == 300
-    assert backoff_gap_s(1, 1e12, config) == 500
 
 
 def test_hosts_with_ports_users_and_brackets_have_one_pace(open_frontier: OpenFrontier, clock: HandClock) -> None:

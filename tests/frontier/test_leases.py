@@ -211,6 +211,19 @@ def test_retry_after_is_kept_within_bounds(open_frontier: OpenFrontier, clock: H
         assert frontier.next_lease_in_s() == pytest.approx(wait_s)
 
 
+def test_an_error_shortens_no_pace(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(frontier={"backoff_s": 0.1, "delay_s": 2.0})
+    fill(frontier, *pages(9))
+    crawler = Crawler(frontier, clock)
+    crawler.robots_delay_s = 7.0
+    waits = []
+    for exchange in (Failure("", "reset"), Failure("", "first-byte-timeout", duration_s=3.0)):
+        page = crawler.next_page()
+        frontier.record(page, frontier.release(page, exchange))
+        waits.append(round(frontier.next_lease_in_s() or 0.0, 3))
+    assert waits == [7.0, 30.0]
+
+
 def test_a_url_gets_so_many_tries_at_the_tail_of_the_queue(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier = open_frontier()
     fill(frontier, *pages(3))

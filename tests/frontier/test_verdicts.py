@@ -2,7 +2,7 @@ import pytest
 from tests.frontier.conftest import capture
 
 from rdfspider.config import FrontierConfig
-from rdfspider.frontier.verdicts import MAX_TURNED_AWAY, is_error, judge_exchange, read_retry_after
+from rdfspider.frontier.verdicts import MAX_TURNED_AWAY, is_error, judge_exchange
 from rdfspider.records import Failure, Lease, Verdict
 
 CONFIG = FrontierConfig(attempts=3, max_redirects=2)
@@ -67,23 +67,3 @@ def test_some_failures_are_final(code: str) -> None:
         False,
         False,
     )
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("120", 120),
-        (" 7 ", 7),
-        ("Tue, 14 Nov 2023 22:14:20 GMT", 60),
-        ("Tue, 14 Nov 2000 22:14:20 GMT", 0),
-        ("soon", 0),
-        ("-5", 0),
-        ("", 0),
-        ("9" * 500, 999_999_999_999),
-        ("Tue, 99 Nov 99999 22:14:20 GMT", 0),
-        ("²", 0),
-    ],
-)
-def test_retry_after_is_a_number_or_a_date(value: str, seconds: float) -> None:
-    assert read_retry_after(capture(URL, 503, Retry_After=value), 1_700_000_000.0) == pytest.approx(seconds)
-    assert read_retry_after(capture(URL, 404, Retry_After=value), 1_700_000_000.0) == 0

@@ -70,6 +70,23 @@ def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatc
     asyncio.run(reopen())
 
 
+def test_a_link_is_judged_by_the_shard_that_found_it(tmp_path: Path) -> None:
+    """What widened the scope there may not have been heard here yet."""
+
+    async def receive() -> int:
+        committer, frontier, scope = open_committer(tmp_path)
+        committer.set_scope([HEARD])
+        assert not scope.admits(FOUND + "page")
+        committer.receive(1, 1, 1, [Discovered(FOUND + "page")])
+        frontier.commit()
+        known = frontier.counts.known
+        committer.close()
+        frontier.close()
+        return known
+
+    assert asyncio.run(receive()) == 1
+
+
 def test_what_waits_is_committed_in_parts_that_do_not_hold_up_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,6 +161,8 @@ def test_a_crawl_runs_and_goes_on(folder: Path) -> None:
         status = crawl.run(heard.append)
         assert (status.state, status.reason, status.totals.pages) == ("ended", "pages", 5)
         assert heard[0].state == "running"
+        assert heard[-1] == status and sum(one.is_over for one in heard) == 1
+        assert (status.shards[0].state, status.shards[0].connections) == ("ended", 0)
         assert crawl.status() == status
         status = Crawl.create(folder, pages=0).run()
     assert (status.state, status.reason, status.totals.pages) == ("ended", "finished", 12)

@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +26,7 @@ from web import (
     make_page,
     make_site,
     pages_of,
+    prolong,
     read_outcomes,
     read_responses,
 )
@@ -93,7 +95,7 @@ def test_running_it_again_asks_nobody_anything(tmp_path: Path) -> None:
         crawl(tmp_path / "crawl", *arguments)
         asked = len(web.log)
         before = read_responses(tmp_path / "crawl")
-        crawl(tmp_path / "crawl", *arguments, timeout_s=15)
+        crawl(tmp_path / "crawl", *arguments)
     assert len(web.log) == asked
     assert read_responses(tmp_path / "crawl") == before
     assert set(before) == site.urls
@@ -140,46 +142,50 @@ def test_what_was_archived_can_be_extracted_again(tmp_path: Path) -> None:
         crawl(tmp_path / "crawl", "http://a.test/", *QUICK, *web.resolve(EVERYWHERE))
     files = sorted(map(str, (tmp_path / "crawl").glob("shards/*/warc/*-pages-*.warc.gz")))
     line = [sys.executable, "-m", "rdfspider", "extract", *files]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True)
     names = {line.split('"')[1] for line in done.stdout.splitlines() if '"the thing of ' in line}
     assert names == {f"the thing of {url}" for url in site.urls}
 
 
 def test_ctrl_c_finishes_what_is_under_way(tmp_path: Path) -> None:
     site = make_site(["a.test", "b.test", "c.test"], 120, delay_s=0.05)
-    with Web(site) as web:
-        arguments = ["http://a.test/", "--scope", "any", "--delay", 0.02, "--shards", 2, *web.resolve(EVERYWHERE)]
-        more = {"frontier_ip_delay_s": 0.001, "frontier_duration_factor": 0.1}
-        with Crawling(tmp_path / "crawl", *arguments, **more) as crawling:
+    is_stopped = threading.Event()
+    with Web(prolong(site, "a.test", is_stopped.is_set)) as web:
+        seeds = ["http://a.test/", "http://a.test/more/0"]
+        arguments = [*seeds, "--scope", "any", "--delay", 0.02, "--shards", 2, *web.resolve(EVERYWHERE)]
+        with Crawling(tmp_path / "crawl", *arguments, frontier_ip_delay_s=0.001) as crawling:
             assert crawling.wait_until(lambda: len(web.log) >= 20)
             crawling.interrupt()
-            crawling.wait(15)
+            crawling.wait(60)
             assert crawling.status()["state"] == "stopped"
         stopped_at = len(pages_of(web.log))
-        assert stopped_at < 120
         assert len(read_outcomes(tmp_path / "crawl")) == stopped_at, "what was fetched was not put on record"
-        crawl(tmp_path / "crawl", *arguments, **more)
-    assert {exchange.url for exchange in pages_of(web.log)} == site.urls
+        is_stopped.set()
+        crawl(tmp_path / "crawl", *arguments)
+    assert {exchange.url for exchange in pages_of(web.log)} >= site.urls
     assert check_once(web.log) == [], "nothing was in flight, so nothing may be asked for again"
 
 
 def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path: Path) -> None:
     placing = {"a.test": "127.0.0.1", "slow.test": "127.0.0.2"}
     site = make_site(list(placing), 40)
-    slow = {"slow.test": 20.0}
+    slow, asked = {"slow.test": 600.0}, set()
 
     def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
         found = site(host, path, headers)
-        return Answer(found.status, found.body, delay_s=0.0 if path == "/robots.txt" else slow.get(host, 0.0))
+        if path == "/robots.txt":
+            return found
+        asked.add(host)
+        return Answer(found.status, found.body, delay_s=slow.get(host, 0.0))
 
     with Web(answer, list(placing.values())) as web:
         arguments = ["http://a.test/", "--scope", "any", "--delay", 0.02, "--shards", 2, *web.resolve(placing)]
-        with Crawling(tmp_path / "crawl", *arguments) as crawling:
-            assert crawling.wait_until(lambda: len(web.log) >= 6)
+        with Crawling(tmp_path / "crawl", *arguments, fetch_first_byte_timeout_s=150) as crawling:
+            assert crawling.wait_until(lambda: "slow.test" in asked and len(web.log) >= 6)
             crawling.interrupt()
-            time.sleep(0.5)
+            assert crawling.wait_until(lambda: "Ctrl-C once more stops at once" in crawling.stderr())
             crawling.interrupt()
-            crawling.wait(5)
+            crawling.wait(60)
         slow.clear()
         crawl(tmp_path / "crawl", *arguments)
     assert set(outcomes_of(tmp_path / "crawl")) == site.urls
@@ -193,7 +199,7 @@ def test_pause_resume_and_stop_from_another_terminal(tmp_path: Path) -> None:
         with Crawling(folder, *arguments, frontier_ip_delay_s=0.02) as crawling:
             assert crawling.wait_until(lambda: len(web.log) >= 5)
             command(folder, "pause")
-            time.sleep(0.5)
+            assert crawling.wait_until(crawling.is_paused)
             paused_at = len(web.log)
             time.sleep(1.5)
             assert len(web.log) == paused_at
@@ -201,7 +207,7 @@ def test_pause_resume_and_stop_from_another_terminal(tmp_path: Path) -> None:
             command(folder, "resume")
             assert crawling.wait_until(lambda: len(web.log) > paused_at + 5)
             command(folder, "stop")
-            assert crawling.wait(15) == 0
+            assert crawling.wait(60) == 0
             assert crawling.status()["state"] == "stopped"
     assert len(read_outcomes(folder)) == len(pages_of(web.log))
 
@@ -209,24 +215,27 @@ def test_pause_resume_and_stop_from_another_terminal(tmp_path: Path) -> None:
 def test_status_tells_how_it_goes_and_how_it_went(tmp_path: Path) -> None:
     site = make_site(["a.test", "b.test"], 60)
     folder = tmp_path / "crawl"
-    with Web(site) as web:
-        arguments = ["http://a.test/", "--scope", "any", "--delay", 0.05, "--shards", 2, "--json"]
-        with Crawling(folder, *arguments, *web.resolve(EVERYWHERE), frontier_ip_delay_s=0.01) as crawling:
+    is_told = threading.Event()
+    with Web(prolong(site, "a.test", is_told.is_set)) as web:
+        seeds = ["http://a.test/", "http://a.test/more/0"]
+        arguments = [*seeds, "--scope", "any", "--delay", 0.05, "--shards", 2, "--json", *web.resolve(EVERYWHERE)]
+        with Crawling(folder, *arguments, frontier_ip_delay_s=0.01) as crawling:
             assert crawling.wait_until(lambda: len(crawling.shard_pids()) == 2 and len(web.log) > 10)
             status = crawling.status()
+            is_told.set()
             assert status["state"] == "running"
             for beat in status["shards"]:
                 assert beat["memory_used_bytes"] > 1e6
                 assert beat["memory_total_bytes"] >= beat["memory_free_bytes"] > 0
-            assert crawling.wait(30) == 0
+            assert crawling.wait(60) == 0
             status = crawling.status()
     assert status["state"] == "ended"
-    assert status["totals"]["pages"] == 60
+    assert status["totals"]["pages"] == len(pages_of(web.log)) >= 60
     assert status["totals"]["done"] == len(read_outcomes(folder))
     assert status["totals"]["scheduled"] == status["totals"]["in_flight"] == 0
     lines = [json.loads(line) for line in crawling.stdout().splitlines()]
     assert lines
-    assert lines[-1]["totals"]["pages"] == 60
+    assert lines[-1]["totals"] == status["totals"]
 
 
 def test_a_folder_that_is_in_use_says_so(tmp_path: Path) -> None:
@@ -236,14 +245,16 @@ def test_a_folder_that_is_in_use_says_so(tmp_path: Path) -> None:
         with Crawling(tmp_path / "crawl", *arguments) as crawling:
             assert crawling.wait_until(lambda: len(web.log) >= 2)
             line = [sys.executable, "-m", "rdfspider", "crawl", "--dir", str(tmp_path / "crawl")]
-            second = subprocess.run(line, capture_output=True, text=True, timeout=20, check=False)
+            second = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
             assert crawling.process.poll() is None
     assert second.returncode == 2
     assert len(second.stderr.strip().splitlines()) == 1
     assert "use" in second.stderr
 
 
-def test_pages_are_asked_for_again_with_conditions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pages", [0, 100])
+def test_pages_are_asked_for_again_with_conditions(pages: int, tmp_path: Path) -> None:
+    """Nothing else is left to do in the second run, also where there is a limit: it must not be over before it has begun."""
     site = make_chain("a.test", 3)
     changed = make_page("http://a.test/1", ["/2"], padding_bytes=100)
 
@@ -257,11 +268,10 @@ def test_pages_are_asked_for_again_with_conditions(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with Web(answer) as web:
         arguments = ["http://a.test/", "--delay", 0, "--shards", 1, *web.resolve(EVERYWHERE)]
-        crawl(folder, *arguments, crawl_revisit_s=1.5)
+        crawl(folder, *arguments, crawl_revisit_s=86_400)
         first = len(pages_of(web.log))
         site.add("http://a.test/1", changed)
-        time.sleep(1.6)
-        crawl(folder, *arguments, crawl_revisit_s=1.5)
+        crawl(folder, *arguments, "--pages", pages, ahead_s=86_401)
     assert first == 3
     again = {exchange.path: exchange.status for exchange in pages_of(web.log)[first:]}
     assert again == {"/": 304, "/1": 200, "/2": 304}

@@ -44,7 +44,7 @@ def answer(url):
 
 @pytest.fixture
 def large_pages() -> Iterator[LargePages]:
-    pages = LargePages(RunConfig(extract_timeout_s=10))
+    pages = LargePages(RunConfig(extract_timeout_s=60))
     yield pages
     pages.close()
 
@@ -102,7 +102,7 @@ def test_a_page_that_kills_the_helper_costs_only_itself(large_pages: LargePages)
 
 @pytest.mark.usefixtures("documents")
 def test_a_page_that_takes_too_long_is_killed_and_the_loop_goes_on() -> None:
-    pages = LargePages(RunConfig(extract_timeout_s=2))
+    pages = LargePages(RunConfig(extract_timeout_s=5))
 
     async def run() -> tuple[list[Extraction], float]:
         await pages.extract(GOOD, CONFIG)
@@ -116,9 +116,9 @@ def test_a_page_that_takes_too_long_is_killed_and_the_loop_goes_on() -> None:
     (slow, good), longest_s = asyncio.run(run())
     pages.close()
     assert codes(slow) == ["too-slow"]
-    assert slow.problems[0].message == "its extraction was killed after 2 s"
+    assert slow.problems[0].message == "its extraction was killed after 5 s"
     assert good.statements
-    assert longest_s < 1.5
+    assert longest_s < 4
 
 
 def test_a_helper_that_died_between_two_pages_is_replaced(large_pages: LargePages) -> None:
@@ -176,4 +176,4 @@ def test_a_helper_whose_shard_is_gone_ends(large_pages: LargePages) -> None:
     helper = large_pages._helper
     assert helper is not None
     helper.connection.close()
-    assert helper.process.wait(10) == 0
+    assert helper.process.wait(60) == 0

@@ -8,7 +8,7 @@ import pytest
 
 from rdfspider import Crawl, Status
 from rdfspider.run import local
-from web import Web, make_page, make_site, read_outcomes
+from web import Answer, Web, make_page, make_site, read_outcomes
 
 POISON = """
 import os
@@ -47,16 +47,41 @@ def test_a_shard_that_beats_no_more_is_started_again(tmp_path: Path, monkeypatch
     assert stopped and status.shards[0].pid != stopped[0]
 
 
+@pytest.mark.parametrize("crawl_delay_s", [0, 2])
 def test_a_page_that_kills_a_shard_is_on_record_and_does_not_kill_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl_delay_s: int
 ) -> None:
+    """Also where its host comes up again long after the others."""
     (tmp_path / "sitecustomize.py").write_text(POISON)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    site = make_site(["a.test"], 10)
+    site = make_site(["a.test"], 5 if crawl_delay_s else 10)
+    rules = f"User-agent: *\nCrawl-delay: {crawl_delay_s}\n".encode()
+    site.robots["a.test"] = Answer(body=rules, content_type="text/plain")
     poisoned = sorted(site.urls)[3]
     site.add(poisoned, make_page(poisoned, head="<meta name=poison>"))
     with Web(site) as web:
         status = make_crawl(tmp_path / "crawl", web, delay_s=0.01).run()
-    assert (status.state, status.totals.pages) == ("ended", 10)
+    assert (status.state, status.totals.pages) == ("ended", len(site.urls))
     assert status.shards[0].epoch == 2
+    assert [exchange.url for exchange in web.log].count(poisoned) == 2
     assert {outcome.url for outcome in read_outcomes(tmp_path / "crawl")} == site.urls
+
+
+def test_a_shard_whose_disk_is_missing_does_not_begin_anew(tmp_path: Path) -> None:
+    """Also when the other shards have gone on for a while without it."""
+    folder = tmp_path / "crawl"
+    hosts = [f"site{number}.test" for number in range(10)]
+    seeds = [f"http://{host}/" for host in hosts]
+    site = make_site(hosts, 60)
+    with Web(site) as web:
+        settings = {"resolve": tuple(web.resolve({"*.test": "127.0.0.1"})[1::2]), "shards": 2, "scope": "any"}
+        pace = {"delay_s": 0.05, "ip_delay_s": 0.0, "min_free_bytes": 0, "allow_private": True}
+        Crawl.create(folder, seeds, pages=20, **settings, **pace).run()
+        shard = folder / "shards" / "001"
+        shard.rename(tmp_path / "elsewhere")
+        shard.mkdir()
+        crawl = Crawl.create(folder, pages=0, time_s=8)
+        status = crawl.run()
+    assert status.reason == "time"
+    assert not (shard / "frontier").exists()
+    assert {beat.shard for beat in status.shards} == {0, 1}

@@ -1,6 +1,6 @@
 """robots.txt as real servers have it: broken, slow, moved, huge, and well again. The server's log and the archive judge."""
 
-import time
+import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from web import (
     make_chain,
     make_page,
     pages_of,
+    prolong,
     read_outcomes,
 )
 
@@ -30,7 +31,8 @@ EVERYWHERE = {"*.test": "127.0.0.1"}
 RULES = b"User-agent: *\nDisallow: /private\n"
 PATHS = ("/", "/public", "/private/x", "/late")
 """What every host of the one big crawl has."""
-FIRST_BYTE_TIMEOUT_S = 0.5
+FIRST_BYTE_TIMEOUT_S = 2.0
+BACKOFF_S = 1.0
 
 
 def text(body: bytes, **fields: object) -> Answer:
@@ -140,6 +142,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:
             *scenarios.seeds,
             *("--delay", 0, "--shards", 2, *web.resolve(EVERYWHERE)),
             fetch_first_byte_timeout_s=FIRST_BYTE_TIMEOUT_S,
+            frontier_backoff_s=BACKOFF_S,
             frontier_give_up_errors=GIVE_UP_ERRORS,
         )
         log = sorted(web.log, key=lambda exchange: exchange.started)
@@ -189,16 +192,16 @@ def test_nothing_is_fetched_until_it_answers(crawled: Crawled, host: str) -> Non
     assert [exchange.path for exchange in (first, second, third)] == ["/robots.txt"] * 3
     assert not any(exchange.path == "/robots.txt" for exchange in more)
     # The first wait is the setting's, the second twice that.
-    least_s = (1.0, 1.0) if first.retry_after_s else (0.2, 0.4)
+    least_s = (1.0, 1.0) if first.retry_after_s else (BACKOFF_S, 2 * BACKOFF_S)
     slack_s = 0.001
     if host == "mute.test":
         # For the crawler it is over before the server answers; it has counted from a little before the server did.
-        least_s, slack_s = (FIRST_BYTE_TIMEOUT_S + 0.2, FIRST_BYTE_TIMEOUT_S + 0.4), 0.15
+        least_s, slack_s = (FIRST_BYTE_TIMEOUT_S + BACKOFF_S, FIRST_BYTE_TIMEOUT_S + 2 * BACKOFF_S), 0.8
         waits_s = second.started - first.started, third.started - second.started
     else:
         waits_s = second.started - first.ended, third.started - second.ended
     assert all(wait >= least - slack_s for wait, least in zip(waits_s, least_s, strict=True)), waits_s
-    assert sum(waits_s) < sum(least_s) + 4, "it was left alone for much longer than it had to be"
+    assert sum(waits_s) < sum(least_s) + 10, "it was left alone for much longer than it had to be"
 
 
 def test_a_host_whose_robots_txt_never_answers_is_given_up(crawled: Crawled) -> None:
@@ -238,7 +241,7 @@ def test_an_expired_copy_is_used_while_the_server_fails_and_replaced_when_it_is_
     folder = tmp_path / "crawl"
     with Web(answer) as web:
         flags = ["--delay", 0.02, "--shards", 1, *web.resolve(EVERYWHERE)]
-        crawl(folder, "http://a.test/", *flags, fetch_robots_ttl_s=1, frontier_ip_delay_s=0.001)
+        crawl(folder, "http://a.test/", *flags, fetch_robots_ttl_s=1, frontier_ip_delay_s=0.001, frontier_backoff_s=0.8)
     log = sorted(web.log, key=lambda exchange: exchange.started)
     robots = [exchange for exchange in log if exchange.path == "/robots.txt"]
     assert [exchange.status for exchange in robots] == [200, 501, 502, 503, 200]
@@ -269,23 +272,29 @@ def test_the_crawl_delay_for_this_crawler_is_kept(tmp_path: Path) -> None:
         crawl(tmp_path / "crawl", "http://named.test/", "http://endless.test/", *flags, **more)
     assert {exchange.url for exchange in pages_of(web.log)} == site.urls
     assert check_pace(web.log, {"named.test": 0.4, "endless.test": 0.6}) == []
-    assert len(check_pace(web.log, 1.2)) == 8, "they were asked less often than they wanted"
+    assert len(check_pace(web.log, 10)) == 8, "they were asked less often than they wanted"
 
 
 def test_copies_and_refusals_survive_a_kill(tmp_path: Path) -> None:
-    site = make_chain("a.test", 12)
+    site = make_chain("b.test", 1)
     site.robots["a.test"] = GOOD
-    site.add("http://b.test/", make_page("http://b.test/"))
-    site.robots["b.test"] = Answer(429, headers={"Retry-After": "3"})
-    with Web(site) as web:
-        arguments = ["http://a.test/", "http://b.test/", "--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE)]
+    site.robots["b.test"] = Answer(429, headers={"Retry-After": "8"})
+    is_killed = threading.Event()
+
+    def is_refusal_on_disk() -> bool:
+        """Each page of a chain is asked for once the one before is on disk, with all that came before that one."""
+        refused = next((exchange.ended for exchange in web.log if exchange.retry_after_s), None)
+        return refused is not None and sum(page.host == "a.test" and page.started > refused for page in web.log) > 3
+
+    with Web(prolong(site, "a.test", is_killed.is_set)) as web:
+        arguments = ["http://a.test/more/0", "http://b.test/", "--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE)]
         with Crawling(tmp_path / "crawl", *arguments, frontier_ip_delay_s=0.01) as crawling:
-            # Half a second is enough for any group to be on disk.
-            assert crawling.wait_until(lambda: len(web.log) > 2 and time.monotonic() > web.log[2].ended + 0.6)
+            assert crawling.wait_until(is_refusal_on_disk)
             kill = crawling.kill()
+        is_killed.set()
         site.robots["b.test"] = GOOD
         crawl(tmp_path / "crawl", *arguments, frontier_ip_delay_s=0.01)
-    assert {exchange.url for exchange in pages_of(web.log)} == site.urls
+    assert {exchange.url for exchange in pages_of(web.log)} > site.urls
     assert check_retry_after(web.log) == []
     asked = [(exchange.host, exchange.started > kill) for exchange in web.log if exchange.path == "/robots.txt"]
     assert sorted(asked) == [("a.test", False), ("b.test", False), ("b.test", True)]

@@ -4,7 +4,7 @@ from web.archives import Outcome, check_archives, read_outcomes, read_responses,
 from web.crawls import Crawling, command, crawl, wait_for_end
 from web.judges import check_address_pace, check_once, check_pace, check_retry_after, pages_of
 from web.server import Answer, Exchange, Web
-from web.sites import Site, make_chain, make_page, make_site
+from web.sites import Site, make_chain, make_page, make_site, prolong
 
 __all__ = [
     "Answer",
@@ -24,6 +24,7 @@ __all__ = [
     "make_page",
     "make_site",
     "pages_of",
+    "prolong",
     "read_outcomes",
     "read_responses",
     "read_visits",

@@ -16,13 +16,15 @@ from typing import Any, Self
 import psutil
 
 QUICK = {
-    # What a person would set for servers of their own; the defaults would make every error cost ten seconds.
+    # What a person would set for servers of their own; the defaults would make every error cost ten seconds, and every moment
+    # that a busy machine lets an answer wait ten such moments.
     "frontier_backoff_s": 0.2,
+    "frontier_duration_factor": 0,
     "run_min_free_bytes": 1_000_000,
 }
 
 
-def crawl(folder: Path, *arguments: object, timeout_s: float = 60.0, **settings: object) -> Crawling:
+def crawl(folder: Path, *arguments: object, timeout_s: float = 120.0, **settings: Any) -> Crawling:
     """Run a crawl to its end, which must be a good one."""
     with Crawling(folder, *arguments, **settings) as crawling:
         code = crawling.wait(timeout_s)
@@ -33,10 +35,10 @@ def crawl(folder: Path, *arguments: object, timeout_s: float = 60.0, **settings:
 class Crawling:
     """A crawl that was started; when the context ends, nothing of it is left.
 
-    Settings that have no flag are given by their names: `frontier_ip_delay_s=0.1`.
+    Settings that have no flag are given by their names: `frontier_ip_delay_s=0.1`. Its calendar may be ahead of the machine's.
     """
 
-    def __init__(self, folder: Path, *arguments: object, **settings: object) -> None:
+    def __init__(self, folder: Path, *arguments: object, ahead_s: float = 0.0, **settings: object) -> None:
         self.folder = folder
         self._errors = folder.with_name(folder.name + ".stderr")
         self._output = folder.with_name(folder.name + ".stdout")
@@ -47,6 +49,7 @@ class Crawling:
         with self._errors.open("ab") as errors, self._output.open("ab") as output:
             self.process = subprocess.Popen(
                 command,
+                env=_set_calendar(ahead_s) if ahead_s else None,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
@@ -67,7 +70,7 @@ class Crawling:
             self.kill()
             raise AssertionError(f"the crawl did not end within {timeout_s} s:\n{self.stderr()}") from None
 
-    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 30.0) -> bool:
+    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> bool:
         """Whether the condition came true before the crawl ended; never longer than the timeout."""
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
@@ -79,12 +82,11 @@ class Crawling:
         raise AssertionError(f"nothing came of waiting {timeout_s} s:\n{self.stderr()}")
 
     def kill(self) -> float:
-        """SIGKILL to the whole process group; the moment of it."""
-        moment = time.monotonic()
+        """SIGKILL to the whole process group; the moment when that was done."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(10)
-        return moment
+        self.process.wait(60)
+        return time.monotonic()
 
     def kill_parent(self) -> list[psutil.Process]:
         """SIGKILL to the process that was started alone, as a person does; its shards, returned, have to notice."""
@@ -94,15 +96,14 @@ class Crawling:
         with contextlib.suppress(psutil.NoSuchProcess):
             shards = psutil.Process(self.process.pid).children()
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
         return shards
 
     def kill_process(self, pid: int) -> float:
-        """SIGKILL to one of its processes."""
-        moment = time.monotonic()
+        """SIGKILL to one of its processes; the moment when that was done."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        return moment
+        return time.monotonic()
 
     def interrupt(self) -> None:
         """What Ctrl-C does: SIGINT to the group."""
@@ -123,15 +124,24 @@ class Crawling:
         return found
 
     def shard_pids(self) -> dict[int, int]:
-        """The processes of the shards that have been heard, by their numbers; read without starting a command, to be quick."""
+        """The processes of the shards that have been heard, by their numbers."""
+        return {beat["shard"]: beat["pid"] for beat in self._read_beats()}
+
+    def is_paused(self) -> bool:
+        """Whether the shards have heard of the pause, and nothing is under way any more."""
+        beats = self._read_beats()
+        return bool(beats) and all(beat["state"] == "paused" and not beat["counts"]["in_flight"] for beat in beats)
+
+    def _read_beats(self) -> list[dict[str, Any]]:
+        """The last one of each shard that has been heard; read without starting a command, to be quick."""
         try:
-            beats = json.loads((self.folder / "status.json").read_bytes())["shards"]
+            beats: list[dict[str, Any]] = json.loads((self.folder / "status.json").read_bytes())["shards"]
         except (FileNotFoundError, json.JSONDecodeError):
-            return {}
-        return {beat["shard"]: beat["pid"] for beat in beats}
+            return []
+        return beats
 
 
-def wait_for_end(process: psutil.Process, timeout_s: float = 30.0) -> float:
+def wait_for_end(process: psutil.Process, timeout_s: float = 60.0) -> float:
     """The moment when a process that is not our child is found dead, also if nobody has buried it."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -149,6 +159,12 @@ def wait_for_end(process: psutil.Process, timeout_s: float = 30.0) -> float:
 def command(folder: Path, name: str, *flags: str) -> str:
     """Another command for a crawl's folder, which must go well; its stdout."""
     line = [sys.executable, "-m", "rdfspider", name, "--dir", str(folder), *flags]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, f"{name} ended with {done.returncode}: {done.stderr}"
     return done.stdout
+
+
+def _set_calendar(ahead_s: float) -> dict[str, str]:
+    """The environment for processes whose calendar is ahead; see `calendar/sitecustomize.py`."""
+    folders = [str(Path(__file__).with_name("calendar")), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "CALENDAR_AHEAD_S": str(ahead_s)}

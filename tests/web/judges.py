@@ -13,8 +13,8 @@ from web.server import Exchange
 
 MAX_DURATION_GAP_S = 60.0
 """The longest gap that a slow answer asks for."""
-ON_THE_WAY_S = 0.2
-"""A request that was on its way when the crawler was killed is read by the server a little later; no start is so quick."""
+ON_THE_WAY_S = 1.0
+"""A request that was on its way when the crawler was killed is read by the server a little later; hardly a start is so quick."""
 TOLERANCE_S = 0.001
 """The clocks of crawler and server are the same; this is for the rounding of timers."""
 

@@ -82,13 +82,13 @@ class Web:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(10):
+        if not self._ready.wait(60):
             raise RuntimeError("the loopback web did not start")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(60)
 
     def resolve(self, placing: Mapping[str, str]) -> list[str]:
         """The flags that lead a crawl to this server: patterns of host names to addresses of it."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from web.server import Answer
+from web.server import Answer, Answers
 
 NOT_FOUND = Answer(404, b"<title>There is nothing here</title>")
 
@@ -77,3 +77,18 @@ def make_chain(host: str, length: int) -> Site:
     for number, url in enumerate(urls):
         site.add(url, make_page(url, urls[number + 1 : number + 2]))
     return site
+
+
+def prolong(answers: Answers, host: str, is_over: Callable[[], bool]) -> Answers:
+    """Those answers, and `/more/0`, `/more/1`, … on a host, of which each leads to the next until something has come true.
+
+    A crawl that has the first of them among its seeds is not over before, however slow the machine is.
+    """
+
+    def answer(asked: str, path: str, headers: Mapping[str, str]) -> Answer:
+        start, _, number = path.rpartition("/")
+        if (asked, start) != (host, "/more"):
+            return answers(asked, path, headers)
+        return make_page(f"http://{host}{path}", [] if is_over() else [f"/more/{int(number) + 1}"])
+
+    return answer

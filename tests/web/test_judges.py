@@ -94,7 +94,7 @@ def test_a_kill_excuses_few_pages_and_only_those_before_it() -> None:
 
 def test_a_request_may_be_on_its_way_at_the_kill() -> None:
     assert wrong_of([ask(3.05, "/1"), ask(5, "/1")], kills=(3.0,), most_lost=1) == 0
-    assert wrong_of([ask(3.5, "/1"), ask(5, "/1")], kills=(3.0,), most_lost=1) == 1
+    assert wrong_of([ask(4.5, "/1"), ask(6, "/1")], kills=(3.0,), most_lost=1) == 1
 
 
 def test_a_kill_does_not_excuse_what_had_been_safe_for_long() -> None:

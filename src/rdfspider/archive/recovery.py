@@ -93,7 +93,9 @@ def _recover_segment(path: Path, length: int, checks_end: bool) -> int:
         size = path.stat().st_size
     except FileNotFoundError:
         return 0
-    if size >= length and (not checks_end or has_sound_end(path, length)):
+    if not size:
+        sound = 0
+    elif size >= length and (not checks_end or has_sound_end(path, length)):
         sound = length
     else:
         sound = find_sound_length(path, min(size, length))

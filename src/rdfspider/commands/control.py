@@ -27,7 +27,7 @@ def status(
 
 
 def pause(*, folder: Folder) -> None:
-    """Let a running crawl finish what is under way, and wait."""
+    """Let a running crawl finish what is under way, and wait; return when nothing is under way any more."""
     Crawl.open(folder).pause()
 
 

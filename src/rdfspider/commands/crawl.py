@@ -15,7 +15,7 @@ import typer
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.settings import Asked, find_name
-from rdfspider.run.folder.status import Status, encode_status, write_line, write_summary
+from rdfspider.run.folder.status import Status, encode_status, warn_of_nothing, write_line, write_summary
 
 FLAGS = {
     "crawl.pages": "--pages",
@@ -40,9 +40,7 @@ _EXIT_CODES = {"interrupted": 128 + signal.SIGINT, "terminated": 128 + signal.SI
 def crawl(
     seeds: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[SEED]...", help="URLs to start from; without a scheme they are https.", show_default=False
-        ),
+        typer.Argument(metavar="SEED", help="URLs to start from; without a scheme they are https.", show_default=False),
     ] = None,
     *,
     folder: Annotated[
@@ -152,10 +150,11 @@ def crawl(
     progress = _Progress(as_json)
     with _show_log():
         status = found.run(progress.show)
-    progress.finish(status)
     code = 128 + signal.SIGPIPE if progress.is_unread else _EXIT_CODES.get(status.reason, 0)
     if status.state == "stopped":
         _say("stopped; run the same command to go on")
+    if warning := warn_of_nothing(status):
+        _say(warning)
     raise typer.Exit(code)
 
 
@@ -170,24 +169,19 @@ class _Progress:
         """Whether nobody reads the JSON any more, as in `| head`; that ends the crawl."""
 
     def show(self, status: Status) -> None:
-        """A line of JSON each time; for people now and then, and when something changes."""
+        """A line of JSON each time; for people now and then, when something changes, and some lines at the end."""
         if status.reason == "interrupted" and self._state not in ("stopping", "stopped"):
             _say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
         has_changed = status.state != self._state
         self._state = status.state
         if self._as_json:
             self._write_json(status)
-        elif not status.is_over and (has_changed or time.monotonic() >= self._next):
-            self._next = time.monotonic() + _LINE_EVERY_S
-            _show(write_line(status))
-
-    def finish(self, status: Status) -> None:
-        """The last word."""
-        if self._as_json:
-            self._write_json(status)
-        else:
+        elif status.is_over:
             for line in write_summary(status):
                 _show(line)
+        elif has_changed or time.monotonic() >= self._next:
+            self._next = time.monotonic() + _LINE_EVERY_S
+            _show(write_line(status))
 
     def _write_json(self, status: Status) -> None:
         if self.is_unread:
@@ -199,7 +193,8 @@ class _Progress:
             self.is_unread = True
             # What Python would still write at its exit goes nowhere.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            signal.raise_signal(signal.SIGTERM)
+            if not status.is_over:
+                signal.raise_signal(signal.SIGTERM)
 
 
 @contextmanager
@@ -219,7 +214,7 @@ def _split_settings(texts: Iterable[str]) -> dict[str, Asked]:
     found = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals:
+        if not equals or not name.strip():
             raise UsageError(f"--set {text}: not allowed; it may be SETTING=VALUE, such as crawl.pages_per_host=100")
         found[find_name(name.strip())] = Asked(value.strip(), f"--set {name.strip()}")
     return found

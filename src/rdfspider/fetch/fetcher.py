@@ -4,7 +4,6 @@ What to do after a failure is the frontier's to say, not decided here.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -15,7 +14,7 @@ from rdfspider.fetch.dns import Clock, Resolver
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.fetch.transport import Transport
 from rdfspider.records import Capture, Failure, Lease, RobotsState
-from rdfspider.urls import resolve_links
+from rdfspider.urls import host_of, resolve_links
 
 ACCEPT = (
     "text/html, application/xhtml+xml;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.8, application/rdf+xml;q=0.8, "
@@ -25,8 +24,9 @@ ACCEPT = (
 MAX_ROBOTS_REDIRECTS = 5
 """RFC 9309, 2.3.1.2: at least five in a row are followed."""
 
+# A header is as long as its server likes, and what is judged is remembered.
+_MAX_TYPE_CHARS = 200
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_HOST = re.compile(r"https?://(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:]*)")
 
 # Types that hold no statements. `application/octet-stream` is what servers call a download.
 _UNWANTED = frozenset(
@@ -121,7 +121,7 @@ class Fetcher:
         self._clock = clock
         self._pace = pace
         self._wanted_types = tuple(name.lower() for name in wanted_types)
-        self._keeps = lru_cache(maxsize=1024)(self._judge_type)
+        self._judge_known_type = lru_cache(maxsize=1024)(self._judge_type)
 
     async def fetch_page(self, lease: Lease, address: str) -> Capture | Failure:
         """Ask for the lease's page, only if it has changed where it is known. The caller has leave to ask the address."""
@@ -178,7 +178,7 @@ class Fetcher:
             target = find_redirect(exchange)
             if target is None or target in asked_urls or hop == MAX_ROBOTS_REDIRECTS:
                 return exchange
-            url, host = target, _host_of(target)
+            url, host = target, host_of(target)
             answer = await self.resolver.resolve(host)
             if not answer.addresses:
                 return Failure(url, answer.failure or "dns", f"{host}, where robots.txt redirects to")
@@ -216,15 +216,12 @@ class Fetcher:
             return True  # SVG has RDF in it now and then.
         return media_type not in _UNWANTED and not media_type.startswith(_UNWANTED_STARTS)
 
+    def _keeps(self, content_type: str) -> bool:
+        return self._judge_known_type(content_type[:_MAX_TYPE_CHARS])
+
     def _keeps_data(self, content_type: str) -> bool:
         return self._keeps(content_type) or content_type.partition(";")[0].strip().lower() in _DOWNLOADS
 
 
 def _is_named_data(url: str) -> bool:
     return url.partition("?")[0].lower().endswith(_DATA_ENDINGS)
-
-
-def _host_of(url: str) -> str:
-    """The host as it stands in a normal URL; IPv6 in brackets."""
-    match = _HOST.match(url)
-    return match[1] if match else ""

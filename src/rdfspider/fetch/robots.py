@@ -6,11 +6,10 @@ there is an answer: a line that is not understood is passed over, and does not e
 
 import re
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.rules import Rule, Ruleset, read_target
+from rdfspider.pace import backoff_gap_s, read_retry_after
 from rdfspider.records import Capture, Failure, RobotsState
 
 MAX_ROBOTS_BYTES = 500 * 1024
@@ -151,12 +150,12 @@ def judge_robots(
         return RobotsState("rules", now, now + lifetime_s, body, now, reason)
     if status == 429:
         # By its number it would be an "unavailable" one, which allows all; what it says is: not now.
-        retry_after_s = _read_retry_after(exchange, now)
+        retry_after_s = read_retry_after(exchange, now)
         return _judge_unreachable(previous, reason, now, retry_after_s, pace, config, is_refusal=True)
     if 300 <= status < 500 and status != 304:
         # 2.3.1.3, and for a redirect that leads nowhere, or on and on, 2.3.1.2.
         return RobotsState("allow", now, now + _read_lifetime(exchange, config), reason=reason)
-    return _judge_unreachable(previous, reason, now, _read_retry_after(exchange, now), pace, config)
+    return _judge_unreachable(previous, reason, now, read_retry_after(exchange, now), pace, config)
 
 
 def _judge_unreachable(
@@ -175,8 +174,7 @@ def _judge_unreachable(
     """
     errors = previous.errors + 1 if previous else 1
     since = previous.fetched if previous and previous.errors else now
-    backoff_s = min(pace.backoff_s * 2.0 ** min(errors - 1, 30), pace.max_backoff_s)
-    wait_s = max(backoff_s, min(retry_after_s, pace.max_wait_s))
+    wait_s = backoff_gap_s(errors, retry_after_s, pace)
     body, body_fetched = (previous.body, previous.body_fetched) if previous else (b"", 0.0)
     if is_refusal:
         return RobotsState("unreachable", since, now + wait_s, body, body_fetched, reason, errors)
@@ -200,19 +198,6 @@ def _read_lifetime(capture: Capture, config: FetchConfig) -> float:
     if age.isascii() and age.isdigit() and len(age) < 10:
         fresh_s -= int(age)
     return min(max(fresh_s, _MIN_LIFETIME_S), config.robots_ttl_s)
-
-
-def _read_retry_after(capture: Capture, now: float) -> float:
-    """The seconds that a Retry-After header asks for, whether as a number or as a date; 0 where there is none."""
-    value = capture.header("retry-after").strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:10])
-    try:
-        date = parsedate_to_datetime(value[:100])
-        moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return 0.0
-    return max(moment - now, 0.0)
 
 
 def _cut(body: bytes, is_whole: bool = True) -> bytes:

@@ -49,6 +49,12 @@ class Rule(NamedTuple):
         return target.find(last, position) >= 0
 
 
+# Patterns times characters of a URL that are worth comparing, some ten milliseconds: thousands of patterns for a usual URL.
+_MAX_WORK = 4_000_000
+_TOO_MUCH = Rule(0, False, ("/",), False, b"")
+"""Who asks for more gets what is safe."""
+
+
 class Ruleset:
     """All rules for one crawler, laid out so that most are never looked at."""
 
@@ -70,6 +76,8 @@ class Ruleset:
 
     def find_rule(self, target: str) -> Rule | None:
         """The rule that decides on a path and query, which `read_target` has made; None when no rule matches."""
+        if len(self._patterns) * len(target) > _MAX_WORK:
+            return _TOO_MUCH
         best = self._find_best(target, None)
         path, mark, query = target.partition("?")
         if "%" in query and (other := _SAME_IN_QUERY.sub(_unescape, query)) != query:

@@ -106,6 +106,14 @@ class ActiveHosts:
         host.due = None
         self.settle_leaving(host)
 
+    def recall(self, host: Host) -> None:
+        """Bring a host back that was given up, or that is to be as soon as nothing of it is under way."""
+        self._hosts.set_status(host, NORMAL)
+        if host.is_active:
+            host.leaving = None
+        elif host.record.queued:
+            self._places.put_front(host)
+
     def settle_leaving(self, host: Host) -> None:
         """Let a host go that is to leave, if nothing of it is under way any more."""
         if host.leaving is None or not host.is_quiet:

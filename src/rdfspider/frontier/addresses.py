@@ -135,7 +135,9 @@ class AddressClocks:
         now = self._clock.monotonic()
         for clock in self._addresses.values():
             if clock.holder is not None and clock.expires <= now:
+                # Its last request may have ended just now.
                 clock.holder = None
+                clock.free_at = max(clock.free_at, now + self._delay_s)
         orders = self._serve_all(now)
         over = [
             key

@@ -22,6 +22,8 @@ from rdfspider.frontier.ledger import (
     DISALLOWED,
     DONE,
     FAILED,
+    SCHEDULED,
+    Row,
     decode_row,
     decode_url,
     encode_row,
@@ -29,6 +31,7 @@ from rdfspider.frontier.ledger import (
 )
 from rdfspider.frontier.mail import Inbox, Outbox
 from rdfspider.frontier.origins import Origins
+from rdfspider.frontier.outages import Outages
 from rdfspider.frontier.places import Places
 from rdfspider.frontier.queues import Queues, Slot
 from rdfspider.frontier.schedule import Schedule
@@ -124,7 +127,7 @@ class Frontier:
     def next_lease_in_s(self) -> float | None:
         """Seconds until `lease` may give something; None when nothing waits. Hosts that were given up and future visits do
         not count, nor what is staged or in flight."""
-        return self._active.next_in_s()
+        return 0.0 if self._schedule.has_due_visits() else self._active.next_in_s()
 
     def resolved(self, lease: Lease, answer: Addresses) -> None:
         """A name's lease ends with the answer."""
@@ -183,6 +186,8 @@ class Frontier:
                 row.quads = quads
             row.segment, row.offset = position or ("", 0)
             self._count_final(slot, verdict, body_bytes, quads)
+            if row.state == FAILED and row.found_as == "seed" and not row.status:
+                self._outages.note_seed(host.number, slot.sequence)
         else:
             row.turn += 1
             self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
@@ -260,28 +265,42 @@ class Frontier:
 
         Reads the whole ledger, and commits by itself: it is for the start, when nothing else is staged.
         """
-        rescheduled = 0
+        lost = 0
         for key, value in self._ledger.iterate(b"", b"\xff" * 8):
             row = decode_row(value)
             if row.segment != segment or row.offset < offset:
                 continue
-            number, sequence = unpack_row(key)
-            host = self._hosts.get(number)
-            if 200 <= row.status < 300:
-                self._state.counts.pages -= 1
-                self._hosts.count_page(host, -1)
-            if host.record.status == OVER_BUDGET:
-                self._hosts.set_status(host, NORMAL)
-                self._places.put_front(host)
             # The page is no longer there to be unchanged from: it is asked for without conditions, and kept as it comes.
-            row.etag = row.last_modified = row.digest = ""
-            row.captured = 0.0
-            self._schedule.add_again(host, sequence, row, decode_url(value))
-            rescheduled += 1
-            if rescheduled % _ROWS_A_COMMIT == 0:
+            row.etag = row.last_modified = row.digest = row.segment = ""
+            row.captured, row.offset = 0.0, 0
+            if row.state == SCHEDULED:
+                # Its next visit is due anyway.
+                self._ledger.put(key, encode_row(row, decode_url(value)))
+            else:
+                self._schedule_lost(key, row, decode_url(value))
+            lost += 1
+            if lost % _ROWS_A_COMMIT == 0:
                 self.commit()
         self.commit()
-        return rescheduled
+        return lost
+
+    def retry_seeds(self, limit: int) -> int:
+        """Stage anew, for a start, at most so many of the seeds and hosts of seeds that gave no answer; how many there were.
+
+        They must be committed before the next are asked for.
+        """
+        found = self._outages.take_unanswered(limit)
+        for number, sequence in found:
+            host = self._hosts.get(number)
+            self._outages.forget_addresses(host)
+            if sequence is None:
+                self._outages.end_silence(host)
+                continue
+            value = self._ledger.get(pack_row(number, sequence))
+            row = decode_row(value)
+            if row.state == FAILED:
+                self._schedule.add_again(host, sequence, row, decode_url(value))
+        return len(found)
 
     def table_bytes(self) -> dict[str, int]:
         """What each table takes on disk, and the log of what is not in a table yet."""
@@ -307,10 +326,11 @@ class Frontier:
         self._outbox = Outbox(store, calendar.epoch, self._state.outbox_bytes)
         self._inbox = Inbox(store)
         self._active = ActiveHosts(self._hosts, self._places, self._queues, config, clock, counts)
-        parts = Parts(self._hosts, self._active, self._queues, self._origins, self._to_url_id)
+        self._outages = Outages(store, self._hosts, self._active, self._origins, config.frontier, clock)
+        parts = Parts(self._hosts, self._active, self._queues, self._origins, self._outages, self._to_url_id)
         self._leases = Leases(parts, config, clock, counts)
         self._schedule = Schedule(
-            store, self._sieve, self._hosts, self._queues, self._visits, config, clock, counts, priority
+            store, self._sieve, self._hosts, self._queues, self._visits, self._outages, config, clock, counts, priority
         )
 
     def _apply_limits(self) -> None:
@@ -352,11 +372,24 @@ class Frontier:
             self._visits.put(row.next_visit, self._to_url_id(slot.host.number, slot.sequence))
             counts.future_visits += 1
 
+    def _schedule_lost(self, key: bytes, row: Row, url: str) -> None:
+        number, sequence = unpack_row(key)
+        host = self._hosts.get(number)
+        if 200 <= row.status < 300:
+            self._state.counts.pages -= 1
+            self._hosts.count_page(host, -1)
+        if host.record.status == OVER_BUDGET:
+            self._hosts.set_status(host, NORMAL)
+            self._places.put_front(host)
+        self._schedule.add_again(host, sequence, row, url)
+
     def _place(self, host: Host) -> None:
         """Before a commit: a host with scheduled URLs has a place that fits them, one without has none."""
         self._active.settle_empty(host)
         record = host.record
         if not record.queued:
+            return
+        if not record.place and self._outages.keep_out(host):
             return
         is_front = record.place[:1] < bytes((PRIORITIES,))
         if not record.place or (is_front and not host.is_active and min(record.queued) < record.place[0]):

@@ -17,9 +17,10 @@ from rdfspider.domains import Domains
 from rdfspider.frontier.calendar import Calendar, Stamp
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
-from rdfspider.frontier.keys import host_of, pack_host, pack_name
+from rdfspider.frontier.keys import pack_host, pack_name
 from rdfspider.frontier.store import Store
 from rdfspider.records import Addresses
+from rdfspider.urls import host_of_authority
 
 if TYPE_CHECKING:
     from rdfspider.frontier.queues import Queue, Slot
@@ -63,6 +64,8 @@ class HostRecord(Struct, array_like=True):
     addresses: Addresses | None = None
     crawl_delays: dict[str, float] = {}
     """By origin, where robots.txt asks for one."""
+    is_seeded: bool = False
+    """Whether a seed, or what one redirects to, is among its URLs."""
 
     @property
     def last_request(self) -> Stamp:
@@ -192,7 +195,7 @@ class Hosts:
         """The number of a URL's host; None when the host is new."""
         number = self._numbers.get(authority)
         if number is None:
-            name = host_of(authority)
+            name = host_of_authority(authority)
             number = self._staged_names.get(name)
             if number is None:
                 found = self._names.get(pack_name(name))
@@ -204,7 +207,7 @@ class Hosts:
 
     def create(self, authority: str) -> Host:
         """A host that was not known, staged."""
-        name = host_of(authority)
+        name = host_of_authority(authority)
         # The first is 1, so that no URL has the id 0, which stands for none.
         self._counts.hosts += 1
         number = self._counts.hosts
@@ -237,6 +240,13 @@ class Hosts:
         # Of requests side by side one may have been told to wait; the answers of the others do not shorten that.
         host.ready_at = max(host.ready_at, now + gap_s)
         record.gap_s = host.ready_at - now
+        self.changed[host.number] = host
+
+    def shorten_gap(self, host: Host, gap_s: float) -> None:
+        """Have no more than this gap follow the last request."""
+        record = host.record
+        record.gap_s = min(record.gap_s, gap_s)
+        host.ready_at = self._clock.monotonic() + self._wait_s(record)
         self.changed[host.number] = host
 
     def count_scheduled(self, host: Host, urls: int) -> None:
@@ -293,11 +303,11 @@ class Hosts:
                 del self._memory[number]
 
     def _load(self, number: int, record: HostRecord) -> Host:
-        ready_at = self._clock.monotonic() + self._calendar.wait_s(
-            record.last_request, record.gap_s, self._config.delay_s
-        )
-        host = self._memory[number] = Host(number, record, ready_at)
+        host = self._memory[number] = Host(number, record, self._clock.monotonic() + self._wait_s(record))
         return host
+
+    def _wait_s(self, record: HostRecord) -> float:
+        return self._calendar.wait_s(record.last_request, record.gap_s, self._config.delay_s)
 
     def _remember(self, authority: str, number: int) -> None:
         if len(self._numbers) >= _RECENT_NUMBERS:
@@ -311,14 +321,8 @@ decode_host = Decoder(HostRecord).decode
 
 
 def pace_gap_s(host: Host, duration_s: float, config: FrontierConfig) -> float:
-    """The gap that follows a request that went well."""
+    """The gap that follows every request, at least."""
     if not config.delay_s:
         return 0.0
     crawl_delay_s = min(max(host.record.crawl_delays.values(), default=0.0), config.max_wait_s)
     return max(config.delay_s, crawl_delay_s, min(config.duration_factor * duration_s, _MAX_DURATION_GAP_S))
-
-
-def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> float:
-    """The gap that follows an error, the nth in a row."""
-    backoff_s = min(config.backoff_s * 2.0 ** min(errors - 1, 30), config.max_backoff_s)
-    return max(backoff_s, min(retry_after_s, config.max_wait_s))

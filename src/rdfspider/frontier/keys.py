@@ -65,19 +65,6 @@ def from_url_id(url_id: int) -> tuple[int, int, int]:
     )
 
 
-def authority_of(url: str) -> str:
-    """What is between the slashes: host, and port and user where there are any."""
-    return url.split("/", 3)[2]
-
-
-def host_of(authority: str) -> str:
-    """The host of an authority, an IPv6 address with its brackets."""
-    host = authority.rpartition("@")[2]
-    if host.endswith("]"):
-        return host
-    return host.partition(":")[0] if host[:1] != "[" else host.rpartition(":")[0]
-
-
 def origin_of(url: str) -> str:
     """Scheme, host and port: what a robots.txt is for."""
     scheme, _, rest = url.partition("://")

@@ -7,6 +7,7 @@ was never given, as its URL is still in its queue.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 from msgspec.structs import replace
 
@@ -14,13 +15,14 @@ from rdfspider.config import Config
 from rdfspider.frontier.active import FRONT, ActiveHosts
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
-from rdfspider.frontier.hosts import GIVEN_UP as IS_GIVEN_UP
 from rdfspider.frontier.hosts import OVER_BUDGET as IS_OVER_BUDGET
-from rdfspider.frontier.hosts import Host, Hosts, backoff_gap_s, pace_gap_s
-from rdfspider.frontier.keys import GIVEN_UP, OVER_BUDGET, origin_of
-from rdfspider.frontier.origins import Origins
+from rdfspider.frontier.hosts import Host, Hosts, pace_gap_s
+from rdfspider.frontier.keys import OVER_BUDGET, origin_of
+from rdfspider.frontier.origins import Origins, is_silent
+from rdfspider.frontier.outages import Outages
 from rdfspider.frontier.queues import Queues, Slot
-from rdfspider.frontier.verdicts import is_error, judge_exchange, read_retry_after
+from rdfspider.frontier.verdicts import is_error, judge_exchange
+from rdfspider.pace import backoff_gap_s, read_retry_after
 from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, Verdict
 
 # URLs of a host that are read at once, and that it is asked for before others may come in.
@@ -46,6 +48,7 @@ class Parts:
     active: ActiveHosts
     queues: Queues
     origins: Origins
+    outages: Outages
     to_url_id: Callable[[int, int], int]
     """The id of a URL from host number and sequence."""
 
@@ -58,6 +61,7 @@ class Leases:
         self._active = parts.active
         self._queues = parts.queues
         self._origins = parts.origins
+        self._outages = parts.outages
         self._to_url_id = parts.to_url_id
         self._config = config.frontier
         self._clock = clock
@@ -91,7 +95,7 @@ class Leases:
             host.record.addresses = replace(answer, expires=expires)
             self._hosts.mark_changed(host)
         else:
-            self._count_error(host, max(answer.expires - self._clock.now(), 0.0))
+            self._count_error(host, None, wait_s=answer.expires - self._clock.now())
         self.wake(host)
 
     def learned(
@@ -107,7 +111,10 @@ class Leases:
         else:
             host.record.crawl_delays.pop(origin, None)
         if robots.rule == "unreachable" or is_error(exchange):
-            self._count_error(host, read_retry_after(exchange, self._clock.now()))
+            is_unreachable = robots.rule == "unreachable"
+            if is_unreachable and robots.errors >= self._config.give_up_errors:
+                robots = replace(robots, expires=max(robots.expires, self._clock.now() + self._config.give_up_s))
+            self._count_error(host, exchange, is_of_origin=is_unreachable)
         else:
             self._count_answer(host, exchange.duration_s if exchange else 0.0)
             # It must outlive the gap that follows it, or a host with a long one would be asked for nothing else.
@@ -139,7 +146,7 @@ class Leases:
         if not judgement.is_host_error:
             self._count_answer(host, exchange.duration_s, slot.leased_at)
         else:
-            self._count_error(host, read_retry_after(exchange, self._clock.now()), slot.leased_at)
+            self._count_error(host, exchange, slot.leased_at)
         self.wake(host)
         return judgement.verdict
 
@@ -180,7 +187,7 @@ class Leases:
         host.in_flight -= 1
         host.asides -= 1
         if is_error(exchange):
-            self._count_error(host, read_retry_after(exchange, self._clock.now()))
+            self._count_error(host, exchange)
         else:
             self._count_answer(host, exchange.duration_s)
         self.wake(host)
@@ -278,34 +285,36 @@ class Leases:
         )
 
     def _next_slot(self, host: Host, wall: float, needs_robots: bool) -> Slot | None:
-        """The next URL of a host whose origin may be asked; None when there is none now."""
-        for origin in [origin for origin, until in host.blocked.items() if until <= wall]:
-            self._release_held(host, origin)
-        doubtful: list[Slot] = []
-        while host.run or not doubtful:
-            if not host.run and not self._read_run(host):
-                return None
+        """The next URL of a host whose origin may be asked; None when there is none now.
+
+        An origin whose robots.txt could not be had is tried again when its time has come. After an error all others go
+        before it, so that none that is well waits for one that is not, or is given up with it.
+        """
+        is_well = not host.record.errors
+        due = wall if needs_robots else inf
+        if is_well or not needs_robots:
+            self._release_due(host, due)
+        while host.run or self._read_run(host):
             slot = host.run.popleft()
             if not needs_robots:
                 return slot
             origin = slot.origin
             if origin not in host.asking:
                 robots = self._origins.get(host.number, origin)
-                if robots is None or robots.rule != "unreachable":
-                    host.run.extend(doubtful)
+                if robots is None or robots.rule != "unreachable" or (is_well and robots.expires <= wall):
                     return slot
-                if robots.expires <= wall:
-                    doubtful.append(slot)
-                    continue
-                host.blocked[origin] = self._blocked_until(robots)
+                host.blocked[origin] = robots.expires
             host.held.setdefault(origin, []).append(slot)
             self._holding.add(host)
-        # Nothing but origins that did not answer last time: one of them is tried again.
-        host.run.extend(doubtful)
-        return host.run.popleft()
+        if host.blocked and not host.asking:
+            self._release_due(host, due)
+            if host.run:
+                return host.run.popleft()
+            self._wait_for_origins(host)
+        return None
 
     def _read_run(self, host: Host) -> bool:
-        """Read the next URLs of a host; when there are none, see what is to become of it."""
+        """Read the next URLs of a host, unless others should have their turn; whether there are any."""
         if host.asking:
             return False
         if not host.held and host.queues and self._active.wants_out():
@@ -313,30 +322,25 @@ class Leases:
             return False
         if not host.held or self._may_hold_more(host):
             host.run.extend(self._queues.read_run(host, RUN_URLS))
-        if host.run:
-            return True
-        if host.blocked:
-            self._wait_for_origins(host)
-        return False
+        return bool(host.run)
 
     def _may_hold_more(self, host: Host) -> bool:
         self._holding = {other for other in self._holding if other.held}
         return sum(map(len, host.held.values())) < max(min(_MAX_HELD, _ALL_HELD // len(self._holding)), _MIN_HELD)
 
     def _wait_for_origins(self, host: Host) -> None:
-        wall = self._clock.now()
-        until = min(host.blocked.values())
-        wake_at = self._clock.monotonic() + max(until - wall, 0.0)
+        """Nothing is left but URLs of origins that must wait; where all of those were given up, so is the host."""
+        wake_at = self._clock.monotonic() + max(min(host.blocked.values()) - self._clock.now(), 0.0)
         known = [self._origins.get(host.number, origin) for origin in host.blocked]
         if all(robots and robots.errors >= self._config.give_up_errors for robots in known):
-            self._give_up(host, wake_at)
+            silent = any(robots and is_silent(robots) for robots in known)
+            self._outages.give_up(host, wake_at, is_silent=silent)
         else:
             self._active.push(host, max(host.ready_at, wake_at))
 
-    def _blocked_until(self, robots: RobotsState) -> float:
-        if robots.errors >= self._config.give_up_errors:
-            return max(robots.expires, robots.fetched + self._config.give_up_s)
-        return robots.expires
+    def _release_due(self, host: Host, wall: float) -> None:
+        for origin in [origin for origin, until in host.blocked.items() if until <= wall]:
+            self._release_held(host, origin)
 
     def _release_held(self, host: Host, origin: str) -> None:
         host.blocked.pop(origin, None)
@@ -360,19 +364,30 @@ class Leases:
             host.record.errors = 0
         self._hosts.end_request(host, pace_gap_s(host, duration_s, self._config))
 
-    def _count_error(self, host: Host, retry_after_s: float, leased_at: float | None = None) -> None:
-        """An error of the host: a longer wait, or the end of it for now. Requests side by side that fail are one error."""
+    def _count_error(
+        self,
+        host: Host,
+        exchange: Capture | Failure | None,
+        leased_at: float | None = None,
+        *,
+        wait_s: float = 0.0,
+        is_of_origin: bool = False,
+    ) -> None:
+        """An error of the host: a longer wait, or the end of it for now. Requests side by side that fail are one error.
+
+        One that is an origin's alone costs the host a pause and no more: the origin has its own wait, and others may be well.
+        """
         now = self._clock.monotonic()
         if leased_at is None or leased_at >= host.error_at:
             host.record.errors += 1
             host.error_at = now
-        gap_s = backoff_gap_s(host.record.errors, retry_after_s, self._config)
-        if host.record.errors < self._config.give_up_errors:
-            self._hosts.end_request(host, gap_s)
-        else:
-            self._hosts.end_request(host, max(gap_s, self._config.give_up_s))
-            self._give_up(host, host.ready_at)
-
-    def _give_up(self, host: Host, until: float) -> None:
-        self._hosts.set_status(host, IS_GIVEN_UP)
-        self._active.leave(host, GIVEN_UP, until)
+        wait_s = max(wait_s, read_retry_after(exchange, self._clock.now()))
+        gap_s = backoff_gap_s(host.record.errors, wait_s, self._config)
+        gap_s = max(gap_s, pace_gap_s(host, exchange.duration_s if exchange else 0.0, self._config))
+        is_over = host.record.errors >= self._config.give_up_errors
+        if is_over and not is_of_origin:
+            gap_s = max(gap_s, self._config.give_up_s)
+        self._hosts.end_request(host, gap_s)
+        if is_over:
+            until = max(host.ready_at, now + self._config.give_up_s)
+            self._outages.give_up(host, until, is_silent=not isinstance(exchange, Capture))

@@ -1,6 +1,7 @@
 """What is known of each origin's robots.txt: on disk, and in memory those that were asked for last, within a bound of bytes."""
 
 from msgspec.msgpack import Decoder, Encoder
+from msgspec.structs import replace
 
 from rdfspider.frontier.keys import pack_host
 from rdfspider.frontier.store import Store
@@ -43,6 +44,13 @@ class Origins:
         self._forget(key)
         self._remember(key, state)
 
+    def expire_silent(self, number: int, now: float) -> None:
+        """Have every robots.txt of a host asked for again that could not be had because nothing answered."""
+        for key, value in self._robots.scan(pack_host(number), pack_host(number + 1)):
+            state = _decode(value)
+            if is_silent(state) and state.expires > now:
+                self.put(number, key[len(pack_host(number)) :].decode(), replace(state, expires=now))
+
     def settle(self) -> None:
         """After a commit: the table knows what was staged."""
         self._staged.clear()
@@ -56,6 +64,11 @@ class Origins:
     def _forget(self, key: bytes) -> None:
         if key in self._memory:
             self._memory_bytes -= _size(self._memory.pop(key))
+
+
+def is_silent(state: RobotsState) -> bool:
+    """Whether nothing answered that asked for a robots.txt; a refusal or an error of the server is an answer."""
+    return state.rule == "unreachable" and not state.reason.startswith("status-")
 
 
 def _size(state: RobotsState | None) -> int:

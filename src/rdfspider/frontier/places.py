@@ -27,7 +27,8 @@ class Places:
         """Places that were read and not taken, by kind."""
         self._cursors = [pack_place(kind, 0, 0) for kind in range(_END)]
         self._may_have_more = [True] * _END
-        self._staged_kinds: set[int] = set()
+        self._staged: dict[int, bytes] = {}
+        """The first of the places that are staged, by kind: a read before the commit passes over them."""
         self._choices = 0
 
     def put_front(self, host: Host) -> None:
@@ -88,20 +89,18 @@ class Places:
 
     def settle(self) -> None:
         """After a commit: what was staged can be read. A wait may end before those that were read already."""
-        for kind in self._staged_kinds:
+        for kind, first in self._staged.items():
             self._may_have_more[kind] = True
-            if kind >= PRIORITIES and self._read[kind]:
-                self._cursors[kind] = min(self._cursors[kind], self._read[kind][0])
+            if kind >= PRIORITIES:
+                self._cursors[kind] = min(self._cursors[kind], first, *self._read[kind])
                 self._read[kind].clear()
-        self._staged_kinds.clear()
+        self._staged.clear()
 
     def _put(self, host: Host, kind: int, turn: int) -> None:
         self.remove(host)
         place = host.record.place = pack_place(kind, turn, host.number)
         self._places.put(place, b"")
-        self._staged_kinds.add(kind)
-        if place < self._cursors[kind]:
-            self._cursors[kind] = place
+        self._staged[kind] = min(place, self._staged.get(kind, place))
 
     def _peek(self, kind: int) -> bytes | None:
         read = self._read[kind]

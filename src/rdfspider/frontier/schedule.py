@@ -6,7 +6,7 @@ from itertools import compress
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts, Priority
-from rdfspider.frontier.hosts import Host, Hosts
+from rdfspider.frontier.hosts import GIVEN_UP, Host, Hosts
 from rdfspider.frontier.keys import MAX_SEQUENCE, PRIORITIES, from_url_id, pack_row
 from rdfspider.frontier.ledger import (
     DISALLOWED,
@@ -19,6 +19,7 @@ from rdfspider.frontier.ledger import (
     encode_fresh,
     encode_row,
 )
+from rdfspider.frontier.outages import Outages
 from rdfspider.frontier.queues import Queues
 from rdfspider.frontier.sieve import Sieve
 from rdfspider.frontier.store import Store
@@ -40,6 +41,7 @@ class Schedule:
         hosts: Hosts,
         queues: Queues,
         visits: Visits,
+        outages: Outages,
         config: Config,
         clock: Clock,
         counts: Counts,
@@ -50,6 +52,7 @@ class Schedule:
         self._hosts = hosts
         self._queues = queues
         self._visits = visits
+        self._outages = outages
         self._max_depth = config.crawl.depth
         self._clock = clock
         self._counts = counts
@@ -65,6 +68,8 @@ class Schedule:
                 are_chosen = [other == priority for other in priorities]
                 keys, chosen = list(compress(new.keys, are_chosen)), list(compress(new.links, are_chosen))
                 self._add_new(new.host, _bound(priority), keys, chosen)
+            if new.host.record.status == GIVEN_UP:
+                self._outages.reconsider(new.host, new.links)
         return self._counts.known - known
 
     def add_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
@@ -75,8 +80,8 @@ class Schedule:
         counts.disallowed -= row.state == DISALLOWED
         counts.future_visits -= row.next_visit > 0
         row.state, row.turn = SCHEDULED, row.turn + 1
-        row.attempts = row.turned_away = row.offset = 0
-        row.segment, row.next_visit = "", 0.0
+        row.attempts = row.turned_away = 0
+        row.next_visit = 0.0
         link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
         self._queues.put(host, _bound(self._priority(link)), sequence, turn=row.turn)
         self._hosts.count_scheduled(host, 1)
@@ -98,15 +103,24 @@ class Schedule:
             if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
                 self.add_again(self._hosts.get(number), sequence, row, decode_url(value))
 
+    def has_due_visits(self) -> bool:
+        """Whether `add_due_visits` would find any."""
+        is_time = bool(self._counts.future_visits) and self._clock.monotonic() >= self._next_visits
+        return is_time and self._visits.has_due(self._clock.now())
+
     def _add_new(self, host: Host, priority: int, keys: list[bytes], links: list[Discovered]) -> None:
         """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
         record = host.record
         first = record.next_sequence
         keys, links = keys[: MAX_SEQUENCE - first], links[: MAX_SEQUENCE - first]
+        if not links:
+            return
         self._sieve.put(keys, first)
         self._ledger.put_many(_write_rows(host.number, first, links))
         record.next_sequence += len(links)
         self._counts.known += len(links)
+        # The links of one page, or of a list of seeds, were all found in one way.
+        record.is_seeded = record.is_seeded or links[0].found_as == "seed"
         self._queues.put(host, priority, first, len(links))
         self._hosts.count_scheduled(host, len(links))
         self._hosts.mark_changed(host)

@@ -23,7 +23,7 @@ from rocksdict import (
     WriteBufferManager,
 )
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import InUseError
 
 TABLES = ("urls", "ledger", "queue", "names", "hosts", "places", "visits", "robots", "domains", "outbox", "meta")
 
@@ -119,7 +119,7 @@ class Store:
             self._db = Rdict(str(folder), _database_options(cache, buffers), options)
         except Exception as error:  # rocksdict raises no narrower one
             if "lock file" in str(error) or "lock hold by" in str(error):
-                raise UsageError(f"{folder} is in use by another process") from None
+                raise InUseError(f"{folder} is in use by another process") from None
             raise
         self.batch = WriteBatch(raw_mode=True)
         self.tables = {

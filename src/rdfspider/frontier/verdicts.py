@@ -4,7 +4,6 @@ An answer is an answer, also 404: the URL is done. Errors of the server and of t
 A host that says "not now" (429, 503) is not held against the URL, nor is our own lack of room.
 """
 
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from rdfspider.config import FrontierConfig
@@ -56,19 +55,6 @@ def is_error(exchange: Capture | Failure | None) -> bool:
     if isinstance(exchange, Failure):
         return exchange.code not in _FINAL_FAILURES and exchange.code != "busy"
     return exchange is not None and (exchange.status == 429 or not 200 <= exchange.status < 500)
-
-
-def read_retry_after(exchange: Capture | Failure | None, now: float) -> float:
-    """Seconds that a 429 or 503 asks to be left alone, from a number or an HTTP date; 0 where it asks nothing."""
-    if not isinstance(exchange, Capture) or exchange.status not in _NOT_NOW:
-        return 0.0
-    value = exchange.header("Retry-After").strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:12])
-    try:
-        return max(parsedate_to_datetime(value).timestamp() - now, 0.0)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return 0.0
 
 
 def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: FrontierConfig) -> Judgement:

@@ -30,6 +30,10 @@ class Visits:
         self._taken.update(ids)
         return ids
 
+    def has_due(self, now: float) -> bool:
+        """Whether some visit is due that was not taken."""
+        return bool(self._visits.scan(self._cursor, pack_visit(_to_ms(now) + 1, 0), 1))
+
     def settle(self) -> None:
         """After a commit: what was taken is gone from the table."""
         self._taken.clear()

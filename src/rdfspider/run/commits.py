@@ -101,7 +101,10 @@ class Committer:
             self._scope.extend(url)
 
     async def add_seeds(self, seeds: Sequence[str], should_stop: Callable[[], bool]) -> None:
-        """Schedule the seeds that this shard owns, unless all of them were put in before."""
+        """Schedule the seeds that this shard owns: all that are new, and those that failed without an answer before."""
+        while not should_stop() and self._frontier.retry_seeds(_SEED_BATCH):
+            self._frontier.commit()
+            await asyncio.sleep(0)
         mark = xxh3_64_hexdigest("\n".join(seeds).encode()).encode()
         if self._frontier.get_meta(_SEEDS_MARK) == mark:
             return
@@ -130,7 +133,8 @@ class Committer:
         for link in links:
             if link.found_as == "seed":
                 self._take_into_scope(link.url)
-        self._frontier.receive(source, epoch, sequence, self._router.route(links).own)
+        # Whether they are in scope was judged by who found them, who may know already what widens it.
+        self._frontier.receive(source, epoch, sequence, links)
         self.note()
 
     def widen_scope(self, additions: Iterable[str]) -> None:

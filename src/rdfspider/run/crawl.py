@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rdfspider.config import Config
-from rdfspider.errors import UsageError
+from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.run.folder.layout import (
     CONTROL,
     add_seeds,
@@ -23,6 +23,7 @@ from rdfspider.run.folder.layout import read_seeds as read_known_seeds
 from rdfspider.run.folder.seeds import read_seeds
 from rdfspider.run.folder.settings import ask_config, ask_flags, load_config
 from rdfspider.run.folder.status import Status, read_status
+from rdfspider.run.peers.messages import Answer
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
@@ -88,7 +89,10 @@ class Crawl:
         return self._config
 
     def run(self, on_progress: Callable[[Status], None] | None = None) -> Status:
-        """Crawl until nothing is left, a limit is reached or somebody stops it; `on_progress` is told every second."""
+        """Crawl until nothing is left, a limit is reached or somebody stops it; returns how it ended.
+
+        `on_progress` is told every second, and at last what is returned.
+        """
         # Not at the top: it brings the whole crawler, of which who only extracts has no use.
         from rdfspider.run.local import run_local
 
@@ -100,8 +104,20 @@ class Crawl:
         return read_status(self.folder)
 
     def pause(self) -> None:
-        """Let a running crawl finish what is under way and wait."""
+        """Let a running crawl finish what is under way and wait; returns when it does."""
         self._tell("pause")
+        # No request takes longer; what came of it has to be made durable.
+        limit_s = self.config.fetch.timeout_s + _ANSWER_S
+        end = time.monotonic() + limit_s
+        while (state := self._tell("status").state) == "pausing":
+            if time.monotonic() > end:
+                raise RdfspiderError(
+                    f"{self.folder}: what is under way is not finished after {limit_s:g} s; "
+                    "the crawl pauses when it is, and starts nothing until then"
+                )
+            time.sleep(_POLL_S)
+        if state != "paused":
+            raise UsageError(f"{self.folder}: the crawl is {state}, because somebody has told it so meanwhile")
 
     def resume(self) -> None:
         """Let a paused crawl go on."""
@@ -113,7 +129,7 @@ class Crawl:
         while is_in_use(self.folder):
             time.sleep(_POLL_S)
 
-    def _tell(self, command: str) -> None:
+    def _tell(self, command: str) -> Answer:
         if not is_in_use(self.folder):
             raise UsageError(f"{self.folder}: no crawl runs there")
         try:
@@ -127,6 +143,7 @@ class Crawl:
             raise UsageError(f"{self.folder}: the crawl does not answer")
         if not answer.is_done:
             raise UsageError(f"{self.folder}: {answer.message}")
+        return answer
 
 
 def _name_software() -> str:

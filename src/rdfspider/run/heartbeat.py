@@ -15,6 +15,9 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Verdict
 from rdfspider.run.peers.messages import Beat
 
+# The load of a shorter time says little: that of a single page, or the grain of a clock.
+_LOAD_S = 0.5
+
 
 class Meter:
     """Counts and processor time by stage, since the shard was started."""
@@ -23,10 +26,13 @@ class Meter:
         self.cpu_s: defaultdict[str, float] = defaultdict(float)
         self.statuses: Counter[str] = Counter()
         """Exchanges, by HTTP status or by the code of their failure."""
+        self.failures: Counter[str] = Counter()
+        """URLs that failed for good, by the reason."""
         self.quads: Counter[str] = Counter()
         self.wire_bytes = 0
         self.process = psutil.Process()
-        self.process.cpu_percent()
+        self._load_from = (time.monotonic(), time.process_time())
+        self._load_percent = 0.0
 
     @contextmanager
     def of(self, stage: str) -> Iterator[None]:
@@ -36,6 +42,16 @@ class Meter:
             yield
         finally:
             self.cpu_s[stage] += time.thread_time() - start
+
+    def measure_load(self, monotonic: float, used_s: float) -> float:
+        """Take the processor time that this process has used by now; returns its load since the last time, in percent of a core.
+        Where that was a moment ago, it is what it was then."""
+        since, used_before_s = self._load_from
+        if monotonic - since >= _LOAD_S:
+            percent = 100 * (used_s - used_before_s) / (monotonic - since)
+            self._load_percent = min(percent, 100.0 * (os.cpu_count() or 1))
+            self._load_from = (monotonic, used_s)
+        return self._load_percent
 
     def count_failure(self, code: str) -> None:
         """Take a name or a robots.txt into the counts that could not be had; an empty code is none. A host that does not exist
@@ -50,6 +66,8 @@ class Meter:
             self.wire_bytes += exchange.wire_bytes
         else:
             self.statuses[exchange.code if exchange else verdict.reason] += 1
+        if verdict.state == "failed" and verdict.reason != "disallowed":
+            self.failures[verdict.reason.removeprefix("status-")] += 1
         if extraction is not None:
             for syntax, nquads in extraction.statements.items():
                 self.quads[syntax] += nquads.count("\n")
@@ -80,14 +98,15 @@ def make_beat(
         memory_used_bytes=meter.process.memory_info().rss,
         memory_free_bytes=memory.available,
         memory_total_bytes=memory.total,
-        cpu_percent=meter.process.cpu_percent(),
+        cpu_percent=meter.measure_load(time.monotonic(), time.process_time()),
         connections=connections,
         pages=counts.pages,
         body_bytes=counts.body_bytes,
-        wire_bytes=meter.wire_bytes,
         disk_free_bytes=shutil.disk_usage(folder).free,
         counts=msgspec.structs.asdict(counts),
+        wire_bytes=meter.wire_bytes,
         statuses=dict(meter.statuses),
+        failures=dict(meter.failures),
         quads=dict(meter.quads),
         cpu_s={**meter.cpu_s, "all": sum(meter.process.cpu_times()[:2])},
     )

@@ -6,6 +6,7 @@ folder; the first Ctrl-C finishes what is under way, the second stops at once, a
 
 import asyncio
 import logging
+import os
 import pickle
 import signal
 import sys
@@ -20,7 +21,7 @@ import msgspec
 from rdfspider.config import Config
 from rdfspider.errors import RdfspiderError
 from rdfspider.run.folder.layout import CONTROL, write_atomically
-from rdfspider.run.folder.status import Speed, Status, forget_run, read_status, sum_beats, write_status
+from rdfspider.run.folder.status import Speed, Status, end_shards, forget_run, read_status, sum_beats, write_status
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
 from rdfspider.run.process import DISK_FAILED, Order
@@ -36,11 +37,6 @@ _RECOVERED_S = 60.0
 # A shard beats every second, whatever it does; one that does not for so long never will.
 _STUCK_S = 120.0
 _USAGE_ERROR = 2
-_CRASHES = frozenset(
-    -number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGKILL)
-)
-"""Exit codes of a process that died of something native, or of memory, or that was stuck."""
-
 _REASONS = {
     "done": ("ended", "finished"),
     "pages": ("ended", "pages"),
@@ -51,8 +47,11 @@ _REASONS = {
 
 
 def run_local(folder: Path, config: Config, on_progress: Callable[[Status], None] | None = None) -> Status:
-    """Run a crawl until it ends; the caller holds the folder's lock. Returns how it ended."""
-    return asyncio.run(_Local(folder, config, on_progress or (lambda status: None)).run())
+    """Run a crawl until it ends; the caller holds the folder's lock. Returns how it ended, and tells that last of all."""
+    on_progress = on_progress or (lambda status: None)
+    status = asyncio.run(_Local(folder, config, on_progress).run())
+    on_progress(status)
+    return status
 
 
 class _Local:
@@ -60,11 +59,12 @@ class _Local:
         self._folder = folder
         self._config = config
         self._on_progress = on_progress
-        self._previous = read_status(folder)
-        self._spent_s = self._previous.elapsed_s
+        previous = read_status(folder)
+        self._previous = tuple(map(forget_run, previous.shards))
+        self._spent_s = previous.elapsed_s
         self._started = time.time()
         self._speed = Speed()
-        known_bytes = {beat.shard: beat.body_bytes for beat in self._previous.shards}
+        known_bytes = {beat.shard: beat.body_bytes for beat in self._previous}
         self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
         self._processes: set[asyncio.subprocess.Process] = set()
         self._signals: list[signal.Signals] = []
@@ -96,7 +96,7 @@ class _Local:
             remove_endpoint_folder(self._hub.endpoint)
         if self._error:
             raise RdfspiderError(self._error)
-        status = self._make_status()
+        status = end_shards(self._make_status())
         self._write_status(status)
         return status
 
@@ -107,12 +107,11 @@ class _Local:
 
     async def _keep_alive(self, number: int, endpoints: str) -> None:
         """Start a shard, and start it again whenever it dies before the end."""
-        order = Order(number, self._folder, endpoints, self._config)
+        order = Order(number, self._folder, endpoints, self._config, os.getpid())
         pause_s = _FIRST_PAUSE_S
         while not self._coordinator.ended:
             started = time.monotonic()
             code = await self._run_process(order)
-            order = order._replace(is_wary=code in _CRASHES)
             self._coordinator.lose(number)
             if self._coordinator.ended:
                 return
@@ -128,9 +127,15 @@ class _Local:
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
     async def _run_process(self, order: Order) -> int:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "rdfspider.run.process", stdin=asyncio.subprocess.PIPE
-        )
+        # Ctrl-C reaches every process of a terminal, also one that has not yet come to the line where it turns that off: it
+        # inherits what is blocked here, for a moment.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "rdfspider.run.process", stdin=asyncio.subprocess.PIPE
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         self._processes.add(process)
         watch = asyncio.create_task(self._watch(process, order.number))
         try:
@@ -163,7 +168,7 @@ class _Local:
             self._hub.send(self._coordinator.tick())
             status = self._make_status()
             if self._coordinator.ended:
-                status = msgspec.structs.replace(status, state="stopping")
+                status = msgspec.structs.replace(status, state=self._coordinator.state)
             self._write_status(status)
             self._on_progress(status)
             await asyncio.sleep(_TICK_S)
@@ -187,10 +192,11 @@ class _Local:
     def _make_status(self) -> Status:
         beats = self._coordinator.beats
         # Until a shard is heard, what was last known of it still holds.
-        unheard = [forget_run(beat) for beat in self._previous.shards if beat.shard not in beats]
-        totals = sum_beats([*beats.values(), *unheard])
+        unheard = [beat for beat in self._previous if beat.shard not in beats]
+        known = sorted((*beats.values(), *unheard), key=lambda beat: beat.shard)
+        totals = sum_beats(known)
         pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
-        state, reason = "paused" if self._coordinator.is_paused else "running", ""
+        state, reason = self._coordinator.state, ""
         if self._coordinator.ended:
             state, reason = _REASONS.get(self._coordinator.ended, ("stopped", self._coordinator.ended))
             if self._signals:
@@ -208,7 +214,7 @@ class _Local:
             bytes_s=bytes_s,
             limits={name: limit for name, limit in limits.items() if limit},
             totals=totals,
-            shards=tuple(beats[number] for number in sorted(beats)) or self._previous.shards,
+            shards=tuple(known),
         )
 
     def _listen_to_signals(self) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import uvloop
 
 from rdfspider.config import Config
-from rdfspider.errors import UsageError
+from rdfspider.errors import InUseError, UsageError
 from rdfspider.run.folder.layout import load_domains, shard_folder
 from rdfspider.run.folder.status import read_status
 from rdfspider.run.shard import Shard
@@ -40,8 +40,8 @@ class Order(NamedTuple):
     folder: Path
     endpoints: str
     config: Config
-    is_wary: bool = False
-    """Whether it died of something that may happen again with the same page."""
+    parent_pid: int
+    """A shard whose parent is another process by now ends: nobody could stop it."""
 
 
 def main() -> None:
@@ -49,7 +49,11 @@ def main() -> None:
     # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
-    order: Order = pickle.load(sys.stdin.buffer)
+    try:
+        order: Order = pickle.load(sys.stdin.buffer)
+    except (EOFError, pickle.UnpicklingError):
+        # The parent was killed before it had said all.
+        sys.exit(1)
     allow_descriptors(4 * order.config.fetch.connections + _OTHER_DESCRIPTORS)
     try:
         uvloop.run(_run(order))
@@ -57,6 +61,8 @@ def main() -> None:
         sys.stderr.write(f"rdfspider: {error}\n")
         sys.exit(2)
     except Exception as error:
+        # A new parent may have removed the sockets of the one that was killed; nobody wants to know what fails without one.
+        _leave_without_parent(order)
         is_disk = isinstance(error, OSError) or str(error).startswith(_STORE_FAILED)
         if is_disk:
             _log.warning("shard %d is suspended: %s", order.number, error)
@@ -90,15 +96,24 @@ def calm_collector() -> None:
     gc.set_threshold(*_COLLECTOR)
 
 
+def _leave_without_parent(order: Order) -> None:
+    if os.getppid() != order.parent_pid:
+        # As if the power failed, which loses nothing.
+        os._exit(0)
+
+
 async def _run(order: Order) -> None:
+    _leave_without_parent(order)
     check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:
-        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains, is_wary=order.is_wary)
-    except UsageError as error:
-        # Settings were checked before, so its frontier is in use: by a shard whose parent was killed, and that ends soon.
+        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains)
+    except InUseError as error:
+        # By a shard whose parent was killed, and that ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error
     calm_collector()
+    # From here on the line to the coordinator looks for the parent that it found when it was made.
+    _leave_without_parent(order)
     # An end by the system, as at a shutdown, is a clean one.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, shard.stop)
     await shard.run()

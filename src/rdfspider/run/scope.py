@@ -1,22 +1,24 @@
 """Which links of a page are followed, and which shard they belong to.
 
 Links enter as they were extracted; what leaves is grouped by the shard that owns it. The scope is that of the seeds, and grows
-with what seeds redirect to. All hosts of a domain have one owner, so the owner's scope is the one that decides; other
-shards use theirs to keep links at home that would be refused.
+with what seeds redirect to. A link is judged by the shard that found it; its owner takes it as it comes, for it may not have
+heard yet of what widened the scope.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
 from rdfspider.config import CrawlConfig
 from rdfspider.domains import Domains
 from rdfspider.records import Discovered, Extraction, Lease
-from rdfspider.urls import MAX_URL_CHARS
+from rdfspider.urls import MAX_URL_CHARS, host_of
 
-_AUTHORITY = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)")
+
+# Where the path of a URL begins at the latest. No name is longer than 253 characters; what is remembered of each that was met
+# would take much memory otherwise.
+_MAX_AUTHORITY_END = 300
 
 
 class Scope:
@@ -45,6 +47,7 @@ class Scope:
         """Whether a link is followed."""
         return (
             len(url) <= MAX_URL_CHARS
+            and url.find("/", len("https://")) <= _MAX_AUTHORITY_END
             and self._is_inside(url)
             and (not self._include or any(pattern.search(url) for pattern in self._include))
             and not any(pattern.search(url) for pattern in self._exclude)
@@ -119,15 +122,3 @@ def follow_redirect(lease: Lease, target: str | None) -> list[Discovered]:
         return []
     found_as = "seed" if lease.found_as == "seed" else "redirect"
     return [Discovered(target, lease.depth, found_as, lease.url_id, (*lease.chain, lease.url))]
-
-
-@lru_cache(maxsize=65_536)
-def _host_of_origin(origin: str) -> str:
-    found = _AUTHORITY.match(origin)
-    return found[1] if found else ""
-
-
-def host_of(url: str) -> str:
-    """The host name of a normal URL."""
-    end = url.find("/", 8)
-    return _host_of_origin(url[:end] if end > 0 else url)

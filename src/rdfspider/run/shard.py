@@ -6,7 +6,7 @@ group until it is safe on disk (`run/commits.py`). One loop does all of it, so n
 
 import asyncio
 import os
-import time
+from functools import partial
 from pathlib import Path
 
 from rdfspider import __version__
@@ -26,23 +26,19 @@ from rdfspider.run.peers.peers import Peers
 from rdfspider.run.pipeline import extract_from
 from rdfspider.run.rules import PRODUCT, RecentRules
 from rdfspider.run.scope import Router, Scope, follow_redirect
+from rdfspider.run.suspects import Suspects
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3
 # Groups that may wait for the disk before nothing more is fetched.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
-# What was in flight when a shard died is fetched again within this time.
-_WARY_S = 60.0
 
 
 class Shard:
     """Everything of one shard, and the loop that moves it."""
 
-    def __init__(
-        self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains, *, is_wary: bool = False
-    ) -> None:
-        """A shard that is wary has all pages of its first minute extracted in the helper process: one may have killed it."""
+    def __init__(self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains) -> None:
         self._number = number
         self._folder = folder
         self._config = config
@@ -60,6 +56,7 @@ class Shard:
             wanted_types=wanted_types,
         )
         self._large_pages = LargePages(config.run)
+        self._suspects = Suspects(shard_folder(folder, number))
         self._committer = Committer(
             number, shard_folder(folder, number), config, self._frontier, scope, self._router, self._meter
         )
@@ -84,7 +81,6 @@ class Shard:
         """Visits that have not asked anybody yet: they can be called off."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
-        self._wary_until = time.monotonic() + _WARY_S if is_wary else 0.0
         self._has_seeds = False
         self._was_idle = False
         self._is_paused = False
@@ -105,9 +101,7 @@ class Shard:
         self._has_seeds = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._wake.set))
         await self._pump(commits)
-        for visit in self._unasked:
-            if visit is not None:
-                visit.cancel()
+        self._call_off()
         late: set[asyncio.Task[None]] = set()
         if self._visits:
             _, late = await asyncio.wait(self._visits, timeout=self._config.fetch.timeout_s)
@@ -165,12 +159,22 @@ class Shard:
         visit = asyncio.create_task(self._visit(lease))
         self._visits.add(visit)
         self._unasked.add(visit)
-        visit.add_done_callback(self._end_visit)
+        visit.add_done_callback(partial(self._end_visit, lease))
 
-    def _end_visit(self, visit: asyncio.Task[None]) -> None:
+    def _end_visit(self, lease: Lease, visit: asyncio.Task[None]) -> None:
         self._visits.discard(visit)
         self._unasked.discard(visit)
+        if visit.cancelled():
+            if lease.kind == "page":
+                self._peers.permits.give_back()
+            self._frontier.give_back(lease)
         self._note_failure(visit)
+
+    def _call_off(self) -> None:
+        """End the visits that have asked nobody yet; their leases are given again."""
+        for visit in self._unasked:
+            if visit is not None:
+                visit.cancel()
 
     def _note_failure(self, task: asyncio.Task[None]) -> None:
         """The loop has to look whether it can go on."""
@@ -179,18 +183,13 @@ class Shard:
         self._wake.set()
 
     async def _visit(self, lease: Lease) -> None:
-        try:
-            match lease.kind:
-                case "name":
-                    await self._ask_name(lease)
-                case "robots":
-                    await self._ask_robots(lease)
-                case _:
-                    await self._ask_page(lease)
-        except asyncio.CancelledError:
-            if lease.kind == "page":
-                self._peers.permits.give_back()
-            self._frontier.give_back(lease)
+        match lease.kind:
+            case "name":
+                await self._ask_name(lease)
+            case "robots":
+                await self._ask_robots(lease)
+            case _:
+                await self._ask_page(lease)
 
     async def _ask_name(self, lease: Lease) -> None:
         """Look a host's addresses up."""
@@ -238,9 +237,9 @@ class Shard:
             self._passage.release(address)
 
     async def _extract(self, page: Page) -> Extraction:
-        if len(page.body) > self._config.run.large_page_bytes or time.monotonic() < self._wary_until:
+        if len(page.body) > self._config.run.large_page_bytes or self._suspects.has(page.url):
             return await self._large_pages.extract(page, self._config.extract)
-        with self._meter.of("extract"):
+        with self._meter.of("extract"), self._suspects.watch(page.url):
             return extract_from(page, self._config.extract)
 
     def _finish(self, finished: Finished) -> None:
@@ -257,6 +256,7 @@ class Shard:
         match control.command:
             case "pause":
                 self._is_paused = True
+                self._call_off()
             case "resume":
                 self._is_paused = False
             case "stop":
@@ -282,9 +282,13 @@ class Shard:
             and self._peers.is_outbox_received
         )
 
+    def _is_quiet(self) -> bool:
+        """Whether this shard was told to pause, and nothing is under way here any more."""
+        return self._is_paused and not self._visits and self._committer.is_settled
+
     def _tell_idleness(self) -> None:
-        """A crawl should not wait for the next beat to end."""
-        is_idle = self._is_idle()
+        """A crawl should not wait for the next beat to end, nor who pauses it."""
+        is_idle = self._is_idle() or self._is_quiet()
         if is_idle and not self._was_idle:
             self._send_beat()
         self._was_idle = is_idle
@@ -300,12 +304,14 @@ class Shard:
         state, reason = "running", ""
         if self._is_stopping:
             state = "stopping"
+        elif self._is_quiet():
+            state = "paused"
         elif self._committer.suspended:
             state, reason = "suspended", self._committer.suspended
         elif self._peers.is_outbox_full:
             state, reason = "suspended", f"links wait for shards {', '.join(map(str, self._peers.missing))}"
         elif self._is_paused:
-            state = "paused"
+            state = "pausing"
         connections = self._fetcher.open_connections
         beat = make_beat(
             self._number, self._folder, self._frontier, self._meter, self._is_idle(), state, reason, connections
@@ -316,6 +322,7 @@ class Shard:
         """Let go of everything; where a visit was left in the middle, the frontier is told of no clean end."""
         await self._fetcher.close()
         self._large_pages.close()
+        self._suspects.close()
         await self._peers.close()
         self._committer.close()
         if is_clean:

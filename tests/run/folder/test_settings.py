@@ -90,6 +90,22 @@ def test_mistakes_elsewhere(tmp_path: Path) -> None:
     )
 
 
+def test_a_complaint_shows_the_value_that_is_to_blame(tmp_path: Path) -> None:
+    assert complain(tmp_path, {"include": ["fine", "("]}) == (
+        "include (: not allowed; it may be a regular expression of Python; what is wrong with this one: "
+        "missing ), unterminated subpattern at position 0"
+    )
+    assert complain(tmp_path, {"resolve": ["a.test=::1", "foo"]}) == (
+        "resolve foo: not allowed; it may be PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085"
+    )
+    # What cannot be seen is written as Python writes it.
+    assert complain(tmp_path, {"contact": "me@a\nb"}) == (
+        "contact 'me@a\\nb': not allowed; it may be a URL or an e-mail address, such as https://example.org/bot or "
+        "you@example.org"
+    )
+    assert complain(tmp_path, {"pages": ""}) == "pages '': not allowed; it may be a whole number of 0 or more"
+
+
 def test_the_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     (tmp_path / "crawl.toml").mkdir()
     assert complain(tmp_path) == "D/crawl.toml cannot be read: Is a directory"

@@ -10,8 +10,10 @@ from rdfspider.run.folder.status import (
     Status,
     Totals,
     encode_status,
+    end_shards,
     read_status,
     sum_beats,
+    warn_of_nothing,
     write_line,
     write_shards,
     write_status,
@@ -77,6 +79,10 @@ def test_a_status_can_be_read_by_others(tmp_path: Path) -> None:
 def test_a_crawl_whose_process_is_gone_has_died(tmp_path: Path) -> None:
     write_status(tmp_path, STATUS)
     assert (read_status(tmp_path).state, read_status(tmp_path).reason) == ("died", "gone")
+    assert [(beat.state, beat.connections, beat.cpu_percent) for beat in read_status(tmp_path).shards] == [
+        ("died", 0, 0.0)
+    ] * 2
+    assert read_status(tmp_path).totals.connections == 0
     ended = msgspec.structs.replace(STATUS, state="ended", reason="finished")
     write_status(tmp_path, ended)
     assert read_status(tmp_path) == ended
@@ -120,8 +126,18 @@ def test_a_line_of_a_shard() -> None:
     assert write_shards(STATUS, 1001.2)[0] == (
         "shard 0     running, process 77, 120 MB of 8,000 MB (4,000 MB free), CPU 93 %, 3 connections, 10 pages, 1 s ago"
     )
-    ended = msgspec.structs.replace(STATUS, state="ended")
-    assert write_shards(ended, 1001.2)[0].startswith("shard 0     ended, process 77")
+
+
+def test_a_crawl_that_is_over_has_no_connections_and_no_load() -> None:
+    stopping = tuple(msgspec.structs.replace(one, state="stopping") for one in BEATS)
+    ended = end_shards(msgspec.structs.replace(STATUS, state="ended", shards=stopping))
+    assert write_shards(ended, 1001.2)[0] == (
+        "shard 0     ended, process 77, 120 MB of 8,000 MB (4,000 MB free), 10 pages, 1 s ago"
+    )
+    plain = json.loads(encode_status(ended))
+    assert {shard["state"] for shard in plain["shards"]} == {"ended"}
+    assert {shard["connections"] for shard in plain["shards"]} == {plain["totals"]["connections"]} == {0}
+    assert {shard["cpu_percent"] for shard in plain["shards"]} == {0.0}
 
 
 def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:
@@ -134,12 +150,27 @@ def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:
     for second in range(103, 200):
         pages_s, bytes_s = speed.measure(float(second), Totals(statuses={"200": 60 + second}, wire_bytes=20))
     assert pages_s == pytest.approx(1.0) and bytes_s == 0.0
-    # A shard was started again.
-    assert speed.measure(200.0, Totals()) == (0.0, 0.0)
-    assert speed.measure(201.0, Totals(statuses={"200": 3}, wire_bytes=8)) == (3.0, 8.0)
 
 
 def test_a_line_tells_which_shard_is_held_up_and_why() -> None:
     held = beat(1, state="suspended", reason="less than 500 MB are free")
     line = write_line(msgspec.structs.replace(STATUS, shards=(BEATS[0], held)))
     assert line.endswith("  shard 1 suspended: less than 500 MB are free")
+
+
+@pytest.mark.parametrize(
+    ("failed", "shown"),
+    [(3, "3 failed (timeout 2, nxdomain 1),"), (9, "9 failed (in this run timeout 2, nxdomain 1),")],
+)
+def test_a_summary_tells_why_urls_failed(failed: int, shown: str) -> None:
+    totals = sum_beats([beat(0, counts={"failed": failed}, failures={"nxdomain": 1, "timeout": 2})])
+    assert shown in write_summary(Status(state="ended", totals=totals))[2]
+
+
+def test_a_crawl_without_a_single_page_warns() -> None:
+    nothing = Totals(statuses={"404": 1}, errors={"nxdomain": 2}, disallowed=1)
+    assert warn_of_nothing(Status(state="ended", totals=nothing)) == (
+        "not a single page could be fetched from any seed (nxdomain 2, 404 1, disallowed 1)"
+    )
+    assert warn_of_nothing(Status(state="stopped", totals=nothing)) == ""
+    assert warn_of_nothing(Status(state="ended", totals=Totals(pages=1))) == ""

@@ -178,6 +178,64 @@ def test_a_halt_follows_a_stop_but_nothing_else_does() -> None:
     assert coordinator.obey("halt")[1] == [(0, Control("halt", "halted"))]
 
 
+def test_a_crawl_is_paused_when_no_shard_has_anything_under_way() -> None:
+    coordinator = make_coordinator()
+    coordinator.hear(say(0, "running"))
+    assert coordinator.state == "running"
+    coordinator.obey("pause")
+    coordinator.hear(say(0, "paused"))
+    coordinator.hear(say(1, "pausing"))
+    assert coordinator.obey("status")[0].state == "pausing"
+    coordinator.hear(say(1, "paused"))
+    assert coordinator.obey("status")[0].state == "paused"
+    # What was said before it went on does not count.
+    coordinator.obey("resume")
+    coordinator.obey("pause")
+    assert coordinator.state == "pausing"
+    coordinator.hear(say(0, "paused"))
+    # Who is dead does nothing, and who comes back has to say so.
+    coordinator.lose(1)
+    assert coordinator.state == "paused"
+    coordinator.hear(Arrival(1, 2, 300, 0, 0))
+    assert coordinator.state == "pausing"
+    coordinator.obey("stop")
+    assert coordinator.state == "stopping"
+
+
+def test_what_a_shard_had_counted_before_it_died_still_counts() -> None:
+    coordinator = make_coordinator(shards=1)
+    for epoch in (1, 2, 3):
+        coordinator.hear(Arrival(0, epoch, 100, 0, 0))
+        coordinator.hear(count(epoch, 3))
+        coordinator.hear(count(epoch, 5))
+        coordinator.lose(0)
+    beat = coordinator.beats[0]
+    assert (beat.epoch, beat.wire_bytes, beat.pages) == (3, 1500, 5)
+    assert (beat.statuses, beat.failures) == ({"200": 15, "only-1": 5, "only-2": 5, "only-3": 5}, {"timeout": 15})
+    assert (beat.quads, beat.cpu_s) == ({"rdfa": 15}, {"all": 7.5})
+
+
+def say(shard: int, state: str) -> Beat:
+    return Beat(shard, 1, 0.0, 1, (1, 5), False, state)
+
+
+def count(epoch: int, number: int) -> Beat:
+    return Beat(
+        0,
+        epoch,
+        0.0,
+        1,
+        (epoch, 5),
+        False,
+        pages=number,
+        wire_bytes=100 * number,
+        statuses={"200": number, f"only-{epoch}": number},
+        failures={"timeout": number},
+        quads={"rdfa": number},
+        cpu_s={"all": number / 2},
+    )
+
+
 @pytest.mark.parametrize("command", ["", "dance"])
 def test_an_unknown_command_is_told_so(command: str) -> None:
     answer, letters = make_coordinator().obey(command)
@@ -221,3 +279,12 @@ def remove(folder: Path) -> None:
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()
+
+
+def test_permits_come_back_from_a_shard_that_waits_for_some_itself() -> None:
+    """It may have one by now, of a page that was none, and no host that may be asked."""
+    coordinator = make_coordinator(CrawlConfig(pages=2))
+    coordinator.hear(PermitsWanted(0, 1, 64))
+    coordinator.hear(PermitsWanted(0, 1, 64))
+    assert coordinator.hear(PermitsWanted(0, 1, 64)) == [(1, Recall(1))]
+    assert coordinator.hear(PermitsWanted(1, 1, 64)) == [(0, Recall(1)), (1, Recall(1))]

@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-
 from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.clock import Clock
@@ -17,6 +15,15 @@ from rdfspider.run.peers.passage import Passage
 from web import Answer, Web, crawl, make_page, make_site
 
 ADDRESS = "192.0.2.1"
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """A loop whose time a test can put forward."""
+
+    ahead_s = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.ahead_s
 
 
 def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]]) -> None:
@@ -30,7 +37,8 @@ def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]]) -> None:
             await test(Passage(gate, frontier, 4, 1, lambda: entered.append(1)), entered)
             frontier.close()
 
-    asyncio.run(run())
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        runner.run(run())
 
 
 def start(road: Passage, count: int) -> list[asyncio.Task[None]]:
@@ -50,7 +58,7 @@ def test_as_many_as_there_are_connections() -> None:
     in_loop(check)
 
 
-def test_few_start_while_memory_is_short_and_all_when_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_start_while_memory_is_short_and_all_when_it_is_not() -> None:
     async def check(road: Passage, entered: list[int]) -> None:
         await asyncio.gather(*start(road, 4))
         road.narrow()
@@ -62,12 +70,13 @@ def test_few_start_while_memory_is_short_and_all_when_it_is_not(monkeypatch: pyt
         road.release(ADDRESS)
         await asyncio.sleep(0)
         assert len(entered) == 5
-        await asyncio.sleep(0.06)
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, Loop)
+        loop.ahead_s = passage._NARROW_S
         road.release(ADDRESS)
         await asyncio.gather(*waiting)
         assert len(entered) == 9
 
-    monkeypatch.setattr(passage, "_NARROW_S", 0.05)
     in_loop(check)
 
 

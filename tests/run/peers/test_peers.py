@@ -43,6 +43,8 @@ class Shard:
         self.controls: list[Control] = []
         self.is_idle = False
         self.holds_commits = False
+        self.taken = 0
+        """Entries of other shards' outboxes."""
         self.peers = Peers(
             number,
             shards,
@@ -78,6 +80,7 @@ class Shard:
 
     def _take_links(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
         self.frontier.receive(source, epoch, sequence, links)
+        self.taken += 1
         self._commit_soon()
 
     def _commit_soon(self) -> None:
@@ -128,7 +131,7 @@ def tell(tmp_path: Path, endpoints: Path) -> Callable[..., None]:
         async def tell() -> None:
             told = Crawl(tmp_path, endpoints, shards, config)
             try:
-                await asyncio.wait_for(story(told), 20)
+                await asyncio.wait_for(story(told), 60)
             finally:
                 await told.stop_all()
 
@@ -219,7 +222,7 @@ def test_links_wait_in_the_outbox_beyond_the_window(tell: Callable[..., None]) -
         page = [f"http://a.test/{'x' * 1000}/{n}" for n in range(100)]
         for n in range(10):
             first.send(1, *(f"{url}/{n}" for url in page))
-        await until(lambda: second.frontier.has_staged)
+        await until(lambda: second.taken == 3)
         await asyncio.sleep(0.1)
         second.frontier.commit()
         # Entries of 100 KB: the third passes the limit of 256 KB.
@@ -454,13 +457,13 @@ def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> No
 
 
 def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers.line._MAX_SILENT_TICKS", 3)
+    monkeypatch.setattr("rdfspider.run.peers.line._MAX_SILENT_TICKS", 10)
     monkeypatch.setattr("rdfspider.run.peers.line._LINGER_MS", 0)
     monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:
         shard = await crawl.start(0)
-        for _ in range(5):
+        for _ in range(15):
             send_beats([shard])
             await asyncio.sleep(0.1)
         assert not shard.controls
@@ -472,7 +475,7 @@ def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypa
 
 
 def test_a_missing_peer_is_named(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 0.3)
+    monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 1.0)
     monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:
@@ -491,7 +494,7 @@ def test_no_link_is_lost_when_shards_are_killed(tmp_path: Path, endpoints: Path)
     processes = {number: start_process(number, tmp_path, endpoints) for number in range(3)}
 
     def wait_for(mark: str, numbers: Iterable[int]) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not all((tmp_path / f"{number}.{mark}").exists() for number in numbers):
             assert time.monotonic() < deadline
             assert all(process.poll() is None for process in processes.values())
@@ -540,7 +543,7 @@ async def send_pages(number: int, folder: Path, endpoints: Path) -> None:
             await asyncio.sleep(0.005)
     await until(lambda: shard.peers.is_outbox_received and not shard.frontier.has_staged)
     (folder / f"{number}.done").touch()
-    await asyncio.sleep(60)
+    await asyncio.sleep(600)
 
 
 def start_process(number: int, folder: Path, endpoints: Path) -> subprocess.Popen[bytes]:

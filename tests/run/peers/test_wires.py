@@ -70,7 +70,7 @@ def test_an_outlet_takes_nothing_while_nobody_is_there_and_finds_a_new_inlet(tmp
             path.unlink()
         folder.rmdir()
 
-    asyncio.run(asyncio.wait_for(story(), 10))
+    asyncio.run(asyncio.wait_for(story(), 60))
 
 
 def test_a_message_that_makes_trouble_does_not_stop_the_next_ones(tmp_path: Path) -> None:
@@ -101,4 +101,4 @@ def test_a_message_that_makes_trouble_does_not_stop_the_next_ones(tmp_path: Path
             path.unlink()
         folder.rmdir()
 
-    asyncio.run(asyncio.wait_for(story(), 10))
+    asyncio.run(asyncio.wait_for(story(), 60))

@@ -28,6 +28,14 @@ class Setting(NamedTuple):
     default: object
 
 
+class EntryError(ValueError):
+    """One entry of a list is not allowed; the text says what is."""
+
+    def __init__(self, entry: str, allowed: str) -> None:
+        super().__init__(allowed)
+        self.entry = entry
+
+
 CHOICES = {
     "crawl.scope": ("host", "domain", "prefix", "any"),
     "archive.keep": ("structured", "all", "none"),
@@ -95,6 +103,8 @@ def read_value(setting: Setting, value: object) -> Plain:
 
 def describe_allowed(setting: Setting) -> str:
     """What the setting may be, in a few words."""
+    if setting.name == "fetch.contact":
+        return "a URL or an e-mail address, such as https://example.org/bot or you@example.org"
     if setting.name in CHOICES:
         return f"one of {', '.join(CHOICES[setting.name])}"
     if setting.kind not in _MOST:
@@ -169,7 +179,7 @@ def _read_text(setting: Setting, value: object) -> str:
     if setting.name in CHOICES and value not in CHOICES[setting.name]:
         raise ValueError(allowed)
     if setting.name == "fetch.contact" and value and not _CONTACT.fullmatch(value):
-        raise ValueError("a URL or an e-mail address")
+        raise ValueError(allowed)
     return value
 
 
@@ -201,7 +211,9 @@ def _check_patterns(patterns: list[str]) -> None:
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            raise ValueError(f"regular expressions of Python, but {pattern!r}: {error}") from error
+            raise EntryError(
+                pattern, f"a regular expression of Python; what is wrong with this one: {error}"
+            ) from error
 
 
 def _check_addresses(entries: list[str]) -> None:
@@ -212,7 +224,7 @@ def _check_addresses(entries: list[str]) -> None:
         try:
             read_static_entry(entry)
         except UsageError as error:
-            raise ValueError(f"PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085, but {entry!r}") from error
+            raise EntryError(entry, "PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085") from error
 
 
 def _is_storable(text: str) -> bool:

@@ -10,8 +10,7 @@ from pathlib import Path
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.fetch.addresses import is_refused
-from rdfspider.run.scope import host_of
-from rdfspider.urls import normalise_url
+from rdfspider.urls import host_of, normalise_url
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")

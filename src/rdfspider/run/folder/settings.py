@@ -17,7 +17,7 @@ from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
 from rdfspider.run.documents import FolderDocuments
-from rdfspider.run.folder.bounds import Plain, Setting, list_settings, read_value
+from rdfspider.run.folder.bounds import EntryError, Plain, Setting, list_settings, read_value
 from rdfspider.run.folder.toml import change_value, write_tables
 
 SETTINGS = list_settings()
@@ -162,8 +162,14 @@ def _check(setting: Setting, asked: Asked) -> Plain:
     try:
         return read_value(setting, asked.value)
     except ValueError as error:
-        shown = " ".join(asked.value) if _is_texts(asked.value) else asked.value
-        raise UsageError(f"{asked.where} {shown}: not allowed; it may be {error}") from error
+        value = error.entry if isinstance(error, EntryError) else asked.value
+        raise UsageError(f"{asked.where} {_show_value(value)}: not allowed; it may be {error}") from error
+
+
+def _show_value(value: object) -> str:
+    """As it was written; what cannot be seen as Python writes it."""
+    shown = " ".join(value) if _is_texts(value) else str(value)
+    return shown if shown.strip() and shown.isprintable() else repr(shown)
 
 
 def _is_texts(value: object) -> TypeGuard[list[str] | tuple[str, ...]]:

@@ -45,6 +45,8 @@ class Totals(Counts, kw_only=True):
     """Answers by HTTP status."""
     errors: dict[str, int] = msgspec.field(default_factory=dict)
     """Exchanges that gave no page, by the failure's code."""
+    failures: dict[str, int] = msgspec.field(default_factory=dict)
+    """URLs that failed for good, by the reason."""
     quads_by_syntax: dict[str, int] = msgspec.field(default_factory=dict)
     cpu_s: dict[str, float] = msgspec.field(default_factory=dict)
     """Processor time by stage; `all` is that of the processes."""
@@ -54,7 +56,8 @@ class Status(Struct, frozen=True, kw_only=True):
     """What `status.json` holds. Times are seconds since 1970."""
 
     state: str
-    """new, running, paused, stopping (it finishes what is under way), ended (by itself), stopped (by a person) or died."""
+    """new, running, pausing (it finishes what is under way), paused, stopping (likewise), ended (by itself), stopped (by a
+    person) or died."""
     reason: str = ""
     """Why it stops or no longer runs: a key of REASONS or a sentence; empty while it runs."""
     started: float = 0.0
@@ -89,11 +92,7 @@ class Speed:
         """Take the totals of this moment; returns pages and bytes a second."""
         samples = self._samples
         # What earlier runs have fetched must not look like a burst when their shards are heard for the first time.
-        pages, wire_bytes = count_pages(totals), totals.wire_bytes
-        if samples and (pages < samples[-1][1] or wire_bytes < samples[-1][2]):
-            # A shard that was started again counts from 0, and so does the measuring.
-            samples.clear()
-        samples.append((monotonic, pages, wire_bytes))
+        samples.append((monotonic, count_pages(totals), totals.wire_bytes))
         while len(samples) > 2 and samples[1][0] <= monotonic - _SPEED_WINDOW_S:
             samples.popleft()
         (start, *before), (end, *after) = samples[0], samples[-1]
@@ -110,19 +109,32 @@ def count_pages(totals: Totals) -> int:
 
 def forget_run(beat: Beat) -> Beat:
     """A beat of an earlier run, with what is of the whole crawl alone."""
-    return msgspec.structs.replace(beat, connections=0, wire_bytes=0, statuses={}, quads={}, cpu_s={})
+    return msgspec.structs.replace(
+        _let_go(beat, beat.state), wire_bytes=0, statuses={}, failures={}, quads={}, cpu_s={}
+    )
+
+
+def end_shards(status: Status) -> Status:
+    """A status without what a living process has: the state of shards is that of a crawl that is over."""
+    return msgspec.structs.replace(
+        status,
+        totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0),
+        shards=tuple(_let_go(beat, status.state) for beat in status.shards),
+    )
 
 
 def sum_beats(beats: Iterable[Beat]) -> Totals:
     """What all shards have together."""
     counts: Counter[str] = Counter()
     outcomes: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
     quads: Counter[str] = Counter()
     cpu_s: defaultdict[str, float] = defaultdict(float)
     wire_bytes = connections = 0
     for beat in beats:
         counts.update(beat.counts)
         outcomes.update(beat.statuses)
+        failures.update(beat.failures)
         quads.update(beat.quads)
         for stage, used_s in beat.cpu_s.items():
             cpu_s[stage] += used_s
@@ -134,6 +146,7 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
         connections=connections,
         statuses={name: count for name, count in outcomes.items() if name.isdigit()},
         errors={name: count for name, count in outcomes.items() if not name.isdigit() and name != _NO_ERROR},
+        failures=dict(failures),
         quads_by_syntax=dict(quads),
         cpu_s=dict(cpu_s),
     )
@@ -147,7 +160,7 @@ def read_status(folder: Path) -> Status:
         return Status(state="running" if is_in_use(folder) else "new")
     if status.is_over or is_in_use(folder):
         return status
-    return msgspec.structs.replace(status, state="died", reason="gone")
+    return end_shards(msgspec.structs.replace(status, state="died", reason="gone"))
 
 
 def write_status(folder: Path, status: Status) -> None:
@@ -190,7 +203,7 @@ def write_summary(status: Status) -> list[str]:
     lines = [
         f"{state}, after {_write_duration(status.elapsed_s)}",
         f"pages       {totals.pages:,} ({totals.body_bytes / 1e6:,.1f} MB), {totals.quads:,} quads",
-        f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed, "
+        f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed{_write_failures(totals)}, "
         f"{totals.disallowed:,} disallowed, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
         f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
     ]
@@ -205,16 +218,42 @@ def write_summary(status: Status) -> list[str]:
     return lines
 
 
+def warn_of_nothing(status: Status) -> str:
+    """What a person should know of a crawl that has ended without a single page; empty where there is nothing to say."""
+    totals = status.totals
+    if status.state != "ended" or totals.pages:
+        return ""
+    reasons = {**totals.statuses, **totals.errors}
+    if totals.disallowed:
+        reasons["disallowed"] = totals.disallowed
+    return f"not a single page could be fetched from any seed{f' ({_write_counts(reasons)})' if reasons else ''}"
+
+
 def write_shards(status: Status, now: float) -> list[str]:
-    """What each shard last said of itself, a line each."""
+    """What each shard last said of itself, a line each; of one that is over, without what only a living process has."""
     return [
-        f"shard {beat.shard:<5} {status.state if status.is_over else beat.state}"
+        f"shard {beat.shard:<5} {beat.state}"
         f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
         f"{beat.memory_used_bytes / 1e6:,.0f} MB of {beat.memory_total_bytes / 1e6:,.0f} MB "
-        f"({beat.memory_free_bytes / 1e6:,.0f} MB free), CPU {beat.cpu_percent:.0f} %, "
-        f"{beat.connections} connections, {beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
+        f"({beat.memory_free_bytes / 1e6:,.0f} MB free), "
+        f"{'' if status.is_over else f'CPU {beat.cpu_percent:.0f} %, {beat.connections} connections, '}"
+        f"{beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
         for beat in status.shards
     ]
+
+
+def _let_go(beat: Beat, state: str) -> Beat:
+    """A beat without what its process held open or was busy with."""
+    counts = beat.counts | {"in_flight": 0}
+    return msgspec.structs.replace(beat, state=state, connections=0, cpu_percent=0.0, counts=counts)
+
+
+def _write_failures(totals: Totals) -> str:
+    """Why URLs failed, as far as this run knows."""
+    if not totals.failures:
+        return ""
+    is_all = sum(totals.failures.values()) == totals.failed
+    return f" ({'' if is_all else 'in this run '}{_write_counts(totals.failures)})"
 
 
 def _write_waiting(totals: Totals) -> str:

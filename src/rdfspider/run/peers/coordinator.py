@@ -75,6 +75,10 @@ class Coordinator:
         """Those of the round before, if all were idle in it."""
         self.beats: dict[int, Beat] = {}
         """The last one of each shard, also of those that are gone."""
+        self._past: dict[int, Beat] = {}
+        """The last beat of each shard's earlier epoch, where it had one in this run."""
+        self._quiet: set[int] = set()
+        """Shards that are told to pause, and have nothing under way any more."""
         self.is_paused = False
         self.ended = ""
         """Why the crawl is over: done (nothing is left), pages, bytes, time, stopped, halted; empty while it is not."""
@@ -83,6 +87,16 @@ class Coordinator:
     def ran_s(self) -> float:
         """Seconds that the crawl has run, over all its runs."""
         return self._spent_s + self._clock.monotonic() - self._started
+
+    @property
+    def state(self) -> str:
+        """running, pausing (what is under way is finished), paused or stopping."""
+        if self.ended:
+            return "stopping"
+        if not self.is_paused:
+            return "running"
+        # A shard that is not there has nothing under way, and hears of the pause before it begins.
+        return "paused" if self._quiet >= self._epochs.keys() else "pausing"
 
     @property
     def pages(self) -> int:
@@ -117,6 +131,7 @@ class Coordinator:
     def lose(self, shard: int) -> None:
         """The process of a shard has ended. Its permits stay out until it is back and says what it has committed."""
         self._epochs.pop(shard, None)
+        self._quiet.discard(shard)
         self._end_rounds()
 
     def tick(self) -> Letters:
@@ -131,7 +146,7 @@ class Coordinator:
         """Do what a person asks."""
         match command:
             case "status":
-                return Answer(True, beats=tuple(self.beats.values())), []
+                return Answer(True, state=self.state, beats=tuple(self.beats.values())), []
             case "stop":
                 return Answer(True), self.end("stopped")
             case "halt":
@@ -140,6 +155,8 @@ class Coordinator:
                 return Answer(False, "the crawl is ending"), []
             case "pause" | "resume":
                 self.is_paused = command == "pause"
+                if command == "resume":
+                    self._quiet.clear()
                 return Answer(True), self._tell_all(Control(command))
         return Answer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
 
@@ -154,6 +171,7 @@ class Coordinator:
         shard = arrival.shard
         self._end_rounds()
         self._epochs[shard] = arrival.epoch
+        self._quiet.discard(shard)
         self._pages[shard], self._body_bytes[shard] = arrival.pages, arrival.body_bytes
         self._permits.arrive(shard, arrival.pages)
         letters: Letters = []
@@ -169,7 +187,12 @@ class Coordinator:
         return [*letters, (shard, Heard(arrival.epoch))]
 
     def _take_beat(self, beat: Beat) -> Letters:
-        self.beats[beat.shard] = beat
+        shard = beat.shard
+        before = self.beats.get(shard)
+        if before is not None and before.epoch != beat.epoch:
+            self._past[shard] = before
+        self.beats[shard] = _add_counts(self._past[shard], beat) if shard in self._past else beat
+        (self._quiet.add if beat.state == "paused" else self._quiet.discard)(shard)
         self._pages[beat.shard], self._body_bytes[beat.shard] = beat.pages, beat.body_bytes
         return self._check_limits() or self._start_round()
 
@@ -184,7 +207,8 @@ class Coordinator:
         given = self._permits.give_out()
         letters: Letters = [(shard, Permits(self._epochs[shard], count)) for shard, count in given.items()]
         if waiting := self._permits.waiting:
-            letters += [(shard, Recall(epoch)) for shard, epoch in self._epochs.items() if shard not in waiting]
+            # Also from one that waits itself: what it has free since it asked may be for a host that must not be asked now.
+            letters += [(shard, Recall(epoch)) for shard, epoch in self._epochs.items() if waiting != {shard}]
         return letters
 
     def _start_round(self) -> Letters:
@@ -230,6 +254,15 @@ class Coordinator:
 
     def _tell_all(self, message: CoordinatorMessage) -> Letters:
         return [(shard, message) for shard in self._epochs]
+
+
+def _add_counts(past: Beat, beat: Beat) -> Beat:
+    """What a shard counts since it was started, and what it had counted before."""
+    sums = {}
+    for field in ("statuses", "failures", "quads", "cpu_s"):
+        before, since = getattr(past, field), getattr(beat, field)
+        sums[field] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
+    return msgspec.structs.replace(beat, wire_bytes=past.wire_bytes + beat.wire_bytes, **sums)
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -85,7 +85,8 @@ class Arrival(Struct, frozen=True, tag=1):
 
 
 class Beat(Struct, frozen=True, tag=2):
-    """What a shard tells of itself every second. What counts things counts them over all its epochs."""
+    """What a shard tells of itself every second: of the whole crawl, and, from `wire_bytes` on, of the time since it was started.
+    The coordinator adds what the shard had counted in this run before it died."""
 
     shard: int
     epoch: int
@@ -95,7 +96,7 @@ class Beat(Struct, frozen=True, tag=2):
     generation: tuple[int, int]
     is_idle: bool
     state: str = "running"
-    """running, paused, suspended, stopping."""
+    """running, pausing (it finishes what is under way), paused, suspended, stopping."""
     reason: str = ""
     """Why it is in that state, for people."""
     memory_used_bytes: int = 0
@@ -106,16 +107,18 @@ class Beat(Struct, frozen=True, tag=2):
     pages: int = 0
     """Committed answers of 2xx."""
     body_bytes: int = 0
-    wire_bytes: int = 0
     disk_free_bytes: int = 0
     counts: dict[str, int] = {}
     """The frontier's counts, by name."""
+    wire_bytes: int = 0
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
+    failures: dict[str, int] = {}
+    """URLs that failed for good, by the reason."""
     quads: dict[str, int] = {}
     """Statements, by syntax."""
     cpu_s: dict[str, float] = {}
-    """Processor time since the shard was started, by stage; `all` is that of the process."""
+    """Processor time by stage; `all` is that of the process."""
 
 
 class PermitsWanted(Struct, frozen=True, tag=3):
@@ -205,6 +208,8 @@ class Answer(Struct, frozen=True):
     is_done: bool
     message: str = ""
     """Why it was not done, in one line."""
+    state: str = ""
+    """To status: running, pausing, paused or stopping."""
     beats: tuple[Beat, ...] = ()
     """To status: the last beat of each shard."""
 

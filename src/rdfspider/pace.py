@@ -1,0 +1,38 @@
+"""How long a server that failed is left alone: what it asks for itself, and what follows from its errors in a row.
+
+Both hold for pages and for robots.txt alike, so fetch and frontier have it from here.
+"""
+
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+from rdfspider.config import FrontierConfig
+from rdfspider.records import Capture, Failure
+
+# No date is longer; what is longer is not worth a parser's time.
+_MAX_DATE_CHARS = 100
+_MAX_DIGITS = 12
+# Doubled so often, any wait is beyond its bound.
+_MAX_DOUBLINGS = 30
+
+
+def read_retry_after(exchange: Capture | Failure | None, now: float) -> float:
+    """Seconds that a 429 or an error of the server asks to be left alone, by a number or a date; 0 where it asks nothing."""
+    if not isinstance(exchange, Capture) or not (exchange.status == 429 or exchange.status >= 500):
+        return 0.0
+    value = exchange.header("Retry-After").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:_MAX_DIGITS])
+    try:
+        date = parsedate_to_datetime(value[:_MAX_DATE_CHARS])
+        # Dates of HTTP are in GMT (RFC 9110, 5.6.7), also where one does not say so.
+        moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return 0.0
+    return max(moment - now, 0.0)
+
+
+def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> float:
+    """The gap that follows an error, the nth in a row: the longer of what was asked for and our own, each within its bound."""
+    backoff_s = min(config.backoff_s * 2.0 ** min(errors - 1, _MAX_DOUBLINGS), config.max_backoff_s)
+    return max(backoff_s, min(retry_after_s, config.max_wait_s))
