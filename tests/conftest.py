@@ -1,11 +1,14 @@
-"""What all tests share: where the conformance suites and the corpus of real pages are, and how to make WARC records."""
+"""What all tests share: where the conformance suites and the real pages are, how to make WARC records and to run a command."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 from _pytest.terminal import TerminalReporter
+
+from rdfspider.cli import run_command
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -51,6 +54,21 @@ def _make_record(url: str, body: bytes, *, kind: str = "response", status: str =
     }
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     return f"WARC/1.0\r\n{head}\r\n".encode() + block + b"\r\n\r\n"
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Runs the command line in this process: exit code, stdout, stderr."""
+
+    def run_here(*arguments: object) -> tuple[int, str, str]:
+        code = run_command([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return code, out.decode(), err.decode()
+
+    return run_here
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:

@@ -1,6 +1,6 @@
-"""How long a server that failed is left alone: what it asks for itself, and what follows from its errors in a row.
+"""How long a server is left alone after a request, and after one that failed.
 
-Both hold for pages and for robots.txt alike, so fetch and frontier have it from here.
+All of it holds for pages and for robots.txt alike, so fetch and frontier have it from here.
 """
 
 from datetime import UTC
@@ -12,6 +12,8 @@ from rdfspider.records import Capture, Failure
 # No date is longer; what is longer is not worth a parser's time.
 _MAX_DATE_CHARS = 100
 _MAX_DIGITS = 12
+# The longest gap that follows from a slow answer.
+_MAX_DURATION_GAP_S = 60.0
 # Doubled so often, any wait is beyond its bound.
 _MAX_DOUBLINGS = 30
 
@@ -30,6 +32,14 @@ def read_retry_after(exchange: Capture | Failure | None, now: float) -> float:
     except (ValueError, TypeError, IndexError, OverflowError):
         return 0.0
     return max(moment - now, 0.0)
+
+
+def pace_gap_s(crawl_delay_s: float, duration_s: float, config: FrontierConfig) -> float:
+    """The gap that follows every request, at least: by what the host's robots.txt asks for, and by what the answer took."""
+    if not config.delay_s:
+        return 0.0
+    duration_gap_s = min(config.duration_factor * duration_s, _MAX_DURATION_GAP_S)
+    return max(config.delay_s, min(crawl_delay_s, config.max_wait_s), duration_gap_s)
 
 
 def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> float:

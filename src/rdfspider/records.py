@@ -152,6 +152,8 @@ class Lease(Struct, frozen=True, gc=False):
     """The payload digest of the last capture, `sha1:BASE32` as WARC writes it; empty when there is none."""
     captured: float = 0.0
     """When that capture was made, in seconds since 1970; 0 when there is none."""
+    crawl_delay_s: float = 0.0
+    """For a robots.txt: the longest Crawl-delay that is known of the host, whatever the origin; 0 when there is none."""
 
 
 class Addresses(Struct, frozen=True, gc=False, array_like=True):

@@ -1,8 +1,9 @@
 """URLs and IRIs: text in, text out, no I/O.
 
-Two worlds meet here. *Links* are for fetching: they are resolved and normalised as browsers do (WHATWG), so that one page
-has one address. *IRIs* are names in RDF: they are resolved by RFC 3986 and otherwise left alone, because
-`http://example.org` and `http://example.org/` are two names; what is not valid by RFC 3987 is repaired or refused.
+Two worlds meet here. *Links* are for fetching: they are resolved and normalised as browsers do (WHATWG), and escapes are written
+in one way (RFC 3986, 6.2.2), so that one page has one address. *IRIs* are names in RDF: they are resolved by RFC 3986 and
+otherwise left alone, because `http://example.org` and `http://example.org/` are two names; what is not valid by RFC 3987 is
+repaired or refused.
 """
 
 import re
@@ -33,6 +34,10 @@ _NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-F
 # Dot segments and punycode are looked for apart.
 _PLAIN_PATH = r"/[A-Za-z0-9\-_~!$&()*+,;=:@/%.]*+(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
 _NORMAL_LINKS = re.compile(rf"^https?://[a-z0-9.\-]+\.[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
+# Escapes with small letters, and those of characters that need none.
+_ODD_ESCAPE = re.compile(
+    r"%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])", re.ASCII
+)
 _BARE_HOST = re.compile(r"https?://[a-z0-9.\-]+\.[a-z]+")
 _NO_LINK = re.compile(r"(?:javascript|mailto|tel|data|about|sms|whatsapp):", re.IGNORECASE)
 
@@ -61,7 +66,8 @@ def resolve_iri(base: str, reference: str) -> str:
 
 
 def normalise_url(url: str) -> str | None:
-    """The address as browsers write it (WHATWG), without a fragment; None when it is not an http(s) URL."""
+    """The address as browsers write it (WHATWG), with escapes as all write them, without a fragment; None when it is not an
+    http(s) URL."""
     return url if url in _find_normal((url,)) else _normalised(url, None)
 
 
@@ -119,6 +125,8 @@ def _find_normal(urls: Iterable[str]) -> set[str]:
     for mark in ("/.", "/%2", "xn--"):
         if mark in lines:
             normal = {url for url in normal if mark not in url}
+    if "%" in lines:
+        normal = {url for url in normal if not _ODD_ESCAPE.search(url)}
     return normal
 
 
@@ -127,7 +135,14 @@ def _normalised(url: str, base: str | None) -> str | None:
         href: str = (ada_url.URL(url, base=base) if base else ada_url.URL(url)).href
     except (ValueError, UnicodeError):
         return None
-    return href.partition("#")[0] if href.startswith(("http:", "https:")) else None
+    if not href.startswith(("http:", "https:")):
+        return None
+    return _ODD_ESCAPE.sub(_unify_escape, href.partition("#")[0])
+
+
+def _unify_escape(escape: re.Match[str]) -> str:
+    upper = escape[0].upper()
+    return chr(int(upper[1:], 16)) if _ODD_ESCAPE.fullmatch(upper) else upper
 
 
 def _resolve_parts(base: str, reference: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import inf
 from typing import Any
 
 import pytest
@@ -34,9 +35,9 @@ class Gate:
     def release(self, address: str) -> None:
         self.log.append(f"release {address}")
 
-    async def begin_aside(self, host: str) -> bool:
+    async def begin_aside(self, host: str) -> float:
         self.log.append(f"begin {host}")
-        return host != "busy.test"
+        return {"busy.test": 700.0, "dead.test": inf}.get(host, 0.0)
 
     def end_aside(self, host: str, exchange: Capture | Failure) -> None:
         self.log.append(f"end {host}")
@@ -61,8 +62,9 @@ def page_lease(url: str, **fields: Any) -> Lease:
     return Lease("page", url.split("/")[2], 1, url, 1, addresses=("127.0.0.1",), **fields)
 
 
-def robots_lease(url: str = "http://a.test/robots.txt", previous: RobotsState | None = None) -> Lease:
-    return Lease("robots", url.split("/")[2], 1, url, addresses=("127.0.0.1",), robots=previous)
+def robots_lease(previous: RobotsState | None = None, crawl_delay_s: float = 0.0) -> Lease:
+    url = "http://a.test/robots.txt"
+    return Lease("robots", "a.test", 1, url, addresses=("127.0.0.1",), robots=previous, crawl_delay_s=crawl_delay_s)
 
 
 def fetch_page(
@@ -78,12 +80,16 @@ def fetch_page(
 
 
 def fetch_robots(
-    answers: dict[str, Answer], previous: RobotsState | None = None, delay_s: float = 0.0
+    answers: dict[str, Answer],
+    previous: RobotsState | None = None,
+    delay_s: float = 0.0,
+    crawl_delay_s: float = 0.0,
 ) -> tuple[RobotsState, Capture | Failure | None, float | None, list[str], list[bytes]]:
     async def main() -> Any:
         async with serving(answers, "0.0.0.0") as server, fetching(server, delay_s=delay_s) as fetcher:
             gate = Gate()
-            state, exchange, delay = await fetcher.fetch_robots(robots_lease(previous=previous), "127.0.0.1", gate)
+            lease = robots_lease(previous, crawl_delay_s)
+            state, exchange, delay = await fetcher.fetch_robots(lease, "127.0.0.1", gate)
             return state, exchange, delay, gate.log, server.requests
 
     return run_loop(main())
@@ -244,10 +250,20 @@ def test_robots_redirects_are_followed_to_other_hosts(status: int) -> None:
 
 
 def test_a_host_that_is_busy_is_not_asked_for_the_robots_txt_of_another() -> None:
-    moved = b"HTTP/1.1 302 Found\r\nLocation: http://busy.test/\r\nContent-Length: 0\r\n\r\n"
-    state, exchange, _, _, requests = fetch_robots({"/robots.txt": moved})
-    assert state.rule == "unreachable"
+    state, exchange, _, _, requests = fetch_robots({"/robots.txt": moved("http://busy.test/")})
+    assert (state.rule, state.errors) == ("unreachable", 0)
+    assert 700 <= state.expires - state.fetched <= 700 + FrontierConfig().backoff_s, (
+        "it is asked again when that one is free"
+    )
     assert isinstance(exchange, Failure) and exchange.code == "busy"
+    assert len(requests) == 1
+
+
+def test_a_robots_txt_that_leads_to_a_host_that_was_given_up_cannot_be_had() -> None:
+    state, exchange, _, _, requests = fetch_robots({"/robots.txt": moved("http://dead.test/")})
+    assert (state.rule, state.errors) == ("unreachable", 1)
+    assert state.expires - state.fetched == pytest.approx(FrontierConfig().backoff_s)
+    assert isinstance(exchange, Failure) and exchange.code == "unreachable"
     assert len(requests) == 1
 
 
@@ -300,8 +316,38 @@ def test_robots_redirects_wait_on_the_same_host_alone() -> None:
     assert time.monotonic() - before >= 0.3
     other: dict[str, Answer] = {"/robots.txt": moved("http://two.example/a"), "/a": ok(RULES)}
     before = time.monotonic()
-    fetch_robots(other, delay_s=10)
-    assert time.monotonic() - before < 5
+    fetch_robots(other, delay_s=60)
+    assert time.monotonic() - before < 50
+
+
+def slow(answer: bytes, duration_s: float) -> Answer:
+    async def write(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(duration_s)
+        writer.write(answer)
+        await writer.drain()
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("delay_s", "duration_s", "crawl_delay_s", "least_s", "most_s"),
+    [(0.01, 0.05, 0.0, 0.55, 1.5), (0.01, 0.0, 0.4, 0.4, 1.2), (0.0, 0.05, 0.4, 0.05, 0.4)],
+)
+def test_redirects_on_its_own_host_keep_the_pace_of_pages(
+    delay_s: float, duration_s: float, crawl_delay_s: float, least_s: float, most_s: float
+) -> None:
+    """By what the answer took, and by what its robots.txt asked for when it was last read."""
+    answers: dict[str, Answer] = {"/robots.txt": slow(moved("/a"), duration_s), "/a": ok(RULES)}
+    before = time.monotonic()
+    _, exchange, _, _, _ = fetch_robots(answers, delay_s=delay_s, crawl_delay_s=crawl_delay_s)
+    assert least_s <= time.monotonic() - before < most_s
+    assert exchange and exchange.duration_s >= duration_s, "the slowest counts, not the last"
+
+
+def test_what_another_host_took_is_not_held_against_the_first() -> None:
+    answers: dict[str, Answer] = {"/robots.txt": moved("http://two.example/a"), "/a": slow(ok(RULES), 0.5)}
+    _, exchange, _, _, _ = fetch_robots(answers)
+    assert exchange and exchange.duration_s < 0.4
 
 
 def test_leave_is_given_back_when_the_task_is_cancelled() -> None:

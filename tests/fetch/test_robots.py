@@ -265,6 +265,28 @@ def test_the_settings_say_how_long_waits_are() -> None:
     assert judge_robots(None, answer(503, Retry_After="120"), NOW, CONFIG, pace).expires == NOW + 30
 
 
+@pytest.mark.parametrize(("busy_s", "wait_s"), [(700.0, 700.0), (0.1, 10.0), (1e9, DAY)])
+def test_that_a_host_must_wait_is_no_failure(busy_s: float, wait_s: float) -> None:
+    busy = Failure("https://example.org/robots.txt", "busy")
+    state, expiries = None, set()
+    for _ in range(20):
+        state = judge_robots(state, busy, NOW, CONFIG, PACE, busy_s)
+        assert (state.rule, state.errors) == ("unreachable", 0)
+        assert wait_s <= state.expires - NOW <= wait_s + 10
+        expiries.add(state.expires)
+    assert len(expiries) > 1, "two that lead to each other would meet again each time"
+    copy = judge_robots(GOOD, busy, NOW, CONFIG, PACE, busy_s)
+    assert (copy.rule, copy.body, copy.errors) == ("rules", RULES, 0)
+    assert judge_robots(judge(None, TIMEOUT), busy, NOW, CONFIG, PACE, busy_s).errors == 1
+
+
+def test_the_long_time_is_no_longer_when_the_clock_was_set_back() -> None:
+    state = judge(None, TIMEOUT, NOW + 300 * DAY)
+    for days in range(31):
+        state = judge(state, TIMEOUT, NOW + days * DAY)
+    assert state.rule == "allow"
+
+
 def test_too_many_requests_is_a_wait_and_no_permission() -> None:
     state = judge(None, answer(429, Retry_After="600"))
     assert (state.rule, state.expires) == ("unreachable", NOW + 600)

@@ -138,21 +138,21 @@ def test_more_than_the_content_length_is_not_read() -> None:
 
 def test_a_silent_server() -> None:
     async def be_silent(writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(10)
+        await asyncio.sleep(50)
 
     before = time.monotonic()
     assert failed(be_silent, settings={"first_byte_timeout_s": 0.2}) == "first-byte-timeout"
-    assert time.monotonic() - before < 2
+    assert time.monotonic() - before < 30
 
 
 def test_a_slow_start_within_the_limit_is_no_silence() -> None:
     async def hesitate(writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.5)
         writer.write(b"HTTP/1.1 200 OK\r\n")
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(2)
         writer.write(b"Content-Length: 2\r\n\r\nok")
 
-    assert captured(hesitate, settings={"first_byte_timeout_s": 0.6}).page.body == b"ok"
+    assert captured(hesitate, settings={"first_byte_timeout_s": 2}).page.body == b"ok"
 
 
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"])
@@ -169,13 +169,13 @@ def test_a_trickle(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_steady_stream_is_no_trickle(monkeypatch: pytest.MonkeyPatch) -> None:
     async def stream(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n")
-        for _ in range(40):
-            writer.write(b"x" * 10)
-            await asyncio.sleep(0.025)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1500\r\n\r\n")
+        for _ in range(60):
+            writer.write(b"x" * 25)
+            await asyncio.sleep(0.05)
 
-    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 0.3)
-    assert len(captured(stream).page.body) == 400
+    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 1.0)
+    assert len(captured(stream).page.body) == 1500
 
 
 def test_the_whole_exchange_has_a_limit() -> None:
@@ -185,7 +185,7 @@ def test_the_whole_exchange_has_a_limit() -> None:
             writer.write(b"x" * 1000)
             await asyncio.sleep(0.05)
 
-    capture = captured(stream, settings={"timeout_s": 0.5})
+    capture = captured(stream, settings={"timeout_s": 2})
     assert capture.truncated == "time"
     assert len(capture.page.body) >= 1000
 

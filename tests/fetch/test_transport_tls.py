@@ -91,7 +91,7 @@ def find_ports(count: int) -> list[int]:
 
 
 def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(200):
+    for _ in range(1200):
         assert process.poll() is None, "nginx has ended"
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

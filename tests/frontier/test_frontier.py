@@ -377,10 +377,12 @@ def test_urls_of_a_damaged_archive_are_scheduled_again(open_frontier: OpenFronti
         lease = crawler.next_page()
         leases.append(lease)
         segment = "facts-1" if number < 3 else "facts-2"
-        frontier.record(lease, frontier.release(lease, capture(lease.url)), position=(segment, number * 100))
+        verdict = frontier.release(lease, capture(lease.url))
+        frontier.record(lease, verdict, quads=10, position=(segment, number * 100))
     frontier.commit()
     assert frontier.reschedule_after("facts-1", 100) == 2
     assert (frontier.counts.scheduled, frontier.counts.done, frontier.counts.pages) == (2, 2, 2)
+    assert frontier.counts.quads == 20
     crawler.run()
     assert set(crawler.fetched) == {leases[1].url, leases[2].url}
     assert frontier.counts.pages == 4

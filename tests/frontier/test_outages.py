@@ -1,6 +1,8 @@
 """Hosts and origins that give no answer: when they are given up, and what brings them back."""
 
 from collections.abc import Callable
+from itertools import pairwise
+from math import inf
 
 import pytest
 from tests.frontier.conftest import DAY_S, Crawler, HandClock, OpenFrontier, capture
@@ -24,6 +26,8 @@ class Troubled(Crawler):
         """By origin: what comes of asking for its robots.txt; a 404 where there is none."""
         self.names: dict[str, str] = {}
         """By host: why it has no address."""
+        self.busy_s = 0.0
+        """When a host may be asked that one of them leads to."""
         self.robots_times: list[float] = []
         """When the robots.txt of such origins was asked for, by the wall."""
 
@@ -36,7 +40,7 @@ class Troubled(Crawler):
         if lease.kind == "robots" and make:
             self.robots_times.append(now)
             exchange = make(lease.url)
-            state = judge_robots(lease.robots, exchange, now, FetchConfig(), FrontierConfig())
+            state = judge_robots(lease.robots, exchange, now, FetchConfig(), FrontierConfig(), self.busy_s)
             self.frontier.learned(lease, state, exchange, None)
             return None
         return super().answer(lease)
@@ -146,6 +150,46 @@ def test_a_host_that_had_nothing_left_when_it_was_given_up_does_not_keep_a_crawl
     clock.advance(DAY_S)
     crawler.run()
     assert crawler.fetched[-1] == f"{WELL}/3"
+
+
+def test_a_host_whose_robots_txt_leads_to_one_that_must_wait_is_asked_again_when_that_is_free(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier()
+    fill(frontier, *(f"http://a.test/{number}" for number in range(9)))
+    crawler = Troubled(frontier, clock)
+    crawler.robots_delay_s = 3600.0
+    crawler.run(1)
+    fill(frontier, "http://www.a.test/1", "http://www.a.test/2")
+
+    def lead_away(url: str) -> Capture | Failure:
+        crawler.busy_s = frontier.begin_aside("a.test")
+        if crawler.busy_s:
+            return Failure(url, "busy")
+        frontier.end_aside("a.test", capture("http://a.test/robots.txt"))
+        return capture(url, 404)
+
+    crawler.robots["http://www.a.test"] = lead_away
+    crawler.run()
+    assert frontier.counts.done == 11
+    assert (frontier.counts.scheduled, frontier.counts.given_up_hosts) == (0, 0)
+    assert 6 < len(crawler.robots_times) <= 10, "once an hour, or this tests nothing"
+    times = [at for at, host, _ in crawler.requests if host == "a.test"]
+    assert all(later - earlier >= 3600 for earlier, later in pairwise(times))
+
+
+def test_a_host_that_was_given_up_is_not_waited_for_by_those_that_lead_to_it(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier(frontier={"attempts": 100})
+    fill(frontier, "http://a.test/")
+    crawler = Troubled(frontier, clock)
+    crawler.answers["http://a.test/"] = Failure("", "refused")
+    crawler.run()
+    assert frontier.counts.given_up_hosts == 1
+    assert frontier.begin_aside("a.test") == inf
+    clock.advance(DAY_S)
+    assert frontier.begin_aside("a.test") == 0
 
 
 @pytest.mark.parametrize("failure", ["nxdomain", "private"])

@@ -156,11 +156,12 @@ def test_the_last_group_does_not_wait_for_room(tmp_path: Path) -> None:
         frontier.put_meta("x", b"1")
         committer.note()
         run = asyncio.create_task(committer.run(peers, lambda: None))
-        await asyncio.sleep(0.5)
-        assert "are free" in committer.suspended
+        async with asyncio.timeout(60):
+            while "are free" not in committer.suspended:
+                await asyncio.sleep(0.01)
         assert frontier.has_staged
         committer.finish()
-        await asyncio.wait_for(run, 5)
+        await asyncio.wait_for(run, 60)
         assert not frontier.has_staged
         await peers.close()
         committer.close()

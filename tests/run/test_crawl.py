@@ -196,7 +196,7 @@ def test_a_status_that_cannot_be_written_does_not_stop_the_limits(folder: Path) 
     heard: list[Status] = []
     with Web(make_chain("a.test", 10_000)) as web:
         resolve = [f"a.test=127.0.0.1:{web.ports['127.0.0.1']}"]
-        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, shards=1, time_s=3)
+        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, shards=1, time_s=5)
         status = crawl.run(watch)
     assert (status.state, status.reason) == ("ended", "time")
     assert len(heard) >= 3

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
+from rdfspider import __version__
 from web import (
     Answer,
     Crawling,
@@ -134,6 +135,30 @@ def test_bodies_come_whole_whatever_their_length_and_encoding(tmp_path: Path) ->
     assert outcomes_of(folder)["http://a.test/endless"].get("truncated") == "length"
     assert all(outcome.get("quads") == "jsonld 2" for outcome in read_outcomes(folder))
     check_archives(folder)
+
+
+def test_addresses_that_differ_only_in_how_they_are_escaped_are_one_page(tmp_path: Path) -> None:
+    """The server sees them in the form in which they are on record."""
+    site = Site()
+    site.add("http://a.test/", make_page("http://a.test/", ["/caf%c3%a9", "/caf%C3%A9", "/%7eme", "/~me"]))
+    for url in ("http://a.test/caf%C3%A9", "http://a.test/~me"):
+        site.add(url, make_page(url))
+    with Web(site) as web:
+        crawl(tmp_path / "crawl", "http://a.test/", *QUICK, *web.resolve(EVERYWHERE))
+    assert sorted(exchange.url for exchange in pages_of(web.log)) == sorted(site.urls)
+    assert {outcome.url for outcome in read_outcomes(tmp_path / "crawl")} == site.urls
+
+
+def test_an_archive_says_who_made_it(tmp_path: Path) -> None:
+    with Web(make_chain("a.test", 1)) as web:
+        flags = [*QUICK, *web.resolve(EVERYWHERE), "--contact", "me@example.org"]
+        crawl(tmp_path / "crawl", "http://a.test/", *flags)
+    for path in (tmp_path / "crawl").glob("shards/*/warc/*.warc.gz"):
+        with path.open("rb") as stream:
+            info = next(iter(ArchiveIterator(stream, record_types=WarcRecordType.warcinfo))).reader.read().decode()
+        assert f"software: rdfspider/{__version__}\r\n" in info
+        assert "operator: me@example.org\r\n" in info
+        assert f"http-header-user-agent: rdfspider/{__version__} (+me@example.org)\r\n" in info
 
 
 def test_what_was_archived_can_be_extracted_again(tmp_path: Path) -> None:

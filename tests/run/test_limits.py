@@ -211,3 +211,11 @@ def test_what_keeps_a_host_from_being_asked_is_counted(tmp_path: Path) -> None:
     crawling = crawl(tmp_path / "crawl", "http://dead.test/", *flags, frontier_give_up_errors=2, frontier_backoff_s=0.1)
     assert crawling.status()["totals"]["errors"] == {"refused": 2}
     assert "1 on hosts that do not answer" in crawling.stderr()
+
+
+def test_a_port_that_no_crawler_asks_is_final(tmp_path: Path) -> None:
+    """Without a robots.txt, which is on the same port, nothing would ever be decided."""
+    flags = ["--shards", 1, "--delay", 0, "--allow-private"]
+    crawling = crawl(tmp_path / "crawl", "http://127.0.0.5:9/", *flags)
+    assert crawling.status()["totals"]["failures"] == {"unsupported": 1}
+    assert [outcome.get("error") for outcome in read_outcomes(tmp_path / "crawl")] == ["unsupported"]

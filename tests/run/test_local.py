@@ -39,7 +39,7 @@ def test_a_shard_that_beats_no_more_is_started_again(tmp_path: Path, monkeypatch
             stopped.append(status.shards[0].pid)
             os.kill(stopped[0], signal.SIGSTOP)
 
-    monkeypatch.setattr(local, "_STUCK_S", 3.0)
+    monkeypatch.setattr(local, "_STUCK_S", 5.0)
     site = make_site(["a.test"], 30)
     with Web(site) as web:
         status = make_crawl(tmp_path / "crawl", web, delay_s=0.1).run(stop_once)
@@ -53,7 +53,7 @@ def test_a_page_that_kills_a_shard_is_on_record_and_does_not_kill_the_next(
 ) -> None:
     """Also where its host comes up again long after the others."""
     (tmp_path / "sitecustomize.py").write_text(POISON)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     site = make_site(["a.test"], 5 if crawl_delay_s else 10)
     rules = f"User-agent: *\nCrawl-delay: {crawl_delay_s}\n".encode()
     site.robots["a.test"] = Answer(body=rules, content_type="text/plain")

@@ -36,7 +36,7 @@ def test_a_database_that_cannot_be_had_suspends_the_shard(tmp_path: Path) -> Non
     holder = Frontier(shard_folder(crawl.folder, 0) / "frontier", crawl.config, domains, 0)
     order = Order(0, crawl.folder, str(tmp_path), crawl.config, os.getpid())
     ended = subprocess.run(
-        [sys.executable, "-m", "rdfspider.run.process"], input=pickle.dumps(order), capture_output=True, timeout=30
+        [sys.executable, "-m", "rdfspider.run.process"], input=pickle.dumps(order), capture_output=True, timeout=120
     )
     holder.close()
     assert ended.returncode == DISK_FAILED
@@ -54,7 +54,7 @@ def test_a_database_without_a_disk_suspends_the_shard(tmp_path: Path) -> None:
     (frontier / "CURRENT").mkdir()
     order = Order(0, crawl.folder, str(tmp_path), crawl.config, os.getpid())
     ended = subprocess.run(
-        [sys.executable, "-m", "rdfspider.run.process"], input=pickle.dumps(order), capture_output=True, timeout=30
+        [sys.executable, "-m", "rdfspider.run.process"], input=pickle.dumps(order), capture_output=True, timeout=120
     )
     assert ended.returncode == DISK_FAILED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is suspended: IO error: ")
@@ -67,7 +67,7 @@ def test_a_shard_may_have_as_many_files_open_as_its_connections_need() -> None:
         f"resource.setrlimit(resource.RLIMIT_NOFILE, (64, {hard})); allow_descriptors(500);"
         "print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert ended.stdout == "500\n"
 
 

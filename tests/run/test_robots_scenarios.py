@@ -22,6 +22,7 @@ from web import (
     crawl,
     make_chain,
     make_page,
+    make_site,
     pages_of,
     prolong,
     read_outcomes,
@@ -273,6 +274,24 @@ def test_the_crawl_delay_for_this_crawler_is_kept(tmp_path: Path) -> None:
     assert {exchange.url for exchange in pages_of(web.log)} == site.urls
     assert check_pace(web.log, {"named.test": 0.4, "endless.test": 0.6}) == []
     assert len(check_pace(web.log, 10)) == 8, "they were asked less often than they wanted"
+
+
+@pytest.mark.parametrize("target", ["/rules.txt", "http://parking.test/robots.txt"])
+def test_redirects_keep_the_pace_of_every_host_on_their_way(target: str, tmp_path: Path) -> None:
+    """Of the first host by what its redirect took; of one that is out of scope too, although it is never crawled."""
+    hosts = [f"h{number}.test" for number in range(6)]
+    site = make_site(hosts, 6)
+    for host in hosts:
+        site.robots[host] = Answer(301, headers={"Location": target}, delay_s=0.1)
+        site.add(f"http://{host}/rules.txt", GOOD)
+    site.robots["parking.test"] = GOOD
+    with Web(site) as web:
+        flags = ["--scope", "host", "--delay", 0.3, "--shards", 1, *web.resolve(EVERYWHERE)]
+        more = {"frontier_duration_factor": 10, "frontier_ip_delay_s": 0.001}
+        crawl(tmp_path / "crawl", *(f"http://{host}/" for host in hosts), *flags, **more)
+    assert sum(exchange.host == "parking.test" for exchange in web.log) in (0, 6)
+    assert {exchange.url for exchange in pages_of(web.log)} >= {f"http://{host}/" for host in hosts}
+    assert check_pace(web.log, 0.3, duration_factor=10) == []
 
 
 def test_copies_and_refusals_survive_a_kill(tmp_path: Path) -> None:

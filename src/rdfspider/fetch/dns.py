@@ -93,7 +93,8 @@ class Resolver:
         if literal is not None:
             return self._vet([literal], now + MAX_TTL_S)
         known = self._known.get(host)
-        if known is not None and known.expires > now:
+        # What holds for longer than any answer was asked for before the clock was set back.
+        if known is not None and now < known.expires <= now + MAX_TTL_S:
             return known
         task = self._under_way.get(host)
         if task is None:

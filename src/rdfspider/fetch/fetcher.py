@@ -5,14 +5,19 @@ What to do after a failure is the frontier's to say, not decided here.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace as replace_fields
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from math import inf
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.dns import Clock, Resolver
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.fetch.transport import Transport
+from rdfspider.pace import pace_gap_s
 from rdfspider.records import Capture, Failure, Lease, RobotsState
 from rdfspider.urls import host_of, resolve_links
 
@@ -89,8 +94,9 @@ class Gate(Protocol):
     def release(self, address: str) -> None:
         """The request to it has ended."""
 
-    async def begin_aside(self, host: str) -> bool:
-        """Wait until a host may be asked that no lease is for; False when that takes too long."""
+    async def begin_aside(self, host: str) -> float:
+        """Wait until a host may be asked that no lease is for: 0. When that takes too long, the seconds after which to try
+        again, infinite for a host that was given up."""
 
     def end_aside(self, host: str, exchange: Capture | Failure) -> None:
         """The request to it has ended."""
@@ -139,10 +145,11 @@ class Fetcher:
         """What is known of the origin's robots.txt, the last exchange for it, and the Crawl-delay in seconds if it has one.
 
         Follows redirects itself, also to other hosts (RFC 9309, 2.3.1.2). The leave to ask an address is acquired and
-        released here for every request, the first one included.
+        released here for every request, the first one included. The exchange's duration is what the lease's own host needed,
+        for the slowest of its answers.
         """
-        exchange = await self._follow_robots(lease, address, gate)
-        state = judge_robots(lease.robots, exchange, self._clock.now(), self._config, self._pace)
+        exchange, busy_s = await self._follow_robots(lease, address, gate)
+        state = judge_robots(lease.robots, exchange, self._clock.now(), self._config, self._pace, busy_s)
         delay_s = RobotsTxt(state.body).crawl_delay(self._user_agent) if state.rule == "rules" else None
         return state, exchange, delay_s
 
@@ -156,38 +163,46 @@ class Fetcher:
         await self._transport.close()
         await self.resolver.close()
 
-    async def _follow_robots(self, lease: Lease, address: str, gate: Gate) -> Capture | Failure:
-        """The answer at the end of the redirects; a redirect itself where there are too many, in a circle, or to nowhere."""
+    async def _follow_robots(self, lease: Lease, address: str, gate: Gate) -> tuple[Capture | Failure, float]:
+        """The answer at the end of the redirects; a redirect itself where there are too many, in a circle, or to nowhere. And
+        the seconds after which a host that they lead to may be asked, where that is not now."""
+        loop = asyncio.get_running_loop()
         url, host = lease.url, lease.host
-        asked_urls, asked_hosts = {url}, {host}
+        asked_urls = {url}
+        longest_s = free_at = 0.0
         for hop in range(MAX_ROBOTS_REDIRECTS + 1):
-            if host != lease.host and not await gate.begin_aside(host):
-                return Failure(url, "busy", f"{host}, where robots.txt redirects to, is being asked")
-            exchange: Capture | Failure = Failure(url, "reset")
-            try:
-                await gate.acquire(address)
+            if host == lease.host:
+                await asyncio.sleep(max(free_at - loop.time(), 0.0))
+                exchange = await self._ask_robots(url, host, address, gate)
+                longest_s = max(longest_s, exchange.duration_s)
+                free_at = loop.time() + pace_gap_s(lease.crawl_delay_s, exchange.duration_s, self._pace)
+            elif wait_s := await gate.begin_aside(host):
+                if wait_s == inf:
+                    return Failure(url, "unreachable", f"{host}, where it leads to, is given up", longest_s), 0.0
+                return Failure(url, "busy", f"{host}, where it leads to, must wait", longest_s), wait_s
+            else:
+                exchange = Failure(url, "reset")
                 try:
-                    exchange = await self._get(
-                        url, host, address, {"Accept": "text/plain, */*;q=0.1"}, MAX_ROBOTS_BYTES
-                    )
+                    exchange = await self._ask_robots(url, host, address, gate)
                 finally:
-                    gate.release(address)
-            finally:
-                if host != lease.host:
                     gate.end_aside(host, exchange)
             target = find_redirect(exchange)
             if target is None or target in asked_urls or hop == MAX_ROBOTS_REDIRECTS:
-                return exchange
+                return _set_duration(exchange, longest_s), 0.0
             url, host = target, host_of(target)
             answer = await self.resolver.resolve(host)
             if not answer.addresses:
-                return Failure(url, answer.failure or "dns", f"{host}, where robots.txt redirects to")
+                return Failure(url, answer.failure or "dns", f"{host}, where it leads to", longest_s), 0.0
             address = answer.addresses[0]
-            if host == lease.host or (host in asked_hosts and self._pace.delay_s):
-                await asyncio.sleep(self._pace.delay_s)
             asked_urls.add(url)
-            asked_hosts.add(host)
         raise AssertionError("the loop above ends by itself")
+
+    async def _ask_robots(self, url: str, host: str, address: str, gate: Gate) -> Capture | Failure:
+        await gate.acquire(address)
+        try:
+            return await self._get(url, host, address, {"Accept": "text/plain, */*;q=0.1"}, MAX_ROBOTS_BYTES)
+        finally:
+            gate.release(address)
 
     async def _get(
         self,
@@ -225,3 +240,9 @@ class Fetcher:
 
 def _is_named_data(url: str) -> bool:
     return url.partition("?")[0].lower().endswith(_DATA_ENDINGS)
+
+
+def _set_duration(exchange: Capture | Failure, duration_s: float) -> Capture | Failure:
+    if isinstance(exchange, Failure):
+        return replace(exchange, duration_s=duration_s)
+    return replace_fields(exchange, duration_s=duration_s)

@@ -4,6 +4,7 @@ RFC 9309 to the letter: `RobotsTxt` is its section 2.2, `judge_robots` its secti
 there is an answer: a line that is not understood is passed over, and does not end the group that it stands in.
 """
 
+import random
 import re
 from dataclasses import dataclass
 
@@ -133,13 +134,18 @@ def judge_robots(
     now: float,
     config: FetchConfig,
     pace: FrontierConfig,
+    busy_s: float = 0.0,
 ) -> RobotsState:
     """What is known of an origin's robots.txt after asking for it. Redirects were followed before, as far as that goes.
 
-    `pace` says how long one that cannot be had is left alone: as long as any other server that fails.
+    `pace` says how long one that cannot be had is left alone: as long as any other server that fails. Where a redirect leads to
+    a host that must not be asked now, `busy_s` says when it may.
     """
     if isinstance(exchange, Failure):
-        return _judge_unreachable(previous, exchange.code, now, 0.0, pace, config)
+        if exchange.code == "unsupported":
+            # Nobody can be asked there, neither for this nor for a page, which then fails for good.
+            return RobotsState("allow", now, now + config.robots_ttl_s, reason=exchange.code)
+        return _judge_unreachable(previous, exchange.code, now, busy_s, pace, config)
     status, reason = exchange.status, f"status-{exchange.status}"
     if 200 <= status < 300:
         if exchange.truncated in ("time", "disconnect"):
@@ -170,11 +176,16 @@ def _judge_unreachable(
 ) -> RobotsState:
     """2.3.1.4: complete disallow; but 2.4 lets the last good copy be used for as long as the file cannot be had.
 
-    Where the server refuses to be asked now, the copy is kept for later.
+    Where the server refuses to be asked now, the copy is kept for later. That we could not ask is no failure of anybody.
     """
-    errors = previous.errors + 1 if previous else 1
-    since = previous.fetched if previous and previous.errors else now
-    wait_s = backoff_gap_s(errors, retry_after_s, pace)
+    is_busy = reason == "busy"
+    errors = (previous.errors if previous else 0) + (not is_busy)
+    # The clock may have been set back.
+    since = min(previous.fetched, now) if previous and previous.errors else now
+    wait_s = backoff_gap_s(max(errors, 1), retry_after_s, pace)
+    if is_busy:
+        # Two hosts whose robots.txt lead to each other would else meet again each time.
+        wait_s += random.uniform(0.0, pace.backoff_s)
     body, body_fetched = (previous.body, previous.body_fetched) if previous else (b"", 0.0)
     if is_refusal:
         return RobotsState("unreachable", since, now + wait_s, body, body_fetched, reason, errors)

@@ -50,6 +50,12 @@ DRAIN_BYTES = 65_536
 """An unwanted body that is not longer is read and dropped: ending it early would cost the connection, and a new one more."""
 ENCODINGS = "gzip, deflate, br"
 
+_OWN_WORDS = {
+    "private": "the address is private",
+    "reset": "the server closed the connection without an answer",
+    "busy": "there was no room for the body, or no descriptor for the connection",
+}
+"""What is said of an exchange that we ended ourselves: libcurl knows only that it was told to."""
 _CA_FILES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 _AUTHORITY = re.compile(r"https?://(?:[^/?#]*@)?((?:\[[^\]/?#]*\]|[^/?#:]+)(?::([0-9]{0,5}))?)(?:[/?#]|$)")
 
@@ -283,6 +289,7 @@ class _Handle:
             wire_bytes = int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
             return head, self.body.getvalue(), truncated, duration_s, wire_bytes
         code = self.end or self._find_code(error, is_sent)
+        message = _OWN_WORDS.get(self.end, message)
         return Failure(self.url, code, message, duration_s, started, self.address)
 
     def _find_cut(self, error: int) -> str:

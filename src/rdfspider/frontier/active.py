@@ -89,9 +89,9 @@ class ActiveHosts:
         due = self.next_due()
         waits_s = [] if due is None else [due - now]
         if len(self._active) < self._max_active:
-            wake = self._places.next_wake()
-            if wake is not None:
-                waits_s.append(wake - self._clock.now())
+            wait_s = self._places.next_in_s(self._clock.now())
+            if wait_s is not None:
+                waits_s.append(wait_s)
             if self._places.has_front():
                 waits_s.append(0.0)
         return max(min(waits_s), 0.0) if waits_s else None

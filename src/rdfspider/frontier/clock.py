@@ -43,6 +43,11 @@ class Clock:
         """Now, as it is stored."""
         return Moment(self.boot_id, self.monotonic(), self.now())
 
+    def left_s(self, until: float, longest_s: float) -> float:
+        """Seconds until a stored time. None are left where it is further away than it can be: the clock was set back."""
+        left_s = until - self.now()
+        return left_s if 0 < left_s <= longest_s else 0.0
+
     def wait_s(self, since: Moment, gap_s: float) -> float:
         """How much of a gap that began at a stored moment is left: between 0 and the whole gap."""
         if since.boot_id and since.boot_id == self.boot_id:

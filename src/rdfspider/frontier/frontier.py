@@ -148,7 +148,7 @@ class Frontier:
         return self._leases.release(lease, exchange)
 
     def begin_aside(self, host: str) -> float:
-        """Ask for leave to ask a host besides its leases: 0 when it is given, else the seconds after which to try again."""
+        """Leave to ask a host besides its leases: 0 when it is given, else seconds until the next try; infinite: given up."""
         return self._leases.begin_aside(host)
 
     def end_aside(self, host: str, exchange: Capture | Failure) -> None:
@@ -375,6 +375,7 @@ class Frontier:
     def _schedule_lost(self, key: bytes, row: Row, url: str) -> None:
         number, sequence = unpack_row(key)
         host = self._hosts.get(number)
+        self._state.counts.quads -= row.quads
         if 200 <= row.status < 300:
             self._state.counts.pages -= 1
             self._hosts.count_page(host, -1)

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _RECENT_HOSTS = 4096
 # Numbers of hosts by authority kept in memory, some 200 bytes each.
 _RECENT_NUMBERS = 65_536
-# The longest gap that follows from a slow answer.
-_MAX_DURATION_GAP_S = 60.0
 
 NORMAL, GIVEN_UP, OVER_BUDGET = range(3)
 
@@ -71,6 +69,11 @@ class HostRecord(Struct, array_like=True):
     def last_request(self) -> Stamp:
         """When the last request ended."""
         return Stamp(self.epoch, self.ended_monotonic, self.ended_wall)
+
+    @property
+    def crawl_delay_s(self) -> float:
+        """The longest that one of its robots.txt asks for; 0 when none does."""
+        return max(self.crawl_delays.values(), default=0.0)
 
 
 class Domain:
@@ -131,7 +134,7 @@ class Host:
         self.held: dict[str, list[Slot]] = {}
         """URLs that wait for their origin's robots.txt."""
         self.blocked: dict[str, float] = {}
-        """Origins whose robots.txt cannot be reached, and until when (seconds since 1970)."""
+        """Origins whose robots.txt cannot be reached, and until when (monotonic)."""
         self.asking: set[str] = set()
         """Origins whose robots.txt is being fetched."""
         self.is_resolving = False
@@ -318,11 +321,3 @@ class Hosts:
 
 encode_host = Encoder().encode
 decode_host = Decoder(HostRecord).decode
-
-
-def pace_gap_s(host: Host, duration_s: float, config: FrontierConfig) -> float:
-    """The gap that follows every request, at least."""
-    if not config.delay_s:
-        return 0.0
-    crawl_delay_s = min(max(host.record.crawl_delays.values(), default=0.0), config.max_wait_s)
-    return max(config.delay_s, crawl_delay_s, min(config.duration_factor * duration_s, _MAX_DURATION_GAP_S))

@@ -16,13 +16,14 @@ from rdfspider.frontier.active import FRONT, ActiveHosts
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
 from rdfspider.frontier.hosts import OVER_BUDGET as IS_OVER_BUDGET
-from rdfspider.frontier.hosts import Host, Hosts, pace_gap_s
+from rdfspider.frontier.hosts import Host, Hosts
 from rdfspider.frontier.keys import OVER_BUDGET, origin_of
 from rdfspider.frontier.origins import Origins, is_silent
 from rdfspider.frontier.outages import Outages
 from rdfspider.frontier.queues import Queues, Slot
+from rdfspider.frontier.strangers import RECHECK_S, Strangers
 from rdfspider.frontier.verdicts import is_error, judge_exchange
-from rdfspider.pace import backoff_gap_s, read_retry_after
+from rdfspider.pace import backoff_gap_s, pace_gap_s, read_retry_after
 from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, Verdict
 
 # URLs of a host that are read at once, and that it is asked for before others may come in.
@@ -34,8 +35,8 @@ _PARALLEL_REQUESTS = 8
 _MAX_HELD, _MIN_HELD, _ALL_HELD = 5000, 100, 50_000
 # An address and a robots.txt hold at least so long, whatever they say: long enough for a request.
 _MIN_ANSWER_S = 30.0
-# How often it is looked whether a host that is busy may be asked besides its leases.
-_ASIDE_S = 0.1
+# And an address no longer than this.
+_MAX_ADDRESS_S = 86_400.0
 # Answers to a name that hold for all URLs of the host: they fail without a request.
 _NO_SUCH_HOST = frozenset({"nxdomain", "private"})
 
@@ -67,6 +68,11 @@ class Leases:
         self._clock = clock
         self._counts = counts
         self._max_in_flight = 1 if config.frontier.delay_s else _PARALLEL_REQUESTS
+        self._strangers = Strangers(config.frontier, clock, self._max_in_flight)
+        pace = config.frontier
+        longest_gap_s = max(pace.delay_s, pace.max_wait_s, pace.max_backoff_s, pace.give_up_s)
+        self._max_robots_s = max(config.fetch.robots_ttl_s, longest_gap_s) + _MIN_ANSWER_S
+        """How long what is known of a robots.txt can hold."""
         self._host_pages = config.crawl.pages_per_host
         self._domain_pages = config.crawl.pages_per_domain
         self.slots: dict[int, Slot] = {}
@@ -91,7 +97,8 @@ class Leases:
         host = self._take_back(lease)
         host.is_resolving = False
         if answer.addresses or answer.failure in _NO_SUCH_HOST:
-            expires = max(answer.expires, self._clock.now() + _MIN_ANSWER_S)
+            now = self._clock.now()
+            expires = min(max(answer.expires, now + _MIN_ANSWER_S), now + _MAX_ADDRESS_S)
             host.record.addresses = replace(answer, expires=expires)
             self._hosts.mark_changed(host)
         else:
@@ -101,7 +108,7 @@ class Leases:
     def learned(
         self, lease: Lease, robots: RobotsState, exchange: Capture | Failure | None, crawl_delay_s: float | None
     ) -> None:
-        """A robots.txt was asked for."""
+        """A robots.txt was asked for. One that is unreachable because the host that it leads to is busy is no error."""
         host = self._take_back(lease)
         origin = origin_of(lease.url)
         host.in_flight -= 1
@@ -110,16 +117,18 @@ class Leases:
             host.record.crawl_delays[origin] = crawl_delay_s
         else:
             host.record.crawl_delays.pop(origin, None)
-        if robots.rule == "unreachable" or is_error(exchange):
-            is_unreachable = robots.rule == "unreachable"
+        is_unreachable = robots.rule == "unreachable"
+        is_busy = isinstance(exchange, Failure) and exchange.code == "busy"
+        if is_error(exchange) or (is_unreachable and not is_busy):
             if is_unreachable and robots.errors >= self._config.give_up_errors:
                 robots = replace(robots, expires=max(robots.expires, self._clock.now() + self._config.give_up_s))
             self._count_error(host, exchange, is_of_origin=is_unreachable)
         else:
             self._count_answer(host, exchange.duration_s if exchange else 0.0)
-            # It must outlive the gap that follows it, or a host with a long one would be asked for nothing else.
-            wait_s = max(host.ready_at - self._clock.monotonic(), 0.0)
-            robots = replace(robots, expires=max(robots.expires, self._clock.now() + wait_s + _MIN_ANSWER_S))
+            if not is_unreachable:
+                # It must outlive the gap that follows it, or a host with a long one would be asked for nothing else.
+                wait_s = max(host.ready_at - self._clock.monotonic(), 0.0)
+                robots = replace(robots, expires=max(robots.expires, self._clock.now() + wait_s + _MIN_ANSWER_S))
         self._origins.put(host.number, origin, robots)
         self._release_held(host, origin)
         self.wake(host)
@@ -167,13 +176,16 @@ class Leases:
 
     def begin_aside(self, name: str) -> float:
         """A request besides the leases of a host (the robots.txt of another one leads there) is to start: 0 when it may, and
-        then `end_aside` has to follow; else the seconds after which to ask again."""
+        then `end_aside` has to follow; else the seconds after which to ask again, infinite for a host that was given up."""
         host = self._find(name)
         if host is None:
-            return 0.0
-        wait_s = host.ready_at - self._clock.monotonic()
-        if wait_s > 0 or host.in_flight >= self._max_in_flight:
-            return max(wait_s, _ASIDE_S)
+            return self._strangers.begin(name)
+        now = self._clock.monotonic()
+        self._heed_stranger(host, now)
+        if host.ready_at > now and self._outages.is_out(host):
+            return inf
+        if host.ready_at > now or host.in_flight >= self._max_in_flight:
+            return max(host.ready_at - now, RECHECK_S)
         host.in_flight += 1
         host.asides += 1
         return 0.0
@@ -182,7 +194,8 @@ class Leases:
         """Such a request has ended: the host's clock moves."""
         host = self._find(name)
         if host is None or not host.asides:
-            # It became known while it was asked.
+            # Not known, or not when it began.
+            self._strangers.end(name, exchange)
             return
         host.in_flight -= 1
         host.asides -= 1
@@ -195,6 +208,10 @@ class Leases:
     def _find(self, name: str) -> Host | None:
         number = self._hosts.number_of(name)
         return None if number is None else self._hosts.get(number)
+
+    def _heed_stranger(self, host: Host, now: float) -> None:
+        """A host may have been asked before it was known."""
+        host.ready_at = max(host.ready_at, self._strangers.ready_at(host.record.name, now))
 
     def finish(self, slot: Slot) -> None:
         """A page was recorded."""
@@ -228,35 +245,47 @@ class Leases:
         if host.in_flight >= self._max_in_flight:
             return None
         record = host.record
-        wall = self._clock.now()
         addresses = record.addresses
-        if addresses is None or addresses.expires <= wall:
+        if addresses is None or not self._clock.left_s(addresses.expires, _MAX_ADDRESS_S):
             if host.unrecorded >= host.scheduled:
                 return None
             host.is_resolving = True
             return Lease("name", record.name, host.number)
+        self._heed_stranger(host, now)
         if addresses.addresses and now < host.ready_at:
             self._active.push(host, host.ready_at)
             return None
         if self._is_over_budget(host):
             return None
-        slot = self._next_slot(host, wall, bool(addresses.addresses))
+        slot = self._next_slot(host, now, bool(addresses.addresses))
         if slot is None:
             return None
         origin = slot.origin
         robots = self._origins.get(host.number, origin) if addresses.addresses else None
         host.in_flight += 1
-        if addresses.addresses and (robots is None or robots.expires <= wall):
+        if addresses.addresses and not self._is_answered(robots):
             host.run.appendleft(slot)
             host.asking.add(origin)
             lease = Lease(
-                "robots", record.name, host.number, origin + "/robots.txt", addresses=addresses.addresses, robots=robots
+                "robots",
+                record.name,
+                host.number,
+                origin + "/robots.txt",
+                addresses=addresses.addresses,
+                robots=robots,
+                crawl_delay_s=record.crawl_delay_s,
             )
         else:
             lease = self._lease_page(slot, addresses, robots, now)
         if host.in_flight < self._max_in_flight:
             self._active.push(host, now)
         return lease
+
+    def _is_answered(self, robots: RobotsState | None) -> bool:
+        """Whether what is known of a robots.txt lets pages be asked for."""
+        if robots is None or robots.rule == "unreachable":
+            return False
+        return bool(self._clock.left_s(robots.expires, self._max_robots_s))
 
     def _lease_page(self, slot: Slot, addresses: Addresses, robots: RobotsState | None, now: float) -> Lease:
         host, row = slot.host, slot.row
@@ -284,14 +313,14 @@ class Leases:
             row.captured,
         )
 
-    def _next_slot(self, host: Host, wall: float, needs_robots: bool) -> Slot | None:
+    def _next_slot(self, host: Host, now: float, needs_robots: bool) -> Slot | None:
         """The next URL of a host whose origin may be asked; None when there is none now.
 
         An origin whose robots.txt could not be had is tried again when its time has come. After an error all others go
         before it, so that none that is well waits for one that is not, or is given up with it.
         """
         is_well = not host.record.errors
-        due = wall if needs_robots else inf
+        due = now if needs_robots else inf
         if is_well or not needs_robots:
             self._release_due(host, due)
         while host.run or self._read_run(host):
@@ -301,9 +330,12 @@ class Leases:
             origin = slot.origin
             if origin not in host.asking:
                 robots = self._origins.get(host.number, origin)
-                if robots is None or robots.rule != "unreachable" or (is_well and robots.expires <= wall):
+                if robots is None or robots.rule != "unreachable":
                     return slot
-                host.blocked[origin] = robots.expires
+                left_s = self._clock.left_s(robots.expires, self._max_robots_s)
+                if is_well and not left_s:
+                    return slot
+                host.blocked[origin] = now + left_s
             host.held.setdefault(origin, []).append(slot)
             self._holding.add(host)
         if host.blocked and not host.asking:
@@ -330,7 +362,7 @@ class Leases:
 
     def _wait_for_origins(self, host: Host) -> None:
         """Nothing is left but URLs of origins that must wait; where all of those were given up, so is the host."""
-        wake_at = self._clock.monotonic() + max(min(host.blocked.values()) - self._clock.now(), 0.0)
+        wake_at = min(host.blocked.values())
         known = [self._origins.get(host.number, origin) for origin in host.blocked]
         if all(robots and robots.errors >= self._config.give_up_errors for robots in known):
             silent = any(robots and is_silent(robots) for robots in known)
@@ -338,8 +370,8 @@ class Leases:
         else:
             self._active.push(host, max(host.ready_at, wake_at))
 
-    def _release_due(self, host: Host, wall: float) -> None:
-        for origin in [origin for origin, until in host.blocked.items() if until <= wall]:
+    def _release_due(self, host: Host, now: float) -> None:
+        for origin in [origin for origin, until in host.blocked.items() if until <= now]:
             self._release_held(host, origin)
 
     def _release_held(self, host: Host, origin: str) -> None:
@@ -362,7 +394,7 @@ class Leases:
     def _count_answer(self, host: Host, duration_s: float, leased_at: float | None = None) -> None:
         if leased_at is None or leased_at >= host.error_at:
             host.record.errors = 0
-        self._hosts.end_request(host, pace_gap_s(host, duration_s, self._config))
+        self._hosts.end_request(host, pace_gap_s(host.record.crawl_delay_s, duration_s, self._config))
 
     def _count_error(
         self,
@@ -383,7 +415,8 @@ class Leases:
             host.error_at = now
         wait_s = max(wait_s, read_retry_after(exchange, self._clock.now()))
         gap_s = backoff_gap_s(host.record.errors, wait_s, self._config)
-        gap_s = max(gap_s, pace_gap_s(host, exchange.duration_s if exchange else 0.0, self._config))
+        duration_s = exchange.duration_s if exchange else 0.0
+        gap_s = max(gap_s, pace_gap_s(host.record.crawl_delay_s, duration_s, self._config))
         is_over = host.record.errors >= self._config.give_up_errors
         if is_over and not is_of_origin:
             gap_s = max(gap_s, self._config.give_up_s)

@@ -10,10 +10,11 @@ from rdfspider.config import FrontierConfig
 from rdfspider.frontier.active import ActiveHosts
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.hosts import GIVEN_UP as IS_GIVEN_UP
-from rdfspider.frontier.hosts import Host, Hosts, pace_gap_s
+from rdfspider.frontier.hosts import Host, Hosts
 from rdfspider.frontier.keys import GIVEN_UP, origin_of, pack_host, pack_row, unpack_row
 from rdfspider.frontier.origins import Origins
 from rdfspider.frontier.store import Store
+from rdfspider.pace import pace_gap_s
 from rdfspider.records import Discovered
 
 _INDEX = b"unanswered/"
@@ -45,6 +46,11 @@ class Outages:
                 self._meta.delete(key)
         self._active.leave(host, GIVEN_UP, until)
 
+    def is_out(self, host: Host) -> bool:
+        """Whether a host has had no answer since it was given up for errors of its own."""
+        record, config = host.record, self._config
+        return record.errors >= config.give_up_errors and record.gap_s >= config.give_up_s
+
     def note_seed(self, number: int, sequence: int) -> None:
         """Stage that a seed has failed without an answer."""
         self._meta.put(_INDEX + pack_row(number, sequence), b"")
@@ -66,16 +72,16 @@ class Outages:
 
     def end_silence(self, host: Host) -> None:
         """Have a host asked again, once and at its usual pace, that was given up in silence: one more error, and it is again."""
-        if host.record.status != IS_GIVEN_UP and not self._is_out(host):
+        if host.record.status != IS_GIVEN_UP and not self.is_out(host):
             return
-        self._hosts.shorten_gap(host, pace_gap_s(host, 0.0, self._config))
+        self._hosts.shorten_gap(host, pace_gap_s(host.record.crawl_delay_s, 0.0, self._config))
         self._origins.expire_silent(host.number, self._clock.now())
         if host.record.status == IS_GIVEN_UP:
             self._active.recall(host)
 
     def keep_out(self, host: Host) -> bool:
         """Whether a host that had nothing left, and has now, is still to be left alone; then that is staged."""
-        if host.is_active or not self._is_out(host) or host.ready_at <= self._clock.monotonic():
+        if host.is_active or not self.is_out(host) or host.ready_at <= self._clock.monotonic():
             return False
         self._hosts.set_status(host, IS_GIVEN_UP)
         self._active.leave(host, GIVEN_UP, host.ready_at)
@@ -83,15 +89,10 @@ class Outages:
 
     def reconsider(self, host: Host, links: Iterable[Discovered]) -> None:
         """New links to a host that was given up: where that was for the robots.txt of another origin, it comes back for them."""
-        if self._is_out(host):
+        if self.is_out(host):
             return
         for origin in {origin_of(link.url) for link in links}:
             robots = self._origins.get(host.number, origin)
             if robots is not None and robots.rule != "unreachable":
                 self._active.recall(host)
                 return
-
-    def _is_out(self, host: Host) -> bool:
-        """Whether a host has had no answer since it was given up for errors of its own."""
-        record, config = host.record, self._config
-        return record.errors >= config.give_up_errors and record.gap_s >= config.give_up_s

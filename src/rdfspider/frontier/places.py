@@ -63,24 +63,22 @@ class Places:
         return None
 
     def take_due(self, now: float) -> tuple[int, bytes] | None:
-        """A host that has waited long enough, given up or not. A wait longer than there are shows that the clock was set back;
-        then the host's own clock tells how long is left."""
+        """A host that has waited long enough, given up or not."""
         for kind in (WAITING, GIVEN_UP):
             place = self._peek(kind)
-            if place is not None and not 0 < unpack_place(place)[1] / 1000 - now <= self._longest_wait_s:
+            if place is not None and not self._left_s(place, now):
                 self._read[kind].popleft()
                 return unpack_place(place)[2], place
         return None
 
     def has_due(self, now: float) -> bool:
         """Whether some host has waited long enough, those that were given up not counted."""
-        wake = self.next_wake()
-        return wake is not None and wake <= now
+        return self.next_in_s(now) == 0
 
-    def next_wake(self) -> float | None:
-        """When the next host has waited long enough, in seconds since 1970; those that were given up do not count."""
+    def next_in_s(self, now: float) -> float | None:
+        """Seconds until the next host has waited long enough, those that were given up not counted; None when none waits."""
         place = self._peek(WAITING)
-        return None if place is None else unpack_place(place)[1] / 1000
+        return None if place is None else self._left_s(place, now)
 
     def over_budget(self) -> list[int]:
         """The numbers of all hosts that were put aside because they had the pages they may have."""
@@ -95,6 +93,12 @@ class Places:
                 self._cursors[kind] = min(self._cursors[kind], first, *self._read[kind])
                 self._read[kind].clear()
         self._staged.clear()
+
+    def _left_s(self, place: bytes, now: float) -> float:
+        """Seconds to wait for a place. A wait longer than there are shows that the clock was set back; then none are left, and
+        the host's own clock tells."""
+        left_s = unpack_place(place)[1] / 1000 - now
+        return left_s if 0 < left_s <= self._longest_wait_s else 0.0
 
     def _put(self, host: Host, kind: int, turn: int) -> None:
         self.remove(host)

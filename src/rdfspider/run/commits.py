@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from xxhash import xxh3_64_hexdigest
 
+from rdfspider import __version__
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
 from rdfspider.frontier.frontier import Frontier
@@ -22,6 +23,7 @@ from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, V
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
+from rdfspider.run.rules import PRODUCT, make_user_agent
 from rdfspider.run.scope import Router, Scope
 
 _log = logging.getLogger(__name__)
@@ -279,7 +281,7 @@ class Committer:
             self._folder / "warc",
             self._config.archive,
             prefix=f"shard-{self._number:03}",
-            info={"operator": self._config.fetch.contact, "robots": "RFC 9309"},
+            info=_make_info(self._config.fetch.contact),
             committed=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else None,
         )
         for position in archive.lost:
@@ -295,6 +297,17 @@ class Committer:
             if len(found) % _SCOPE_PART:
                 break
         return found
+
+
+def _make_info(contact: str) -> dict[str, str]:
+    """What the archive says of the crawl."""
+    agent = make_user_agent(contact)
+    return {
+        "software": f"{PRODUCT}/{__version__}",
+        "operator": contact,
+        "http-header-user-agent": agent,
+        "robots": "RFC 9309",
+    }
 
 
 def count_quads(extraction: Extraction | None) -> int:

@@ -1,7 +1,9 @@
-"""Whether robots.txt allows a URL: the rules of recent origins are kept as they were parsed, within a bound of memory."""
+"""Whether robots.txt allows a URL: the rules of recent origins are kept as they were parsed, within a bound of memory. And who
+asks: the name that rules and servers know us by."""
 
 from collections import OrderedDict
 
+from rdfspider import __version__
 from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.records import Lease
 
@@ -41,3 +43,8 @@ class RecentRules:
         known = self._rules.pop(origin, None)
         if known is not None:
             self._kept_bytes -= known[1]
+
+
+def make_user_agent(contact: str) -> str:
+    """What servers are told: who asks, and where to complain."""
+    return f"{PRODUCT}/{__version__} (+{contact})" if contact else f"{PRODUCT}/{__version__}"

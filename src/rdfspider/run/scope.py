@@ -15,7 +15,6 @@ from rdfspider.domains import Domains
 from rdfspider.records import Discovered, Extraction, Lease
 from rdfspider.urls import MAX_URL_CHARS, host_of
 
-
 # Where the path of a URL begins at the latest. No name is longer than 253 characters; what is remembered of each that was met
 # would take much memory otherwise.
 _MAX_AUTHORITY_END = 300

@@ -9,7 +9,6 @@ import os
 from functools import partial
 from pathlib import Path
 
-from rdfspider import __version__
 from rdfspider.config import Config
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher, find_redirect
@@ -24,7 +23,7 @@ from rdfspider.run.peers.messages import Control
 from rdfspider.run.peers.passage import Passage
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.pipeline import extract_from
-from rdfspider.run.rules import PRODUCT, RecentRules
+from rdfspider.run.rules import RecentRules, make_user_agent
 from rdfspider.run.scope import Router, Scope, follow_redirect
 from rdfspider.run.suspects import Suspects
 
@@ -335,8 +334,3 @@ def choose_address(lease: Lease) -> str:
     if lease.kind == "robots" and lease.robots is not None:
         attempts = lease.robots.errors
     return lease.addresses[attempts % len(lease.addresses)]
-
-
-def make_user_agent(contact: str) -> str:
-    """What servers are told: who asks, and where to complain."""
-    return f"{PRODUCT}/{__version__} (+{contact})" if contact else f"{PRODUCT}/{__version__}"

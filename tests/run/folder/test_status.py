@@ -98,9 +98,11 @@ def test_before_the_first_run(tmp_path: Path) -> None:
 
 
 def test_a_line_of_progress() -> None:
-    assert write_line(STATUS) == ("1:05  11 pages  10.2 pages/s  1.50 MB/s  known 111  queue 80  hosts 2  errors 2")
+    assert write_line(STATUS) == (
+        "1:05  11 pages  10.2 pages/s  1.50 MB/s  known 111  queue 80  hosts 2  errors 2 (timeout 2)"
+    )
     paused = msgspec.structs.replace(STATUS, state="paused", reason="the disk is full")
-    assert write_line(paused).endswith("errors 2  paused: the disk is full")
+    assert write_line(paused).endswith("errors 2 (timeout 2)  paused: the disk is full")
 
 
 def test_a_summary() -> None:
@@ -126,6 +128,12 @@ def test_a_line_of_a_shard() -> None:
     assert write_shards(STATUS, 1001.2)[0] == (
         "shard 0     running, process 77, 120 MB of 8,000 MB (4,000 MB free), CPU 93 %, 3 connections, 10 pages, 1 s ago"
     )
+
+
+def test_a_shard_that_says_nothing_is_silent_until_the_crawl_is_over() -> None:
+    assert write_shards(STATUS, 1008.0)[0].startswith("shard 0     silent, process 77")
+    ended = end_shards(msgspec.structs.replace(STATUS, state="ended"))
+    assert write_shards(ended, 1008.0)[0].startswith("shard 0     ended, process 77")
 
 
 def test_a_crawl_that_is_over_has_no_connections_and_no_load() -> None:

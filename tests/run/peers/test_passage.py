@@ -9,6 +9,7 @@ from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Capture, Page
 from rdfspider.run.peers import passage
 from rdfspider.run.peers.gate import AddressGate
 from rdfspider.run.peers.passage import Passage
@@ -92,6 +93,17 @@ def test_who_gives_up_waiting_takes_nothing_with_it() -> None:
         await asyncio.gather(last)
         assert early.cancelled() and late.cancelled()
         assert len(entered) == 5
+
+    in_loop(check)
+
+
+def test_who_would_wait_long_for_another_host_is_told_how_long() -> None:
+    async def check(road: Passage, entered: list[int]) -> None:
+        url = "http://a.test/robots.txt"
+        assert await road.begin_aside("a.test") == 0
+        refusal = Capture(Page(url, b""), 429, "", "1.1", (("Retry-After", "700"),), (), ADDRESS, 0.0, 0.0, 0)
+        road.end_aside("a.test", refusal)
+        assert 690 < await road.begin_aside("a.test") <= 700
 
     in_loop(check)
 

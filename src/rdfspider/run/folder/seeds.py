@@ -24,7 +24,7 @@ def read_seeds(arguments: Iterable[str], file: Path | None, config: FetchConfig)
         url = normalise_seed(text)
         if url is None:
             hint = "; to read seeds from it, write --seeds" if _is_file(text) else ""
-            raise UsageError(f"{where}not an http or https URL{hint}")
+            raise UsageError(f"{where if text else 'a seed is empty: '}not an http or https URL{hint}")
         if not config.allow_private and _is_private(url, config.resolve):
             raise UsageError(f"{where}the seed is on a private network; to crawl there, add --allow-private")
         found[url] = None

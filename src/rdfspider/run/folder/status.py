@@ -18,6 +18,8 @@ FILE = "status.json"
 # Seconds over which the speed is measured: long enough to be calm, short enough to be news.
 _SPEED_WINDOW_S = 10.0
 _COUNTS_SHOWN = 8
+# A shard beats every second; one that has not for so long is busy with something, stopped, or being started again.
+_SILENT_S = 5.0
 # An outcome without an answer that is nobody's fault; it has a count of its own.
 _NO_ERROR = "disallowed"
 
@@ -187,7 +189,7 @@ def write_line(status: Status) -> str:
         f"known {totals.known:,}",
         f"queue {totals.scheduled:,}",
         f"hosts {totals.hosts:,}",
-        f"errors {sum(totals.errors.values()):,}",
+        f"errors {sum(totals.errors.values()):,}{f' ({_write_counts(totals.errors, 2)})' if totals.errors else ''}",
     )
     mark = "" if status.state == "running" else f"  {status.state}{f': {_explain(status)}' if status.reason else ''}"
     held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
@@ -232,7 +234,7 @@ def warn_of_nothing(status: Status) -> str:
 def write_shards(status: Status, now: float) -> list[str]:
     """What each shard last said of itself, a line each; of one that is over, without what only a living process has."""
     return [
-        f"shard {beat.shard:<5} {beat.state}"
+        f"shard {beat.shard:<5} {beat.state if status.is_over or now - beat.time < _SILENT_S else 'silent'}"
         f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
         f"{beat.memory_used_bytes / 1e6:,.0f} MB of {beat.memory_total_bytes / 1e6:,.0f} MB "
         f"({beat.memory_free_bytes / 1e6:,.0f} MB free), "
@@ -270,10 +272,10 @@ def _explain(status: Status) -> str:
     return REASONS.get(status.reason, status.reason)
 
 
-def _write_counts(counts: dict[str, int]) -> str:
+def _write_counts(counts: dict[str, int], most: int = _COUNTS_SHOWN) -> str:
     """The most frequent ones."""
-    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_COUNTS_SHOWN]
-    return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > _COUNTS_SHOWN else "")
+    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+    return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > most else "")
 
 
 def _write_duration(seconds: float) -> str:

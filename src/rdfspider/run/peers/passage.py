@@ -49,14 +49,15 @@ class Passage:
         self._return_connection()
         self._gate.release(address)
 
-    async def begin_aside(self, host: str) -> bool:
-        """Return when a host may be asked that no lease is for, and `end_aside` has to follow; False if that takes too long."""
+    async def begin_aside(self, host: str) -> float:
+        """Return 0 when a host may be asked that no lease is for, and then `end_aside` has to follow. If that takes too long,
+        the seconds after which to try again, infinite for a host that was given up."""
         end = asyncio.get_running_loop().time() + _ASIDE_S
         while wait_s := self._frontier.begin_aside(host):
             if asyncio.get_running_loop().time() + wait_s > end:
-                return False
+                return wait_s
             await asyncio.sleep(wait_s)
-        return True
+        return 0.0
 
     def end_aside(self, host: str, exchange: Capture | Failure) -> None:
         """The request to it has ended."""
