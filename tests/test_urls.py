@@ -98,6 +98,8 @@ def test_what_is_called_an_iri_is_one(text: str) -> None:
         ("/a%2fb?x=%2f%61", "https://example.org/a%2Fb?x=%2Fa"),
         # What is escaped twice, or escapes nothing, stays so.
         ("/%2541/%zz/%4", "https://example.org/%2541/%zz/%4"),
+        ("/%2%65%2%65/private", "https://example.org/%2%65%2%65/private"),
+        ("/%%34%31", "https://example.org/%%341"),
         ("mailto:a@b.org", None),
         ("javascript:void(0)", None),
         ("https://1.2.3/", "https://1.2.0.3/"),
@@ -137,3 +139,10 @@ def test_normal_form_is_stable() -> None:
 def test_the_host_of_a_url(url: str, host: str) -> None:
     assert host_of(url) == host
     assert host_of_authority(url.split("/")[2]) == host
+
+
+@given(st.text("%2546aEe7x/.", max_size=30))
+def test_a_normal_address_is_its_own_normal_form(path: str) -> None:
+    """Or one page would have two addresses, and what robots.txt judges would not be what is asked for."""
+    address = normalise_url(f"http://example.org/{path}")
+    assert address and normalise_url(address) == address

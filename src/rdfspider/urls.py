@@ -34,9 +34,11 @@ _NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-F
 # Dot segments and punycode are looked for apart.
 _PLAIN_PATH = r"/[A-Za-z0-9\-_~!$&()*+,;=:@/%.]*+(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
 _NORMAL_LINKS = re.compile(rf"^https?://[a-z0-9.\-]+\.[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
-# Escapes with small letters, and those of characters that need none.
+# Escapes with small letters, and those of characters that need none. What follows a broken escape is left alone, for it might
+# become one with it.
 _ODD_ESCAPE = re.compile(
-    r"%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])", re.ASCII
+    r"(?<!%)(?<!%[0-9A-Fa-f])%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])",
+    re.ASCII,
 )
 _BARE_HOST = re.compile(r"https?://[a-z0-9.\-]+\.[a-z]+")
 _NO_LINK = re.compile(r"(?:javascript|mailto|tel|data|about|sms|whatsapp):", re.IGNORECASE)

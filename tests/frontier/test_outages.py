@@ -310,3 +310,25 @@ def test_a_host_that_said_not_now_or_has_no_seeds_is_left_alone_at_a_start(
     crawler.run()
     assert frontier.counts.given_up_hosts == 1
     assert frontier.retry_seeds(100) == 0
+
+
+def test_a_host_that_is_out_has_a_place_also_while_it_is_asked_for_others(open_frontier: OpenFrontier) -> None:
+    """Or a crash in that moment would forget its new links."""
+    frontier = open_frontier(frontier={"delay_s": 0.0, "give_up_errors": 1})
+    frontier.add([Discovered("http://b.com/", found_as="seed")])
+    frontier.commit()
+    lease = frontier.lease()
+    assert lease
+    frontier.resolved(lease, Addresses((), frontier._clock.now() + DAY_S, "nxdomain"))
+    frontier.commit()
+    lease = frontier.lease()
+    assert lease
+    frontier.record(lease, frontier.refuse(lease, "disallowed"))
+    frontier.commit()
+    assert (frontier.begin_aside("b.com"), frontier.begin_aside("b.com")) == (0, 0)
+    frontier.end_aside("b.com", Failure("http://b.com/robots.txt", "reset"))
+    frontier.commit()
+    frontier.add([Discovered("http://b.com/new")])
+    frontier.commit()
+    record = frontier._hosts.get(1).record
+    assert record.queued and record.place

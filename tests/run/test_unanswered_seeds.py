@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from web import Site, Web, check_archives, crawl, make_page, read_outcomes
+from web import Crawling, Site, Web, check_archives, crawl, make_page, make_site, prolong, read_outcomes
 
 # No name server need be asked to know that a label of 64 characters is no name.
 NAMELESS = f"http://{'x' * 64}.test/"
@@ -36,3 +36,27 @@ def test_a_seed_without_an_answer_is_asked_for_at_the_next_start(seed: str, is_f
     verdicts = [outcome.get("verdict") for outcome in read_outcomes(folder) if outcome.url == seed]
     assert verdicts == ["failed", "failed", "done"] if is_final else ["done"]
     check_archives(folder)
+
+
+def test_a_shard_that_dies_in_a_run_does_not_try_them_again(tmp_path: Path) -> None:
+    """Nobody has mended anything since; and each is counted once."""
+    site = make_site(["well.test"], 3)
+    folder = tmp_path / "crawl"
+    restarted: list[bool] = []
+    with Web(prolong(site, "well.test", lambda: bool(restarted))) as web:
+        seeds = [NAMELESS, "http://well.test/", "http://well.test/more/0"]
+        flags = ["--delay", 0.1, "--shards", 1, *web.resolve({"well.test": "127.0.0.1"})]
+        with Crawling(folder, *seeds, *flags, frontier_ip_delay_s=0) as crawling:
+            assert crawling.wait_until(lambda: bool(failures_of(crawling)))
+            pid = crawling.shard_pids()[0]
+            crawling.kill_process(pid)
+            assert crawling.wait_until(lambda: crawling.shard_pids().get(0, pid) != pid)
+            restarted.append(True)
+            assert crawling.wait(120) == 0
+        assert failures_of(crawling) == {"nxdomain": 1}
+    assert [outcome.get("verdict") for outcome in read_outcomes(folder) if outcome.url == NAMELESS] == ["failed"]
+
+
+def failures_of(crawling: Crawling) -> dict[str, int]:
+    failures: dict[str, int] = crawling.status()["totals"]["failures"]
+    return failures

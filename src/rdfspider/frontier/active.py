@@ -124,8 +124,12 @@ class ActiveHosts:
             if kind == FRONT:
                 self._places.put_front(host)
             else:
-                self._places.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
+                self.put_aside(host, kind, until)
         self._drop(host)
+
+    def put_aside(self, host: Host, kind: int, until: float) -> None:
+        """Stage the place of a host that is not to be asked before a monotonic time."""
+        self._places.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
 
     def settle_empty(self, host: Host) -> None:
         """Let a host go that has nothing left; called before a commit, so that its place goes in the same one."""

@@ -138,10 +138,10 @@ class Host:
         self.asking: set[str] = set()
         """Origins whose robots.txt is being fetched."""
         self.is_resolving = False
-        self.asides = 0
-        """Of these, those besides its leases."""
         self.in_flight = 0
         """Requests under way: pages and robots.txt."""
+        self.asides = 0
+        """Of these, those besides its leases."""
         self.unrecorded = 0
         """Pages that were leased and not recorded yet."""
 

@@ -84,7 +84,7 @@ class Outages:
         if host.is_active or not self.is_out(host) or host.ready_at <= self._clock.monotonic():
             return False
         self._hosts.set_status(host, IS_GIVEN_UP)
-        self._active.leave(host, GIVEN_UP, host.ready_at)
+        self._active.put_aside(host, GIVEN_UP, host.ready_at)
         return True
 
     def reconsider(self, host: Host, links: Iterable[Discovered]) -> None:

@@ -1,4 +1,5 @@
-"""How URLs become scheduled: because they are new, because their visit is due, or because their page was lost."""
+"""How URLs become scheduled: because they are new, because their visit is due, because their page was lost, or because a seed
+had no answer."""
 
 from collections.abc import Iterable, Iterator
 from itertools import compress

@@ -103,10 +103,7 @@ class Committer:
             self._scope.extend(url)
 
     async def add_seeds(self, seeds: Sequence[str], should_stop: Callable[[], bool]) -> None:
-        """Schedule the seeds that this shard owns: all that are new, and those that failed without an answer before."""
-        while not should_stop() and self._frontier.retry_seeds(_SEED_BATCH):
-            self._frontier.commit()
-            await asyncio.sleep(0)
+        """Schedule the seeds that this shard owns, unless all of them were put in before."""
         mark = xxh3_64_hexdigest("\n".join(seeds).encode()).encode()
         if self._frontier.get_meta(_SEEDS_MARK) == mark:
             return
@@ -120,6 +117,12 @@ class Committer:
         self._frontier.put_meta(_SEEDS_MARK, mark)
         self._frontier.commit()
         await asyncio.to_thread(self._frontier.sync)
+
+    async def retry_seeds(self, should_stop: Callable[[], bool]) -> None:
+        """Schedule the seeds again that failed without an answer."""
+        while not should_stop() and self._frontier.retry_seeds(_SEED_BATCH):
+            self._frontier.commit()
+            await asyncio.sleep(0)
 
     def add(self, finished: Finished) -> None:
         """Take an outcome into the group."""

@@ -117,7 +117,7 @@ class Crawl:
                 )
             time.sleep(_POLL_S)
         if state != "paused":
-            raise UsageError(f"{self.folder}: the crawl is {state}, because somebody has told it so meanwhile")
+            raise UsageError(f"{self.folder}: the crawl is {state} meanwhile")
 
     def resume(self) -> None:
         """Let a paused crawl go on."""

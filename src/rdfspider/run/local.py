@@ -112,6 +112,7 @@ class _Local:
         while not self._coordinator.ended:
             started = time.monotonic()
             code = await self._run_process(order)
+            order = order._replace(is_again=True)
             self._coordinator.lose(number)
             if self._coordinator.ended:
                 return

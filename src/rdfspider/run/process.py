@@ -42,6 +42,8 @@ class Order(NamedTuple):
     config: Config
     parent_pid: int
     """A shard whose parent is another process by now ends: nobody could stop it."""
+    is_again: bool = False
+    """Whether the shard had died in this run."""
 
 
 def main() -> None:
@@ -107,7 +109,7 @@ async def _run(order: Order) -> None:
     check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:
-        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains)
+        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains, is_again=order.is_again)
     except InUseError as error:
         # By a shard whose parent was killed, and that ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error

@@ -37,7 +37,10 @@ _BEAT_S = 1.0
 class Shard:
     """Everything of one shard, and the loop that moves it."""
 
-    def __init__(self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains) -> None:
+    def __init__(
+        self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains, *, is_again: bool = False
+    ) -> None:
+        """One that died and is started again does not try seeds again that had no answer: nobody has mended anything since."""
         self._number = number
         self._folder = folder
         self._config = config
@@ -81,6 +84,7 @@ class Shard:
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._has_seeds = False
+        self._retries_seeds = not is_again
         self._was_idle = False
         self._is_paused = False
         self._is_stopping = False
@@ -97,6 +101,10 @@ class Shard:
         beats.add_done_callback(self._note_failure)
         await self._committer.add_seeds(seeds, lambda: self._is_stopping)
         del seeds  # There may be millions, and a crawl runs for weeks.
+        if self._retries_seeds:
+            # Not where the crawl is over already.
+            await self._peers.welcome.wait()
+            await self._committer.retry_seeds(lambda: self._is_stopping)
         self._has_seeds = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._wake.set))
         await self._pump(commits)
@@ -141,7 +149,7 @@ class Shard:
 
     def _may_lease(self) -> bool:
         return (
-            self._peers.is_welcome
+            self._peers.welcome.is_set()
             and not (self._is_paused or self._is_stopping)
             and len(self._visits) < _VISITS_PER_CONNECTION * self._config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * self._config.run.group_pages

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -55,6 +56,22 @@ def test_as_many_as_there_are_connections() -> None:
         road.release(ADDRESS)
         await asyncio.gather(*waiting)
         assert len(entered) == 6
+
+    in_loop(check)
+
+
+def test_one_waits_for_a_host_and_the_others_get_a_turn_each() -> None:
+    """Thousands of names may lead to one host: they must not all wait where others could be asked."""
+
+    async def check(road: Passage, entered: list[int]) -> None:
+        assert await road.begin_aside("parking.test") == 0
+        waiting = asyncio.create_task(road.begin_aside("parking.test"))
+        await asyncio.sleep(0)
+        turns = [await road.begin_aside("parking.test") for _ in range(3)]
+        assert all(later >= turn + 0.9 for turn, later in pairwise([0.0, *turns]))
+        answer = Capture(Page("http://parking.test/", b""), 200, "OK", "1.1", (), (), ADDRESS, 0.0, 0.01, 0)
+        road.end_aside("parking.test", answer)
+        assert await waiting == 0
 
     in_loop(check)
 

@@ -1,5 +1,6 @@
 """A shard's line to the coordinator: beats and answers go out, permits, questions and commands come in."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -61,8 +62,8 @@ class CoordinatorLine:
         self._parent_pid = os.getppid()
         self._silent_ticks = 0
         self._has_beaten = False
-        self.is_welcome = False
-        """Whether the coordinator knows of this shard; what it asks of it has been heard by then."""
+        self.welcome = asyncio.Event()
+        """Set when the coordinator knows of this shard; what it asks of it has been heard by then."""
         self._wire: Wire | None = None
 
     def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
@@ -109,8 +110,8 @@ class CoordinatorLine:
                 self._send(RoundAnswer(self._shard, epoch, number, self._is_idle(), self._frontier.generation))
             case Control() as control:
                 self._on_control(control)
-            case Heard(of_epoch) if of_epoch == epoch and not self.is_welcome:
-                self.is_welcome = True
+            case Heard(of_epoch) if of_epoch == epoch and not self.welcome.is_set():
+                self.welcome.set()
                 self._wake()
             case Heard() | Permits() | Recall():
                 pass

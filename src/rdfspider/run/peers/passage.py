@@ -14,6 +14,9 @@ from rdfspider.run.peers.gate import AddressGate
 
 # How long a request waits for a host that is asked by others: two hosts may wait for each other.
 _ASIDE_S = 60.0
+# Who is sent away comes at least this much later than the one before.
+_LEAST_TURN_S = 1.0
+_MAX_TURNS = 4096
 # How long few requests start after there was no room for one.
 _NARROW_S = 60.0
 
@@ -33,6 +36,10 @@ class Passage:
         self._used = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._narrow_until = 0.0
+        self._awaited: set[str] = set()
+        """Hosts that somebody waits for here."""
+        self._turns: dict[str, float] = {}
+        """When the last of those who were sent away may ask a host, in the loop's time."""
 
     async def acquire(self, address: str) -> None:
         """Return when that address may be asked; `release` has to follow."""
@@ -52,11 +59,18 @@ class Passage:
     async def begin_aside(self, host: str) -> float:
         """Return 0 when a host may be asked that no lease is for, and then `end_aside` has to follow. If that takes too long,
         the seconds after which to try again, infinite for a host that was given up."""
-        end = asyncio.get_running_loop().time() + _ASIDE_S
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _ASIDE_S
         while wait_s := self._frontier.begin_aside(host):
-            if asyncio.get_running_loop().time() + wait_s > end:
+            if loop.time() + wait_s > end:
                 return wait_s
-            await asyncio.sleep(wait_s)
+            if host in self._awaited:
+                return self._line_up(host, wait_s, loop.time())
+            self._awaited.add(host)
+            try:
+                await asyncio.sleep(wait_s)
+            finally:
+                self._awaited.discard(host)
         return 0.0
 
     def end_aside(self, host: str, exchange: Capture | Failure) -> None:
@@ -66,6 +80,15 @@ class Passage:
     def narrow(self) -> None:
         """There was no room for a body: let few requests start for a while."""
         self._narrow_until = asyncio.get_running_loop().time() + _NARROW_S
+
+    def _line_up(self, host: str, wait_s: float, now: float) -> float:
+        """The seconds until the turn of one more who wants to ask a host. One alone waits for it here: thousands of parked names
+        may lead to one host, and would keep all others from being asked."""
+        turn = max(self._turns.pop(host, now), now) + max(wait_s, _LEAST_TURN_S)
+        self._turns[host] = turn
+        if len(self._turns) > _MAX_TURNS:
+            del self._turns[next(iter(self._turns))]
+        return turn - now
 
     async def _take_connection(self) -> None:
         turn = asyncio.get_running_loop().create_future()

@@ -139,9 +139,9 @@ class Peers:
         return self._line.permits
 
     @property
-    def is_welcome(self) -> bool:
-        """Whether the coordinator has said how things are: a crawl that is paused or over asks nobody for anything."""
-        return self._line.is_welcome
+    def welcome(self) -> asyncio.Event:
+        """Set when the coordinator has said how things are: a crawl that is paused or over asks nobody for anything."""
+        return self._line.welcome
 
     @property
     def is_outbox_full(self) -> bool:
