@@ -47,7 +47,7 @@ def test_a_shard_that_dies_in_a_run_does_not_try_them_again(tmp_path: Path) -> N
         seeds = [NAMELESS, "http://well.test/", "http://well.test/more/0"]
         flags = ["--delay", 0.1, "--shards", 1, *web.resolve({"well.test": "127.0.0.1"})]
         with Crawling(folder, *seeds, *flags, frontier_ip_delay_s=0) as crawling:
-            assert crawling.wait_until(lambda: bool(failures_of(crawling)))
+            assert crawling.wait_until(lambda: bool(crawling.shard_pids() and failures_of(crawling)))
             pid = crawling.shard_pids()[0]
             crawling.kill_process(pid)
             assert crawling.wait_until(lambda: crawling.shard_pids().get(0, pid) != pid)
