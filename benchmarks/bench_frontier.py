@@ -167,9 +167,9 @@ def measure_leases(folder: Path, config: Config, domains: Domains) -> list[tuple
                 break
             now = time.time()
             if lease.kind == "name":
-                frontier.resolved(lease, Addresses(("192.0.2.1",), now + 1e6))
+                frontier.resolved(lease, Addresses(("192.0.2.1",), now + 3600))
             elif lease.kind == "robots":
-                frontier.learned(lease, RobotsState("allow", now, now + 1e6), answer, None)
+                frontier.learned(lease, RobotsState("allow", now, now + 3600), answer, None)
             else:
                 group.append((lease, frontier.release(lease, answer)))
         for lease, verdict in group:
