@@ -11,6 +11,7 @@ import pytest
 
 from loopback import Answer, Server, ok, run_loop, serving
 from rdfspider.config import FetchConfig, FrontierConfig
+from rdfspider.fetch import fetcher
 from rdfspider.fetch.fetcher import ACCEPT, Fetcher, find_redirect
 from rdfspider.records import Capture, Failure, Lease, Page, RobotsState
 
@@ -343,6 +344,17 @@ def test_redirects_on_its_own_host_keep_the_pace_of_pages(
     assert least_s <= time.monotonic() - before < most_s
     # The clocks of server and crawler differ by a little.
     assert exchange and exchange.duration_s >= 0.9 * duration_s, "the slowest counts, not the last"
+
+
+@pytest.mark.parametrize(("delay_s", "least_s"), [(0.4, 0.4), (0.01, 0.0)])
+def test_what_a_site_asks_for_between_redirects_is_bounded_and_the_delay_is_not(
+    delay_s: float, least_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetcher, "_MAX_HOP_S", 0.1)
+    answers: dict[str, Answer] = {"/robots.txt": moved("/a"), "/a": ok(RULES)}
+    before = time.monotonic()
+    fetch_robots(answers, delay_s=delay_s, crawl_delay_s=60.0)
+    assert least_s <= time.monotonic() - before < 50
 
 
 def test_what_another_host_took_is_not_held_against_the_first() -> None:

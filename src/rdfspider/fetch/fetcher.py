@@ -29,7 +29,8 @@ ACCEPT = (
 MAX_ROBOTS_REDIRECTS = 5
 """RFC 9309, 2.3.1.2: at least five in a row are followed."""
 
-# Between two redirects of one robots.txt on its own host, at most: who waits here can be called off by nobody.
+# What a Crawl-delay or a slow answer may ask for between two redirects of one robots.txt on its own host: who waits here can be
+# called off by nobody.
 _MAX_HOP_S = 60.0
 # A header is as long as its server likes, and what is judged is remembered.
 _MAX_TYPE_CHARS = 200
@@ -178,7 +179,7 @@ class Fetcher:
                 exchange = await self._ask_robots(url, host, address, gate)
                 longest_s = max(longest_s, exchange.duration_s)
                 gap_s = pace_gap_s(lease.crawl_delay_s, exchange.duration_s, self._pace)
-                free_at = loop.time() + min(gap_s, _MAX_HOP_S)
+                free_at = loop.time() + max(min(gap_s, _MAX_HOP_S), self._pace.delay_s)
             elif wait_s := await gate.begin_aside(host):
                 if wait_s == inf:
                     return Failure(url, "unreachable", f"{host}, where it leads to, is given up", longest_s), 0.0
