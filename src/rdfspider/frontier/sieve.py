@@ -50,9 +50,12 @@ class Sieve:
         staged, new = self._staged, dict[int, NewLinks]()
         keys, unsure = self._find_unsure(links, max_depth)
         last_number, group = 0, None
-        # All at once: one question for each would take twice the time.
-        for key, link, found in zip(keys, unsure, self._urls.get_many(keys), strict=True):
-            free_key = key if found is None and key not in staged else self._find_free_key(key, link.url)
+        stored = self._read_stored(keys)
+        for key, link in zip(keys, unsure, strict=True):
+            other = stored.get(key) or staged.get(key)
+            if other == link.url:
+                continue
+            free_key = key if other is None else self._find_free_key(key, link.url)
             if free_key:
                 number = unpack_url(key)[0]
                 if number != last_number:
@@ -86,6 +89,13 @@ class Sieve:
             keys.append(pack_url(number, fingerprint >> 32))
             unsure.append(link)
         return keys, unsure
+
+    def _read_stored(self, keys: list[bytes]) -> dict[bytes, str]:
+        """Which URLs have these keys in the table; keys that are free are not in it."""
+        # All at once: one question for each would take twice the time.
+        taken = {key: found for key, found in zip(keys, self._urls.get_many(keys), strict=True) if found is not None}
+        rows = [_to_row(key, found) for key, found in taken.items()]
+        return dict(zip(taken, map(decode_url, self._ledger.get_many(rows)), strict=True)) if rows else {}
 
     def put(self, keys: Iterable[bytes], first: int) -> None:
         """Stage under which sequences of their host new URLs are found: this one, and those that follow."""
@@ -121,10 +131,15 @@ class Sieve:
                 found = self._urls.get(probe)
                 if found is None:
                     return probe
-                other = decode_url(self._ledger.get(pack_row(unpack_url(key)[0], int.from_bytes(found, "big"))))
+                other = decode_url(self._ledger.get(_to_row(key, found)))
             if other == url:
                 return None
         return None
+
+
+def _to_row(key: bytes, found: bytes) -> bytes:
+    """The key of a URL's row in the ledger, from its key in the table and what is found there."""
+    return pack_row(unpack_url(key)[0], int.from_bytes(found, "big"))
 
 
 def _probes(key: bytes) -> Iterator[bytes]:

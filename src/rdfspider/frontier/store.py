@@ -193,10 +193,10 @@ def _table_options(cache: Cache, name: str) -> Options:
     options.set_block_based_table_factory(blocks)
     # Rows of the ledger are only read where they exist, so that the last level needs no filter.
     options.set_optimize_filters_for_hits(name == "ledger")
-    if name == "urls":
-        # Most of what is asked for is not there, nor in what is not yet in a file.
+    if name in ("urls", "ledger"):
+        # Most of what is asked for is not among what is not yet in a file: fifteen bits a row tell so.
         options.set_memtable_whole_key_filtering(True)
-        options.set_memtable_prefix_bloom_ratio(0.1)
+        options.set_memtable_prefix_bloom_ratio(0.04)
     options.set_write_buffer_size(_TABLE_BUFFER_BYTES)
     options.set_max_write_buffer_number(2)
     options.set_target_file_size_base(_FILE_BYTES)
