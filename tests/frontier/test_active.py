@@ -1,6 +1,7 @@
 """Many hosts in little memory: who comes in, who goes out, and that nobody is forgotten."""
 
 from collections import Counter
+from statistics import median
 
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
@@ -23,6 +24,22 @@ def test_many_hosts_rotate_through_few_active_ones(open_frontier: OpenFrontier, 
     for at, host, _ in crawler.requests:
         assert at - last_seen.get(host, -1e9) >= 1.0
         last_seen[host] = at
+
+
+def test_three_hosts_are_active_for_each_connection_while_all_are_ready(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier(fetch={"connections": 8}, frontier={"delay_s": 0.0})
+    frontier.add(Discovered(f"https://h{host}.org/{page}") for host in range(200) for page in range(40))
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.run(pages=500)
+    active = []
+    while len(crawler.fetched) < 5000:
+        crawler.run(pages=len(crawler.fetched) + 50)
+        active.append(frontier.counts.active_hosts)
+    # It may be fewer for a moment, when several have nothing left.
+    assert median(active) == max(active) == 3 * 8
 
 
 def test_a_host_without_delay_makes_room_after_its_run(open_frontier: OpenFrontier, clock: HandClock) -> None:

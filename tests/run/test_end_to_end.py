@@ -7,12 +7,14 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from rdfspider import __version__
+from rdfspider import Crawl, __version__
 from web import (
     Answer,
     Crawling,
@@ -261,6 +263,29 @@ def test_status_tells_how_it_goes_and_how_it_went(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in crawling.stdout().splitlines()]
     assert lines
     assert lines[-1]["totals"] == status["totals"]
+
+
+def test_shards_are_heard_of_every_second(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    heard: dict[int, dict[float, float]] = {0: {}, 1: {}}
+    with Web(make_chain("a.test", 1000)) as web:
+        arguments = ["http://a.test/", "--delay", 0.5, "--shards", 2, *web.resolve(EVERYWHERE)]
+        with Crawling(folder, *arguments) as crawling:
+            assert crawling.wait_until(lambda: len(crawling.shard_pids()) == 2)
+
+            def have_beaten() -> bool:
+                for beat in Crawl.open(folder).status().shards:
+                    heard[beat.shard].setdefault(beat.time, time.time())
+                return all(len(times) >= 5 for times in heard.values())
+
+            assert crawling.wait_until(have_beaten)
+    for times in heard.values():
+        gaps_s = [later - earlier for earlier, later in pairwise(times)]
+        assert 0.9 <= median(gaps_s) <= 2, "a busy machine may be late"
+        # The first was there before we looked.
+        assert median(seen - beat for beat, seen in list(times.items())[1:]) < 2, (
+            "the status is as fresh as the heartbeat"
+        )
 
 
 def test_a_folder_that_is_in_use_says_so(tmp_path: Path) -> None:
