@@ -164,6 +164,8 @@ class Addresses(Struct, frozen=True, gc=False, array_like=True):
     """When the name must be looked up again, in seconds since 1970; failures expire too."""
     failure: str = ""
     """empty: it was found; nxdomain: there is no such name; private: all its addresses are refused; else an error to retry."""
+    epoch: int = 0
+    """Which start of the frontier it was asked in."""
 
 
 class Failure(Struct, frozen=True, gc=False):

@@ -1,6 +1,7 @@
 """Redirects as whole crawls follow them: each hop is a URL like any other, with the chain that led to it on record."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -182,3 +183,62 @@ def test_a_wider_scope_is_remembered(tmp_path: Path) -> None:
         crawl(folder, f"http://{old}/", *flags, "--pages", 0)
     assert {exchange.url for exchange in pages_of(web.log)} == site.urls
     assert check_once(web.log) == []
+
+
+def test_what_a_seed_leads_to_is_in_scope_also_where_a_link_was_there_first(tmp_path: Path) -> None:
+    site = Site()
+    site.add("http://a.test/page", make_page("http://a.test/page", ["/hub"]))
+    site.add("http://a.test/seed", Answer(302, headers={"Location": "/hub"}, delay_s=1.5))
+    site.add("http://a.test/hub", move("http://b.test/"))
+    site.add("http://b.test/", make_page("http://b.test/", ["/more"]))
+    site.add("http://b.test/more", make_page("http://b.test/more"))
+    with Web(site) as web:
+        seeds = ["http://a.test/page", "http://a.test/seed"]
+        crawl(tmp_path / "crawl", *seeds, "--delay", 0, "--shards", 2, *web.resolve(EVERYWHERE))
+    found = [outcome.url for outcome in read_outcomes(tmp_path / "crawl")]
+    assert {"http://b.test/", "http://b.test/more"} <= set(found)
+
+
+def test_a_url_that_was_found_becomes_a_seed_when_a_person_names_it(tmp_path: Path) -> None:
+    site = Site()
+    site.add("http://a.test/", make_page("http://a.test/", ["/hub", "/deep"]))
+    site.add("http://a.test/hub", move("http://b.test/"))
+    site.add("http://a.test/deep", make_page("http://a.test/deep", ["/deeper"]))
+    site.add("http://a.test/deeper", make_page("http://a.test/deeper"))
+    site.add("http://b.test/", make_page("http://b.test/"))
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        settings = ["--depth", 1, "--delay", 0, "--shards", 2, *web.resolve(EVERYWHERE)]
+        crawl(folder, "http://a.test/", *settings)
+        assert {exchange.path for exchange in pages_of(web.log)} == {"/", "/hub", "/deep"}
+        before = len(web.log)
+        crawl(folder, "http://a.test/hub", "http://a.test/deep", *settings)
+        asked = Counter(exchange.path for exchange in pages_of(web.log[before:]))
+        assert asked == {"/hub": 1, "/deep": 1, "/deeper": 1, "/": 1}, "the last one is that of b.test"
+        before = len(web.log)
+        crawl(folder, "http://a.test/hub", "http://a.test/deep", *settings)
+        assert not pages_of(web.log[before:])
+    check_archives(folder)
+
+
+def test_a_page_behind_too_many_redirects_is_found_by_fewer(tmp_path: Path) -> None:
+    site = Site()
+    for number in range(1, MAX_REDIRECTS + 3):
+        site.add(f"http://a.test/r/{number}", move(f"/r/{number - 1}"))
+    site.add("http://a.test/r/0", make_page("http://a.test/r/0"))
+
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        if not path.startswith("/late"):
+            return site(host, path, headers)
+        is_lost = any(exchange.path == "/r/2" for exchange in web.log)
+        return make_page(f"http://a.test{path}", ["/r/2"] if is_lost else [path + "r"])
+
+    with Web(answer) as web:
+        seeds = [f"http://a.test/r/{MAX_REDIRECTS + 2}", "http://a.test/late"]
+        crawl(tmp_path / "crawl", *seeds, "--delay", 0, "--shards", 1, *web.resolve(EVERYWHERE))
+    outcomes = read_outcomes(tmp_path / "crawl")
+    assert [state_of(outcome)[1] for outcome in outcomes if outcome.url == "http://a.test/r/2"] == [
+        "too-many-redirects",
+        "redirect",
+    ]
+    assert state_of(next(outcome for outcome in outcomes if outcome.url == "http://a.test/r/0"))[1] == "fetched"

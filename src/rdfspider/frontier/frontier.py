@@ -8,25 +8,26 @@ for what it had not recorded. All calls but `sync` belong to one thread.
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rdfspider.config import Config
+from xxhash import xxh3_64_digest
+
+from rdfspider.config import Config, FetchConfig
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.active import ActiveHosts
 from rdfspider.frontier.calendar import Calendar
 from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.encounters import Encounters
 from rdfspider.frontier.facts import Counts, GapError, LedgerEntry, Priority, by_depth
-from rdfspider.frontier.hosts import NORMAL, OVER_BUDGET, Host, Hosts
-from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_row, to_url_id, unpack_row
+from rdfspider.frontier.hosts import Host, Hosts
+from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_row, to_url_id
 from rdfspider.frontier.leases import Leases, Parts
 from rdfspider.frontier.ledger import (
     DISALLOWED,
     DONE,
     FAILED,
-    SCHEDULED,
-    Row,
+    Ledger,
     decode_row,
     decode_url,
-    encode_row,
     to_entry,
 )
 from rdfspider.frontier.mail import Inbox, Outbox
@@ -36,6 +37,7 @@ from rdfspider.frontier.places import Places
 from rdfspider.frontier.queues import Queues, Slot
 from rdfspider.frontier.schedule import Schedule
 from rdfspider.frontier.sieve import Sieve
+from rdfspider.frontier.starts import Starts
 from rdfspider.frontier.state import mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.visits import Visits
@@ -45,8 +47,6 @@ __all__ = ["Clock", "Counts", "Frontier", "GapError", "LedgerEntry", "Priority",
 
 # URLs that were asked for by their ids and are kept in memory.
 _RECENT_URLS = 4096
-# Rows between two commits while a damaged archive's URLs are scheduled again.
-_ROWS_A_COMMIT = 1000
 
 
 class Frontier:
@@ -65,7 +65,7 @@ class Frontier:
         self._shard = shard
         self._clock = clock or Clock()
         self._store = Store(folder, config.frontier.block_cache_bytes)
-        self._ledger = self._store.tables["ledger"]
+        self._rows = self._store.tables["ledger"]
         self._meta = self._store.tables["meta"]
         self._staged_meta: dict[str, bytes] = {}
         self._recent_urls: dict[int, str] = {}
@@ -75,10 +75,14 @@ class Frontier:
         except UsageError as error:
             self._store.close()
             raise UsageError(f"{folder} {error}") from None
+        lookup = _digest_lookup(config.fetch)
+        if lookup != self._state.lookup:
+            self._state.lookup, self._state.lookup_epoch = lookup, calendar.epoch
         self.epoch = calendar.epoch
         """How often this frontier was opened."""
         self._build(domains, calendar, priority)
-        self._apply_limits()
+        if self._starts.apply_limits(config.crawl):
+            self.commit()
 
     @property
     def counts(self) -> Counts:
@@ -101,8 +105,13 @@ class Frontier:
         return self._store.has_staged or bool(self._hosts.changed)
 
     def add(self, links: Iterable[Discovered]) -> int:
-        """Stage those of the links that were never seen, as scheduled; how many they are."""
-        return self._schedule.add(links)
+        """Stage those of the links that were never seen, as scheduled; how many they are. A URL that is known takes over what
+        the way of a new link has better."""
+        known = self.counts.known
+        new, met = self._sieve.sift(links, self._config.crawl.depth)
+        self._schedule.add(new)
+        self._encounters.meet(met)
+        return self.counts.known - known
 
     def receive(self, source: int, epoch: int, sequence: int, links: Sequence[Discovered]) -> bool:
         """Stage links from another shard, with the cursor; False when they came before. A missing entry is a GapError."""
@@ -191,9 +200,10 @@ class Frontier:
         else:
             row.turn += 1
             self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
-        self._ledger.put(pack_row(host.number, slot.sequence), encode_row(row, slot.url))
+        self._ledger.put(pack_row(host.number, slot.sequence), row, slot.url)
         self._hosts.mark_changed(host)
         self._leases.finish(slot)
+        self._encounters.settle(lease.url_id, slot)
 
     def put_outbox(self, destination: int, payload: bytes) -> None:
         """Stage an entry for another shard, with the next sequence of this epoch."""
@@ -232,7 +242,7 @@ class Frontier:
         self._hosts.stage()
         self._store.write()
         self._staged_meta.clear()
-        for part in (self._sieve, self._hosts, self._places, self._inbox, self._origins, self._visits):
+        for part in (self._sieve, self._ledger, self._hosts, self._places, self._inbox, self._origins, self._visits):
             part.settle()
         for host in changed:
             self._leases.wake(host)
@@ -244,7 +254,7 @@ class Frontier:
     def find(self, url: str) -> LedgerEntry | None:
         """What is known of a URL, as committed; None when it was never seen."""
         found = self._sieve.find(url)
-        value = self._ledger.get(pack_row(*found)) if found else None
+        value = self._rows.get(pack_row(*found)) if found else None
         return to_entry(decode_row(value), url, self._to_url_id(*found)) if found and value else None
 
     def url_of(self, url_id: int) -> str | None:
@@ -252,7 +262,7 @@ class Frontier:
         url = self._recent_urls.get(url_id)
         if url is None:
             shard, number, sequence = from_url_id(url_id)
-            value = self._ledger.get_once(pack_row(number, sequence)) if shard == self._shard else None
+            value = self._rows.get_once(pack_row(number, sequence)) if shard == self._shard else None
             if value is None:
                 return None
             if len(self._recent_urls) >= _RECENT_URLS:
@@ -265,42 +275,14 @@ class Frontier:
 
         Reads the whole ledger, and commits by itself: it is for the start, when nothing else is staged.
         """
-        lost = 0
-        for key, value in self._ledger.iterate(b"", b"\xff" * 8):
-            row = decode_row(value)
-            if row.segment != segment or row.offset < offset:
-                continue
-            # The page is no longer there to be unchanged from: it is asked for without conditions, and kept as it comes.
-            row.etag = row.last_modified = row.digest = row.segment = ""
-            row.captured, row.offset = 0.0, 0
-            if row.state == SCHEDULED:
-                # Its next visit is due anyway.
-                self._ledger.put(key, encode_row(row, decode_url(value)))
-            else:
-                self._schedule_lost(key, row, decode_url(value))
-            lost += 1
-            if lost % _ROWS_A_COMMIT == 0:
-                self.commit()
-        self.commit()
-        return lost
+        return self._starts.reschedule_after(segment, offset, self.commit)
 
     def retry_seeds(self, limit: int) -> int:
         """Stage anew, for a start, at most so many of the seeds and hosts of seeds that gave no answer; how many there were.
 
         They must be committed before the next are asked for.
         """
-        found = self._outages.take_unanswered(limit)
-        for number, sequence in found:
-            host = self._hosts.get(number)
-            self._outages.forget_addresses(host)
-            if sequence is None:
-                self._outages.end_silence(host)
-                continue
-            value = self._ledger.get(pack_row(number, sequence))
-            row = decode_row(value)
-            if row.state == FAILED:
-                self._schedule.add_again(host, sequence, row, decode_url(value))
-        return len(found)
+        return self._starts.retry_seeds(limit)
 
     def table_bytes(self) -> dict[str, int]:
         """What each table takes on disk, and the log of what is not in a table yet."""
@@ -317,8 +299,9 @@ class Frontier:
     def _build(self, domains: Domains, calendar: Calendar, priority: Priority) -> None:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
-        self._sieve = Sieve(store, self._hosts, config.frontier.seen_cache, self._state.salt)
-        self._queues = Queues(store)
+        self._ledger = Ledger(store)
+        self._sieve = Sieve(store, self._ledger, self._hosts, config.frontier.seen_cache, self._state.salt)
+        self._queues = Queues(store, self._ledger)
         longest_wait_s = 2 * max(config.frontier.max_wait_s, config.frontier.max_backoff_s, config.frontier.give_up_s)
         self._places = Places(store, self._state.next_place, longest_wait_s)
         self._visits = Visits(store)
@@ -327,24 +310,36 @@ class Frontier:
         self._inbox = Inbox(store)
         self._active = ActiveHosts(self._hosts, self._places, self._queues, config, clock, counts)
         self._outages = Outages(store, self._hosts, self._active, self._origins, config.frontier, clock)
-        parts = Parts(self._hosts, self._active, self._queues, self._origins, self._outages, self._to_url_id)
+        parts = Parts(
+            self._hosts,
+            self._active,
+            self._queues,
+            self._origins,
+            self._outages,
+            self._to_url_id,
+            calendar.epoch,
+            self._state.lookup_epoch,
+        )
         self._leases = Leases(parts, config, clock, counts)
         self._schedule = Schedule(
-            store, self._sieve, self._hosts, self._queues, self._visits, self._outages, config, clock, counts, priority
+            store,
+            self._ledger,
+            self._sieve,
+            self._hosts,
+            self._queues,
+            self._visits,
+            self._outages,
+            config,
+            clock,
+            counts,
+            priority,
         )
-
-    def _apply_limits(self) -> None:
-        """Where the budgets were changed since the last start, hosts that were put aside come in again to be judged anew."""
-        crawl = self._config.crawl
-        limits = (crawl.pages_per_host, crawl.pages_per_domain)
-        if limits == self._state.limits:
-            return
-        self._state.limits = limits
-        for number in self._places.over_budget():
-            host = self._hosts.get(number)
-            self._hosts.set_status(host, NORMAL)
-            self._places.put_front(host)
-        self.commit()
+        self._encounters = Encounters(
+            self._ledger, self._hosts, self._schedule, self._leases.slots, self._to_url_id, config.crawl
+        )
+        self._starts = Starts(
+            store, self._ledger, self._hosts, self._places, self._outages, self._schedule, self._state
+        )
 
     def _to_url_id(self, number: int, sequence: int) -> int:
         return to_url_id(self._shard, number, sequence)
@@ -372,18 +367,6 @@ class Frontier:
             self._visits.put(row.next_visit, self._to_url_id(slot.host.number, slot.sequence))
             counts.future_visits += 1
 
-    def _schedule_lost(self, key: bytes, row: Row, url: str) -> None:
-        number, sequence = unpack_row(key)
-        host = self._hosts.get(number)
-        self._state.counts.quads -= row.quads
-        if 200 <= row.status < 300:
-            self._state.counts.pages -= 1
-            self._hosts.count_page(host, -1)
-        if host.record.status == OVER_BUDGET:
-            self._hosts.set_status(host, NORMAL)
-            self._places.put_front(host)
-        self._schedule.add_again(host, sequence, row, url)
-
     def _place(self, host: Host) -> None:
         """Before a commit: a host with scheduled URLs has a place that fits them, one without has none."""
         self._active.settle_empty(host)
@@ -395,6 +378,11 @@ class Frontier:
         is_front = record.place[:1] < bytes((PRIORITIES,))
         if not record.place or (is_front and not host.is_active and min(record.queued) < record.place[0]):
             self._places.put_front(host)
+
+
+def _digest_lookup(config: FetchConfig) -> bytes:
+    """The settings that answers to names depend on."""
+    return xxh3_64_digest(repr((config.resolve, config.allow_private)).encode())
 
 
 def _meta_key(key: str) -> bytes:

@@ -52,6 +52,9 @@ class Parts:
     outages: Outages
     to_url_id: Callable[[int, int], int]
     """The id of a URL from host number and sequence."""
+    epoch: int
+    lookup_epoch: int
+    """The first epoch whose answers to names are still true."""
 
 
 class Leases:
@@ -64,6 +67,8 @@ class Leases:
         self._origins = parts.origins
         self._outages = parts.outages
         self._to_url_id = parts.to_url_id
+        self._epoch = parts.epoch
+        self._lookup_epoch = parts.lookup_epoch
         self._config = config.frontier
         self._clock = clock
         self._counts = counts
@@ -99,7 +104,7 @@ class Leases:
         if answer.addresses or answer.failure in _NO_SUCH_HOST:
             now = self._clock.now()
             expires = min(max(answer.expires, now + _MIN_ANSWER_S), now + _MAX_ADDRESS_S)
-            host.record.addresses = replace(answer, expires=expires)
+            host.record.addresses = replace(answer, expires=expires, epoch=self._epoch)
             self._hosts.mark_changed(host)
         else:
             self._count_error(host, None, wait_s=answer.expires - self._clock.now())
@@ -246,7 +251,7 @@ class Leases:
             return None
         record = host.record
         addresses = record.addresses
-        if addresses is None or not self._clock.left_s(addresses.expires, _MAX_ADDRESS_S):
+        if addresses is None or not self._holds(addresses):
             if host.unrecorded >= host.scheduled:
                 return None
             host.is_resolving = True
@@ -280,6 +285,10 @@ class Leases:
         if host.in_flight < self._max_in_flight:
             self._active.push(host, now)
         return lease
+
+    def _holds(self, addresses: Addresses) -> bool:
+        is_of_now = addresses.epoch >= self._lookup_epoch
+        return is_of_now and bool(self._clock.left_s(addresses.expires, _MAX_ADDRESS_S))
 
     def _is_answered(self, robots: RobotsState | None) -> bool:
         """Whether what is known of a robots.txt lets pages be asked for."""

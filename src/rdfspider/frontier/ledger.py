@@ -8,11 +8,14 @@ from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 
 SCHEDULED, DONE, FAILED, DISALLOWED = range(4)
 _STATES = ("scheduled", "done", "failed", "disallowed")
 _LENGTH_BYTES = 3
+# The first byte of facts that are but two.
+_UNTOUCHED = 0x92
 
 
 class Row(Struct, gc=False, array_like=True):
@@ -47,6 +50,32 @@ _encode = Encoder().encode
 _decode = Decoder(Row).decode
 
 
+class Ledger:
+    """Rows that change. Until the next commit they are known here, and the table has them as they were."""
+
+    def __init__(self, store: Store) -> None:
+        self._table = store.tables["ledger"]
+        self._changed: dict[bytes, Row] = {}
+
+    def put(self, key: bytes, row: Row, url: str) -> None:
+        """Stage a row that has changed."""
+        self._table.put(key, encode_row(row, url))
+        self._changed[key] = row
+
+    def read(self, key: bytes) -> tuple[Row, str]:
+        """A row as it will be, and its URL."""
+        value = self._table.get(key)
+        return self._changed.get(key) or decode_row(value), decode_url(value)
+
+    def find_changed(self, key: bytes) -> Row | None:
+        """The row as it will be; None where it has not changed since the last commit."""
+        return self._changed.get(key)
+
+    def settle(self) -> None:
+        """After a commit: the table knows all rows."""
+        self._changed.clear()
+
+
 def encode_row(row: Row, url: str) -> bytes:
     """A row as it is stored."""
     facts = _encode(row)
@@ -58,6 +87,11 @@ def encode_fresh(link: Discovered) -> bytes:
     is_plain = link.found_as == "link" and not link.chain
     facts = _encode((link.via, link.depth) if is_plain else (link.via, link.depth, link.found_as, link.chain))
     return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts
+
+
+def is_untouched(value: bytes) -> bool:
+    """Whether a stored row is that of a link which nothing was asked of yet, and which no redirect led to."""
+    return value[_LENGTH_BYTES] == _UNTOUCHED
 
 
 def decode_row(value: bytes) -> Row:

@@ -11,7 +11,7 @@ from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.hosts import Host
 from rdfspider.frontier.keys import origin_of, pack_queue, pack_row, unpack_queue
-from rdfspider.frontier.ledger import SCHEDULED, Row, decode_row, decode_url
+from rdfspider.frontier.ledger import SCHEDULED, Ledger, Row, decode_row, decode_url
 from rdfspider.frontier.store import Store
 
 # Entries that are read at once; most hold several URLs.
@@ -92,12 +92,19 @@ class Queue:
         return self.next_order, self.start_offset
 
 
+def find_read(host: Host, sequence: int) -> Slot | None:
+    """A URL of a host that was read from its queue and is not recorded yet; None where it was not."""
+    outstanding = (slot for queue in host.queues.values() for slot in queue.outstanding)
+    return next((slot for slot in outstanding if slot.sequence == sequence), None)
+
+
 class Queues:
     """Reads and writes the queues of all hosts."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, ledger: Ledger) -> None:
         self._queue = store.tables["queue"]
-        self._ledger = store.tables["ledger"]
+        self._rows = store.tables["ledger"]
+        self._ledger = ledger
 
     def put(self, host: Host, priority: int, first: int, count: int = 1, turn: int = 0) -> None:
         """Stage URLs, in a row, at the tail of a queue. They can be read after the commit."""
@@ -154,12 +161,9 @@ class Queues:
         """Read on in the first span. What was recorded out of order, or queued again since, is passed over."""
         span = queue.spans[0]
         offsets = range(span.offset, min(span.offset + limit, span.count))
-        for offset, value in zip(
-            offsets,
-            self._ledger.get_many([pack_row(host.number, span.first + offset) for offset in offsets]),
-            strict=True,
-        ):
-            row = decode_row(value) if value else None
+        keys = [pack_row(host.number, span.first + offset) for offset in offsets]
+        for offset, key, value in zip(offsets, keys, self._rows.get_many(keys), strict=True):
+            row = (self._ledger.find_changed(key) or decode_row(value)) if value else None
             if row and row.state == SCHEDULED and row.turn == span.turn:
                 slot = Slot(host, span, offset, row, decode_url(value))
                 queue.outstanding[slot] = None

@@ -14,15 +14,13 @@ from rdfspider.frontier.ledger import (
     DONE,
     FAILED,
     SCHEDULED,
+    Ledger,
     Row,
-    decode_row,
-    decode_url,
     encode_fresh,
-    encode_row,
 )
 from rdfspider.frontier.outages import Outages
 from rdfspider.frontier.queues import Queues
-from rdfspider.frontier.sieve import Sieve
+from rdfspider.frontier.sieve import NewLinks, Sieve
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.visits import Visits
 from rdfspider.records import Discovered
@@ -38,6 +36,7 @@ class Schedule:
     def __init__(
         self,
         store: Store,
+        ledger: Ledger,
         sieve: Sieve,
         hosts: Hosts,
         queues: Queues,
@@ -48,22 +47,21 @@ class Schedule:
         counts: Counts,
         priority: Priority,
     ) -> None:
-        self._ledger = store.tables["ledger"]
+        self._rows = store.tables["ledger"]
+        self._ledger = ledger
         self._sieve = sieve
         self._hosts = hosts
         self._queues = queues
         self._visits = visits
         self._outages = outages
-        self._max_depth = config.crawl.depth
         self._clock = clock
         self._counts = counts
         self._priority = priority
         self._next_visits = 0.0
 
-    def add(self, links: Iterable[Discovered]) -> int:
-        """Stage those of the links that were never seen; how many they are."""
-        known = self._counts.known
-        for new in self._sieve.find_new(links, self._max_depth):
+    def add(self, groups: Iterable[NewLinks]) -> None:
+        """Stage links whose URLs were never seen."""
+        for new in groups:
             priorities = list(map(self._priority, new.links))
             for priority in dict.fromkeys(priorities):
                 are_chosen = [other == priority for other in priorities]
@@ -71,7 +69,6 @@ class Schedule:
                 self._add_new(new.host, _bound(priority), keys, chosen)
             if new.host.record.status == GIVEN_UP:
                 self._outages.reconsider(new.host, new.links)
-        return self._counts.known - known
 
     def add_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
         """Stage that a URL that was over goes to the tail of its queue."""
@@ -86,7 +83,7 @@ class Schedule:
         link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
         self._queues.put(host, _bound(self._priority(link)), sequence, turn=row.turn)
         self._hosts.count_scheduled(host, 1)
-        self._ledger.put(pack_row(host.number, sequence), encode_row(row, url))
+        self._ledger.put(pack_row(host.number, sequence), row, url)
         self._hosts.mark_changed(host)
 
     def add_due_visits(self) -> None:
@@ -98,11 +95,10 @@ class Schedule:
             self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
         for url_id in due:
             _, number, sequence = from_url_id(url_id)
-            value = self._ledger.get(pack_row(number, sequence))
-            row = decode_row(value)
+            row, url = self._ledger.read(pack_row(number, sequence))
             # A visit whose URL was scheduled for another reason meanwhile is no longer true; it may have another one by now.
             if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
-                self.add_again(self._hosts.get(number), sequence, row, decode_url(value))
+                self.add_again(self._hosts.get(number), sequence, row, url)
 
     def has_due_visits(self) -> bool:
         """Whether `add_due_visits` would find any."""
@@ -117,7 +113,7 @@ class Schedule:
         if not links:
             return
         self._sieve.put(keys, first)
-        self._ledger.put_many(_write_rows(host.number, first, links))
+        self._rows.put_many(_write_rows(host.number, first, links))
         record.next_sequence += len(links)
         self._counts.known += len(links)
         # The links of one page, or of a list of seeds, were all found in one way.

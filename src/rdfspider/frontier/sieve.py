@@ -7,14 +7,15 @@ that two URLs with one fingerprint are still two. A secret of the crawl salts th
 """
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
+from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.frontier.hosts import Host, Hosts
-from rdfspider.frontier.keys import pack_row, pack_url, unpack_url
-from rdfspider.frontier.ledger import decode_url
+from rdfspider.frontier.keys import pack_row, pack_url, unpack_row, unpack_url
+from rdfspider.frontier.ledger import Ledger, Row, decode_row, decode_url, is_untouched
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
@@ -31,31 +32,53 @@ class NewLinks:
         self.links: list[Discovered] = []
 
 
+class Met(NamedTuple):
+    """A link to a URL that is known, by a way that may be better than the one on record."""
+
+    link: Discovered
+    number: int
+    """That of its host."""
+    sequence: int
+    row: Row
+    """What is known of it, with what is staged."""
+
+
 class Sieve:
     """Which URLs were seen, also by what is staged and not committed yet."""
 
-    def __init__(self, store: Store, hosts: Hosts, cache_entries: int, salt: int) -> None:
+    def __init__(self, store: Store, ledger: Ledger, hosts: Hosts, cache_entries: int, salt: int) -> None:
         self._urls = store.tables["urls"]
-        self._ledger = store.tables["ledger"]
+        self._rows = store.tables["ledger"]
+        self._ledger = ledger
         self._hosts = hosts
         self._salt = salt
         size = 1 << max(cache_entries - 1, 1).bit_length()
         self._mask = size - 1
         self._recent = array("Q", bytes(8 * size))
-        self._staged: dict[bytes, str] = {}
-        """URLs that the table does not know yet, by their keys in it."""
+        self._staged: dict[bytes, Discovered] = {}
+        """Links whose URLs the table does not know yet, by their keys in it."""
+        self._staged_keys: list[tuple[Sequence[bytes], int]] = []
+        """The same keys, in groups whose sequences are in a row, and the first sequence of each."""
 
-    def find_new(self, links: Iterable[Discovered], max_depth: int) -> Iterable[NewLinks]:
-        """Those that were never seen, each once, by host; from now on they are. Their hosts are created."""
-        staged, new = self._staged, dict[int, NewLinks]()
+    def sift(self, links: Iterable[Discovered], max_depth: int) -> tuple[Iterable[NewLinks], list[Met]]:
+        """Links to URLs that were never seen, each once, by host; from now on they are. Their hosts are created.
+        And of the links to known ones those whose way may be better than the one on record."""
+        staged, new, met = self._staged, dict[int, NewLinks](), list[Met]()
         keys, unsure = self._find_unsure(links, max_depth)
         last_number, group = 0, None
         stored = self._read_stored(keys)
         for key, link in zip(keys, unsure, strict=True):
-            other = stored.get(key) or staged.get(key)
-            if other == link.url:
+            found, other = stored.get(key), staged.get(key)
+            free_key: bytes | None = key
+            if found is not None and decode_url(found[1]) == link.url:
+                if max_depth or link.found_as == "seed" or not is_untouched(found[1]):
+                    met.append(self._meet(link, *found))
                 continue
-            free_key = key if other is None else self._find_free_key(key, link.url)
+            if other is not None and other.url == link.url:
+                met += self._meet_staged(link, key, other)
+                continue
+            if found is not None or other is not None:
+                free_key = self._find_free_key(key, link.url)
             if free_key:
                 number = unpack_url(key)[0]
                 if number != last_number:
@@ -64,8 +87,8 @@ class Sieve:
                     group = new[number] = NewLinks(self._hosts.get(number))
                 group.keys.append(free_key)
                 group.links.append(link)
-                staged[free_key] = link.url
-        return new.values()
+                staged[free_key] = link
+        return new.values(), met
 
     def _find_unsure(self, links: Iterable[Discovered], max_depth: int) -> tuple[list[bytes], list[Discovered]]:
         """Those that the cache has not seen, and their keys; from now on it has."""
@@ -77,9 +100,14 @@ class Sieve:
             url = link.url
             fingerprint = xxh3_64_intdigest(url.encode(), salt)
             place = fingerprint & mask
-            if recent[place] == fingerprint or (max_depth and link.depth > max_depth) or len(url) > MAX_URL_CHARS:
+            # What was seen at another depth is another matter where there is a limit. The place tells the bits that this takes.
+            mark = fingerprint ^ link.depth if max_depth else fingerprint
+            if (recent[place] == mark and link.found_as != "seed") or len(url) > MAX_URL_CHARS:
                 continue
-            recent[place] = fingerprint
+            if max_depth and link.depth > max_depth:
+                continue
+            if not link.chain:
+                recent[place] = mark
             authority = url.split("/", 3)[2]
             if authority != last_authority:
                 # Most links of a page go where the last one went.
@@ -90,15 +118,31 @@ class Sieve:
             unsure.append(link)
         return keys, unsure
 
-    def _read_stored(self, keys: list[bytes]) -> dict[bytes, str]:
-        """Which URLs have these keys in the table; keys that are free are not in it."""
+    def _read_stored(self, keys: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
+        """The rows, with their keys in the ledger, of the URLs that have these keys in the table; not all may be taken."""
         # All at once: one question for each would take twice the time.
         taken = {key: found for key, found in zip(keys, self._urls.get_many(keys), strict=True) if found is not None}
         rows = [_to_row(key, found) for key, found in taken.items()]
-        return dict(zip(taken, map(decode_url, self._ledger.get_many(rows)), strict=True)) if rows else {}
+        return dict(zip(taken, zip(rows, self._rows.get_many(rows), strict=True), strict=True)) if rows else {}
 
-    def put(self, keys: Iterable[bytes], first: int) -> None:
+    def _meet(self, link: Discovered, row_key: bytes, value: bytes) -> Met:
+        number, sequence = unpack_row(row_key)
+        return Met(link, number, sequence, self._ledger.find_changed(row_key) or decode_row(value))
+
+    def _meet_staged(self, link: Discovered, key: bytes, other: Discovered) -> Iterator[Met]:
+        """A link to a URL that another link has brought since the last commit; none where its way is no better."""
+        if not (link.depth < other.depth or len(link.chain) < len(other.chain) or link.found_as == "seed"):
+            return
+        for keys, first in self._staged_keys:
+            if key in keys:
+                number, sequence = unpack_url(key)[0], first + keys.index(key)
+                changed = self._ledger.find_changed(pack_row(number, sequence))
+                yield Met(link, number, sequence, changed or Row(other.via, other.depth, other.found_as, other.chain))
+                return
+
+    def put(self, keys: Sequence[bytes], first: int) -> None:
         """Stage under which sequences of their host new URLs are found: this one, and those that follow."""
+        self._staged_keys.append((keys, first))
         self._urls.put_many(
             (key, sequence.to_bytes((sequence.bit_length() + 7) // 8, "big"))
             for sequence, key in enumerate(keys, first)
@@ -115,23 +159,24 @@ class Sieve:
             if found is None:
                 return None
             sequence = int.from_bytes(found, "big")
-            if decode_url(self._ledger.get(pack_row(number, sequence))) == url:
+            if decode_url(self._rows.get(pack_row(number, sequence))) == url:
                 return number, sequence
         return None
 
     def settle(self) -> None:
         """After a commit: the table knows what was staged."""
         self._staged.clear()
+        self._staged_keys.clear()
 
     def _find_free_key(self, key: bytes, url: str) -> bytes | None:
         """The key for a URL whose own is taken; None when it was taken by the URL itself."""
         for probe in _probes(key):
-            other = self._staged.get(probe)
-            if other is None:
+            staged = self._staged.get(probe)
+            if staged is None:
                 found = self._urls.get(probe)
                 if found is None:
                     return probe
-                other = decode_url(self._ledger.get(_to_row(key, found)))
+            other = staged.url if staged else decode_url(self._rows.get(_to_row(key, found)))
             if other == url:
                 return None
         return None

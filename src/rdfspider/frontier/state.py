@@ -24,6 +24,9 @@ class State(Struct):
     outbox_bytes: int = 0
     limits: tuple[int, int] = (0, 0)
     """Pages a host and a domain, as they were when hosts were put aside."""
+    lookup: bytes = b""
+    """How names are looked up, as a digest of the settings, and the first epoch in which that was so."""
+    lookup_epoch: int = 0
 
 
 _encode_state = Encoder().encode

@@ -1,0 +1,100 @@
+"""Known URLs that are found again: where the new way to one is better than the old, the URL takes it over.
+
+A seed is better than a link, as the scope grows with what it leads to; a short chain of redirects is better than a long one,
+and few links from a seed than many, as both have limits. A URL that was fetched is fetched again only where the old way has
+kept something from being found.
+"""
+
+from collections.abc import Callable, Iterable
+
+from rdfspider.config import CrawlConfig
+from rdfspider.frontier.hosts import Hosts
+from rdfspider.frontier.keys import pack_row
+from rdfspider.frontier.ledger import DONE, FAILED, SCHEDULED, Ledger, Row
+from rdfspider.frontier.queues import Slot, find_read
+from rdfspider.frontier.schedule import Schedule
+from rdfspider.frontier.sieve import Met
+from rdfspider.records import Discovered
+
+# What became of pages whose links count.
+_WITH_LINKS = frozenset({"fetched", "unchanged", "redirect"})
+
+
+class Encounters:
+    """Changes rows of the ledger, and has URLs scheduled again."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        hosts: Hosts,
+        schedule: Schedule,
+        leased: dict[int, Slot],
+        to_url_id: Callable[[int, int], int],
+        config: CrawlConfig,
+    ) -> None:
+        self._ledger = ledger
+        self._hosts = hosts
+        self._schedule = schedule
+        self._leased = leased
+        self._to_url_id = to_url_id
+        self._config = config
+        self._late: dict[int, Discovered] = {}
+        """What was found of URLs that were being asked for, by their ids."""
+
+    def meet(self, met: Iterable[Met]) -> None:
+        """Stage what follows from links to URLs that are known."""
+        for link, number, sequence, row in met:
+            if not self._is_better(link, row):
+                continue
+            url_id = self._to_url_id(number, sequence)
+            if url_id in self._leased:
+                # It is asked for as it was found before; what comes of that is to be known first.
+                self._late[url_id] = link
+                continue
+            if row.state == SCHEDULED:
+                slot = find_read(self._hosts.get(number), sequence)
+                row = slot.row if slot else row
+            self._take_over(link, number, sequence, row)
+
+    def settle(self, url_id: int, slot: Slot) -> None:
+        """A page was recorded: stage what follows from a link to it that came meanwhile."""
+        link = self._late.pop(url_id, None)
+        if link is not None and self._is_better(link, slot.row):
+            self._take_over(link, slot.host.number, slot.sequence, slot.row)
+
+    def _take_over(self, link: Discovered, number: int, sequence: int, row: Row) -> None:
+        is_again = self._needs_visit(link, row)
+        if _becomes_seed(link, row) or len(link.chain) < len(row.chain):
+            row.via, row.chain = link.via, link.chain
+            row.found_as = link.found_as if row.found_as != "seed" else "seed"
+        row.depth = min(row.depth, link.depth)
+        host = self._hosts.get(number)
+        if row.found_as == "seed" and not host.record.is_seeded:
+            host.record.is_seeded = True
+            self._hosts.mark_changed(host)
+        if is_again:
+            # Not under conditions: an answer that nothing has changed would bring no links.
+            row.etag = row.last_modified = ""
+            self._schedule.add_again(host, sequence, row, link.url)
+        else:
+            self._ledger.put(pack_row(number, sequence), row, link.url)
+
+    def _is_better(self, link: Discovered, row: Row) -> bool:
+        is_nearer = bool(self._config.depth) and link.depth < row.depth
+        return is_nearer or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
+
+    def _needs_visit(self, link: Discovered, row: Row) -> bool:
+        """Whether the way by which a URL was fetched kept something from being found that the new one leads to."""
+        becomes_seed = _becomes_seed(link, row)
+        if row.state == FAILED:
+            is_too_long = row.reason == "too-many-redirects"
+            return len(link.chain) < len(row.chain) if is_too_long else becomes_seed
+        if row.state != DONE or row.reason not in _WITH_LINKS:
+            return False
+        is_nearer = bool(self._config.depth) and link.depth < row.depth
+        is_wider = becomes_seed and (row.reason == "redirect" or self._config.scope == "prefix")
+        return is_nearer or is_wider
+
+
+def _becomes_seed(link: Discovered, row: Row) -> bool:
+    return link.found_as == "seed" and row.found_as != "seed"
