@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +36,13 @@ def start(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
     """Starts the command line as a process of its own."""
     command = [sys.executable, "-c", "from rdfspider.cli import main; main()", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def run_python(code: str, *arguments: object) -> tuple[int, str, str]:
+    """Runs code as a process of its own: its exit code, stdout and stderr."""
+    line = [sys.executable, "-c", f"import atexit, os, signal, sys\n{code}", *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 def graphs(nquads: str) -> list[str]:
@@ -338,3 +346,40 @@ def test_an_interrupt_ends_it_with_one_line(tmp_path: Path, make_record: Callabl
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, b"rdfspider: interrupted\n")
     assert list(tmp_path.iterdir()) == [archive]
+
+
+INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
+SCRIPT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["scripts"]["rdfspider"]
+STARTS = {
+    "script": "from {} import {}; {}()".format(*SCRIPT.split(":"), SCRIPT.split(":")[1]),
+    "module": "import runpy; runpy.run_module('rdfspider', run_name='__main__', alter_sys=True)",
+}
+
+
+@pytest.mark.parametrize("module", ["rdfspider.cli", "typer", "pyoxigraph", "rdfspider.commands.extract"])
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
+def test_an_interrupt_of_an_import_ends_it_with_one_line(start: str, module: str) -> None:
+    code = f"""
+class Interrupt:
+    def find_spec(name, path, target=None):
+        if name == {module!r}:
+            {INTERRUPT}
+sys.meta_path.insert(0, Interrupt)
+{start}
+"""
+    assert run_python(code, "--version") == (130, "", "rdfspider: interrupted\n")
+
+
+def test_an_interrupt_that_is_to_be_ignored_is() -> None:
+    code = f"signal.signal(signal.SIGINT, signal.SIG_IGN); import typer; typer.echo = lambda text: {INTERRUPT}\n"
+    assert run_python(code + STARTS["script"], "--version") == (0, "", "")
+
+
+def test_an_interrupt_of_an_evaluation_ends_it_with_one_line(tmp_path: Path) -> None:
+    code = f"from rdfspider import Crawl; Crawl.open = lambda folder: eval({INTERRUPT!r})\n"
+    assert run_python(code + STARTS["script"], "status", "--dir", tmp_path) == (130, "", "rdfspider: interrupted\n")
+
+
+def test_an_interrupt_after_all_is_done_changes_nothing() -> None:
+    code = f"atexit.register(lambda: {INTERRUPT})\n"
+    assert run_python(code + STARTS["script"], "--version") == (0, f"rdfspider {__version__}\n", "")

@@ -82,6 +82,10 @@ def quick(web: Web) -> list[str]:
         (["a.b", "--dir", "D", "--set", "=1"], "--set =1: not allowed; it may be SETTING=VALUE"),
         (["a.b", "--dir", "D", "--set", "fetch.x=1"], "fetch.x: there is no such setting"),
         (["a.b", "--dir", "D", "--set", "run.group_pages=0"], "--set run.group_pages 0: not allowed; it may be"),
+        (
+            ["a.b/" + "c" * 8192, "--dir", "D"],
+            f"a.b/{'c' * 96}…: the seed has 8204 characters; it may have 8192 at most\n",
+        ),
         (["a.b", "--dir", "seeds"], "seeds is not a folder"),
         (["a.b", "--dir", "."], ". is not a crawl: it has seeds but no crawl.toml of ours; name another folder"),
     ],

@@ -30,13 +30,16 @@ def main() -> None:
     """The command `rdfspider`."""
     # An end by SIGTERM leaves no unfinished file behind.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    sys.exit(run_command(sys.argv[1:]))
+    code = run_command(sys.argv[1:])
+    # All is done; Python takes its time to leave, and would show where an interrupt has found it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
-    command = typer.main.get_command(app)
     try:
+        command = typer.main.get_command(app)
         with command.make_context("rdfspider", list(arguments)) as context:
             command.invoke(context)
     except UsageError as error:
@@ -50,6 +53,9 @@ def run_command(arguments: Sequence[str]) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except KeyboardInterrupt:
+        # Python dies of an interrupt that has passed through eval, as in many imports, although it was caught; unless
+        # something else is evaluated after it.
+        eval("None")
         return _complain("interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:
         # Nobody reads stdout any more, as in `| head`; what Python would still write at its exit goes nowhere.

@@ -163,6 +163,24 @@ def test_only_segments_have_a_committed_length(tmp_path: Path) -> None:
     assert find_committed_length(other) is None
 
 
+def test_a_link_leads_no_further_than_the_segment_is_committed(tmp_path: Path) -> None:
+    """Neither a link to a segment, nor one that stands for a segment which was moved to another disk."""
+    warc, disk = tmp_path / "warc", tmp_path / "disk"
+    warc.mkdir()
+    disk.mkdir()
+    (disk / str(FIRST)).write_bytes(b"x" * 9)
+    (warc / str(FIRST)).symlink_to(Path("../disk", str(FIRST)))
+    write_committed(warc, {str(FIRST): 5})
+    (tmp_path / "link.warc.gz").symlink_to(Path("warc", str(FIRST)))
+    (tmp_path / "folder").symlink_to(warc)
+    (tmp_path / "other.warc.gz").symlink_to(disk / str(FIRST))
+    assert find_committed_length(tmp_path / "link.warc.gz") == 5
+    assert find_committed_length(tmp_path / "folder" / str(FIRST)) == 5
+    assert find_committed_length(tmp_path / "other.warc.gz") is None, "nothing there says of which crawl it is"
+    (tmp_path / "circle.warc.gz").symlink_to("circle.warc.gz")
+    assert find_committed_length(tmp_path / "circle.warc.gz") is None
+
+
 def test_readers_stop_at_the_committed_length(tmp_path: Path, make_record: Callable[..., bytes]) -> None:
     members = [gzip.compress(make_record(f"http://example.org/{number}", b"<p>" * 9)) for number in range(3)]
     path = tmp_path / str(FIRST)

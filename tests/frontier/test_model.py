@@ -34,13 +34,19 @@ class Site:
 class Walk:
     """One crawl of a site, over as many processes as it takes."""
 
-    def __init__(self, open_frontier: OpenFrontier, clock: HandClock, seed: int) -> None:
+    def __init__(
+        self, open_frontier: OpenFrontier, clock: HandClock, seed: int, seeds_share: float = 0.0, depth: int = 0
+    ) -> None:
+        self.seeds_share = seeds_share
+        """How often a page that may be known is named as a seed."""
+        self.named: set[str] = set()
         self.site = Site(seed)
         self.random = self.site.random
         self.clock = clock
         self.settings = {
             "frontier": {"delay_s": self.random.choice([0.0, 1.0]), "give_up_errors": 50, "max_backoff_s": 10.0},
             "fetch": {"connections": self.random.choice([1, 2, 20])},
+            "crawl": {"depth": depth},
         }
         self.open_frontier = open_frontier
         self.frontier: Frontier = open_frontier(**self.settings)
@@ -48,6 +54,7 @@ class Walk:
         self.out: list[Lease] = []
         self.finals: Counter[str] = Counter()
         self.staged: list[str] = []
+        self.staged_names: set[str] = set()
 
     def run(self) -> None:
         self.frontier.add([Discovered(self.site.url(1))])
@@ -56,9 +63,16 @@ class Walk:
             if self.random.random() < 0.01 and step < 5000:
                 self.die()
             self.step()
+            if self.seeds_share and self.random.random() < self.seeds_share and step < 5000:
+                self.name_seed()
             if not self.frontier.counts.scheduled and not self.frontier.counts.in_flight:
                 break
         self.commit()
+
+    def name_seed(self) -> None:
+        url = self.site.url(self.random.randrange(1, PAGES))
+        self.frontier.add([Discovered(url, found_as="seed")])
+        self.staged_names.add(url)
 
     def step(self) -> None:
         lease = self.frontier.lease() if self.random.random() < 0.6 else None
@@ -112,11 +126,15 @@ class Walk:
         self.frontier.commit()
         self.finals.update(self.staged)
         self.staged.clear()
+        # What is named while it is asked for is so from when it was recorded, and is forgotten if the process dies before.
+        self.named |= self.staged_names - {lease.url for lease in self.out}
+        self.staged_names.clear()
 
     def die(self) -> None:
         kill(self.frontier)
         self.out.clear()
         self.staged.clear()
+        self.staged_names.clear()
         for host in self.asked:
             self.asked[host] = self.clock.monotonic()
         self.frontier = self.open_frontier(**self.settings)
@@ -146,3 +164,19 @@ def test_every_page_of_a_random_site_is_settled_once(open_frontier: OpenFrontier
     assert walk.finals == Counter(walk.site.url(number) for number in range(1, PAGES))
     assert len(walk.frontier._store.tables["queue"].scan(b"", b"\xff" * 20)) == 0
     assert len(walk.frontier._store.tables["places"].scan(b"", b"\xff" * 20)) == 0
+
+
+@pytest.mark.parametrize("depth", [0, 20])
+@pytest.mark.parametrize("seed", range(8))
+def test_pages_that_become_seeds_meanwhile_are_settled_too(
+    open_frontier: OpenFrontier, clock: HandClock, seed: int, depth: int
+) -> None:
+    walk = Walk(open_frontier, clock, seed, seeds_share=0.2, depth=depth)
+    walk.run()
+    check_tables(walk.frontier)
+    assert walk.frontier.counts.scheduled == 0
+    assert set(walk.finals) == {walk.site.url(number) for number in range(1, PAGES)}
+    assert len(walk.frontier._store.tables["queue"].scan(b"", b"\xff" * 20)) == 0
+    entries = {url: walk.frontier.find(url) for url in walk.named}
+    assert {url for url, entry in entries.items() if entry is None or entry.found_as != "seed"} == set()
+    assert len(walk.named) > 10

@@ -8,7 +8,7 @@ from rdfspider.config import CrawlConfig
 from rdfspider.run.folder.layout import hold_lock, is_in_use
 from rdfspider.run.folder.status import Status
 from rdfspider.run.process import check_disk
-from web import Web, make_chain, make_site
+from web import Crawling, Web, make_chain, make_site
 
 SEED = "https://example.org/"
 
@@ -76,6 +76,9 @@ def test_a_config_and_keywords(folder: Path) -> None:
 def test_mistakes_make_nothing(folder: Path) -> None:
     assert complain(folder) == "D has no seeds yet: name at least one URL to start from"
     assert complain(folder, ["x:y"]) == "x:y: not an http or https URL"
+    assert complain(folder, [5]) == "the seed 5: not allowed; it may be the text of a URL"
+    assert complain(folder, 5) == "seeds 5: not allowed; they may be a list of URLs"
+    assert complain(folder, SEED + "x" * 8192).endswith("characters; it may have 8192 at most")
     assert complain(folder, [SEED], page=1).startswith("page: there is no such setting")
     assert complain(folder, [SEED], scope="site").startswith("scope site: not allowed; it may be one of")
     assert complain(folder, ["http://127.0.0.1/"]).endswith("add --allow-private")
@@ -183,6 +186,9 @@ def test_who_watches_with_an_error_ends_the_crawl(folder: Path) -> None:
         with pytest.raises(ValueError, match="mine"):
             crawl.run(watch)
     assert not is_in_use(folder)
+    status = Crawl.open(folder).status()
+    assert (status.state, status.reason) == ("stopped", "what watched it failed: mine")
+    assert (status.shards[0].state, status.shards[0].connections) == ("stopped", 0)
 
 
 def test_a_status_that_cannot_be_written_does_not_stop_the_limits(folder: Path) -> None:
@@ -212,3 +218,18 @@ def test_a_shard_whose_disk_is_missing_does_not_begin_anew(folder: Path) -> None
     (folder / "shards/000/frontier").rename(folder / "shards/000/elsewhere")
     with pytest.raises(FileNotFoundError, match="its frontier is missing"):
         check_disk(folder, 0)
+
+
+def test_the_status_says_what_a_command_has_done_when_it_returns(folder: Path) -> None:
+    with Web(make_chain("a.test", 10_000)) as web:
+        flags = ["--delay", 0.02, "--shards", 2, *web.resolve({"*.test": "127.0.0.1"})]
+        with Crawling(folder, "http://a.test/", *flags) as crawling:
+            assert crawling.wait_until(lambda: len(web.log) > 5)
+            crawl = Crawl.open(folder)
+            for _ in range(3):
+                crawl.pause()
+                assert crawl.status().state == "paused"
+                crawl.resume()
+                assert crawl.status().state == "running"
+            crawl.stop()
+            assert crawl.status().state == "stopped"

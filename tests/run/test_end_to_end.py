@@ -151,6 +151,24 @@ def test_addresses_that_differ_only_in_how_they_are_escaped_are_one_page(tmp_pat
     assert {outcome.url for outcome in read_outcomes(tmp_path / "crawl")} == site.urls
 
 
+def test_the_pages_of_a_host_come_over_one_connection_while_it_lasts(tmp_path: Path) -> None:
+    site = Site()
+    urls = ["http://a.test/", *(f"http://a.test/{number}" for number in range(1, 15))]
+    for url in urls:
+        site.add(url, make_page(url, urls))
+    with Web(site) as web:
+        flags = ["--delay", 0.03, "--shards", 1, *web.resolve(EVERYWHERE)]
+        crawl(tmp_path / "kept", "http://a.test/", *flags, frontier_ip_delay_s=0.01)
+        kept = list(web.log)
+        site.add("http://a.test/7", Answer(body=site.answers["a.test", "/7"].body, closes=True))
+        crawl(tmp_path / "closed", "http://a.test/", *flags, frontier_ip_delay_s=0.01)
+    assert sorted(exchange.url for exchange in pages_of(kept)) == sorted(urls)
+    assert {exchange.connection for exchange in pages_of(kept)} == {kept[-1].connection}
+    closed = pages_of(web.log[len(kept) :])
+    assert sorted(exchange.url for exchange in closed) == sorted(urls)
+    assert len({exchange.connection for exchange in closed}) == 2
+
+
 def test_an_archive_says_who_made_it(tmp_path: Path) -> None:
     with Web(make_chain("a.test", 1)) as web:
         flags = [*QUICK, *web.resolve(EVERYWHERE), "--contact", "me@example.org"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,6 +58,8 @@ class Exchange:
     """What the answer's Retry-After asked for; 0 where it had none."""
     agent_left: bool = False
     """Whether the crawler was gone before the answer was written."""
+    connection: int = 0
+    """The number of its connection, from 1 in the order in which they were opened; 0 where nobody counted."""
 
     @property
     def url(self) -> str:
@@ -76,6 +79,7 @@ class Web:
         self.log: list[Exchange] = []
         """Every exchange that has ended, in order of their ends."""
         self.ports: dict[str, int] = dict.fromkeys(addresses, 0)
+        self._connections = itertools.count(1)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="loopback web", daemon=True)
@@ -129,6 +133,7 @@ class Web:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str) -> None:
         """All exchanges of one connection."""
+        connection = next(self._connections)
         while True:
             try:
                 head = await reader.readuntil(b"\r\n\r\n")
@@ -156,7 +161,9 @@ class Web:
                 wait_s = float(answer.headers.get("Retry-After", 0))
                 left = not is_written
                 self.log.append(
-                    Exchange(started, max(ended, started), host, address, path, status, headers, wait_s, left)
+                    Exchange(
+                        started, max(ended, started), host, address, path, status, headers, wait_s, left, connection
+                    )
                 )
             if answer.hangs_up or answer.closes:
                 return

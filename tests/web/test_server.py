@@ -37,6 +37,18 @@ def test_the_log_has_what_was_asked_where_and_when() -> None:
     assert second.ended - second.started >= 0.05
 
 
+def test_the_log_tells_connections_apart() -> None:
+    with Web(make_site(["a.test"], 2)) as web:
+        connection = http.client.HTTPConnection("127.0.0.1", web.ports["127.0.0.1"], timeout=30)
+        for path in ("/", "/1"):
+            connection.request("GET", path, headers={"Host": "a.test"})
+            connection.getresponse().read()
+        connection.close()
+        fetch(web, "a.test", "/")
+        wait_for_log(web, 3)
+    assert [exchange.connection for exchange in web.log] == [1, 1, 2]
+
+
 def test_bodies_may_trickle_and_connections_may_drop() -> None:
     answers = {"/drop": Answer(hangs_up=True), "/drip": Answer(body=b"x" * 100, chunks=4, chunk_delay_s=0.02)}
     with Web(lambda host, path, headers: answers[path]) as web:

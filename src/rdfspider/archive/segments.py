@@ -6,7 +6,7 @@ record in the frontier is published in the file `committed` beside the segments.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ COMMITTED_NAME = "committed"
 KINDS = ("pages", "facts")
 """Bodies as they came, and all that is known and was read of them: a scan of the facts need not pass over the bodies."""
 
+# As many as the system follows.
+_MAX_LINKS = 40
 _SEGMENT = re.compile(rf"(?P<prefix>.+)-(?P<kind>{'|'.join(KINDS)})-(?P<number>\d{{6,}})\.warc\.gz")
 
 
@@ -71,10 +73,17 @@ def read_committed(folder: Path) -> dict[str, int]:
 
 
 def find_committed_length(path: Path) -> int | None:
-    """How much of a file may be read: 0 for a segment that is not committed yet, None (all) for what is no shard's segment."""
-    if parse_name(path.name) is None or not (path.parent / COMMITTED_NAME).exists():
-        return None
-    return read_committed(path.parent).get(path.name, 0)
+    """How much of a file may be read: 0 for a segment that is not committed yet, None (all) for what is no shard's segment.
+
+    A link is another name of the segment that it leads to, and a segment may itself be a link to another disk, so every name
+    on the way counts.
+    """
+    lengths = [
+        read_committed(name.parent).get(name.name, 0)
+        for name in _follow_links(path)
+        if parse_name(name.name) is not None and (name.parent / COMMITTED_NAME).exists()
+    ]
+    return min(lengths, default=None)
 
 
 def is_committed_list(path: Path) -> bool:
@@ -156,6 +165,15 @@ class Series:
         """Close the files; what was not flushed is dropped."""
         for segment in self._open:
             segment.close()
+
+
+def _follow_links(path: Path) -> Iterator[Path]:
+    """All names of a file, from the one that was given to the file's own; links in a circle have no end."""
+    for _ in range(_MAX_LINKS):
+        yield path
+        if not path.is_symlink():
+            return
+        path = path.parent / path.readlink()
 
 
 class _Segment:

@@ -1,12 +1,14 @@
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.run.folder.seeds import normalise_seed, read_seeds
+from rdfspider.urls import MAX_URL_CHARS
 
 PUBLIC = FetchConfig()
 PRIVATE = FetchConfig(allow_private=True)
@@ -66,6 +68,44 @@ def test_a_bad_seed_is_named_with_its_line(tmp_path: Path) -> None:
     assert complain([], tmp_path / "none") == f"--seeds {tmp_path / 'none'}: cannot be read: No such file or directory"
     file.write_bytes(b"a\xff")
     assert complain([], file) == f"--seeds {file}: not UTF-8 at byte 1"
+
+
+@pytest.mark.parametrize(
+    ("seed", "reason"),
+    [
+        (f"https://a.example/{'x' * 8175}", "the seed has 8193 characters; it may have 8192 at most"),
+        # Escapes count: it is the normal URL that is asked for.
+        (f"https://a.example/{'é' * 2000}", "the seed has 12018 characters; it may have 8192 at most"),
+        (f"https://{'a.' * 127}example/", "the host has 261 characters; it may have 253 at most"),
+    ],
+)
+def test_a_seed_that_is_too_long_is_refused_by_the_name_of_its_start(tmp_path: Path, seed: str, reason: str) -> None:
+    assert complain(["example.org", seed]) == f"{seed[:100]}…: {reason}"
+    file = tmp_path / "seeds"
+    file.write_text(f"example.org\n{seed}\n")
+    assert complain([], file) == f"{file}, line 2: {seed[:100]}…: {reason}"
+
+
+def test_a_seed_may_be_as_long_as_a_link() -> None:
+    seed = f"https://a.example/{'x' * (MAX_URL_CHARS - 18)}"
+    assert read_seeds([seed], None, PUBLIC) == [seed]
+    seed = f"https://{'a.' * 123}example/"
+    assert read_seeds([seed], None, PUBLIC) == [seed]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "complaint"),
+    [
+        ([5], "the seed 5: not allowed; it may be the text of a URL"),
+        (["example.org", None], "the seed None: not allowed; it may be the text of a URL"),
+        ([b"http://example.org/"], "the seed b'http://example.org/': not allowed; it may be the text of a URL"),
+        (b"http://example.org/", "seeds b'http://example.org/': not allowed; they may be a list of URLs"),
+        (5, "seeds 5: not allowed; they may be a list of URLs"),
+        (None, "seeds None: not allowed; they may be a list of URLs"),
+    ],
+)
+def test_seeds_that_are_no_text(seeds: Any, complaint: str) -> None:
+    assert complain(seeds) == complaint
 
 
 def test_a_file_is_not_a_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,8 @@ def test_every_setting_can_be_in_the_file_and_in_the_environment(tmp_path: Path)
             "D/crawl.toml: there is no section [crwal]; there are crawl, frontier, fetch, extract, archive, run",
         ),
         ("pages = 1\n", "D/crawl.toml: there is no section [pages]; there are"),
+        ("crawl = 1\n", "D/crawl.toml: [crawl] is a section and must hold settings, not a value of its own"),
+        ("[[crawl]]\npages = 1\n", "D/crawl.toml: [crawl] is a section and must hold settings, not a value of its own"),
         ("[crawl\n", "D/crawl.toml is not TOML: "),
         ("[extract]\ndocuments = 'none'\n", "D/crawl.toml: extract.documents none: there is no such folder"),
         (

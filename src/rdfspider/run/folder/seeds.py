@@ -10,21 +10,30 @@ from pathlib import Path
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.fetch.addresses import is_refused
-from rdfspider.urls import host_of, normalise_url
+from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 
+# No name of DNS is longer (RFC 1035, 2.3.4), and links to longer ones are not followed.
+_MAX_HOST_CHARS = 253
+# A complaint must fit into a line.
+_MAX_SHOWN_CHARS = 100
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 def read_seeds(arguments: Iterable[str], file: Path | None, config: FetchConfig) -> list[str]:
     """The URLs that were named one by one and those of a file (`-` is stdin), each once, in order."""
-    named = ((argument, f"{argument}: ") for argument in arguments)
     found: dict[str, None] = {}
-    for text, where in (*named, *(_read_lines(file) if file else ())):
+    for text, where in (*_read_arguments(arguments), *(_read_lines(file) if file else ())):
         url = normalise_seed(text)
         if url is None:
             hint = "; to read seeds from it, write --seeds" if _is_file(text) else ""
             raise UsageError(f"{where if text else 'a seed is empty: '}not an http or https URL{hint}")
+        if len(url) > MAX_URL_CHARS:
+            raise UsageError(f"{where}the seed has {len(url)} characters; it may have {MAX_URL_CHARS} at most")
+        if len(host_of(url)) > _MAX_HOST_CHARS:
+            raise UsageError(
+                f"{where}the host has {len(host_of(url))} characters; it may have {_MAX_HOST_CHARS} at most"
+            )
         if not config.allow_private and _is_private(url, config.resolve):
             raise UsageError(f"{where}the seed is on a private network; to crawl there, add --allow-private")
         found[url] = None
@@ -42,6 +51,16 @@ def normalise_seed(text: str) -> str | None:
     return normalise_url(text)
 
 
+def _read_arguments(arguments: object) -> Iterator[tuple[str, str]]:
+    """The seeds of a list, each with its name in a complaint; Python may have been given anything."""
+    if not isinstance(arguments, Iterable) or isinstance(arguments, bytes):
+        raise UsageError(f"seeds {_shorten(repr(arguments))}: not allowed; they may be a list of URLs")
+    for argument in arguments:
+        if not isinstance(argument, str):
+            raise UsageError(f"the seed {_shorten(repr(argument))}: not allowed; it may be the text of a URL")
+        yield argument, f"{_shorten(argument)}: "
+
+
 def _read_lines(file: Path) -> Iterator[tuple[str, str]]:
     """The lines of a file that say something, each with the place to complain about."""
     if str(file) == "-":
@@ -57,7 +76,11 @@ def _read_lines(file: Path) -> Iterator[tuple[str, str]]:
         raise UsageError(f"--seeds {file}: not UTF-8 at byte {error.start}") from error
     for number, line in enumerate(lines, 1):
         if text := _COMMENT.sub("", line).strip():
-            yield text, f"{name}, line {number}: {text}: "
+            yield text, f"{name}, line {number}: {_shorten(text)}: "
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"
 
 
 def _is_file(text: str) -> bool:

@@ -136,8 +136,10 @@ def _ask_file(folder: Path, tables: Mapping[str, Any]) -> dict[str, Asked]:
     for section, table in tables.items():
         if section == FIXED:
             continue
-        if section not in _SECTIONS or not isinstance(table, dict):
+        if section not in _SECTIONS:
             raise UsageError(f"{path}: there is no section [{section}]; there are {', '.join(_SECTIONS)}")
+        if not isinstance(table, dict):
+            raise UsageError(f"{path}: [{section}] is a section and must hold settings, not a value of its own")
         for field, value in table.items():
             name = f"{section}.{field}"
             if name not in SETTINGS:
