@@ -89,7 +89,7 @@ def test_a_redirect_or_failure_that_becomes_a_seed_is_asked_again_once(
     lease = Crawler(frontier, clock).next_page()
     if moment == "leased":
         for _ in range(times):
-            frontier.add([Discovered(URL, found_as="seed")])
+            frontier.add([Discovered(URL, found_as="seed"), Discovered(URL, 1)])
     frontier.record(lease, frontier.release(lease, exchange))  # type: ignore[arg-type]
     if moment in ("committed", "reopened"):
         frontier.commit()

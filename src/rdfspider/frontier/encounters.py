@@ -38,8 +38,8 @@ class Encounters:
         self._leased = leased
         self._to_url_id = to_url_id
         self._config = config
-        self._late: dict[int, Discovered] = {}
-        """What was found of URLs that were being asked for, by their ids."""
+        self._late: dict[int, list[Discovered]] = {}
+        """Links to URLs that were being asked for, by the ids of those."""
 
     def meet(self, met: Iterable[Met]) -> None:
         """Stage what follows from links to URLs that are known."""
@@ -49,7 +49,7 @@ class Encounters:
             url_id = self._to_url_id(number, sequence)
             if url_id in self._leased:
                 # It is asked for as it was found before; what comes of that is to be known first.
-                self._late[url_id] = link
+                self._late.setdefault(url_id, []).append(link)
                 continue
             if row.state == SCHEDULED:
                 slot = find_read(self._hosts.get(number), sequence)
@@ -57,10 +57,10 @@ class Encounters:
             self._take_over(link, number, sequence, row)
 
     def settle(self, url_id: int, slot: Slot) -> None:
-        """A page was recorded: stage what follows from a link to it that came meanwhile."""
-        link = self._late.pop(url_id, None)
-        if link is not None and self._is_better(link, slot.row):
-            self._take_over(link, slot.host.number, slot.sequence, slot.row)
+        """A page was recorded: stage what follows from links to it that came meanwhile."""
+        for link in self._late.pop(url_id, ()):
+            if self._is_better(link, slot.row):
+                self._take_over(link, slot.host.number, slot.sequence, slot.row)
 
     def _take_over(self, link: Discovered, number: int, sequence: int, row: Row) -> None:
         is_again = self._needs_visit(link, row)
