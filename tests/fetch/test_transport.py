@@ -5,16 +5,12 @@ import gzip
 import time
 import zlib
 
+import brotli
 import pytest
 
 from loopback import Answer, captured, failed, ok, run_loop, serving, transporting
 from rdfspider.fetch import transport as transport_module
 from rdfspider.records import Capture, Failure
-
-
-def compress_brotli(body: bytes) -> bytes:
-    """RFC 7932: one block that is stored as it is, at most 65,536 bytes, and the empty last one."""
-    return ((len(body) - 1) << 4 | 1 << 20).to_bytes(3, "little") + body + b"\x03"
 
 
 def test_a_capture_tells_the_facts() -> None:
@@ -134,7 +130,7 @@ def test_ipv6() -> None:
     [
         ("gzip", gzip.compress(b"hello " * 1000)),
         ("deflate", zlib.compress(b"hello " * 1000)),
-        ("br", compress_brotli(b"hello " * 1000)),
+        ("br", brotli.compress(b"hello " * 1000)),
         ("gzip, gzip", gzip.compress(gzip.compress(b"hello " * 1000))),
     ],
     ids=["gzip", "deflate", "br", "gzip twice"],

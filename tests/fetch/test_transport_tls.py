@@ -136,12 +136,12 @@ def test_a_cut_stream_does_not_cost_the_http_2_connection(nginx: Nginx, monkeypa
     async def main() -> None:
         async with transporting() as transport:
             await transport.get("https://a.test/", "127.0.0.1", nginx.good)
-            before = set(transport.sockets.items())
+            before = set(transport.sockets.inodes.items())
             cut = await transport.get("https://a.test/large.html", "127.0.0.1", nginx.good, max_body_bytes=1000)
             assert isinstance(cut, Capture)
             assert (len(cut.page.body), cut.truncated) == (1000, "length")
             assert isinstance(await transport.get("https://a.test/", "127.0.0.1", nginx.good), Capture)
-            assert set(transport.sockets.items()) == before
+            assert set(transport.sockets.inodes.items()) == before
 
     run_loop(main())
 

@@ -1,14 +1,15 @@
-"""Shards that are stuck or die of a page are started again, and the crawl ends as it should."""
+"""Shards that are stuck or die of a page are started again, those that cannot be are not, and the crawl ends as it should."""
 
+import asyncio
 import os
 import signal
 from pathlib import Path
 
 import pytest
 
-from rdfspider import Crawl, Status
+from rdfspider import Crawl, Status, UsageError
 from rdfspider.run import local
-from web import Answer, Web, make_page, make_site, read_outcomes
+from web import Answer, Web, make_chain, make_page, make_site, read_outcomes
 
 POISON = """
 import os
@@ -85,3 +86,65 @@ def test_a_shard_whose_disk_is_missing_does_not_begin_anew(tmp_path: Path) -> No
     assert status.reason == "time"
     assert not (shard / "frontier").exists()
     assert {beat.shard for beat in status.shards} == {0, 1}
+
+
+@pytest.mark.parametrize("pattern", ["CURRENT", "*.sst"])
+def test_a_damaged_shard_ends_the_crawl(tmp_path: Path, pattern: str) -> None:
+    """A database may be damaged as a whole, or where it is read only when the crawl runs."""
+    folder = tmp_path / "crawl"
+    with Web(make_site(["a.test"], 30)) as web:
+        make_crawl(folder, web, delay_s=0.01, pages=10).run()
+        damaged = list((folder / "shards/000/frontier").glob(pattern))
+        for path in damaged:
+            path.write_bytes(bytes(path.stat().st_size))
+        with pytest.raises(UsageError, match=r"shards/000/frontier is damaged: put a sound copy of all of"):
+            Crawl.create(folder, pages=0).run()
+    assert damaged
+    status = Crawl.open(folder).status()
+    assert status.state == "stopped"
+    assert "is damaged" in status.reason
+
+
+def test_a_shard_that_never_comes_up_ends_the_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; 'rdfspider.run.process' in sys.orig_argv and sys.exit(7)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(local, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(local, "_MAX_SILENT_LIVES", 3)
+    crawl = Crawl.create(tmp_path / "crawl", ["http://a.test/"], shards=1)
+    with pytest.raises(UsageError, match="shard 0 cannot be started: it has failed 3 times in a row"):
+        crawl.run()
+    assert capfd.readouterr().err.count("started again") <= 2
+
+
+def test_a_crawl_runs_where_a_loop_runs_already(tmp_path: Path) -> None:
+    """As in a notebook."""
+
+    async def run() -> Status:
+        return crawl.run()
+
+    with Web(make_site(["a.test"], 5)) as web:
+        crawl = make_crawl(tmp_path / "crawl", web, delay_s=0.01)
+        status = asyncio.run(run())
+    assert (status.state, status.reason, status.totals.pages) == ("ended", "finished", 5)
+
+
+def test_an_interrupt_stops_it_there_too(tmp_path: Path) -> None:
+    heard: list[Status] = []
+
+    def interrupt(status: Status) -> None:
+        if status.totals.pages and not heard:
+            heard.append(status)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    async def run() -> Status:
+        return crawl.run(interrupt)
+
+    with Web(make_chain("a.test", 10_000)) as web:
+        crawl = make_crawl(tmp_path / "crawl", web, delay_s=0.01)
+        # Unlike `asyncio.run`, and like a notebook, this leaves Python's own handler in its place.
+        loop = asyncio.new_event_loop()
+        status = loop.run_until_complete(run())
+        loop.close()
+    assert (status.state, status.reason) == ("stopped", "interrupted")

@@ -12,7 +12,7 @@ import pytest
 from rdfspider import Crawl
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.folder.layout import load_domains, shard_folder
-from rdfspider.run.process import DISK_FAILED, Order
+from rdfspider.run.process import DAMAGED, DISK_FAILED, Order
 
 # A parent that dies when its shard has the order, or before it has all of it.
 DYING = """
@@ -58,6 +58,20 @@ def test_a_database_without_a_disk_suspends_the_shard(tmp_path: Path) -> None:
     )
     assert ended.returncode == DISK_FAILED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is suspended: IO error: ")
+
+
+def test_a_damaged_database_is_told_in_one_line(tmp_path: Path) -> None:
+    crawl = Crawl.create(tmp_path / "crawl", ["https://example.org/"], shards=1)
+    frontier = shard_folder(crawl.folder, 0) / "frontier"
+    Frontier(frontier, crawl.config, load_domains(crawl.folder, 1), 0).close()
+    (frontier / "CURRENT").write_bytes(b"")
+    order = Order(0, crawl.folder, str(tmp_path), crawl.config, os.getpid())
+    ended = subprocess.run(
+        [sys.executable, "-m", "rdfspider.run.process"], input=pickle.dumps(order), capture_output=True, timeout=120
+    )
+    assert ended.returncode == DAMAGED
+    assert ended.stderr.startswith(b"rdfspider: shard 0 is damaged: Corruption: ")
+    assert ended.stderr.count(b"\n") == 1
 
 
 def test_a_shard_may_have_as_many_files_open_as_its_connections_need() -> None:

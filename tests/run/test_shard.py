@@ -1,7 +1,18 @@
 """What a shard decides itself; whole crawls are in the scenarios."""
 
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from rdfspider import Crawl
 from rdfspider.records import Lease, RobotsState
-from rdfspider.run.shard import choose_address
+from rdfspider.run.folder.layout import load_domains
+from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
+from rdfspider.run.shard import Shard, choose_address
+from web import Site, Web, make_page
 
 ADDRESSES = ("192.0.2.1", "192.0.2.2", "192.0.2.3")
 
@@ -15,3 +26,48 @@ def test_a_robots_txt_is_asked_of_the_next_address_after_an_error() -> None:
     known = [None, *(RobotsState("unreachable", 0.0, 0.0, errors=errors) for errors in (1, 2, 3))]
     leases = [Lease("robots", "a.org", 1, addresses=ADDRESSES, robots=state) for state in known]
     assert [choose_address(lease) for lease in leases] == [*ADDRESSES, ADDRESSES[0]]
+
+
+@pytest.mark.parametrize("room_bytes", [8_000_000, 2_000_000])
+def test_bodies_share_one_room_until_they_are_durable(room_bytes: int, tmp_path: Path) -> None:
+    """The helper is slower than the network, so large pages would pile up before it. With the smaller room each body waits
+    until the one before is on disk, and still all come."""
+    site = Site()
+    urls = [f"http://h{number}.site{number}.test/" for number in range(30)]
+    for url in urls:
+        site.add(url, make_page(url, head=f"<!--{'x' * 1_500_000}-->"))
+    with Web(site) as web:
+        crawl = Crawl.create(
+            tmp_path / "crawl",
+            urls,
+            resolve=tuple(web.resolve({"*.test": "127.0.0.1"})[1::2]),
+            shards=1,
+            delay_s=0,
+            backoff_s=0.2,
+            min_free_bytes=0,
+            fetch_max_flight_bytes=room_bytes,
+            fetch_max_body_bytes=2_000_000,
+        )
+        most, pages = asyncio.run(asyncio.wait_for(watch_shard(crawl), 60))
+    assert pages == 30
+    # Statements are counted as well.
+    assert 1_500_000 < most < room_bytes + 100_000
+
+
+async def watch_shard(crawl: Crawl) -> tuple[int, int]:
+    """Run the only shard of a crawl to the end: the most bytes that it held at any time, and its pages."""
+    endpoints = make_endpoint_folder()
+    coordinator = Coordinator(1, crawl.config.crawl)
+    hub = CoordinatorHub(coordinator, endpoints, lambda: None)
+    hub.open()
+    shard = Shard(0, crawl.folder, str(endpoints), crawl.config, load_domains(crawl.folder, 1))
+    running = asyncio.create_task(shard.run())
+    most = 0
+    while not running.done():
+        kept_bytes = shard._large_pages.waiting_bytes + shard._committer.waiting_bytes
+        most = max(most, kept_bytes + shard._fetcher._transport.flight_bytes)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(running), 0.002)
+    hub.close()
+    remove_endpoint_folder(hub.endpoint)
+    return most, coordinator.pages

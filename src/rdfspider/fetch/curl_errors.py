@@ -2,6 +2,7 @@
 
 COULD_NOT_CONNECT = 7
 TIMED_OUT = 28
+NOT_RECEIVED = 56
 
 # pycurl has no names for the newer ones.
 CODES = {
@@ -17,11 +18,10 @@ CODES = {
     53: "tls",
     54: "tls",
     55: "reset",  # send error
-    56: "reset",  # receive error
+    NOT_RECEIVED: "reset",
     58: "tls",
     59: "tls",
     60: "tls",  # certificate not verified
-    61: "protocol",  # content encoding unknown or broken
     63: "too-large",
     66: "tls",
     77: "tls",
@@ -32,5 +32,5 @@ CODES = {
     100: "too-large",
 }
 
-CUT_SHORT = frozenset({18, 55, 56, 92})
+CUT_SHORT = frozenset({18, 55, NOT_RECEIVED, 92})
 """Errors after which the part of the body that came is worth keeping."""

@@ -108,7 +108,8 @@ class Gate(Protocol):
 class Fetcher:
     """What a shard fetches with; it belongs to the loop in which it is first used.
 
-    `pace` says how long a robots.txt that cannot be had is left alone, and what is waited between its redirects.
+    `pace` says how long a robots.txt that cannot be had is left alone, and what is waited between its redirects. `kept_bytes`
+    tells the size of bodies that were fetched and are still held; they share the room of those in flight.
     `wanted_types` are media types, in which `*` stands for anything, that are kept although they usually are not: those that
     a transform of the user's takes.
     """
@@ -122,9 +123,10 @@ class Fetcher:
         pace: FrontierConfig,
         wanted_types: Sequence[str] = (),
         nameservers: tuple[str, ...] = (),
+        kept_bytes: Callable[[], int] = lambda: 0,
     ) -> None:
         self.resolver = Resolver(config, clock, nameservers)
-        self._transport = Transport(config, user_agent)
+        self._transport = Transport(config, user_agent, kept_bytes)
         self._config = config
         self._user_agent = user_agent
         self._clock = clock
@@ -160,6 +162,11 @@ class Fetcher:
     def open_connections(self) -> int:
         """Sockets that are open now, idle ones included."""
         return self._transport.open_connections
+
+    @property
+    def flight_bytes(self) -> int:
+        """Decoded bytes of all bodies under way."""
+        return self._transport.flight_bytes
 
     async def close(self) -> None:
         """End all exchanges and lookups."""

@@ -17,19 +17,17 @@ are not followed, cookies are not kept, no proxy of the environment is used. Eve
     unsupported         not http or https, a port that is kept for other protocols, or a URL that libcurl refuses
     busy                we have no room: the bodies in flight take all their memory, or no socket is left; try again
 
-A body that is cut short is a Capture and says so in `truncated`. `fetch/dns.py` adds the codes dns and nxdomain.
+A body that is cut short, or whose encoding does not come to its end, is a Capture and says so in `truncated`.
+`fetch/dns.py` adds the codes dns and nxdomain.
 """
 
 import asyncio
 import errno
-import os
 import re
-import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +35,12 @@ import pycurl
 
 from rdfspider.config import FetchConfig
 from rdfspider.fetch.addresses import is_refused, is_same_address
-from rdfspider.fetch.curl_errors import CODES, COULD_NOT_CONNECT, CUT_SHORT, TIMED_OUT
+from rdfspider.fetch.bodies import Body, Flight
+from rdfspider.fetch.curl_errors import CODES, COULD_NOT_CONNECT, CUT_SHORT, NOT_RECEIVED, TIMED_OUT
+from rdfspider.fetch.encodings import NAMES
 from rdfspider.fetch.heads import Head, read_head
 from rdfspider.fetch.ports import BAD_PORTS
+from rdfspider.fetch.sockets import OpenSockets, Socket
 from rdfspider.records import Capture, Failure, Page
 
 IDLE_S = 5
@@ -48,7 +49,10 @@ SLOW_WINDOW_S = 30.0
 """The time over which a slow answer is measured; shorter stalls are common on good servers."""
 DRAIN_BYTES = 65_536
 """An unwanted body that is not longer is read and dropped: ending it early would cost the connection, and a new one more."""
-ENCODINGS = "gzip, deflate, br"
+LONG_HEAD_BYTES = 200_000
+"""libcurl takes heads of 300 KiB, with lines of 100 KB, and reports more as a broken connection; nobody's is half as long."""
+LATE_S = 1.0
+"""A watch that comes so much too late judges nobody: what was not read then may be our own delay."""
 
 _OWN_WORDS = {
     "private": "the address is private",
@@ -63,13 +67,11 @@ _AUTHORITY = re.compile(r"https?://(?:[^/?#]*@)?((?:\[[^\]/?#]*\]|[^/?#:]+)(?::(
 class Transport:
     """All connections of a shard. Belongs to the loop in which it is first used."""
 
-    def __init__(self, config: FetchConfig, user_agent: str) -> None:
+    def __init__(self, config: FetchConfig, user_agent: str, kept_bytes: Callable[[], int] = lambda: 0) -> None:
         self.config = config
         self.user_agent = _field_value(user_agent)
-        self.flight_bytes = 0
-        """Decoded bytes of all bodies under way."""
-        self.sockets: dict[int, int] = {}
-        """Descriptors that libcurl was given → the inode of each, which tells whether one is still the same socket."""
+        self.flight = Flight(config.max_flight_bytes, kept_bytes)
+        self.sockets = OpenSockets()
         self._multi = pycurl.AsyncCurlMulti()
         # Every active host may keep its connection between two polite requests.
         self._multi.setopt(pycurl.M_MAXCONNECTS, 4 * config.connections)
@@ -77,6 +79,7 @@ class Transport:
         self._idle: list[_Handle] = []
         self._flying: set[_Handle] = set()
         self._watch_timer: asyncio.TimerHandle | None = None
+        self._watch_due = 0.0
         self._probe: _Handle | None = None
         self._last_start = 0.0
 
@@ -104,7 +107,7 @@ class Transport:
         extra = tuple((name, _field_value(value)) for name, value in (headers or {"Accept": "*/*"}).items())
         try:
             handle.prepare(url, address, port, extra, is_vetted)
-            handle.limit_bytes = self.config.max_body_bytes if max_body_bytes is None else max_body_bytes
+            handle.body.limit_bytes = self.config.max_body_bytes if max_body_bytes is None else max_body_bytes
             handle.keeps = keeps
             error, message = await self._perform(handle)
             outcome = handle.judge(error, message, started)
@@ -121,7 +124,7 @@ class Transport:
                     ("Host", authority[1]),
                     ("User-Agent", self.user_agent),
                     *extra,
-                    ("Accept-Encoding", ENCODINGS),
+                    ("Accept-Encoding", NAMES),
                 ),
                 address=address,
                 started=started,
@@ -146,19 +149,21 @@ class Transport:
         self.sockets.clear()
 
     @property
+    def flight_bytes(self) -> int:
+        """Decoded bytes of all bodies under way."""
+        return self.flight.body_bytes
+
+    @property
     def open_connections(self) -> int:
         """Sockets that are open now, idle ones included."""
-        gone = [descriptor for descriptor, inode in self.sockets.items() if _inode(descriptor) != inode]
-        for descriptor in gone:
-            del self.sockets[descriptor]
-        return len(self.sockets)
+        return self.sockets.count()
 
     async def _perform(self, handle: "_Handle") -> tuple[int, str]:
         """libcurl's error and message; 0 for none."""
         self._last_start = handle.started
         self._flying.add(handle)
         if self._watch_timer is None:
-            self._watch_timer = asyncio.get_running_loop().call_later(self._watch_interval_s, self._watch)
+            self._plan_watch()
         try:
             await self._multi.add_handle(handle.curl)
             return 0, ""
@@ -179,21 +184,24 @@ class Transport:
         with suppress(RuntimeError, pycurl.error):  # It may have left already, or all is being closed.
             self._multi.remove_handle(handle.curl)
 
-    @property
-    def _watch_interval_s(self) -> float:
-        return min(1.0, self.config.first_byte_timeout_s / 4, SLOW_WINDOW_S / 4)
+    def _plan_watch(self) -> None:
+        interval_s = min(1.0, self.config.first_byte_timeout_s / 4, SLOW_WINDOW_S / 4)
+        self._watch_due = time.monotonic() + interval_s
+        self._watch_timer = asyncio.get_running_loop().call_later(interval_s, self._watch)
 
     def _watch(self) -> None:
-        """End what is silent or slow (libcurl's own speed limit misses a silent server), and close what is idle."""
+        """End what is silent, slow or not wanted (libcurl's own speed limit misses a silent server), and close what is idle."""
         now = time.monotonic()
+        is_late = now - self._watch_due > LATE_S
         for handle in list(self._flying):
-            code = handle.find_delay(now)
-            if code:
+            if is_late:
+                handle.begin_window(now)
+            elif code := handle.find_delay(now) or handle.find_unwanted():
                 handle.end = handle.end or code
                 self._remove(handle)
         self._watch_timer = None
         if self._flying or self.open_connections:
-            self._watch_timer = asyncio.get_running_loop().call_later(self._watch_interval_s, self._watch)
+            self._plan_watch()
             if now - self._last_start >= 1.0:
                 self._close_old_connections(now)
 
@@ -222,11 +230,10 @@ class _Handle:
         self.transport = transport
         self.lines: list[bytes] = []
         self.keeps: Callable[[str], bool] | None = None
-        self.limit_bytes = 0
         self.address = ""
         self.is_vetted = False
         self.url = ""
-        self.body_bytes = 0
+        self.body = Body(transport.flight)
         self.clear()
         self.curl = _make_curl(transport.config, transport.user_agent)
         # A list's own method takes the head's lines: no Python code runs for each; libcurl bounds their sum.
@@ -239,12 +246,11 @@ class _Handle:
     def clear(self) -> None:
         """Forget the last exchange."""
         self.lines.clear()
-        # Not a list of pieces: a server may send millions of them, of a byte or two each.
-        self.body = BytesIO()
-        self.transport.flight_bytes -= self.body_bytes
-        self.body_bytes = 0
+        self.body.close()
+        self.body = Body(self.transport.flight)
         self.dropped_bytes = 0
         self.head: Head | None = None
+        self.judged_lines = 0
         self.has_asked = False
         self.end = ""
         """Why we ended the exchange ourselves; empty while we did not."""
@@ -254,7 +260,7 @@ class _Handle:
     ) -> None:
         """Set what is of this exchange alone."""
         self.url, self.address, self.is_vetted = url, address, is_vetted
-        self.started = self.window_start = time.monotonic()
+        self.started = self.silent_since = self.window_start = time.monotonic()
         self.window_bytes = 0
         literal = f"[{address}]" if ":" in address else address
         self.curl.setopt(pycurl.URL, url.encode())
@@ -268,14 +274,26 @@ class _Handle:
             return ""
         if not self.lines:
             self.window_start = now
-            waited_s = now - self.started - self.curl.getinfo(pycurl.PRETRANSFER_TIME)
-            return "first-byte-timeout" if waited_s > self.transport.config.first_byte_timeout_s else ""
-        if now - self.window_start < SLOW_WINDOW_S:
+            asked = max(self.started + self.curl.getinfo(pycurl.PRETRANSFER_TIME), self.silent_since)
+            return "first-byte-timeout" if now - asked > self.transport.config.first_byte_timeout_s else ""
+        window_s = now - self.window_start
+        if window_s < SLOW_WINDOW_S:
             return ""
-        received = self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T) + self.curl.getinfo(pycurl.HEADER_SIZE)
-        came, window_s = received - self.window_bytes, now - self.window_start
-        self.window_start, self.window_bytes = now, received
+        came = -self.window_bytes
+        self.begin_window(now)
+        came += self.window_bytes
         return "slow" if came < self.transport.config.slow_bytes_s * window_s else ""
+
+    def begin_window(self, now: float) -> None:
+        """Measure silence and slowness from now on."""
+        self.silent_since = self.window_start = now
+        self.window_bytes = self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T) + self.curl.getinfo(pycurl.HEADER_SIZE)
+
+    def find_unwanted(self) -> str:
+        """`unwanted` once the head says so of a body that is long: not every server goes on at once."""
+        if self.head is None and len(self.lines) > self.judged_lines and not self.lines[-1].strip():
+            self._read_head()
+        return self.end if self.end == "unwanted" and self._is_long() else ""
 
     def judge(self, error: int, message: str, started: float) -> tuple[Head, bytes, str, float, int] | Failure:
         """What the exchange came to: head, body, why it is cut, seconds, bytes on the wire; or a Failure."""
@@ -287,16 +305,18 @@ class _Handle:
         truncated = self._find_cut(error)
         if head is not None and (error == 0 or truncated):
             wire_bytes = int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
-            return head, self.body.getvalue(), truncated, duration_s, wire_bytes
+            return head, self.body.read(), truncated, duration_s, wire_bytes
         code = self.end or self._find_code(error, is_sent)
-        message = _OWN_WORDS.get(self.end, message)
+        message = self.body.message or _OWN_WORDS.get(self.end, message)
         return Failure(self.url, code, message, duration_s, started, self.address)
 
     def _find_cut(self, error: int) -> str:
         """Why the body is not whole; empty when it is, or when there is none to keep."""
         if self.end in ("length", "unwanted"):
             return self.end
-        if self.end or not self.body_bytes:
+        if error == 0:
+            return "" if self.body.is_whole else "disconnect"
+        if self.end or not self.body.body_bytes:
             return ""
         return "time" if error == TIMED_OUT else "disconnect" if error in CUT_SHORT else ""
 
@@ -305,33 +325,37 @@ class _Handle:
             return "connect-timeout"
         if error == COULD_NOT_CONNECT:
             return "refused" if self.curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED else "unreachable"
+        if error == NOT_RECEIVED and sum(map(len, self.lines)) > LONG_HEAD_BYTES:
+            return "too-large"
         return CODES.get(error, "protocol")
 
     def _take_body(self, chunk: bytes) -> int | None:
-        """Keep a piece of the decoded body; a returned 0 ends the exchange."""
+        """Keep what a piece of the body adds; a returned 0 ends the exchange."""
         if self.head is None:
-            self.head = read_head(self.lines)
-            if self.keeps is not None and self.head is not None and not self.keeps(self.head.first("content-type")):
-                self.end = "unwanted"
+            self._read_head()
         if self.end:
-            return self._drop(chunk)
-        room = self.limit_bytes - self.body_bytes
-        if len(chunk) > room:
-            chunk, self.end = chunk[:room], "length"
-        transport = self.transport
-        if transport.flight_bytes + len(chunk) > transport.config.max_flight_bytes:
-            self.end = "busy"
-            return 0
-        transport.flight_bytes += len(chunk)
-        self.body_bytes += len(chunk)
-        self.body.write(chunk)
+            self.dropped_bytes += len(chunk)
+            return 0 if self._is_long() or self.dropped_bytes > DRAIN_BYTES else None
+        self.end = self.body.add(chunk)
         return 0 if self.end else None
 
-    def _drop(self, chunk: bytes) -> int | None:
-        self.dropped_bytes += len(chunk)
+    def _read_head(self) -> None:
+        """Read the head, if it is complete, and ask whether the body is wanted."""
+        # Interim answers, of which a server may send many, are not read twice.
+        self.head = read_head(self.lines[self.judged_lines :])
+        self.judged_lines = len(self.lines)
+        if self.head is None:
+            return
+        self.body.content_encoding = ",".join(
+            value for name, value in self.head.headers if name.lower() == "content-encoding"
+        )
+        if self.keeps is not None and not self.keeps(self.head.first("content-type")):
+            self.end = "unwanted"
+
+    def _is_long(self) -> bool:
+        """The head declares a body that is not worth reading to its end."""
         declared = self.head.first("content-length") if self.head is not None else ""
-        is_long = len(declared) > 9 or (declared.isdigit() and int(declared) > DRAIN_BYTES)
-        return 0 if is_long or self.dropped_bytes > DRAIN_BYTES else None
+        return len(declared) > 9 or (declared.isdecimal() and int(declared) > DRAIN_BYTES)
 
     def _open_socket(self, purpose: int, target: Any) -> Any:
         """The second guard: the address is looked at again when the socket is made, whatever led here."""
@@ -343,7 +367,7 @@ class _Handle:
             self.end = "private"
             return pycurl.SOCKET_BAD
         try:
-            return _Socket(family, kind, protocol)
+            return Socket(family, kind, protocol)
         except OSError as error:
             # Without IPv6 there is no way; else it is this process that has no descriptor left.
             self.end = "unreachable" if error.errno == errno.EAFNOSUPPORT else "busy"
@@ -358,17 +382,8 @@ class _Handle:
         return int(pycurl.PREREQFUNC_OK)
 
     def _note_socket(self, descriptor: int, purpose: int) -> int:
-        os.set_inheritable(descriptor, False)  # A duplicate is inherited, and helper processes would keep it open.
-        self.transport.sockets[descriptor] = _inode(descriptor)
+        self.transport.sockets.add(descriptor)
         return 0
-
-
-class _Socket(socket.socket):
-    """A socket that libcurl takes a duplicate of; this one is closed as soon as it has."""
-
-    def __del__(self) -> None:
-        if hasattr(self, "_io_refs"):  # Not where the system had no socket to give.
-            self.close()
 
 
 def _make_curl(config: FetchConfig, user_agent: str) -> Any:
@@ -381,7 +396,8 @@ def _make_curl(config: FetchConfig, user_agent: str) -> Any:
         pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS,
         pycurl.HTTP09_ALLOWED: 0,
         pycurl.USERAGENT: user_agent.encode("latin-1"),
-        pycurl.ACCEPT_ENCODING: ENCODINGS,
+        pycurl.ACCEPT_ENCODING: NAMES,
+        pycurl.HTTP_CONTENT_DECODING: 0,
         pycurl.PATH_AS_IS: 1,
         pycurl.CONNECTTIMEOUT_MS: max(1, int(config.connect_timeout_s * 1000)),
         pycurl.TIMEOUT_MS: max(1, int(config.timeout_s * 1000)),
@@ -408,11 +424,3 @@ def _field_value(text: str) -> str:
     return (
         "".join(c if " " <= c != "\x7f" else " " for c in text).strip().encode("latin-1", "replace").decode("latin-1")
     )
-
-
-def _inode(descriptor: int) -> int:
-    """Which socket a descriptor stands for; 0 when it is closed."""
-    try:
-        return os.fstat(descriptor).st_ino
-    except OSError:
-        return 0

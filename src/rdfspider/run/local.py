@@ -1,7 +1,7 @@
 """All shards of a crawl on this machine: a process each, and their coordinator in this one.
 
-A shard that dies is started again while the others go on. Every second the state of the whole is written to the crawl's
-folder; the first Ctrl-C finishes what is under way, the second stops at once, and neither loses anything.
+A shard that dies is started again while the others go on. Every second, and when it changes, the state of the whole is written
+to the crawl's folder; the first Ctrl-C finishes what is under way, the second stops at once, and neither loses anything.
 """
 
 import asyncio
@@ -13,18 +13,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from rdfspider.config import Config
-from rdfspider.errors import RdfspiderError
-from rdfspider.run.folder.layout import CONTROL, write_atomically
+from rdfspider.errors import UsageError
+from rdfspider.run.folder.layout import CONTROL, shard_folder, write_atomically
 from rdfspider.run.folder.status import Speed, Status, end_shards, forget_run, read_status, sum_beats, write_status
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
-from rdfspider.run.process import DISK_FAILED, Order
+from rdfspider.run.process import DAMAGED, DISK_FAILED, Order
 
 _log = logging.getLogger(__name__)
 
@@ -34,6 +35,8 @@ _FIRST_PAUSE_S = 1.0
 _MAX_PAUSE_S = 30.0
 # One that has lived for so long had recovered.
 _RECOVERED_S = 60.0
+# One that has died so many times in a row before it was heard at all never will be.
+_MAX_SILENT_LIVES = 8
 # A shard beats every second, whatever it does; one that does not for so long never will.
 _STUCK_S = 120.0
 _USAGE_ERROR = 2
@@ -49,9 +52,26 @@ _REASONS = {
 def run_local(folder: Path, config: Config, on_progress: Callable[[Status], None] | None = None) -> Status:
     """Run a crawl until it ends; the caller holds the folder's lock. Returns how it ended, and tells that last of all."""
     on_progress = on_progress or (lambda status: None)
-    status = asyncio.run(_Local(folder, config, on_progress).run())
+    local = _Local(folder, config, on_progress)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        status = asyncio.run(local.run())
+    else:
+        status = _run_aside(local)
     on_progress(status)
     return status
+
+
+def _run_aside(local: "_Local") -> Status:
+    """Run where this thread has a loop already, as in a notebook: in another thread, which Ctrl-C does not reach by itself."""
+    with ThreadPoolExecutor(1, "crawl") as thread:
+        running = thread.submit(lambda: asyncio.run(local.run()))
+        while True:
+            try:
+                return running.result()
+            except KeyboardInterrupt:
+                local.interrupt()
 
 
 class _Local:
@@ -68,37 +88,45 @@ class _Local:
         self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
         self._processes: set[asyncio.subprocess.Process] = set()
         self._signals: list[signal.Signals] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The one that runs the crawl; None before it does."""
         self._error = ""
+        self._written_state = ""
         self._is_written = True
         """Whether the last status could be written."""
 
     async def run(self) -> Status:
         self._remove_old_endpoints()
         endpoints = make_endpoint_folder()
-        self._hub = CoordinatorHub(self._coordinator, endpoints, lambda: None)
+        self._hub = CoordinatorHub(self._coordinator, endpoints, self._write_change)
         self._hub.open()
-        ticks: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        ticks = asyncio.create_task(self._tick())
+        ticks.add_done_callback(self._end_without_ticks)
         try:
             write_atomically(self._folder / CONTROL, f"{self._hub.endpoint}\n".encode(), durable=False)
             self._listen_to_signals()
-            ticks = asyncio.create_task(self._tick())
-            ticks.add_done_callback(self._end_without_ticks)
             numbers = range(self._config.crawl.shards)
             await asyncio.gather(*(self._keep_alive(number, str(endpoints)) for number in numbers))
-            if ticks.done():
-                ticks.result()
         finally:
-            if ticks is not None:
-                ticks.cancel()
+            ticks.cancel()
             self._hub.close()
             with suppress(OSError):
                 (self._folder / CONTROL).unlink()
             remove_endpoint_folder(self._hub.endpoint)
-        if self._error:
-            raise RdfspiderError(self._error)
         status = end_shards(self._make_status())
         self._write_status(status)
+        if ticks.done():
+            ticks.result()
+        if self._error:
+            raise UsageError(self._error)
         return status
+
+    def interrupt(self) -> None:
+        """Do, from another thread, what Ctrl-C does."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # It may have ended in this moment.
+                self._loop.call_soon_threadsafe(self._take_signal, signal.SIGINT)
 
     def _remove_old_endpoints(self) -> None:
         """Sockets of a run that was killed."""
@@ -109,16 +137,18 @@ class _Local:
         """Start a shard, and start it again whenever it dies before the end."""
         order = Order(number, self._folder, endpoints, self._config, os.getpid())
         pause_s = _FIRST_PAUSE_S
+        silent_lives = 0
         while not self._coordinator.ended:
             started = time.monotonic()
             code = await self._run_process(order)
             order = order._replace(is_again=True)
+            is_silent = number not in self._coordinator.present and code != DISK_FAILED
+            silent_lives = silent_lives + 1 if is_silent else 0
             self._coordinator.lose(number)
             if self._coordinator.ended:
                 return
-            if code == _USAGE_ERROR:
-                self._error = f"shard {number} cannot be opened"
-                self._hub.send(self._coordinator.end("stopped"))
+            if error := self._find_error(number, code, silent_lives):
+                self._end_with(error)
                 return
             if time.monotonic() - started > _RECOVERED_S:
                 pause_s = _FIRST_PAUSE_S
@@ -126,6 +156,25 @@ class _Local:
                 _log.warning("shard %d has ended with code %d; it is started again in %g s", number, code, pause_s)
             await self._sleep(pause_s)
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
+
+    def _find_error(self, number: int, code: int, silent_lives: int) -> str:
+        """What a person has to mend before a shard can go on; empty where it is worth another try."""
+        if code == DAMAGED:
+            # An older frontier alone would cut the archive back to its own age.
+            return (
+                f"{shard_folder(self._folder, number) / 'frontier'} is damaged: put a sound copy of all of {self._folder} in its "
+                "place, or start a new crawl elsewhere; its WARC files can still be read"
+            )
+        if code == _USAGE_ERROR:
+            return f"shard {number} cannot be opened"
+        if silent_lives >= _MAX_SILENT_LIVES:
+            return f"shard {number} cannot be started: it has failed {silent_lives} times in a row"
+        return ""
+
+    def _end_with(self, error: str) -> None:
+        """Let the other shards finish what is under way; how the crawl ended is the first error."""
+        self._error = self._error or error
+        self._hub.send(self._coordinator.end("stopped"))
 
     async def _run_process(self, order: Order) -> int:
         # Ctrl-C reaches every process of a terminal, also one that has not yet come to the line where it turns that off: it
@@ -167,20 +216,30 @@ class _Local:
     async def _tick(self) -> None:
         while True:
             self._hub.send(self._coordinator.tick())
-            status = self._make_status()
-            if self._coordinator.ended:
-                status = msgspec.structs.replace(status, state=self._coordinator.state)
-            self._write_status(status)
-            self._on_progress(status)
+            self._on_progress(self._write_present())
             await asyncio.sleep(_TICK_S)
 
     def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:
         """Without them no limit of time would be kept, so what ends them, a watcher's error say, ends the crawl."""
-        if not ticks.cancelled():
-            self._hub.send(self._coordinator.end("stopped"))
+        if not ticks.cancelled() and (error := ticks.exception()):
+            self._end_with(f"what watched it failed: {error or type(error).__name__}")
+
+    def _write_change(self) -> None:
+        """Who has paused a crawl, and asks for its status then, must not read what was true a second ago."""
+        if self._coordinator.state != self._written_state:
+            self._write_present()
+
+    def _write_present(self) -> Status:
+        """How it goes now; a crawl that is ending has not ended."""
+        status = self._make_status()
+        if self._coordinator.ended:
+            status = msgspec.structs.replace(status, state=self._coordinator.state)
+        self._write_status(status)
+        return status
 
     def _write_status(self, status: Status) -> None:
         """A disk that is full or missing is no reason to stop: the crawl goes on when it is back, and so does this."""
+        self._written_state = status.state
         try:
             write_status(self._folder, status)
         except OSError as error:
@@ -202,6 +261,8 @@ class _Local:
             state, reason = _REASONS.get(self._coordinator.ended, ("stopped", self._coordinator.ended))
             if self._signals:
                 state, reason = "stopped", "interrupted" if self._signals[0] == signal.SIGINT else "terminated"
+            if self._error:
+                state, reason = "stopped", self._error
         crawl = self._config.crawl
         limits = {name: float(getattr(crawl, name)) for name in ("pages", "bytes", "time_s", "depth")}
         return Status(

@@ -25,8 +25,11 @@ _log = logging.getLogger(__name__)
 
 DISK_FAILED = 75
 """The exit code of a shard whose disk is full or missing; it is started again later."""
-# How RocksDB, which has no class for it, begins what it says of the disk, and of files that another process holds still.
-_STORE_FAILED = "IO error:"
+DAMAGED = 65
+"""The exit code of a shard whose database cannot be read; that does not get better by itself."""
+# How RocksDB, which has no classes for it, begins what it says of the disk or of files that another process holds still, and
+# of files that are not as it left them.
+_STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
 # Files of the database and the archive, pipes, sockets to other shards.
 _OTHER_DESCRIPTORS = 1024
 # Objects that are new, and how often each generation is looked through before the next: Python's own are (700, 10, 10).
@@ -65,13 +68,20 @@ def main() -> None:
     except Exception as error:
         # A new parent may have removed the sockets of the one that was killed; nobody wants to know what fails without one.
         _leave_without_parent(order)
-        is_disk = isinstance(error, OSError) or str(error).startswith(_STORE_FAILED)
-        if is_disk:
-            _log.warning("shard %d is suspended: %s", order.number, error)
-        else:
-            _log.exception("shard %d failed", order.number)
         # Whatever is in memory would only fail again; all that counts is on disk.
-        os._exit(DISK_FAILED if is_disk else 1)
+        os._exit(_report(order.number, error))
+
+
+def _report(number: int, error: Exception) -> int:
+    """Say why a shard cannot go on; returns its exit code."""
+    if str(error).startswith(_STORE_DAMAGED):
+        _log.warning("shard %d is damaged: %s", number, error)
+        return DAMAGED
+    if isinstance(error, OSError) or str(error).startswith(_STORE_FAILED):
+        _log.warning("shard %d is suspended: %s", number, error)
+        return DISK_FAILED
+    _log.error("shard %d failed", number, exc_info=error)
+    return 1
 
 
 def check_disk(folder: Path, number: int) -> None:

@@ -56,6 +56,7 @@ class Shard:
             clock,
             pace=config.frontier,
             wanted_types=wanted_types,
+            kept_bytes=self._count_kept,
         )
         self._large_pages = LargePages(config.run)
         self._suspects = Suspects(shard_folder(folder, number))
@@ -75,8 +76,14 @@ class Shard:
             scope=tuple(self._committer.scope_additions),
             clock=clock,
         )
-        few = config.fetch.max_flight_bytes // config.fetch.max_body_bytes
-        self._passage = Passage(self._peers.gate, self._frontier, config.fetch.connections, few, self._begin)
+        self._passage = Passage(
+            self._peers.gate,
+            self._frontier,
+            config.fetch,
+            flight_bytes=lambda: self._fetcher.flight_bytes,
+            kept_bytes=self._count_kept,
+            on_enter=self._begin,
+        )
         self._rules = RecentRules()
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()
@@ -106,7 +113,7 @@ class Shard:
             await self._peers.welcome.wait()
             await self._committer.retry_seeds(lambda: self._is_stopping)
         self._has_seeds = True
-        commits = asyncio.create_task(self._committer.run(self._peers, self._wake.set))
+        commits = asyncio.create_task(self._committer.run(self._peers, self._go_on))
         await self._pump(commits)
         self._call_off()
         late: set[asyncio.Task[None]] = set()
@@ -153,8 +160,7 @@ class Shard:
             and not (self._is_paused or self._is_stopping)
             and len(self._visits) < _VISITS_PER_CONNECTION * self._config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * self._config.run.group_pages
-            and self._committer.waiting_bytes < self._config.fetch.max_flight_bytes
-            and self._large_pages.waiting_bytes < self._config.fetch.max_flight_bytes
+            and self._count_kept() < self._config.fetch.max_flight_bytes
             and not self._committer.suspended
             and not self._peers.is_outbox_full
             and self._peers.permits.has_one()
@@ -273,6 +279,15 @@ class Shard:
                 os._exit(0)
             case "scope":
                 self._committer.widen_scope(control.additions)
+        self._wake.set()
+
+    def _count_kept(self) -> int:
+        """Bytes of bodies and statements that wait for the helper or for the disk."""
+        return self._large_pages.waiting_bytes + self._committer.waiting_bytes
+
+    def _go_on(self) -> None:
+        """A group is durable, and its memory free."""
+        self._passage.admit()
         self._wake.set()
 
     def _wake_up(self) -> None:

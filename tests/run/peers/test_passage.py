@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rdfspider.config import Config
+from rdfspider.config import Config, FetchConfig
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
@@ -28,15 +28,32 @@ class Loop(asyncio.SelectorEventLoop):
         return super().time() + self.ahead_s
 
 
-def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]]) -> None:
+class Held:
+    """What the requests of a test have brought so far, and what is kept of earlier ones."""
+
+    flight_bytes = 0
+    kept_bytes = 0
+
+
+def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]], held: Held | None = None, **sizes: int) -> None:
     """Run a test with a passage of four connections, one while memory is short, and a list that grows with each entry."""
+    config = FetchConfig(**{"connections": 4, "max_flight_bytes": 100, "max_body_bytes": 100, **sizes})
+    held = held or Held()
 
     async def run() -> None:
         entered: list[int] = []
         gate = AddressGate(1, 0.0, Clock(), lambda owner, message: None)
         with TemporaryDirectory() as folder:
             frontier = Frontier(Path(folder), Config(), Domains(bundled_suffix_list(), 1), 0)
-            await test(Passage(gate, frontier, 4, 1, lambda: entered.append(1)), entered)
+            road = Passage(
+                gate,
+                frontier,
+                config,
+                flight_bytes=lambda: held.flight_bytes,
+                kept_bytes=lambda: held.kept_bytes,
+                on_enter=lambda: entered.append(1),
+            )
+            await test(road, entered)
             frontier.close()
 
     with asyncio.Runner(loop_factory=Loop) as runner:
@@ -45,6 +62,12 @@ def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]]) -> None:
 
 def start(road: Passage, count: int) -> list[asyncio.Task[None]]:
     return [asyncio.create_task(road.acquire(ADDRESS)) for _ in range(count)]
+
+
+async def settle() -> None:
+    """Let everybody start who may."""
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 def test_as_many_as_there_are_connections() -> None:
@@ -83,10 +106,10 @@ def test_few_start_while_memory_is_short_and_all_when_it_is_not() -> None:
         waiting = start(road, 5)
         for _ in range(3):
             road.release(ADDRESS)
-            await asyncio.sleep(0)
+            await settle()
             assert len(entered) == 4, "one is still under way"
         road.release(ADDRESS)
-        await asyncio.sleep(0)
+        await settle()
         assert len(entered) == 5
         loop = asyncio.get_running_loop()
         assert isinstance(loop, Loop)
@@ -96,6 +119,68 @@ def test_few_start_while_memory_is_short_and_all_when_it_is_not() -> None:
         assert len(entered) == 9
 
     in_loop(check)
+
+
+def test_what_is_kept_leaves_less_room_until_it_is_let_go_of() -> None:
+    held = Held()
+
+    async def check(road: Passage, entered: list[int]) -> None:
+        held.kept_bytes = 950
+        waiting = start(road, 6)
+        await settle()
+        assert len(entered) == 0, "no whole body has room"
+        for held.kept_bytes, expected in ((890, 1), (799, 2), (650, 3), (500, 4)):
+            road.admit()
+            await settle()
+            assert len(entered) == expected
+        held.kept_bytes = 1000
+        for _ in range(4):
+            road.release(ADDRESS)
+        await settle()
+        assert len(entered) == 4, "nothing is under way, and still there is no room"
+        held.kept_bytes = 0
+        road.admit()
+        await asyncio.gather(*waiting)
+
+    in_loop(check, held, max_flight_bytes=1000)
+
+
+def test_what_has_just_come_counts_before_the_next_request_starts() -> None:
+    """It is no longer in flight when its connection is free, and kept only when its visit has gone on with it."""
+    held = Held()
+
+    async def check(road: Passage, entered: list[int]) -> None:
+        held.flight_bytes = 150
+        waiting = start(road, 3)
+        await settle()
+        assert len(entered) == 2
+        held.flight_bytes = 75
+        road.release(ADDRESS)
+        held.kept_bytes = 75
+        await settle()
+        assert len(entered) == 2
+        held.kept_bytes = held.flight_bytes = 0
+        road.admit()
+        await asyncio.gather(*waiting)
+
+    in_loop(check, held, max_flight_bytes=200)
+
+
+def test_one_may_always_start_while_nothing_is_kept() -> None:
+    """Also where a whole body might have no room: nobody else would ever make any."""
+    held = Held()
+
+    async def check(road: Passage, entered: list[int]) -> None:
+        held.kept_bytes = 1
+        road.narrow()
+        (waiting,) = start(road, 1)
+        await settle()
+        assert not waiting.done()
+        held.kept_bytes = 0
+        road.admit()
+        await waiting
+
+    in_loop(check, held, max_flight_bytes=10)
 
 
 def test_who_gives_up_waiting_takes_nothing_with_it() -> None:

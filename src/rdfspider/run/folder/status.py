@@ -59,7 +59,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     state: str
     """new, running, pausing (it finishes what is under way), paused, stopping (likewise), ended (by itself), stopped (by a
-    person) or died."""
+    person or an error) or died."""
     reason: str = ""
     """Why it stops or no longer runs: a key of REASONS or a sentence; empty while it runs."""
     started: float = 0.0

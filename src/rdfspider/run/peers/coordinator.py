@@ -273,7 +273,7 @@ class CoordinatorHub:
     """The coordinator's socket, for shards and for the command line; it runs in the parent process."""
 
     def __init__(self, coordinator: Coordinator, folder: Path | str, on_change: Callable[[], None]) -> None:
-        """`on_change` is called after everything that was heard."""
+        """`on_change` is called after everything that was heard, and before a person is answered."""
         self._coordinator = coordinator
         self.endpoint = find_endpoint(folder, COORDINATOR)
         self._on_change = on_change
@@ -302,11 +302,11 @@ class CoordinatorHub:
         try:
             if len(rest) == 1:
                 self.send(self._coordinator.hear(_decoder.decode(rest[0])))
+                self._on_change()
             else:
                 self._answer([sender, *rest[:-1]], rest[-1])
         except msgspec.MsgspecError:
             _log.warning("something that is no message came to the coordinator")
-        self._on_change()
 
     def _answer(self, envelope: list[bytes], request: bytes) -> None:
         assert self._wire is not None
@@ -314,8 +314,10 @@ class CoordinatorHub:
             answer, letters = self._coordinator.obey(msgspec.json.decode(request, type=Command).command)
         except msgspec.MsgspecError as error:
             answer, letters = Answer(False, f"this is no command: {error}"), []
-        self._wire.send([*envelope, msgspec.json.encode(answer)])
         self.send(letters)
+        # Whoever is answered may look at once.
+        self._on_change()
+        self._wire.send([*envelope, msgspec.json.encode(answer)])
 
 
 def send_command(endpoint: str, command: str, timeout_s: float = 5.0) -> Answer | None:

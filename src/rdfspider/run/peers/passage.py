@@ -1,13 +1,15 @@
-"""The way to a server: its address must be free, and one of the shard's connections.
+"""The way to a server: its address must be free, one of the shard's connections, and memory for what may come.
 
-Requests side by side may together bring more than there is memory for, and then one of them is given up. From then on only
-so few start that all their bodies have room, whatever their length, until that was not needed for a while.
+All bodies of a shard share one room, from their first byte until what came of them is durable. While more than half of it is
+taken, only so few requests start that all their bodies fit in, whatever their length. Many that start side by side may still
+bring too much, and then one of them is given up; few start from then on, until that was not needed for a while.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 
+from rdfspider.config import FetchConfig
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Failure
 from rdfspider.run.peers.gate import AddressGate
@@ -25,13 +27,20 @@ class Passage:
     """What every request of a shard goes through; `on_enter` is called when it may start."""
 
     def __init__(
-        self, gate: AddressGate, frontier: Frontier, connections: int, few: int, on_enter: Callable[[], None]
+        self,
+        gate: AddressGate,
+        frontier: Frontier,
+        config: FetchConfig,
+        flight_bytes: Callable[[], int],
+        kept_bytes: Callable[[], int],
+        on_enter: Callable[[], None],
     ) -> None:
-        """`few` is how many connections there are while memory is short."""
+        """`flight_bytes` tells what the requests under way have brought, `kept_bytes` what came before and is still held."""
         self._frontier = frontier
         self._gate = gate
-        self._connections = connections
-        self._few = min(max(few, 1), connections)
+        self._config = config
+        self._flight_bytes = flight_bytes
+        self._kept_bytes = kept_bytes
         self._on_enter = on_enter
         self._used = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -81,6 +90,14 @@ class Passage:
         """There was no room for a body: let few requests start for a while."""
         self._narrow_until = asyncio.get_running_loop().time() + _NARROW_S
 
+    def admit(self) -> None:
+        """Let those who have waited longest start, as many as may; to be called whenever less is held than before."""
+        while self._waiting and self._used < self._count_allowed():
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._used += 1
+                turn.set_result(None)
+
     def _line_up(self, host: str, wait_s: float, now: float) -> float:
         """The seconds until the turn of one more who wants to ask a host. One alone waits for it here: thousands of parked names
         may lead to one host, and would keep all others from being asked."""
@@ -93,7 +110,7 @@ class Passage:
     async def _take_connection(self) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
-        self._admit()
+        self.admit()
         if turn.done():
             return
         try:
@@ -105,14 +122,14 @@ class Passage:
 
     def _return_connection(self) -> None:
         self._used -= 1
-        self._admit()
+        # Not now: what came is no longer in flight, and counts as kept only when the visit has gone on with it.
+        asyncio.get_running_loop().call_soon(self.admit)
 
-    def _admit(self) -> None:
-        """Let those who have waited longest start, as many as may. While some wait others are under way, and end."""
-        is_narrow = asyncio.get_running_loop().time() < self._narrow_until
-        limit = self._few if is_narrow else self._connections
-        while self._waiting and self._used < limit:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                self._used += 1
-                turn.set_result(None)
+    def _count_allowed(self) -> int:
+        """How many requests may be under way. There is 0 only while something is kept, which is let go of without any."""
+        room_bytes, kept_bytes = self._config.max_flight_bytes, self._kept_bytes()
+        is_short = asyncio.get_running_loop().time() < self._narrow_until
+        if not is_short and 2 * (kept_bytes + self._flight_bytes()) < room_bytes:
+            return self._config.connections
+        few = (room_bytes - kept_bytes) // self._config.max_body_bytes
+        return min(max(few, 0 if kept_bytes else 1), self._config.connections)
