@@ -167,7 +167,7 @@ class FetchConfig:
     max_body_bytes: int = 16 * 1024 * 1024
     """Decoded bytes of a page; longer ones are cut here: browsers and other crawlers stop at 10 to 16 MB."""
     max_flight_bytes: int = 128 * 1024 * 1024
-    """Decoded bytes of all bodies in flight, a shard."""
+    """Decoded bytes of all bodies of a shard, from when they come until they are durable."""
     robots_ttl_s: float = 86_400.0
     """Seconds that a robots.txt is used before it is asked for again; RFC 9309 allows a day."""
     allow_private: bool = False
