@@ -48,6 +48,17 @@ def test_streams_are_decoded_in_pieces_of_any_size(encoding: str, encoded: bytes
     assert decode(encoding, encoded, step) == (TEXT, True)
 
 
+@pytest.mark.parametrize(
+    "size", [PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 2 * PIECE_BYTES, 3 * PIECE_BYTES + 200]
+)
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "bare deflate", "br"])
+def test_a_body_that_ends_where_a_piece_does_is_whole(encoding: str, size: int) -> None:
+    body = b"a" * size
+    pack = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress}
+    encoded = deflate(body, -15) if encoding == "bare deflate" else pack[encoding](body)
+    assert decode(encoding.split()[-1], encoded) == (body, True)
+
+
 @pytest.mark.parametrize("missing", [1, 5, 2000])
 @pytest.mark.parametrize(("encoding", "encoded"), STREAMS)
 def test_a_cut_stream_gives_its_beginning_and_is_not_whole(encoding: str, encoded: bytes, missing: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
+from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Failure
@@ -190,6 +190,53 @@ def test_a_shorter_chain_of_redirects_saves_what_a_longer_one_has_lost(
     frontier.record(lease, verdict)
     frontier.commit()
     check_counts(frontier)
+
+
+@pytest.mark.parametrize("end", ["kill", "give back", "go on"])
+def test_a_better_way_to_a_page_that_is_asked_for_outlives_the_process(
+    open_frontier: OpenFrontier, clock: HandClock, end: str
+) -> None:
+    settings = {**QUICK, "crawl": {"depth": 5}}
+    frontier = open_frontier(**settings)
+    frontier.add([Discovered(URL, 4)])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    lease = crawler.next_page()
+    frontier.add([Discovered(URL, 1, via=9)])
+    frontier.commit()
+    if end == "kill":
+        kill(frontier)
+    else:
+        frontier.give_back(lease)
+        frontier.commit()
+    if end == "give back":
+        frontier.close()
+    if end != "go on":
+        frontier = open_frontier(**settings)
+        crawler = Crawler(frontier, clock)
+    lease = crawler.next_page()
+    assert (lease.depth, lease.via) == (1, 0), "its depth alone was better"
+    frontier.record(lease, frontier.release(lease, capture(URL)))
+    frontier.commit()
+    check_counts(frontier)
+    assert frontier.next_lease_in_s() is None
+
+
+def test_ways_that_come_together_count_once(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(**QUICK, crawl={"depth": 5})
+    frontier.add([Discovered(URL, 4), Discovered(URL, 3)])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.run()
+    frontier.add([Discovered(URL, 1), Discovered(URL, 2), Discovered(URL, found_as="seed"), Discovered(URL, 1)])
+    frontier.commit()
+    assert frontier.counts.scheduled == 1
+    lease = crawler.next_page()
+    assert (lease.depth, lease.found_as) == (0, "seed")
+    frontier.record(lease, frontier.release(lease, capture(URL)))
+    frontier.commit()
+    check_counts(frontier)
+    assert frontier.next_lease_in_s() is None
 
 
 def test_names_are_looked_up_anew_where_the_settings_for_that_have_changed(

@@ -126,8 +126,7 @@ class Walk:
         self.frontier.commit()
         self.finals.update(self.staged)
         self.staged.clear()
-        # What is named while it is asked for is so from when it was recorded, and is forgotten if the process dies before.
-        self.named |= self.staged_names - {lease.url for lease in self.out}
+        self.named |= self.staged_names
         self.staged_names.clear()
 
     def die(self) -> None:

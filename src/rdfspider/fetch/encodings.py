@@ -78,9 +78,12 @@ class _Inflater:
                 self._begin(chunk)
                 continue
             stream = self._stream
-            yield stream.decompress(chunk, PIECE_BYTES)
-            while not (stream.needs_input or stream.eof):
-                yield stream.decompress(b"", PIECE_BYTES)
+            piece = stream.decompress(chunk, PIECE_BYTES)
+            yield piece
+            # It says that it needs input as soon as it has read all, although a full piece may not have been all.
+            while not stream.eof and (len(piece) >= PIECE_BYTES or not stream.needs_input):
+                piece = stream.decompress(b"", PIECE_BYTES)
+                yield piece
             if not stream.eof:
                 return
             chunk, self._stream, self.is_whole = stream.unused_data, None, True

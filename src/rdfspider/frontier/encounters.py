@@ -7,6 +7,8 @@ kept something from being found.
 
 from collections.abc import Callable, Iterable
 
+from msgspec.structs import replace
+
 from rdfspider.config import CrawlConfig
 from rdfspider.frontier.hosts import Hosts
 from rdfspider.frontier.keys import pack_row
@@ -43,13 +45,17 @@ class Encounters:
 
     def meet(self, met: Iterable[Met]) -> None:
         """Stage what follows from links to URLs that are known."""
-        for link, number, sequence, row in met:
+        for link, number, sequence, known in met:
+            key = pack_row(number, sequence)
+            row = self._ledger.find_changed(key) or known
             if not self._is_better(link, row):
                 continue
             url_id = self._to_url_id(number, sequence)
             if url_id in self._leased:
-                # It is asked for as it was found before; what comes of that is to be known first.
+                # It is asked for as it was found before, and what comes of that is to be known first. The row is for the next
+                # process, if this one ends before.
                 self._late.setdefault(url_id, []).append(link)
+                self._ledger.put(key, _improve(replace(row), link), link.url)
                 continue
             if row.state == SCHEDULED:
                 slot = find_read(self._hosts.get(number), sequence)
@@ -57,17 +63,14 @@ class Encounters:
             self._take_over(link, number, sequence, row)
 
     def settle(self, url_id: int, slot: Slot) -> None:
-        """A page was recorded: stage what follows from links to it that came meanwhile."""
+        """A lease has ended: stage what follows from links to its page that came meanwhile."""
         for link in self._late.pop(url_id, ()):
             if self._is_better(link, slot.row):
                 self._take_over(link, slot.host.number, slot.sequence, slot.row)
 
     def _take_over(self, link: Discovered, number: int, sequence: int, row: Row) -> None:
         is_again = self._needs_visit(link, row)
-        if _becomes_seed(link, row) or len(link.chain) < len(row.chain):
-            row.via, row.chain = link.via, link.chain
-            row.found_as = link.found_as if row.found_as != "seed" else "seed"
-        row.depth = min(row.depth, link.depth)
+        _improve(row, link)
         host = self._hosts.get(number)
         if row.found_as == "seed" and not host.record.is_seeded:
             host.record.is_seeded = True
@@ -80,8 +83,11 @@ class Encounters:
             self._ledger.put(pack_row(number, sequence), row, link.url)
 
     def _is_better(self, link: Discovered, row: Row) -> bool:
-        is_nearer = bool(self._config.depth) and link.depth < row.depth
-        return is_nearer or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
+        return self._is_nearer(link, row) or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
+
+    def _is_nearer(self, link: Discovered, row: Row) -> bool:
+        """Whether a limit of depth lets more be found by the new way."""
+        return bool(self._config.depth) and link.depth < row.depth
 
     def _needs_visit(self, link: Discovered, row: Row) -> bool:
         """Whether the way by which a URL was fetched kept something from being found that the new one leads to."""
@@ -91,10 +97,18 @@ class Encounters:
             return len(link.chain) < len(row.chain) if is_too_long else becomes_seed
         if row.state != DONE or row.reason not in _WITH_LINKS:
             return False
-        is_nearer = bool(self._config.depth) and link.depth < row.depth
         is_wider = becomes_seed and (row.reason == "redirect" or self._config.scope == "prefix")
-        return is_nearer or is_wider
+        return is_wider or self._is_nearer(link, row)
 
 
 def _becomes_seed(link: Discovered, row: Row) -> bool:
     return link.found_as == "seed" and row.found_as != "seed"
+
+
+def _improve(row: Row, link: Discovered) -> Row:
+    """Give a row what the way of a link has better."""
+    if _becomes_seed(link, row) or len(link.chain) < len(row.chain):
+        row.via, row.chain = link.via, link.chain
+        row.found_as = link.found_as if row.found_as != "seed" else "seed"
+    row.depth = min(row.depth, link.depth)
+    return row

@@ -105,8 +105,8 @@ class Frontier:
         return self._store.has_staged or bool(self._hosts.changed)
 
     def add(self, links: Iterable[Discovered]) -> int:
-        """Stage those of the links that were never seen, as scheduled; how many they are. A URL that is known takes over what
-        the way of a new link has better."""
+        """Stage those of the links that were never seen, as scheduled; how many they are. Each leads to another URL. One that is
+        known takes over what the way of its link has better."""
         known = self.counts.known
         new, met = self._sieve.sift(links, self._config.crawl.depth)
         self._schedule.add(new)
@@ -166,7 +166,10 @@ class Frontier:
 
     def give_back(self, lease: Lease) -> None:
         """A lease ends and nothing was asked: it will be given again."""
+        slot = self._leases.slots.get(lease.url_id)
         self._leases.give_back(lease)
+        if slot is not None:
+            self._encounters.settle(lease.url_id, slot)
 
     def record(
         self,
@@ -300,7 +303,7 @@ class Frontier:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
         self._ledger = Ledger(store)
-        self._sieve = Sieve(store, self._ledger, self._hosts, config.frontier.seen_cache, self._state.salt)
+        self._sieve = Sieve(store, self._hosts, config.frontier.seen_cache, self._state.salt)
         self._queues = Queues(store, self._ledger)
         longest_wait_s = 2 * max(config.frontier.max_wait_s, config.frontier.max_backoff_s, config.frontier.give_up_s)
         self._places = Places(store, self._state.next_place, longest_wait_s)

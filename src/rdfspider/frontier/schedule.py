@@ -1,5 +1,5 @@
-"""How URLs become scheduled: because they are new, because their visit is due, because their page was lost, or because a seed
-had no answer."""
+"""How URLs become scheduled: because they are new, or again: their visit is due, their page was lost, they are seeds that had
+no answer, or they were found in a better way."""
 
 from collections.abc import Iterable, Iterator
 from itertools import compress

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from rdfspider.frontier.hosts import Host, Hosts
 from rdfspider.frontier.keys import pack_row, pack_url, unpack_row, unpack_url
-from rdfspider.frontier.ledger import Ledger, Row, decode_row, decode_url, is_untouched
+from rdfspider.frontier.ledger import Row, decode_row, decode_url, is_untouched
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
@@ -40,16 +40,15 @@ class Met(NamedTuple):
     """That of its host."""
     sequence: int
     row: Row
-    """What is known of it, with what is staged."""
+    """As it is on record, or was staged first."""
 
 
 class Sieve:
     """Which URLs were seen, also by what is staged and not committed yet."""
 
-    def __init__(self, store: Store, ledger: Ledger, hosts: Hosts, cache_entries: int, salt: int) -> None:
+    def __init__(self, store: Store, hosts: Hosts, cache_entries: int, salt: int) -> None:
         self._urls = store.tables["urls"]
-        self._rows = store.tables["ledger"]
-        self._ledger = ledger
+        self._ledger = store.tables["ledger"]
         self._hosts = hosts
         self._salt = salt
         size = 1 << max(cache_entries - 1, 1).bit_length()
@@ -57,8 +56,8 @@ class Sieve:
         self._recent = array("Q", bytes(8 * size))
         self._staged: dict[bytes, Discovered] = {}
         """Links whose URLs the table does not know yet, by their keys in it."""
-        self._staged_keys: list[tuple[Sequence[bytes], int]] = []
-        """The same keys, in groups whose sequences are in a row, and the first sequence of each."""
+        self._sequences: dict[bytes, int] = {}
+        """The sequences of the same URLs."""
 
     def sift(self, links: Iterable[Discovered], max_depth: int) -> tuple[Iterable[NewLinks], list[Met]]:
         """Links to URLs that were never seen, each once, by host; from now on they are. Their hosts are created.
@@ -72,10 +71,12 @@ class Sieve:
             free_key: bytes | None = key
             if found is not None and decode_url(found[1]) == link.url:
                 if max_depth or link.found_as == "seed" or not is_untouched(found[1]):
-                    met.append(self._meet(link, *found))
+                    number, sequence = unpack_row(found[0])
+                    met.append(Met(link, number, sequence, decode_row(found[1])))
                 continue
             if other is not None and other.url == link.url:
-                met += self._meet_staged(link, key, other)
+                if link.depth < other.depth or len(link.chain) < len(other.chain) or link.found_as == "seed":
+                    met += self._meet_staged(link, key, other)
                 continue
             if found is not None or other is not None:
                 free_key = self._find_free_key(key, link.url)
@@ -123,26 +124,18 @@ class Sieve:
         # All at once: one question for each would take twice the time.
         taken = {key: found for key, found in zip(keys, self._urls.get_many(keys), strict=True) if found is not None}
         rows = [_to_row(key, found) for key, found in taken.items()]
-        return dict(zip(taken, zip(rows, self._rows.get_many(rows), strict=True), strict=True)) if rows else {}
-
-    def _meet(self, link: Discovered, row_key: bytes, value: bytes) -> Met:
-        number, sequence = unpack_row(row_key)
-        return Met(link, number, sequence, self._ledger.find_changed(row_key) or decode_row(value))
+        return dict(zip(taken, zip(rows, self._ledger.get_many(rows), strict=True), strict=True)) if rows else {}
 
     def _meet_staged(self, link: Discovered, key: bytes, other: Discovered) -> Iterator[Met]:
-        """A link to a URL that another link has brought since the last commit; none where its way is no better."""
-        if not (link.depth < other.depth or len(link.chain) < len(other.chain) or link.found_as == "seed"):
-            return
-        for keys, first in self._staged_keys:
-            if key in keys:
-                number, sequence = unpack_url(key)[0], first + keys.index(key)
-                changed = self._ledger.find_changed(pack_row(number, sequence))
-                yield Met(link, number, sequence, changed or Row(other.via, other.depth, other.found_as, other.chain))
-                return
+        """A link to a URL that another has brought since the last commit; none where that was in the same call."""
+        sequence = self._sequences.get(key)
+        if sequence is not None:
+            row = Row(other.via, other.depth, other.found_as, other.chain)
+            yield Met(link, unpack_url(key)[0], sequence, row)
 
     def put(self, keys: Sequence[bytes], first: int) -> None:
         """Stage under which sequences of their host new URLs are found: this one, and those that follow."""
-        self._staged_keys.append((keys, first))
+        self._sequences.update(zip(keys, count(first), strict=False))
         self._urls.put_many(
             (key, sequence.to_bytes((sequence.bit_length() + 7) // 8, "big"))
             for sequence, key in enumerate(keys, first)
@@ -159,14 +152,14 @@ class Sieve:
             if found is None:
                 return None
             sequence = int.from_bytes(found, "big")
-            if decode_url(self._rows.get(pack_row(number, sequence))) == url:
+            if decode_url(self._ledger.get(pack_row(number, sequence))) == url:
                 return number, sequence
         return None
 
     def settle(self) -> None:
         """After a commit: the table knows what was staged."""
         self._staged.clear()
-        self._staged_keys.clear()
+        self._sequences.clear()
 
     def _find_free_key(self, key: bytes, url: str) -> bytes | None:
         """The key for a URL whose own is taken; None when it was taken by the URL itself."""
@@ -176,7 +169,7 @@ class Sieve:
                 found = self._urls.get(probe)
                 if found is None:
                     return probe
-            other = staged.url if staged else decode_url(self._rows.get(_to_row(key, found)))
+            other = staged.url if staged else decode_url(self._ledger.get(_to_row(key, found)))
             if other == url:
                 return None
         return None

@@ -83,6 +83,8 @@ class Committer:
         self._in_commit = 0
         self.waiting_bytes = 0
         """Bodies and statements that are not durable yet."""
+        self.waiting_body_bytes = 0
+        """Of these, the bodies."""
         self._is_finishing = False
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -128,6 +130,7 @@ class Committer:
         """Take an outcome into the group."""
         self._group.append(finished)
         self.waiting_bytes += count_bytes(finished)
+        self.waiting_body_bytes += count_body_bytes(finished)
         if len(self._group) >= self._config.run.group_pages or self.waiting_bytes >= _COMMIT_BYTES:
             self._due.set()
         else:
@@ -203,6 +206,7 @@ class Committer:
         self._archive.publish()
         self._in_commit = 0
         self.waiting_bytes -= sum(map(count_bytes, group))
+        self.waiting_body_bytes -= sum(map(count_body_bytes, group))
         peers.permits.spend(sum(item.verdict.is_page for item in group))
         if self._new_scope:
             peers.tell_scope(tuple(self._new_scope))
@@ -320,6 +324,11 @@ def count_quads(extraction: Extraction | None) -> int:
 
 def count_bytes(finished: Finished) -> int:
     """What an outcome holds in memory, but for its links."""
-    body = len(finished.exchange.page.body) if isinstance(finished.exchange, Capture) else 0
     extraction = finished.extraction
-    return body + (len(extraction.text) + sum(map(len, extraction.statements.values())) if extraction else 0)
+    read_bytes = len(extraction.text) + sum(map(len, extraction.statements.values())) if extraction else 0
+    return count_body_bytes(finished) + read_bytes
+
+
+def count_body_bytes(finished: Finished) -> int:
+    """Of that, the body."""
+    return len(finished.exchange.page.body) if isinstance(finished.exchange, Capture) else 0

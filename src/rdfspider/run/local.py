@@ -40,6 +40,7 @@ _MAX_SILENT_LIVES = 8
 # A shard beats every second, whatever it does; one that does not for so long never will.
 _STUCK_S = 120.0
 _USAGE_ERROR = 2
+_POLL_S = 0.1
 _REASONS = {
     "done": ("ended", "finished"),
     "pages": ("ended", "pages"),
@@ -67,11 +68,18 @@ def _run_aside(local: "_Local") -> Status:
     """Run where this thread has a loop already, as in a notebook: in another thread, which Ctrl-C does not reach by itself."""
     with ThreadPoolExecutor(1, "crawl") as thread:
         running = thread.submit(lambda: asyncio.run(local.run()))
+        is_interrupted = False
         while True:
             try:
-                return running.result()
+                if is_interrupted:
+                    is_interrupted = not local.interrupt()
+                return running.result(_POLL_S if is_interrupted else None)
             except KeyboardInterrupt:
-                local.interrupt()
+                is_interrupted = True
+            except TimeoutError:
+                # There was no loop yet that could have been told.
+                if running.done():
+                    raise
 
 
 class _Local:
@@ -122,11 +130,13 @@ class _Local:
             raise UsageError(self._error)
         return status
 
-    def interrupt(self) -> None:
-        """Do, from another thread, what Ctrl-C does."""
-        if self._loop is not None:
-            with suppress(RuntimeError):  # It may have ended in this moment.
-                self._loop.call_soon_threadsafe(self._take_signal, signal.SIGINT)
+    def interrupt(self) -> bool:
+        """Do, from another thread, what Ctrl-C does; False where nothing runs yet."""
+        if self._loop is None:
+            return False
+        with suppress(RuntimeError):  # It may have ended in this moment.
+            self._loop.call_soon_threadsafe(self._take_signal, signal.SIGINT)
+        return True
 
     def _remove_old_endpoints(self) -> None:
         """Sockets of a run that was killed."""
@@ -222,7 +232,7 @@ class _Local:
     def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:
         """Without them no limit of time would be kept, so what ends them, a watcher's error say, ends the crawl."""
         if not ticks.cancelled() and (error := ticks.exception()):
-            self._end_with(f"what watched it failed: {error or type(error).__name__}")
+            self._end_with(f"what watched it failed: {str(error) or type(error).__name__}")
 
     def _write_change(self) -> None:
         """Who has paused a crawl, and asks for its status then, must not read what was true a second ago."""

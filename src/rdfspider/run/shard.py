@@ -56,7 +56,7 @@ class Shard:
             clock,
             pace=config.frontier,
             wanted_types=wanted_types,
-            kept_bytes=self._count_kept,
+            kept_bytes=self._count_kept_bodies,
         )
         self._large_pages = LargePages(config.run)
         self._suspects = Suspects(shard_folder(folder, number))
@@ -284,6 +284,10 @@ class Shard:
     def _count_kept(self) -> int:
         """Bytes of bodies and statements that wait for the helper or for the disk."""
         return self._large_pages.waiting_bytes + self._committer.waiting_bytes
+
+    def _count_kept_bodies(self) -> int:
+        """The bodies of the same. Only they may cost another body its room: one page may say a great deal."""
+        return self._large_pages.waiting_bytes + self._committer.waiting_body_bytes
 
     def _go_on(self) -> None:
         """A group is durable, and its memory free."""

@@ -102,7 +102,7 @@ def read_seeds(folder: Path) -> list[str]:
     """The seeds of the crawl, in the order in which they were given."""
     path = folder / _SEEDS
     try:
-        seeds = _read_text(path).split()
+        seeds = list(dict.fromkeys(_read_text(path).split()))
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 at byte {error.start}") from error
     if stranger := next((seed for seed in seeds if not _SEED.fullmatch(seed)), None):
