@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # Hosts that are not active but kept in memory, because links to the same hosts come again and again.
 _RECENT_HOSTS = 4096
 # Numbers of hosts by authority kept in memory, some 200 bytes each.
-_RECENT_NUMBERS = 65_536
+_RECENT_NUMBERS = 131_072
 
 NORMAL, GIVEN_UP, OVER_BUDGET = range(3)
 
