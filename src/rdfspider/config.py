@@ -89,6 +89,60 @@ class ExtractConfig:
         return bool(asked) or syntax in self.syntaxes
 
 
+WAYS = ("sitemaps", "headers", "data", "contexts", "ontologies")
+"""What `crawl.ways` may name."""
+
+DATA_LINKS = (
+    "http://www.w3.org/2000/01/rdf-schema#seeAlso",
+    "http://www.w3.org/2000/01/rdf-schema#isDefinedBy",
+    "http://www.w3.org/2002/07/owl#sameAs",
+    "http://schema.org/url",
+    "https://schema.org/url",
+    "http://schema.org/sameAs",
+    "https://schema.org/sameAs",
+    "http://xmlns.com/foaf/0.1/homepage",
+    "http://xmlns.com/foaf/0.1/page",
+    "http://purl.org/rss/1.0/link",
+    "http://www.w3.org/ns/dcat#landingPage",
+)
+"""Predicates that say where more is said of a thing."""
+
+DROPPED_PARAMETERS = (
+    "utm_*",
+    "gclid",
+    "dclid",
+    "gbraid",
+    "wbraid",
+    "fbclid",
+    "msclkid",
+    "yclid",
+    "twclid",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "mkt_tok",
+    "phpsessid",
+    "jsessionid",
+    "aspsessionid*",
+    "sessionid",
+    "session_id",
+    "sid",
+    "cfid",
+    "cftoken",
+    "zanpid",
+    "oly_anon_id",
+    "oly_enc_id",
+    "vero_id",
+    "wickedid",
+    "s_cid",
+)
+"""Parameters of campaigns, advertisements and sessions, as those who make them name them; case does not count."""
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
     """What to crawl, and when it is enough. 0 is no limit."""
@@ -114,6 +168,13 @@ class CrawlConfig:
     """Seconds that the crawl may run, over all restarts."""
     revisit_s: float = 0.0
     """Seconds after which a page is fetched again; 0 fetches each once."""
+    ways: tuple[str, ...] = ("sitemaps", "headers", "data", "contexts")
+    """Ways of discovery besides the links of pages: sitemaps, headers (`Link`), data (links in statements), contexts (of JSON-LD,
+    for the extractor) and ontologies (the namespaces that are met). Ontologies are off, because they are on other sites."""
+    data_links: tuple[str, ...] = DATA_LINKS
+    """Predicates whose objects are links, or one SPARQL query (SELECT) over a page's quads whose results are."""
+    drop_parameters: tuple[str, ...] = DROPPED_PARAMETERS
+    """Parameters that are cut out of links, because they track or name a session and change no content; `*` stands for anything."""
     shards: int = 0
     """Processes, fixed when a crawl is created; 0 makes one a core."""
 
@@ -184,6 +245,8 @@ class ArchiveConfig:
     """Which bodies: of pages with structured data, all, or none. What was extracted is always kept."""
     segment_bytes: int = 1_000_000_000
     """The length of a WARC file; the standard suggests 1 GB."""
+    volumes: tuple[str, ...] = ()
+    """Folders on other disks that new WARC files go to, each to the one with most room; none keeps all in the crawl's folder."""
 
 
 @dataclass(frozen=True, slots=True)

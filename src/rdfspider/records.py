@@ -80,15 +80,22 @@ class Link(Struct, frozen=True, gc=False):
     """The `rel` attribute as it stands; for what has none, the element: a is "", iframe and frame are named."""
     text: str = ""
     nofollow: bool = False
+    """Whether its `rel` asks not to be followed: nofollow, ugc or sponsored."""
+    rank: int = 0
+    """For `Discovered.rank`: what a sitemap says of its importance."""
+    modified: float = 0.0
+    """When its target was last modified, by what a sitemap says, in seconds since 1970; 0 where nothing says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """What the page's `meta` elements ask of crawlers."""
+    """What a page asks of crawlers, in its `meta` elements or its header."""
 
     noindex: bool = False
     nofollow: bool = False
     noarchive: bool = False
+    unavailable_after: float = 0.0
+    """When the page asks to be forgotten, in seconds since 1970; 0 where it does not."""
 
 
 class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
@@ -99,11 +106,19 @@ class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=T
     depth: int = 0
     """Links from a seed; a redirect does not add to it."""
     found_as: str = "link"
-    """How it was found: seed, link, redirect, or the name of another way of discovery."""
+    """How it was found: seed, link, redirect, or the name of another way of discovery (`discover/ways.py` lists them)."""
     via: int = 0
     """The id of the URL that it was found on; 0 for a seed."""
     chain: tuple[str, ...] = ()
     """The URLs that redirected to it, the first one first; empty where it was not a redirect."""
+    rank: int = 0
+    """Steps of priority that whoever found it puts it behind others (above 0) or before them (below 0)."""
+    modified: float = 0.0
+    """When it was last modified, by what its finder says, in seconds since 1970; 0 where nothing says so."""
+
+
+ERRANDS = frozenset({"sitemap", "context"})
+"""Reasons of verdicts on what was fetched for the crawl itself: it counts as no page."""
 
 
 class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
@@ -229,6 +244,9 @@ class Verdict(Struct, frozen=True, gc=False):
     error: str = ""
     """The failure's code; empty where there was none."""
 
+    rule: str = ""
+    """What decided, in words for people: a line of robots.txt, a filter, a trap; empty where the reason says all."""
+
     @property
     def is_final(self) -> bool:
         """Whether the outcome is put on record; a retry is not."""
@@ -236,8 +254,25 @@ class Verdict(Struct, frozen=True, gc=False):
 
     @property
     def is_page(self) -> bool:
-        """Whether it counts as a fetched page, for the budgets."""
-        return 200 <= self.status < 300
+        """Whether it counts as a fetched page, for the budgets; what serves the crawl alone does not."""
+        return 200 <= self.status < 300 and self.reason not in ERRANDS
+
+
+class Judgement(Struct, frozen=True, gc=False):
+    """What was found of a page's content beyond its exchange: what it repeats, what it asks, and what follows from that."""
+
+    digest: str = ""
+    """Of the body, `sha1:BASE32` as WARC writes it; empty where no whole body came."""
+    likeness: int = 0
+    """A simhash of the text, 64 bits; 0 where the text is too short for one."""
+    duplicate: str = ""
+    """How it repeats another page: exact, near, canonical (it says so itself) or soft-404; empty where it does not."""
+    original: str = ""
+    """The URL of that other page; empty where there is none."""
+    wishes: tuple[str, ...] = ()
+    """What it asks and who says so, one each: `noindex (X-Robots-Tag)`."""
+    robots: Robots = Robots()
+    """The same, of meta elements and header together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +291,8 @@ class Extraction:
     robots: Robots = Robots()
     canonical: str | None = None
     problems: tuple[Problem, ...] = ()
+    wanted: tuple[str, ...] = ()
+    """URLs of documents that the page refers to and that were not at hand: JSON-LD contexts."""
 
     @property
     def quads(self) -> list[Quad]:

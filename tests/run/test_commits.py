@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.config import Config, RunConfig
+from rdfspider.discover.scope import Scope
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Lease, Page, Verdict
@@ -14,7 +15,7 @@ from rdfspider.run import commits
 from rdfspider.run.commits import Committer, Finished
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.scope import Router, Scope
+from rdfspider.run.routes import Router
 
 CONFIG = Config(run=RunConfig(min_free_bytes=1_000_000))
 FOUND, HEARD = "http://found.test/", "http://heard.test/"
@@ -25,7 +26,7 @@ def open_committer(folder: Path, config: Config = CONFIG) -> tuple[Committer, Fr
     shard = domains.shard("found.test")
     frontier = Frontier(folder / "frontier", config, domains, shard)
     scope = Scope(config.crawl, domains)
-    router = Router(scope, domains, shard, 0)
+    router = Router(scope, domains, shard)
     return Committer(shard, folder, config, frontier, scope, router, Meter()), frontier, scope
 
 
@@ -61,9 +62,9 @@ def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatc
         committer, frontier, scope = open_committer(tmp_path)
         committer.set_scope(())
         assert set(committer.scope_additions) == {FOUND, HEARD}
-        assert scope.admits(FOUND + "page")
-        assert scope.admits(HEARD + "page")
-        assert not scope.admits("http://other.test/")
+        assert not scope.find_refusal(FOUND + "page")
+        assert not scope.find_refusal(HEARD + "page")
+        assert scope.find_refusal("http://other.test/")
         committer.close()
         frontier.close()
 
@@ -76,7 +77,7 @@ def test_a_link_is_judged_by_the_shard_that_found_it(tmp_path: Path) -> None:
     async def receive() -> int:
         committer, frontier, scope = open_committer(tmp_path)
         committer.set_scope([HEARD])
-        assert not scope.admits(FOUND + "page")
+        assert scope.find_refusal(FOUND + "page")
         committer.receive(1, 1, 1, [Discovered(FOUND + "page")])
         frontier.commit()
         known = frontier.counts.known

@@ -37,6 +37,10 @@ class Counts(Struct):
     """URLs that robots.txt or a filter kept from being fetched."""
     pages: int = 0
     """Committed answers of 2xx, every visit counted."""
+    structured: int = 0
+    """Of these, those with structured data."""
+    duplicates: int = 0
+    """Of these, those that repeat another page."""
     body_bytes: int = 0
     quads: int = 0
     hosts: int = 0
@@ -83,3 +87,9 @@ class LedgerEntry(Struct, frozen=True):
     quads: int = 0
     position: tuple[str, int] | None = None
     """WARC segment and offset of the metadata record."""
+    rule: str = ""
+    """What decided, in words for people; empty where the reason says all."""
+    duplicate: str = ""
+    """How it repeats another page: exact, near, canonical or soft-404; empty where it does not."""
+    original: str = ""
+    """The URL of that page."""

@@ -41,12 +41,13 @@ from rdfspider.frontier.starts import Starts
 from rdfspider.frontier.state import mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.visits import Visits
-from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, RobotsState, Verdict
+from rdfspider.records import Addresses, Capture, Discovered, Failure, Judgement, Lease, RobotsState, Verdict
 
 __all__ = ["Clock", "Counts", "Frontier", "GapError", "LedgerEntry", "Priority", "by_depth"]
 
 # URLs that were asked for by their ids and are kept in memory.
 _RECENT_URLS = 4096
+_NO_JUDGEMENT = Judgement()
 
 
 class Frontier:
@@ -183,19 +184,21 @@ class Frontier:
         body_bytes: int = 0,
         quads: int = 0,
         position: tuple[str, int] | None = None,
+        judgement: Judgement = _NO_JUDGEMENT,
     ) -> None:
         """Stage what became of a page: ledger, queue, next visit, counts. `position` is where the WARC tells of it."""
         slot = self._leases.slots[lease.url_id]
         host, row = slot.host, slot.row
         row.attempts += slot.is_attempt
         row.turned_away += slot.is_turned_away
-        row.reason, row.status, row.error = verdict.reason, verdict.status, verdict.error
+        row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, verdict.error, verdict.rule
         row.decided = self._clock.now()
         self._queues.remove(slot)
         if verdict.is_final:
             if verdict.reason != "unchanged":
                 row.etag, row.last_modified, row.digest, row.captured = etag, last_modified, digest, captured
-                row.quads = quads
+                row.quads, row.likeness = quads, judgement.likeness
+                row.duplicate, row.original = judgement.duplicate, judgement.original
             row.segment, row.offset = position or ("", 0)
             self._count_final(slot, verdict, body_bytes, quads)
             if row.state == FAILED and row.found_as == "seed" and not row.status:
@@ -363,7 +366,11 @@ class Frontier:
         counts.quads += quads
         if verdict.is_page:
             counts.pages += 1
+            counts.structured += bool(quads)
+            counts.duplicates += bool(row.duplicate)
             self._hosts.count_page(slot.host, 1)
+            slot.host.record.structured += bool(quads)
+            slot.host.record.quads += quads
         revisit_s = self._config.crawl.revisit_s
         if revisit_s and row.state == DONE:
             row.next_visit = row.decided + revisit_s

@@ -64,6 +64,15 @@ class HostRecord(Struct, array_like=True):
     """By origin, where robots.txt asks for one."""
     is_seeded: bool = False
     """Whether a seed, or what one redirects to, is among its URLs."""
+    structured: int = 0
+    """Of the pages, those with structured data."""
+    quads: int = 0
+    failed: int = 0
+    """Exchanges that gave no answer or an error of the server, over all."""
+    wait_reason: str = ""
+    """Why the gap is as long as it is, in words for people; empty where it is the usual delay."""
+    mirror_of: str = ""
+    """The host whose pages this one repeats; empty where it does not."""
 
     @property
     def last_request(self) -> Stamp:

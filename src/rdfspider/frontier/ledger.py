@@ -44,6 +44,14 @@ class Row(Struct, gc=False, array_like=True):
     quads: int = 0
     segment: str = ""
     offset: int = 0
+    rule: str = ""
+    """What decided, in words for people."""
+    likeness: int = 0
+    """A simhash of the text of the last capture; 0 where it has none."""
+    duplicate: str = ""
+    """How it repeats another page; empty where it does not."""
+    original: str = ""
+    """The URL of that page."""
 
 
 _encode = Encoder().encode
@@ -126,4 +134,7 @@ def to_entry(row: Row, url: str, url_id: int) -> LedgerEntry:
         captured=row.captured,
         quads=row.quads,
         position=(row.segment, row.offset) if row.segment else None,
+        rule=row.rule,
+        duplicate=row.duplicate,
+        original=row.original,
     )

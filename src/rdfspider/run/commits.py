@@ -18,13 +18,14 @@ from xxhash import xxh3_64_hexdigest
 from rdfspider import __version__
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
+from rdfspider.discover.scope import Scope
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, Verdict
+from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Verdict
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
+from rdfspider.run.routes import Router
 from rdfspider.run.rules import PRODUCT, make_user_agent
-from rdfspider.run.scope import Router, Scope
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class Finished(NamedTuple):
     exchange: Capture | Failure | None = None
     extraction: Extraction | None = None
     found: Sequence[Discovered] = ()
+    judgement: Judgement = Judgement()
 
 
 class Committer:
@@ -253,6 +255,7 @@ class Committer:
                 body_bytes=len(item.exchange.page.body),
                 quads=count_quads(item.extraction),
                 position=written.position,
+                judgement=item.judgement,
             )
         else:
             self._frontier.record(item.lease, item.verdict, position=written.position if written else None)

@@ -9,22 +9,28 @@ import os
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from rdfspider.config import Config
+from rdfspider.discover.finder import Finder, follow_redirect
+from rdfspider.discover.scope import Scope
+from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher, find_redirect
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Discovered, Extraction, Failure, Lease, Page
+from rdfspider.records import Capture, Extraction, Failure, Lease, Page, Verdict
 from rdfspider.run.commits import Committer, Finished
 from rdfspider.run.folder.layout import read_seeds, shard_folder
 from rdfspider.run.heartbeat import Meter, make_beat
 from rdfspider.run.heavy import LargePages
+from rdfspider.run.judgement import Judge, apply_judgement
 from rdfspider.run.peers.messages import Control
 from rdfspider.run.peers.passage import Passage
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.pipeline import extract_from
+from rdfspider.run.routes import Router
 from rdfspider.run.rules import RecentRules, make_user_agent
-from rdfspider.run.scope import Router, Scope, follow_redirect
 from rdfspider.run.suspects import Suspects
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
@@ -48,7 +54,8 @@ class Shard:
         self._meter = Meter()
         self._frontier = Frontier(shard_folder(folder, number) / "frontier", config, domains, number, clock)
         scope = Scope(config.crawl, domains)
-        self._router = Router(scope, domains, number, config.crawl.depth)
+        self._router = Router(scope, domains, number)
+        self._finder = Finder(config.crawl.depth)
         wanted_types = tuple(transform.media_type for transform in config.extract.transforms)
         self._fetcher = Fetcher(
             config.fetch,
@@ -85,6 +92,7 @@ class Shard:
             on_enter=self._begin,
         )
         self._rules = RecentRules()
+        self._judge = Judge()
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()
         """Visits that have not asked anybody yet: they can be called off."""
@@ -228,14 +236,17 @@ class Shard:
             return
         exchange = await self._fetch(lease)
         verdict = self._frontier.release(lease, exchange)
-        extraction = None
-        found: list[Discovered] = []
         if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != "unwanted":
             extraction = await self._extract(exchange.page)
-            found = self._router.find_links(lease, extraction)
-        elif isinstance(exchange, Capture) and verdict.reason == "redirect":
+            judgement = await self._judge.judge(lease, exchange, extraction)
+            verdict, extraction = apply_judgement(_name_errand(lease, verdict), extraction, judgement)
+            found = self._finder.find(lease, exchange, extraction, judgement)
+            self._finish(Finished(lease, verdict, exchange, extraction, found, judgement))
+            return
+        found = []
+        if isinstance(exchange, Capture) and verdict.reason == "redirect":
             found = follow_redirect(lease, find_redirect(exchange))
-        self._finish(Finished(lease, verdict, exchange, extraction, found))
+        self._finish(Finished(lease, _name_errand(lease, verdict), exchange, None, found))
 
     async def _fetch(self, lease: Lease) -> Capture | Failure:
         """One request, when its address and a connection are free."""
@@ -361,3 +372,9 @@ def choose_address(lease: Lease) -> str:
     if lease.kind == "robots" and lease.robots is not None:
         attempts = lease.robots.errors
     return lease.addresses[attempts % len(lease.addresses)]
+
+
+def _name_errand(lease: Lease, verdict: Verdict) -> Verdict:
+    """What was fetched for the crawl itself is called so, and counts as no page."""
+    way = WAYS.get(lease.found_as)
+    return replace(verdict, reason=lease.found_as) if way and way.is_errand and verdict.is_page else verdict

@@ -1,0 +1,1 @@
+"""What does a page lead to? Captures and Extractions in, Discovered URLs out."""

@@ -1,0 +1,40 @@
+"""Which shard owns what was found: links enter, those that are followed leave, grouped by their owners."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rdfspider.discover.scope import Scope
+from rdfspider.discover.ways import WAYS
+from rdfspider.domains import Domains
+from rdfspider.records import Discovered
+from rdfspider.urls import host_of
+
+# Ways of discovery that the scope does not bind; a seed's redirect is one, as the scope grows by it.
+_UNSCOPED = frozenset({"seed", *(name for name, way in WAYS.items() if not way.is_scoped)})
+
+
+class Routed(NamedTuple):
+    """What is to be followed from one page: for this shard, and for others."""
+
+    own: list[Discovered]
+    others: dict[int, list[Discovered]]
+
+
+class Router:
+    """Sorts what was found by the shard that owns it."""
+
+    def __init__(self, scope: Scope, domains: Domains, shard: int) -> None:
+        self._scope = scope
+        self._domains = domains
+        self._shard = shard
+
+    def route(self, found: Iterable[Discovered]) -> Routed:
+        """By owner; what is out of scope is left out."""
+        own: list[Discovered] = []
+        others: dict[int, list[Discovered]] = defaultdict(list)
+        for link in found:
+            if link.found_as in _UNSCOPED or not self._scope.find_refusal(link.url):
+                owner = self._domains.shard(host_of(link.url))
+                (own if owner == self._shard else others[owner]).append(link)
+        return Routed(own, others)
