@@ -1,0 +1,131 @@
+"""`rdfspider demo`: a small web of our own is served on this machine, crawled, and what was found is told."""
+
+import shutil
+import threading
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rdfspider.commands.crawl import crawl
+from rdfspider.errors import UsageError
+from rdfspider.run.folder.layout import check_folder, is_in_use, read_seeds
+
+if TYPE_CHECKING:
+    from rdfspider.demo.server import DemoServer
+
+FOLDER = Path("demo-crawl")
+SHARDS = 2
+DELAY_S = 0.05
+# Everything is at one address, which may be asked as often as its hosts may. No site has so many pages, unless one counts what
+# traps make up.
+_OTHER_SETTINGS = ["frontier.ip_delay_s=0", "frontier.duration_factor=1", "crawl.pages_per_host=250"]
+_HOST = ".localhost"
+_RESOLVE = f"*{_HOST}=127.0.0.1"
+
+
+def demo(
+    *,
+    folder: Annotated[
+        Path,
+        typer.Option("--dir", metavar="DIR", help="The folder of the crawl. A crawl of the demo in it is made anew."),
+    ] = FOLDER,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=65_535,
+            help="The port to serve at; 8585 or the next free one by default.",
+            show_default=False,
+        ),
+    ] = None,
+    serve_only: Annotated[
+        bool, typer.Option("--serve-only", help="Only serve the sites, until Ctrl-C, to look at them or try commands.")
+    ] = False,
+) -> None:
+    """Crawl a small web that comes with rdfspider, and tell what was found.
+
+    A dozen invented sites are served on this machine alone (a shop, a museum, a library …), with the faults that real ones have.
+    Nothing else is asked.
+    """
+    # Not at the top: no other command has a use for the sites.
+    from rdfspider.demo.expectations import list_hidden, list_published
+    from rdfspider.demo.findings import tell_findings
+    from rdfspider.demo.server import DemoServer
+
+    if not serve_only:
+        _clear_folder(folder)
+    with DemoServer(port or 0) as server:
+        if serve_only:
+            _serve(server)
+            return
+        typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
+        code = _crawl(server, folder)
+    if not code:
+        at = server.web.at
+        for line in tell_findings(read_statements(folder), list_published(at), list_hidden(at)):
+            typer.echo(line)
+    raise typer.Exit(code)
+
+
+def read_statements(folder: Path) -> dict[str, str]:
+    """What a crawl has found, from its archive: N-Quads by the URL of the page."""
+    from fastwarc.warc import WarcRecordType
+
+    from rdfspider.archive.reader import Archive
+
+    found: dict[str, str] = defaultdict(str)
+    for path in sorted(folder.glob("shards/*/warc/*-facts-*.warc.gz")):
+        with Archive(path) as archive:
+            _, records = archive.open_at(0)
+            for record in records:
+                is_statements = record.headers.get("Content-Type") == "application/n-quads"
+                if record.record_type == WarcRecordType.conversion and is_statements:
+                    found[record.headers["WARC-Target-URI"]] += record.reader.read().decode()
+    return dict(found)
+
+
+def _crawl(server: "DemoServer", folder: Path) -> int:
+    """Crawl the demo as a person would by `rdfspider crawl`; the exit code."""
+    start = server.web.start
+    try:
+        crawl(
+            [start],
+            folder=folder,
+            shards=str(SHARDS),
+            delay=str(DELAY_S),
+            scope="any",
+            include=[rf"^http://[a-z]+\{_HOST}:{server.port}/"],
+            resolve=[_RESOLVE],
+            contact=start,
+            other=_OTHER_SETTINGS,
+        )
+    except typer.Exit as leave:
+        return leave.exit_code
+    return 0
+
+
+def _serve(server: "DemoServer") -> None:
+    """Serve until Ctrl-C, which is no mistake here."""
+    start = server.web.start
+    scope = f"--scope any --include '{_HOST}:{server.port}/' --resolve '{_RESOLVE}'"
+    try:
+        typer.echo(f"{start} leads to all sites; Ctrl-C ends them. To crawl them from another terminal:")
+        typer.echo(f"rdfspider crawl {start} --dir mycrawl {scope} --delay {DELAY_S}")
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        return
+
+
+def _clear_folder(folder: Path) -> None:
+    """Remove the crawl of an earlier demo; UsageError where something else is there."""
+    if not check_folder(folder):
+        return
+    strangers = [seed for seed in read_seeds(folder) if not seed.split("/")[2].partition(":")[0].endswith(_HOST)]
+    if strangers:
+        raise UsageError(f"{folder} is a crawl of {strangers[0]}, not of the demo; name another folder by --dir")
+    if is_in_use(folder):
+        raise UsageError(f"{folder} is in use by another demo; name another folder by --dir")
+    shutil.rmtree(folder)

@@ -1,0 +1,131 @@
+"""A small HTTP/1.1 server on loopback: requests in, the answers of the demo's web out, in a thread of its own.
+
+It keeps connections, answers GET and HEAD, compresses where that is asked for, and knows what has not changed. It is for this
+web alone: no request may have a body, and none is answered slowly.
+"""
+
+import asyncio
+import contextlib
+import errno
+import gzip
+import socket
+import threading
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Self
+from zlib import crc32
+
+from rdfspider.demo.answers import Answer
+from rdfspider.demo.web import DemoWeb
+from rdfspider.errors import UsageError
+
+ADDRESS = "127.0.0.1"
+PORT = 8585
+"""Where the demo is served, so that its URLs are the same each time; the next one where this is taken."""
+_PORTS_TRIED = 20
+_MAX_HEAD_BYTES = 32 * 1024
+_IDLE_S = 60.0
+_MODIFIED = "Mon, 02 Feb 2026 08:00:00 GMT"
+_MIN_PACKED_BYTES = 500
+
+
+class DemoServer:
+    """The server, as a context manager; `web` is what it serves."""
+
+    def __init__(self, port: int = 0) -> None:
+        """At this port, or at 0: at the usual one or the next that is free. UsageError where there is none."""
+        self._socket = _listen(port)
+        self.port: int = self._socket.getsockname()[1]
+        self.web = DemoWeb(self.port)
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._over = asyncio.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="demo web", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join()
+
+    async def _run(self) -> None:
+        """Serve until the context ends; connections that are left then end with the loop."""
+        self._loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(self._serve, sock=self._socket, limit=_MAX_HEAD_BYTES)
+        self._ready.set()
+        await self._over.wait()
+        server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """All requests of one connection, one after the other."""
+        # Who leaves, is silent for long or talks nonsense is left; so is everybody when the demo ends.
+        left = (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError)
+        with contextlib.suppress(*left):
+            is_kept = True
+            while is_kept:
+                head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), _IDLE_S)
+                reply, is_kept = answer_request(self.web, head)
+                writer.write(reply)
+                await writer.drain()
+        with contextlib.suppress(OSError, RuntimeError):
+            writer.close()
+
+
+def answer_request(web: DemoWeb, head: bytes) -> tuple[bytes, bool]:
+    """The bytes to answer with, and whether the connection is kept."""
+    first, *lines = head.decode("iso-8859-1").split("\r\n")
+    headers = {
+        name.strip().lower(): value.strip() for name, colon, value in (line.partition(":") for line in lines) if colon
+    }
+    method, _, rest = first.partition(" ")
+    target, _, version = rest.rpartition(" ")
+    if not target.startswith("/") or not version.startswith("HTTP/1."):
+        return _write_reply(Answer(status=400), headers, is_kept=False), False
+    if method not in ("GET", "HEAD"):
+        return _write_reply(Answer(status=405, headers=(("Allow", "GET, HEAD"),)), headers, is_kept=False), False
+    answer = web.answer(headers.get("host", ""), target, headers)
+    is_kept = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
+    return _write_reply(answer, headers, is_kept=is_kept, has_body=method == "GET"), is_kept
+
+
+def _write_reply(answer: Answer, asked: Mapping[str, str], *, is_kept: bool, has_body: bool = True) -> bytes:
+    body, status = answer.body, answer.status
+    fields = [("Content-Type", answer.content_type), *answer.headers]
+    if status == 200:
+        etag = f'"{crc32(body):08x}"'
+        fields += [("ETag", etag), ("Last-Modified", _MODIFIED)]
+        if etag in asked.get("if-none-match", ""):
+            body, status = b"", 304
+    if len(body) >= _MIN_PACKED_BYTES and "gzip" in asked.get("accept-encoding", ""):
+        body = gzip.compress(body, 6, mtime=0)
+        fields += [("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
+    if status != 304:
+        fields.append(("Content-Length", str(len(body))))
+    if not is_kept:
+        fields.append(("Connection", "close"))
+    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n" + "".join(
+        f"{name}: {value}\r\n" for name, value in fields
+    )
+    return f"{head}\r\n".encode("iso-8859-1") + (body if has_body else b"")
+
+
+def _listen(port: int) -> socket.socket:
+    tried = [port] if port else list(range(PORT, PORT + _PORTS_TRIED))
+    for number in tried:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # A demo that ended a moment ago does not count as one that has the port.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((ADDRESS, number))
+        except OSError as error:
+            listener.close()
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+        else:
+            return listener
+    what = f"port {port} is taken" if port else f"no port from {tried[0]} to {tried[-1]} is free"
+    raise UsageError(f"the demo cannot be served: {what}; give another by --port")

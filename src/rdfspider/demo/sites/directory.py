@@ -1,0 +1,28 @@
+"""www: a list of all the sites, where the crawl starts. JSON-LD."""
+
+from rdfspider.demo.addresses import Addresses
+from rdfspider.demo.answers import Site, listing, script
+
+SITES = {
+    "shop": "Marsh & Mill, a shop",
+    "museum": "Museum of Small Things",
+    "university": "University of Drossen",
+    "library": "Harrowmere Town Library",
+    "blog": "Bad Light, a blog about books",
+    "events": "What is on around Lake Amble",
+    "recipes": "The Oxwhistle Cookbook",
+    "data": "Places of the North as Linked Data",
+    "portal": "Open Data Lake Amble",
+    "town": "Harrowmere Herald, the town's newspaper",
+    "old": "Harrowmere Herald, where it used to be",
+}
+"""Every site but this one and the copy of the museum, by its name, with its title."""
+
+
+def make_site(at: Addresses) -> Site:
+    """The directory."""
+    site = Site("Sites around Lake Amble")
+    parts = [{"@type": "WebSite", "@id": at.url(name), "name": title} for name, title in SITES.items()]
+    links = listing((at.url(name), title) for name, title in SITES.items())
+    site.add("/", "All sites", links, head=script({"@type": "CollectionPage", "@id": "/", "hasPart": parts}))
+    return site

@@ -1,0 +1,22 @@
+"""old: where the newspaper used to be. Everything leads elsewhere, some of it in a circle."""
+
+from rdfspider.demo.addresses import Addresses
+from rdfspider.demo.answers import Site
+from rdfspider.demo.facts import ARTICLES
+
+
+def make_site(at: Addresses) -> Site:
+    """The old addresses."""
+    site = Site("Harrowmere Herald, moved", "User-agent: *\nDisallow:\n")
+    site.add_redirect("/", "/home")
+    site.add_redirect("/home", "/start", 302)
+    site.add_redirect("/start", "/contents", 308)
+    links = [f'<a href="/{article.key}.html">{article.key}</a>' for article in ARTICLES[:6]]
+    site.add(
+        "/contents", "We have moved", " ".join(links) + '<a href="/loop/1">circle</a><a href="/2019/lost">lost</a>'
+    )
+    for article in ARTICLES[:6]:
+        site.add_redirect(f"/{article.key}.html", at.url("town", f"/articles/{article.key}"))
+    site.add_redirect("/loop/1", "/loop/2")
+    site.add_redirect("/loop/2", "/loop/1")
+    return site

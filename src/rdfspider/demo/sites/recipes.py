@@ -1,0 +1,77 @@
+"""recipes: recipes in Microdata, some in JSON-LD that is broken. What is not there is told with a friendly 200."""
+
+from collections.abc import Callable
+from html import escape
+
+from rdfspider.demo.addresses import Addresses
+from rdfspider.demo.answers import SCHEMA, Answer, Site, link, listing
+from rdfspider.demo.facts import COOKS, RECIPES, Recipe
+from rdfspider.demo.prose import describe
+
+# Recipes that were taken off, but not from the lists that name them.
+_LOST = ("stockfish-pudding", "green-goose", "wedding-eels", "cheese-of-the-moon", "thistle-wine", "fog-cake")
+# What people do to JSON: a comma too much, a comment, single quotes, a line break within a text, a semicolon at the end.
+_MISTAKES: tuple[Callable[[str], str], ...] = (
+    lambda text: text.replace("\n}", ",\n}"),
+    lambda text: text.replace("{\n", "{ // the recipe\n", 1),
+    lambda text: text.replace('"', "'"),
+    lambda text: text.replace(". ", ".\n"),
+    lambda text: text + ";",
+)
+
+
+def make_site(at: Addresses) -> Site:
+    """The cookbook, which has a page for everything."""
+    site = Site("The Oxwhistle Cookbook", "User-agent: *\nDisallow: /print/\n")
+    courses = list(dict.fromkeys(recipe.course for recipe in RECIPES))
+    ways = [(f"/courses/{course}", course.title()) for course in courses]
+    ways += [(f"/cooks/{person.key}", person.name) for person in COOKS]
+    site.add("/", "Welcome", listing(ways))
+    for number, course in enumerate(courses):
+        own = [(f"/recipes/{recipe.key}", recipe.name) for recipe in RECIPES if recipe.course == course]
+        own += [(f"/recipes/{key}", key.replace("-", " ").title()) for key in _LOST[number::5]]
+        content = f"<h1>{course.title()}</h1><p>{describe(course, 'recipes')}</p>{listing(own)}"
+        site.add(f"/courses/{course}", course.title(), content)
+    for person in COOKS:
+        own = [(f"/recipes/{recipe.key}", recipe.name) for recipe in RECIPES if recipe.cook == person]
+        content = f"""<div itemscope itemtype="{SCHEMA}/Person" itemid="/cooks/{person.key}">
+<h1 itemprop="name">{person.name}</h1>
+<p itemprop="description">{describe(person.name, "recipes")}</p>
+<link itemprop="homeLocation" href="{at.place(person.home)}"></div>{listing(own)}"""
+        site.add(f"/cooks/{person.key}", person.name, content)
+    for number, recipe in enumerate(RECIPES):
+        foot = link(at.product(recipe.product), f"With {recipe.product.name}") + link(f"/print/{recipe.key}", "Print")
+        if number % 4:
+            site.add(f"/recipes/{recipe.key}", recipe.name, _write_microdata(at, recipe) + foot)
+        else:
+            broken = _MISTAKES[number // 4 % len(_MISTAKES)](_write_json(at, recipe))
+            head = f'<script type="application/ld+json">{broken}</script>\n'
+            content = f"<h1>{escape(recipe.name)}</h1><p>{describe(recipe.name)}</p>{foot}"
+            site.add(f"/recipes/{recipe.key}", recipe.name, content, head=head)
+    site.find_page = lambda path, query, headers: None if path in site.pages else _miss(site)
+    return site
+
+
+def _miss(site: Site) -> Answer:
+    """A page that says that it is not there, but not to machines."""
+    content = "<h1>Page not found</h1><p>Sorry, this recipe is no longer in our book. Perhaps another one is to your taste?</p>"
+    return site.frame("Page not found", content)
+
+
+def _write_microdata(at: Addresses, recipe: Recipe) -> str:
+    return f"""<article itemscope itemtype="{SCHEMA}/Recipe" itemid="/recipes/{recipe.key}#it">
+<h1 itemprop="name">{escape(recipe.name)}</h1> <p itemprop="description">{describe(recipe.name)}</p>
+<p itemprop="author" itemscope itemtype="{SCHEMA}/Person" itemid="/cooks/{recipe.cook.key}">By
+<a itemprop="url" href="/cooks/{recipe.cook.key}"><span itemprop="name">{recipe.cook.name}</span></a></p>
+<p>Ready in <time itemprop="totalTime" datetime="PT{recipe.minutes}M">{recipe.minutes} minutes</time>.
+Take <span itemprop="recipeIngredient">{escape(recipe.product.name)}</span>.</p></article>"""
+
+
+def _write_json(at: Addresses, recipe: Recipe) -> str:
+    """By hand, as those who make such mistakes write it."""
+    return f"""{{
+"@context": "{SCHEMA}", "@type": "Recipe", "@id": "/recipes/{recipe.key}#it",
+"name": "{recipe.name}",
+"author": {{"@type": "Person", "@id": "/cooks/{recipe.cook.key}", "name": "{recipe.cook.name}"}},
+"description": "A dish of the {recipe.course} kind. It is ready in {recipe.minutes} minutes."
+}}"""
