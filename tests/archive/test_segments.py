@@ -18,6 +18,7 @@ from rdfspider.archive.segments import (
     read_committed,
     write_committed,
 )
+from rdfspider.archive.volumes import Volumes
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
 from rdfspider.run.files.sources import plan_parts
@@ -26,7 +27,7 @@ FIRST = SegmentName("x-000", "pages", 1)
 
 
 def open_series(folder: Path, segment_bytes: int = 1_000_000, lengths: dict[str, int] | None = None) -> Series:
-    return Series(folder, FIRST, lengths or {}, segment_bytes, lambda name: f"[{name}]".encode())
+    return Series(Volumes(folder), FIRST, lengths or {}, segment_bytes, lambda name: f"[{name}]".encode())
 
 
 def test_names_say_what_a_segment_is() -> None:

@@ -4,10 +4,11 @@ import gzip
 import io
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
+from msgspec.structs import replace
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 from warcio.cli import main as warcio
 
@@ -17,7 +18,7 @@ from rdfspider.archive.segments import read_committed
 from rdfspider.archive.warc import compute_digest
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import ArchiveConfig
-from rdfspider.records import Capture, Extraction, Failure, Lease, Link, Page, Problem, Robots, Verdict
+from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Page, Problem, Robots, Verdict
 
 URL = "http://example.org/tea?cup=1"
 BODY = b"<title>Tea</title>" + b"<p>leaf</p>" * 50
@@ -99,7 +100,7 @@ def write(
     lease: Lease | None = None,
     verdict: Verdict = DONE,
     keep: str = "structured",
-    **values: str,
+    **values: Any,
 ) -> Written:
     """Write one outcome into an archive of its own."""
     archive = open_archive(folder, keep)
@@ -219,13 +220,30 @@ def test_the_metadata_tell_all_that_is_known(folder: Path) -> None:
         ("language", "en"),
         ("title", "Tea time WARC-Type: response"),
         ("canonical", "http://example.org/tea"),
-        ("robots", "noindex"),
         ("quads", "rdfa 1"),
         ("quads", "meta 2"),
         ("problem", "json-repaired 2 jsonld a comma was missing"),
         ("outlink", "http://example.org/a L a/@href"),
         ("outlink", "http://example.org/b L */@href rel=nofollow"),
     ]
+
+
+def test_the_metadata_tell_what_decided_and_what_a_page_repeats(folder: Path) -> None:
+    judgement = Judgement(wishes=("noarchive (meta robots)",), duplicate="canonical", original="http://example.org/tea")
+    rule = "unavailable_after 2010-06-25T23:00:00Z (meta robots)"
+    write(folder, make_capture(), EXTRACTION, verdict=replace(DONE, reason="noindex", rule=rule), judgement=judgement)
+    (fields,) = (dict(record.fields) for record in read_records(folder, "facts") if record.kind == "metadata")
+    assert (fields["reason"], fields["rule"]) == ("noindex", rule)
+    assert (fields["robots"], fields["duplicate"]) == ("noarchive (meta robots)", "canonical")
+    assert fields["duplicate-of"] == "http://example.org/tea"
+
+
+@pytest.mark.parametrize("robots", [Robots(noarchive=True), Robots(noindex=True)])
+@pytest.mark.parametrize("keep", ["all", "structured"])
+def test_a_body_that_is_not_to_be_kept_is_not(folder: Path, keep: str, robots: Robots) -> None:
+    written = write(folder, make_capture(), EXTRACTION, keep=keep, judgement=Judgement(robots=robots))
+    assert [record.kind for record in read_records(folder, "facts")][1:3] == ["metadata", "conversion"]
+    assert (written.captured, list(folder.glob("*-pages-*"))) == (0.0, [])
 
 
 def find_offset(folder: Path, kind: str) -> int:

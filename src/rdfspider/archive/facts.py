@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from rdfspider.archive.segments import Position
 from rdfspider.archive.warc import MAX_URL_CHARS, Field, clean_value
-from rdfspider.records import Capture, Extraction, Failure, Lease, Link, Verdict
+from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Verdict
 from rdfspider.urls import resolve_links
 
 _PAYLOAD_FIELD = "payload-at"
@@ -23,6 +23,7 @@ def describe_outcome(lease: Lease, verdict: Verdict, via: str) -> Iterator[Field
         yield "url", lease.url
     yield "verdict", verdict.state
     yield "reason", verdict.reason
+    yield "rule", clean_value(verdict.rule[:_MAX_MESSAGE_CHARS])
     yield "status", str(verdict.status or "")
     yield "error", verdict.error
     yield "depth", str(lease.depth)
@@ -67,9 +68,6 @@ def describe_extraction(extraction: Extraction) -> Iterator[Field]:
     yield "language", extraction.language or ""
     yield "title", extraction.title or ""
     yield "canonical", extraction.canonical or ""
-    robots = extraction.robots
-    asked = {"noindex": robots.noindex, "nofollow": robots.nofollow, "noarchive": robots.noarchive}
-    yield "robots", ", ".join(name for name, is_asked in asked.items() if is_asked)
     for syntax, nquads in extraction.statements.items():
         if nquads:
             yield "quads", f"{syntax} {nquads.count(chr(10))}"
@@ -78,6 +76,13 @@ def describe_extraction(extraction: Extraction) -> Iterator[Field]:
             "problem",
             f"{problem.code} {problem.count} {problem.syntax or '-'} {problem.message[:_MAX_MESSAGE_CHARS]}",
         )
+
+
+def describe_judgement(judgement: Judgement) -> Iterator[Field]:
+    """What the page asks of crawlers, and what it repeats."""
+    yield "robots", ", ".join(judgement.wishes)
+    yield "duplicate", judgement.duplicate
+    yield "duplicate-of", judgement.original
 
 
 def describe_links(links: Iterable[Link]) -> list[Field]:

@@ -10,11 +10,11 @@ import io
 import mmap
 import re
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, NamedTuple, Self, TypeVar, cast
 
 from fastwarc.stream_io import GzipReader, WarcReader, ZstdReader
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
@@ -23,7 +23,9 @@ from rdfspider.archive.encodings import decode_body, decode_gzip
 from rdfspider.archive.segments import find_committed_length
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import UsageError
-from rdfspider.records import Page
+from rdfspider.records import Capture, Page
+
+_Item = TypeVar("_Item")
 
 MAX_BODY_BYTES = ExtractConfig().max_body_bytes
 
@@ -55,6 +57,13 @@ class Mark:
 
     position: int
     final: bool = False
+
+
+class Archived(NamedTuple):
+    """A capture that an archive holds, and where its record begins."""
+
+    capture: Capture
+    position: int
 
 
 class _BadRecordError(Exception):
@@ -107,17 +116,32 @@ def read_archive(
         position = archive.size if found is None else found
         yield Mark(position)
         while position < stop:
-            position = yield from _read_run(archive, position, stop, limit)
+            position = yield from _read_run(archive, position, stop, lambda record, _: _read_page(record, limit))
         yield Mark(position, final=True)
 
 
-def _read_run(archive: "Archive", start: int, stop: int, limit: int) -> Generator[Page | Damage, None, int]:
-    """The pages until the stop, the end or the first damage; returns where to go on.
+def read_captures(path: Path, start: int = 0, *, limit: int = MAX_BODY_BYTES) -> Iterator[Archived | Damage]:
+    """The pages of an archive with the facts of their exchanges, from a record on that begins at `start`."""
+
+    def read(record: WarcRecord, position: int) -> Archived | None:
+        page = _read_page(record, limit)
+        return Archived(_make_capture(record, page, limit), position) if page is not None else None
+
+    with Archive(path) as archive:
+        position = start
+        while position < archive.size:
+            position = yield from _read_run(archive, position, archive.size, read)
+
+
+def _read_run(
+    archive: "Archive", start: int, stop: int, read: Callable[[WarcRecord, int], _Item | None]
+) -> Generator[_Item | Damage, None, int]:
+    """What `read` makes of the records until the stop, the end or the first damage; returns where to go on.
 
     A page is held until the next record was found: only then its checksum is known to be right.
     """
     reader, records = archive.open_at(start)
-    held: Page | None = None
+    held: _Item | None = None
     last, length, reached = start, 0, None
     while True:
         try:
@@ -140,7 +164,7 @@ def _read_run(archive: "Archive", start: int, stop: int, limit: int) -> Generato
         if last >= stop:
             return last
         try:
-            held = _read_page(record, limit)
+            held = read(record, last)
             reached = archive.member_of(reader)
             archive.check_end(last, length, reached)
         except (OSError, ValueError, _BadRecordError) as error:
@@ -177,6 +201,24 @@ def _read_page(record: WarcRecord, limit: int) -> Page | None:
     if record.consume() < expected:
         raise _BadRecordError("the record is cut short")
     return None
+
+
+def _make_capture(record: WarcRecord, page: Page, limit: int) -> Capture:
+    """The exchange that a record tells of, as far as it does; a resource was never asked for."""
+    headers = record.http_headers if record.is_http_parsed else None
+    return Capture(
+        page=page,
+        status=(headers.status_code if headers else None) or 200,
+        reason=(headers.reason_phrase if headers else None) or "OK",
+        http_version="1.1",
+        headers=tuple(headers.astuples()) if headers else (),
+        request_headers=(),
+        address=record.headers.get("WARC-IP-Address") or "",
+        started=record.record_date.timestamp() if record.record_date else 0.0,
+        duration_s=0.0,
+        wire_bytes=len(page.body),
+        truncated="length" if len(page.body) > limit else record.headers.get("WARC-Truncated") or "",
+    )
 
 
 def _read_block(record: WarcRecord, limit: int) -> bytes:

@@ -17,7 +17,8 @@ from fastwarc.stream_io import GzipReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from rdfspider.archive.facts import read_payload_position
-from rdfspider.archive.segments import KINDS, Position, find_newest, kind_of, parse_name, read_committed, sync_folder
+from rdfspider.archive.segments import KINDS, Position, find_newest, kind_of, parse_name, read_committed
+from rdfspider.archive.volumes import Volumes, sync_folder
 from rdfspider.errors import UsageError
 
 _MAGIC = b"\x1f\x8b\x08"
@@ -37,19 +38,26 @@ class Recovered(NamedTuple):
     """In each segment named here, the records from the offset on are gone, or facts about bodies that are gone."""
 
 
-def recover_segments(folder: Path, prefix: str, committed: Mapping[str, int]) -> Recovered:
-    """Bring the segments of a shard back to a commit. Doing it twice gives the same."""
+def recover_segments(volumes: Volumes, prefix: str, committed: Mapping[str, int]) -> Recovered:
+    """Bring the segments of a shard back to a commit. Doing it twice gives the same.
+
+    OSError where a disk is missing: what is on it is not lost, and nothing is touched until it is back.
+    """
+    folder = volumes.home
     found = {path.name: path for path in folder.iterdir() if prefix == getattr(parse_name(path.name), "prefix", None)}
     if not committed and _is_published(folder, found):
         raise UsageError(f"{folder}: it holds pages that the frontier does not know; move them away to begin anew")
+    volumes.check_links(found.values())
     for name in found.keys() - committed.keys():
         _log.info("%s: deleted, it was not committed yet", name)
-        found[name].unlink()
+        volumes.delete(found[name])
+    volumes.begin(is_new=not committed)
+    _delete_orphans(volumes, prefix, committed)
     newest = {str(last) for kind in KINDS if (last := find_newest(committed, kind))}
     lengths: dict[str, int] = {}
     damaged: list[Position] = []
     for name, length in sorted(committed.items()):
-        sound = _recover_segment(folder / name, length, checks_end=name in newest)
+        sound = _recover_segment(volumes, folder / name, length, checks_end=name in newest)
         if sound:
             lengths[name] = sound
         if sound < length:
@@ -87,11 +95,24 @@ def _is_published(folder: Path, names: Iterable[str]) -> bool:
     return any(published.get(name) for name in names)
 
 
-def _recover_segment(path: Path, length: int, checks_end: bool) -> int:
-    """Cut a segment back to what was committed, or to what is left of that; the length that it has then."""
+def _delete_orphans(volumes: Volumes, prefix: str, committed: Mapping[str, int]) -> None:
+    """Delete segments on volumes whose links a failure of the power took before they were committed. Older ones were committed
+    once, and whoever has removed their links may still want them."""
+    newest = {kind: last.number for kind in KINDS if (last := find_newest(committed, kind))}
+    for file in (file for folder in volumes.folders() for file in folder.glob("*.warc.gz")):
+        name = parse_name(file.name)
+        if name and name.prefix == prefix and name.number > newest.get(name.kind, 0):
+            _log.info("%s: deleted, no link leads to it", file)
+            file.unlink()
+
+
+def _recover_segment(volumes: Volumes, path: Path, length: int, checks_end: bool) -> int:
+    """Cut a segment back to what was committed, or to what is left of that; how much of it may be read then."""
     try:
         size = path.stat().st_size
     except FileNotFoundError:
+        if path.is_symlink():
+            volumes.delete(path)
         return 0
     if not size:
         sound = 0
@@ -100,8 +121,8 @@ def _recover_segment(path: Path, length: int, checks_end: bool) -> int:
     else:
         sound = find_sound_length(path, min(size, length))
     if sound == 0:
-        path.unlink()
-    elif sound < size:
+        volumes.delete(path)
+    elif sound < size and volumes.owns(path):
         descriptor = os.open(path, os.O_WRONLY)
         try:
             os.ftruncate(descriptor, sound)

@@ -1,4 +1,5 @@
-"""Compressed records in, segments (`PREFIX-KIND-000001.warc.gz`) out, each until it is full; and how far they may be read.
+"""Compressed records in, segments (`PREFIX-KIND-000001.warc.gz`) out, each until it or its disk is full; and how far they may
+be read.
 
 What is appended waits in memory until it is flushed; what is flushed is safe when it is synced; what is synced and on
 record in the frontier is published in the file `committed` beside the segments. No reader passes that.
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from rdfspider.archive.volumes import Volumes, measure_room, sync_folder
 from rdfspider.errors import UsageError
 
 COMMITTED_NAME = "committed"
@@ -101,43 +103,38 @@ def write_committed(folder: Path, lengths: Mapping[str, int]) -> None:
     temporary.replace(folder / COMMITTED_NAME)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make new, renamed and deleted files durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 class Series:
     """The segments of one kind. Only the last one grows; those before it stay open until they are safe on disk."""
 
     def __init__(
         self,
-        folder: Path,
+        volumes: Volumes,
         last: SegmentName,
         lengths: Mapping[str, int],
         segment_bytes: int,
         make_head: Callable[[str], bytes],
     ) -> None:
         """`last` is the segment to go on with, begun or not; `make_head` gives the first record of a new one by its name."""
-        self._folder = folder
+        self._volumes = volumes
         self._segment_bytes = segment_bytes
         self._make_head = make_head
         self._lengths = {name: length for name, length in lengths.items() if name != str(last)}
-        self._open = [_Segment(folder, last, lengths.get(str(last), 0))]
+        self._open = [_Segment(volumes, last, lengths.get(str(last), 0))]
 
     def append(self, members: Iterable[bytes]) -> list[Position]:
         """Append records that belong together, hence to one segment; where each begins."""
+        if self._open[-1].end >= self._segment_bytes:
+            self._begin_next()
         segment = self._open[-1]
-        if segment.end >= self._segment_bytes:
-            name = segment.name
-            segment = _Segment(self._folder, name._replace(number=name.number + 1))
-            self._open.append(segment)
         if not segment.end:
             segment.append(self._make_head(str(segment.name)))
         return [Position(str(segment.name), segment.append(member)) for member in members]
+
+    def leave_full_disk(self, least_bytes: int) -> None:
+        """Let another segment follow, with a disk of its own choice, where the last one has less room than this to grow."""
+        last = self._open[-1]
+        if last.length and last.measure_room() < least_bytes:
+            self._begin_next()
 
     def flush(self) -> None:
         """Write what was appended; raises OSError where the disk refuses, and may be called again then."""
@@ -154,8 +151,8 @@ class Series:
         begun = [segment for segment in segments if segment.length and not segment.synced]
         for segment in segments:
             segment.sync()
-        if begun:
-            sync_folder(self._folder)
+        for folder in {folder for segment in begun for folder in (segment.folder, self._volumes.home)}:
+            sync_folder(folder)
 
     def lengths(self) -> dict[str, int]:
         """The length of each segment in its file."""
@@ -165,6 +162,10 @@ class Series:
         """Close the files; what was not flushed is dropped."""
         for segment in self._open:
             segment.close()
+
+    def _begin_next(self) -> None:
+        name = self._open[-1].name
+        self._open.append(_Segment(self._volumes, name._replace(number=name.number + 1)))
 
 
 def _follow_links(path: Path) -> Iterator[Path]:
@@ -179,15 +180,17 @@ def _follow_links(path: Path) -> Iterator[Path]:
 class _Segment:
     """One file, and what is to be appended to it."""
 
-    def __init__(self, folder: Path, name: SegmentName, length: int = 0) -> None:
+    def __init__(self, volumes: Volumes, name: SegmentName, length: int = 0) -> None:
         self.name = name
+        self.folder = volumes.home
+        """Where the file is; for a new one, once it has been flushed."""
         self.length = length
         """Bytes in the file."""
         self.synced = length
         """Bytes that are safe."""
         self.end = length
         """Bytes in the file and to be appended."""
-        self._path = folder / str(name)
+        self._volumes = volumes
         self._waiting: list[bytes] = []
         self._descriptor: int | None = None
 
@@ -205,13 +208,16 @@ class _Segment:
         if not self._waiting:
             return
         if self._descriptor is None:
-            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._descriptor = self._open()
         # At its own offset, so that a flush which failed half-way can be repeated.
         rest = memoryview(b"".join(self._waiting))
         while rest:
             rest = rest[os.pwrite(self._descriptor, rest, self.end - len(rest)) :]
         self._waiting.clear()
         self.length = self.end
+
+    def measure_room(self) -> int:
+        return measure_room(self._descriptor if self._descriptor is not None else self._volumes.home / str(self.name))
 
     def sync(self) -> None:
         length = self.length
@@ -223,6 +229,14 @@ class _Segment:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+    def _open(self) -> int:
+        if self.length:
+            return os.open(self._volumes.home / str(self.name), os.O_WRONLY | os.O_CLOEXEC)
+        path = self._volumes.place(str(self.name))
+        self.folder = path.parent
+        # A file that is there already is not ours to write over.
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
 
 
 class _Committed(msgspec.Struct, frozen=True):

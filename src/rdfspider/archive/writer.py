@@ -13,6 +13,7 @@ from rdfspider.archive import facts
 from rdfspider.archive.exchanges import make_request, make_response_head
 from rdfspider.archive.recovery import recover_segments
 from rdfspider.archive.segments import KINDS, Position, SegmentName, Series, find_newest, kind_of, write_committed
+from rdfspider.archive.volumes import Volumes
 from rdfspider.archive.warc import (
     Field,
     clean_url,
@@ -24,13 +25,14 @@ from rdfspider.archive.warc import (
     make_record,
 )
 from rdfspider.config import ArchiveConfig
-from rdfspider.records import Capture, Extraction, Failure, Lease, Link, Verdict
+from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Verdict
 
 SAME_PAYLOAD = "identical-payload-digest"
 NOT_MODIFIED = "server-not-modified"
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _STANDARD = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+_NO_JUDGEMENT = Judgement()
 # WARC 1.1, 5.13 has words for why a block is cut; that a type was not wanted is not one of them.
 _TRUNCATIONS = {"length": "length", "time": "time", "disconnect": "disconnect"}
 
@@ -61,19 +63,22 @@ class ArchiveWriter:
         prefix: str,
         info: Mapping[str, str],
         committed: Mapping[str, int] | None,
+        name: str = "",
     ) -> None:
-        """`info` is what the first record of a segment says of the crawl; `committed` the frontier's last `positions()`."""
+        """`info` is what the first record of a segment says of the crawl; `committed` the frontier's last `positions()`; by
+        `name` people find the shard's folder on a volume."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._keep = config.keep
         self._info = dict(info)
-        lengths, lost = recover_segments(folder, prefix, committed or {})
+        self._volumes = Volumes(folder, config.volumes, name)
+        lengths, lost = recover_segments(self._volumes, prefix, committed or {})
         self.lost = lost
         """After damage: URLs with a position in such a segment, at or after such an offset, must be fetched again."""
         self._pages, self._facts = (
             Series(
-                folder,
-                _choose_last(prefix, kind, committed or {}, lengths),
+                self._volumes,
+                _choose_last(self._volumes, prefix, kind, committed or {}, lengths),
                 {name: length for name, length in lengths.items() if kind_of(name) == kind},
                 config.segment_bytes,
                 self._make_info,
@@ -92,16 +97,20 @@ class ArchiveWriter:
         links: Iterable[Link] | None = None,
         *,
         via: str = "",
+        judgement: Judgement = _NO_JUDGEMENT,
     ) -> Written:
-        """Append all records of one outcome; `links` are the extraction's unless given, `via` is the URL of `lease.via`."""
+        """Append all records of one outcome; `links` are the extraction's unless given, `via` is the URL of `lease.via`. The body
+        of a page that asks not to be archived, or not to be indexed, is in none of them."""
         fields = list(facts.describe_outcome(lease, verdict, via))
         payload = _Payload()
         if isinstance(exchange, Capture):
-            payload = self._write_payload(lease, exchange, extraction)
+            is_wanted = not (judgement.robots.noarchive or judgement.robots.noindex)
+            payload = self._write_payload(lease, exchange, extraction, judgement.digest, is_wanted)
             fields += facts.describe_capture(exchange, payload.digest, payload.unchanged, payload.position)
             fields += facts.describe_redirect(exchange)
         elif exchange is not None:
             fields += facts.describe_failure(exchange)
+        fields += facts.describe_judgement(judgement)
         if extraction is not None:
             fields += facts.describe_extraction(extraction)
             links = extraction.links if links is None else links
@@ -127,6 +136,20 @@ class ArchiveWriter:
         self._facts.sync()
         self._synced = flushed
 
+    def find_full(self, least_bytes: int) -> list[str]:
+        """The volumes, if each has less room than this, so that nothing more should be written; else none, and segments on a disk
+        with less room do not grow on."""
+        full = self._volumes.find_full(least_bytes)
+        if not full:
+            self._pages.leave_full_disk(least_bytes)
+            self._facts.leave_full_disk(least_bytes)
+        return full
+
+    @property
+    def free_bytes(self) -> int:
+        """The room for new segments."""
+        return self._volumes.free_bytes
+
     def positions(self) -> dict[str, int]:
         """The length of each segment as of the last flush, to be stored with the frontier's commit."""
         return dict(self._flushed)
@@ -140,7 +163,9 @@ class ArchiveWriter:
         self._pages.close()
         self._facts.close()
 
-    def _write_payload(self, lease: Lease, capture: Capture, extraction: Extraction | None) -> "_Payload":
+    def _write_payload(
+        self, lease: Lease, capture: Capture, extraction: Extraction | None, digest: str, is_wanted: bool
+    ) -> "_Payload":
         """Append the records of a page that is kept; what is left to say of it."""
         is_whole = capture.truncated in ("", "length")
         body = capture.page.body
@@ -148,9 +173,10 @@ class ArchiveWriter:
             digest, unchanged = lease.digest, NOT_MODIFIED
             keeps = bool(lease.captured) and self._keep != "none"
         else:
-            digest = compute_digest(body) if is_whole and body else ""
-            keeps = self._keep == "all" or (
-                self._keep == "structured" and extraction is not None and any(extraction.statements.values())
+            digest = digest or (compute_digest(body) if is_whole and body else "")
+            keeps = is_wanted and (
+                self._keep == "all"
+                or (self._keep == "structured" and extraction is not None and any(extraction.statements.values()))
             )
             is_same = bool(digest) and digest == lease.digest and bool(lease.captured or not keeps)
             unchanged = SAME_PAYLOAD if is_same else ""
@@ -206,8 +232,10 @@ class _About(NamedTuple):
         yield "Content-Type", content_type
 
 
-def _choose_last(prefix: str, kind: str, committed: Mapping[str, int], lengths: Mapping[str, int]) -> SegmentName:
-    """The segment to go on with: the newest if it is as it was committed, else a new one.
+def _choose_last(
+    volumes: Volumes, prefix: str, kind: str, committed: Mapping[str, int], lengths: Mapping[str, int]
+) -> SegmentName:
+    """The segment to go on with: the newest if it is as it was committed and where new ones go, else a new one.
 
     A segment that was cut back does not grow again: after another crash it could be as long as committed, but different.
     """
@@ -215,7 +243,8 @@ def _choose_last(prefix: str, kind: str, committed: Mapping[str, int], lengths: 
     if newest is None:
         return SegmentName(prefix, kind, 1)
     is_whole = lengths.get(str(newest)) == committed[str(newest)]
-    return newest if is_whole else newest._replace(number=newest.number + 1)
+    may_grow = is_whole and volumes.takes(volumes.home / str(newest))
+    return newest if may_grow else newest._replace(number=newest.number + 1)
 
 
 def _make_request_record(about: _About, response: str, capture: Capture) -> bytes:
