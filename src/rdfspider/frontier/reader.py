@@ -1,0 +1,253 @@
+"""One shard's frontier, looked at from outside: what is on record of a URL, of a host and of a robots.txt leaves.
+
+It is the frontier of one moment, whether a crawl uses it or not. Nothing is asked of that crawl, locked, or written to its
+folder.
+"""
+
+import heapq
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Self
+
+from msgspec import Struct
+
+from rdfspider.config import Config
+from rdfspider.errors import UsageError
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_host
+from rdfspider.frontier.keys import GIVEN_UP as GIVEN_UP_PLACE
+from rdfspider.frontier.keys import (
+    MAX_HOSTS,
+    WAITING,
+    from_url_id,
+    origin_of,
+    pack_host,
+    pack_meta,
+    pack_name,
+    pack_queue,
+    pack_row,
+    to_url_id,
+    unpack_place,
+    unpack_queue,
+)
+from rdfspider.frontier.ledger import SCHEDULED, decode_row, decode_url, to_entry
+from rdfspider.frontier.origins import decode_robots
+from rdfspider.frontier.patterns import find_pattern, read_patterns
+from rdfspider.frontier.queues import decode_entry
+from rdfspider.frontier.sieve import find_sequence
+from rdfspider.frontier.state import read_state
+from rdfspider.frontier.store import StoreView, has_store
+from rdfspider.records import RobotsState
+from rdfspider.urls import host_of
+
+_TABLES = ("urls", "ledger", "queue", "names", "hosts", "robots", "domains", "patterns", "meta")
+# Entries of a host's queue that are looked through for the place of a URL: a fraction of a second.
+_MAX_ENTRIES = 100_000
+# Names of hosts without an address, in words.
+_NO_ADDRESS = {"nxdomain": "there is no such name", "private": "its addresses are private"}
+
+
+class HostEntry(Struct, frozen=True):
+    """What is known of a host, and what it waits for."""
+
+    host: str
+    pages: int
+    structured: int
+    """Of these, those with structured data."""
+    quads: int
+    failed: int
+    """Exchanges that gave no answer or an error of the server."""
+    queued: int
+    """URLs to be fetched."""
+    wait_s: float
+    """Seconds before it may be asked again; 0 when it may be now, and where no time will do."""
+    reason: str
+    """Why it waits or is not asked at all, in words; empty where it does neither."""
+    status: str = ""
+    """given up, over budget, no address, or empty."""
+
+
+ORDERS: dict[str, Callable[[HostRecord], float]] = {
+    "pages": lambda record: record.pages,
+    "quads": lambda record: record.quads,
+    "errors": lambda record: record.failed,
+    "queue": lambda record: sum(record.queued.values()),
+}
+"""What hosts can be sorted by, besides their wait, which takes a clock."""
+
+
+class FrontierReader:
+    """A frontier as it was when this was made; a context manager."""
+
+    def __init__(self, folder: Path, config: Config, shard: int, clock: Clock | None = None) -> None:
+        self._config = config
+        self._shard = shard
+        self._clock = clock or Clock()
+        self._notes = tempfile.TemporaryDirectory(prefix="rdfspider-view-")
+        try:
+            self._store = StoreView(folder, Path(self._notes.name), _TABLES)
+        except BaseException:
+            self._notes.cleanup()
+            raise
+        self._tables = self._store.tables
+        try:
+            self._state = read_state(self._tables["meta"], self._clock)
+        except UsageError as error:
+            self.close()
+            raise UsageError(f"{folder} {error}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._tables = {}
+        self._store.close()
+        self._notes.cleanup()
+
+    def find(self, url: str) -> LedgerEntry | None:
+        """What is known of a URL; None when it was never seen."""
+        number = self._number_of(host_of(url))
+        if number is None or self._state is None:
+            return None
+        tables, salt = self._tables, self._state[0].salt
+        sequence = find_sequence(tables["urls"], tables["ledger"], salt, number, url)
+        return None if sequence is None else self.get(to_url_id(self._shard, number, sequence))
+
+    def get(self, url_id: int) -> LedgerEntry | None:
+        """What is known of the URL of an id of this shard; None when there is none."""
+        _, number, sequence = from_url_id(url_id)
+        value = self._tables["ledger"].get(pack_row(number, sequence))
+        return to_entry(decode_row(value), decode_url(value), url_id) if value else None
+
+    def find_place(self, url_id: int) -> tuple[int, int] | None:
+        """The priority of a scheduled URL in the queue of its host, and about how many of that host's URLs come before it.
+        None where it is in no queue, or too far behind to be counted."""
+        _, number, sequence = from_url_id(url_id)
+        value = self._tables["ledger"].get(pack_row(number, sequence))
+        row = decode_row(value) if value else None
+        if row is None or row.state != SCHEDULED:
+            return None
+        record = self._read_host(number)
+        before, entries_left = 0, _MAX_ENTRIES
+        for priority in sorted(record.queued):
+            order, offset = record.heads[priority]
+            lower, upper = pack_queue(number, priority, order), pack_queue(number, priority + 1, 0)
+            for key, stored in self._tables["queue"].iterate(lower, upper):
+                first, count, turn = decode_entry(stored)
+                passed = offset if unpack_queue(key)[2] == order else 0
+                if turn == row.turn and first <= sequence < first + count:
+                    return priority, before + max(sequence - first - passed, 0)
+                before += count - passed
+                entries_left -= 1
+                if not entries_left:
+                    return None
+        return None
+
+    def find_robots(self, url: str) -> RobotsState | None:
+        """What is known of the robots.txt for a URL; None before it was first asked for."""
+        number = self._number_of(host_of(url))
+        value = None if number is None else self._tables["robots"].get(pack_host(number) + origin_of(url).encode())
+        return decode_robots(value) if value else None
+
+    def find_trap(self, url: str) -> str:
+        """Why URLs like this one are hardly asked for any more, in words: they gave nothing new; empty where they are."""
+        number = self._number_of(host_of(url))
+        if number is None:
+            return ""
+        return read_patterns(self._tables["patterns"], number).explain_refusal(find_pattern(url))
+
+    def find_host(self, name: str) -> HostEntry | None:
+        """What is known of a host; None when none of its URLs was ever seen."""
+        number = self._number_of(name)
+        return None if number is None else self._describe(number, self._read_host(number))
+
+    def find_top_hosts(self, order: str, limit: int) -> list[tuple[float, HostEntry]]:
+        """The hosts that have most of something (`ORDERS`, or wait), and how much; at most so many, the first one first.
+        However many there are, only these are in memory."""
+        measure = ORDERS.get(order, self._left_s)
+        measured = ((measure(record), -number, record) for number, record in self._iterate_hosts())
+        top = heapq.nlargest(limit, measured, key=lambda entry: entry[:2])
+        return [(amount, self._describe(-number, record)) for amount, number, record in top]
+
+    def count_domain_pages(self, domain: str) -> int:
+        """Pages of a registrable domain."""
+        return int.from_bytes(self._tables["domains"].get(domain.encode()) or b"", "big")
+
+    def get_meta(self, key: str) -> bytes | None:
+        """A value that the frontier keeps for its caller; None where there is none."""
+        value: bytes | None = self._tables["meta"].get(pack_meta(key))
+        return value
+
+    def _number_of(self, name: str) -> int | None:
+        found = self._tables["names"].get(pack_name(name))
+        return int.from_bytes(found, "big") if found else None
+
+    def _read_host(self, number: int) -> HostRecord:
+        return decode_host(self._tables["hosts"].get(pack_host(number)))
+
+    def _iterate_hosts(self) -> Iterator[tuple[int, HostRecord]]:
+        for key, value in self._tables["hosts"].iterate(pack_host(0), pack_host(MAX_HOSTS)):
+            yield int.from_bytes(key, "big"), decode_host(value)
+
+    def _left_s(self, record: HostRecord) -> float:
+        """Seconds before a host may be asked again, by its clock and by where it waits."""
+        pace = self._config.frontier
+        calendar = self._state[1] if self._state else None
+        left_s = calendar.wait_s(record.last_request, record.gap_s, pace.delay_s) if calendar else 0.0
+        if record.place and record.place[0] in (WAITING, GIVEN_UP_PLACE):
+            longest_s = 2 * max(pace.max_wait_s, pace.max_backoff_s, pace.give_up_s)
+            left_s = max(left_s, self._clock.left_s(unpack_place(record.place)[1] / 1000, longest_s))
+        return left_s
+
+    def _describe(self, number: int, record: HostRecord) -> HostEntry:
+        wait_s = self._left_s(record)
+        failure = record.addresses.failure if record.addresses else ""
+        status, reason = "", (record.wait_reason or "the usual delay") if wait_s else ""
+        unreachable = self._find_unreachable(number) if record.errors or record.status == GIVEN_UP else None
+        if unreachable:
+            wait_s = max(wait_s, unreachable[0])
+            reason = unreachable[1]
+        if record.status == OVER_BUDGET:
+            status, wait_s, reason = "over budget", 0.0, "over budget: it has all the pages that it may have"
+        elif record.status == GIVEN_UP:
+            status, reason = "given up", f"given up: {reason or 'it does not answer'}"
+        elif failure in _NO_ADDRESS:
+            status, wait_s, reason = "no address", 0.0, _NO_ADDRESS[failure]
+        elif not reason and record.queued and record.addresses is None:
+            reason = "its address is not known yet"
+        if record.mirror_of:
+            reason = "; ".join(filter(None, (reason, f"mirror of {record.mirror_of}")))
+        return HostEntry(
+            record.name,
+            record.pages,
+            record.structured,
+            record.quads,
+            record.failed,
+            sum(record.queued.values()),
+            round(wait_s, 3),
+            reason,
+            status,
+        )
+
+    def _find_unreachable(self, number: int) -> tuple[float, str] | None:
+        """How long a host waits because of a robots.txt, and why; None where some origin of it can be asked for pages."""
+        found: list[tuple[float, str]] = []
+        for key, value in self._tables["robots"].iterate(pack_host(number), pack_host(number + 1)):
+            state = decode_robots(value)
+            if state.rule != "unreachable":
+                return None
+            origin = key[len(pack_host(number)) :].decode()
+            left_s = max(state.expires - self._clock.now(), 0.0)
+            found.append((left_s, f"robots.txt of {origin} cannot be had ({state.reason})"))
+        return min(found, default=None)
+
+
+def open_reader(folder: Path, config: Config, shard: int) -> FrontierReader | None:
+    """A look at a shard's frontier; None where that was not begun yet."""
+    return FrontierReader(folder, config, shard) if has_store(folder) else None
