@@ -1,0 +1,93 @@
+"""`rdfspider import`: WARC files of others in, their pages as part of a crawl out."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
+from rdfspider.run.crawl import Crawl
+from rdfspider.run.folder.settings import Asked
+from rdfspider.run.folder.status import Status
+from rdfspider.run.importer import Report
+from rdfspider.run.imports import find_archives
+
+_LINE_EVERY_S = 5.0
+_DAMAGES_SHOWN = 5
+
+
+def import_archives(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="WARC...", help="WARC files, patterns, or folders with such files.", show_default=False),
+    ],
+    *,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--dir", metavar="DIR", help="The folder of the crawl; made where it is missing.", show_default=False
+        ),
+    ],
+    shards: Annotated[
+        str | None, typer.Option(metavar="N", help="Processes; by default one a core. Fixed when a crawl is created.")
+    ] = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(metavar="structured|all|none", help="Which pages to keep as they are, besides what they state."),
+    ] = None,
+) -> None:
+    """Take the pages of WARC files, such as Common Crawl's, into a crawl, as if it had fetched them.
+
+    Nothing is fetched, and links are kept but not followed. What was cut off goes on where it was when the same command is run
+    again; pages that the crawl has already, as new or newer, are passed over.
+    """
+    given = {"crawl.shards": shards, "archive.keep": archive}
+    flags = {"crawl.shards": "--shards", "archive.keep": "--archive"}
+    asked = {name: Asked(value, flags[name]) for name, value in given.items() if value is not None}
+    # Before a folder is made for them.
+    find_archives(sources)
+    progress = _Progress()
+    with show_log():
+        status, reports = Crawl.create_for_import(folder, **asked).import_archives(sources, progress.show)
+    for line in write_import(status, reports):
+        show(line)
+    if status.state == "stopped":
+        say("stopped; run the same command to go on")
+    raise typer.Exit(EXIT_CODES.get(status.reason, 0))
+
+
+class _Progress:
+    """A line now and then."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _LINE_EVERY_S
+
+    def show(self, status: Status, reports: Sequence[Report]) -> None:
+        """Take how it goes."""
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _LINE_EVERY_S
+            pages = sum(report.imported for report in reports)
+            read_bytes = min((report.read_bytes for report in reports), default=0)
+            speed = pages / max(status.run_s, 1)
+            show(f"{status.run_s:.0f} s  {pages:,} pages  {speed:.0f} pages/s  {read_bytes / 1e6:,.0f} MB read")
+
+
+def write_import(status: Status, reports: Sequence[Report]) -> list[str]:
+    """What was imported, in a few lines."""
+    pages = sum(report.imported for report in reports)
+    known = sum(report.known for report in reports)
+    speed = pages / max(status.run_s, 0.001)
+    lines = [f"imported    {pages:,} pages in {status.run_s:.1f} s ({speed:.0f} pages/s)"]
+    if known:
+        lines.append(f"passed over {known:,} pages that were there, as new or newer")
+    totals = status.totals
+    lines.append(f"in all      {totals.pages:,} pages, {totals.structured:,} with data, {totals.quads:,} quads")
+    # Every shard reads all files, and so finds all damage.
+    worst = max(reports, key=lambda report: report.damage_count, default=None)
+    if worst:
+        lines += worst.damages[:_DAMAGES_SHOWN]
+        if worst.damage_count > _DAMAGES_SHOWN:
+            lines.append(f"… and {worst.damage_count - _DAMAGES_SHOWN:,} more records that could not be read")
+    return lines

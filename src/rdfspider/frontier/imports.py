@@ -1,0 +1,83 @@
+"""Pages that were not fetched here but read from archives of others: they enter the ledger as done, and no queue."""
+
+from rdfspider.errors import UsageError
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.hosts import Hosts
+from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row
+from rdfspider.frontier.ledger import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row
+from rdfspider.frontier.sieve import Sieve
+from rdfspider.records import Discovered, Verdict
+
+FOUND_AS = "import"
+
+
+class Imports:
+    """Stages rows of the ledger for pages that came from elsewhere."""
+
+    def __init__(self, ledger: Ledger, sieve: Sieve, hosts: Hosts, counts: Counts, clock: Clock) -> None:
+        self._ledger = ledger
+        self._sieve = sieve
+        self._hosts = hosts
+        self._counts = counts
+        self._clock = clock
+
+    def has_since(self, url: str, captured: float) -> bool:
+        """Whether a capture of a URL is on record that is as new as this time, as far as is committed."""
+        found = self._sieve.find(url)
+        return found is not None and self._ledger.read(pack_row(*found))[0].captured >= captured
+
+    def record(
+        self,
+        url: str,
+        verdict: Verdict,
+        *,
+        digest: str,
+        etag: str,
+        last_modified: str,
+        captured: float,
+        body_bytes: int,
+        quads: int,
+        position: tuple[str, int],
+    ) -> None:
+        """Stage what is known of a page now; the arguments are those of `Frontier.record`. No URL may come twice between two
+        commits."""
+        found = self._sieve.find(url)
+        row = self._ledger.read(pack_row(*found))[0] if found else Row(0, 0, FOUND_AS)
+        row.etag, row.last_modified, row.digest, row.captured = etag, last_modified, digest, captured
+        row.segment, row.offset = position
+        number, sequence = found or self._add(url)
+        if found and row.state == SCHEDULED:
+            # It stays where it is: its queue counts on it, and a newer capture is what a crawl is for.
+            self._ledger.put(pack_row(number, sequence), row, url)
+            return
+        counts = self._counts
+        counts.failed -= row.state == FAILED
+        counts.disallowed -= row.state == DISALLOWED
+        counts.done += row.state != DONE
+        row.state, row.quads, row.decided = DONE, quads, self._clock.now()
+        row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, "", verdict.rule
+        self._ledger.put(pack_row(number, sequence), row, url)
+        self._count(number, quads, body_bytes)
+
+    def _add(self, url: str) -> tuple[int, int]:
+        """Host number and sequence of a URL that is new."""
+        (new,) = self._sieve.sift([Discovered(url, found_as=FOUND_AS)], 0)[0]
+        record = new.host.record
+        if record.next_sequence >= MAX_SEQUENCE:
+            raise UsageError(f"{record.name} has more URLs than a crawl can hold")
+        self._sieve.put(new.keys, record.next_sequence)
+        record.next_sequence += 1
+        self._counts.known += 1
+        return new.host.number, record.next_sequence - 1
+
+    def _count(self, number: int, quads: int, body_bytes: int) -> None:
+        host, counts = self._hosts.get(number), self._counts
+        counts.pages += 1
+        counts.structured += bool(quads)
+        counts.quads += quads
+        counts.body_bytes += body_bytes
+        host.record.structured += bool(quads)
+        host.record.quads += quads
+        self._hosts.count_page(host, 1)
+        self._hosts.mark_changed(host)

@@ -1,0 +1,238 @@
+"""The state of a crawl in words: a Status enters, lines that people read, and may paste elsewhere, leave."""
+
+import glob
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from rdfspider.run.folder.layout import read_first_seed
+from rdfspider.run.folder.status import Status, Totals, count_pages
+
+_COUNTS_SHOWN = 8
+_PROBLEMS_SHOWN = 5
+_NAME_CHARS = 60
+# A shard beats every second; one that has not for so long is busy with something, stopped, or being started again.
+_SILENT_S = 5.0
+_PAGES = "shards/*/warc/*-pages-*.warc.gz"
+
+REASONS = {
+    "finished": "nothing is left to fetch",
+    "pages": "the limit of pages is reached",
+    "bytes": "the limit of bytes is reached",
+    "time": "the limit of time is reached",
+    "asked": "asked to stop",
+    "halted": "asked to stop at once",
+    "interrupted": "interrupted",
+    "terminated": "terminated",
+    "gone": "its process is gone",
+}
+"""Why a crawl no longer runs, as `Status.reason` names it; another text is an error that ended it."""
+
+PREFIXES = {
+    "http://schema.org/": "schema",
+    "https://schema.org/": "schema",
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf",
+    "http://www.w3.org/2000/01/rdf-schema#": "rdfs",
+    "http://www.w3.org/2002/07/owl#": "owl",
+    "http://www.w3.org/2004/02/skos/core#": "skos",
+    "http://www.w3.org/2006/vcard/ns#": "vcard",
+    "http://www.w3.org/ns/dcat#": "dcat",
+    "http://www.w3.org/ns/prov#": "prov",
+    "http://www.w3.org/ns/org#": "org",
+    "http://www.w3.org/ns/rdfa#": "rdfa",
+    "http://www.w3.org/1999/xhtml/vocab#": "xhv",
+    "http://www.w3.org/2002/12/cal/icaltzd#": "ical",
+    "http://www.w3.org/2003/01/geo/wgs84_pos#": "geo",
+    "https://www.w3.org/ns/activitystreams#": "as",
+    "http://xmlns.com/foaf/0.1/": "foaf",
+    "http://purl.org/dc/terms/": "dcterms",
+    "http://purl.org/dc/elements/1.1/": "dc",
+    "http://purl.org/rss/1.0/": "rss",
+    "http://purl.org/rss/1.0/modules/content/": "content",
+    "http://purl.org/goodrelations/v1#": "gr",
+    "http://purl.org/ontology/bibo/": "bibo",
+    "http://purl.org/vocab/frbr/core#": "frbr",
+    "http://rdfs.org/sioc/ns#": "sioc",
+    "http://rdfs.org/ns/void#": "void",
+    "http://creativecommons.org/ns#": "cc",
+    "http://ogp.me/ns#": "og",
+    "https://ogp.me/ns#": "og",
+    "http://ogp.me/ns/article#": "article",
+    "http://ogp.me/ns/fb#": "fb",
+    "http://usefulinc.com/ns/doap#": "doap",
+    "http://data-vocabulary.org/": "dv",
+    "http://rdf.data-vocabulary.org/#": "dv",
+    "http://dbpedia.org/ontology/": "dbo",
+    "http://www.wikidata.org/entity/": "wd",
+    "http://www.wikidata.org/prop/direct/": "wdt",
+    "http://microformats.org/wiki/": "mf",
+}
+"""Namespaces that people know by these names."""
+
+
+def write_line(status: Status) -> str:
+    """One line on how it goes."""
+    totals = status.totals
+    parts = (
+        write_duration(status.run_s),
+        f"{totals.pages:,} pages",
+        f"{status.pages_s:.1f} pages/s",
+        f"{status.bytes_s / 1e6:.2f} MB/s",
+        f"known {totals.known:,}",
+        f"queue {totals.scheduled:,}",
+        f"hosts {totals.hosts:,}",
+        f"errors {sum(totals.errors.values()):,}{f' ({write_counts(totals.errors, 2)})' if totals.errors else ''}",
+    )
+    mark = "" if status.state == "running" else f"  {write_state(status)}"
+    held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
+    return "  ".join(parts) + mark + held
+
+
+def write_summary(status: Status) -> list[str]:
+    """What became of the crawl, in a few lines: first of all its runs, then of this one."""
+    if status.state == "new":
+        return ["new: it has not run yet"]
+    totals = status.totals
+    lines = [
+        f"{write_state(status)}, after {write_duration(status.elapsed_s)}",
+        _write_pages(totals),
+        f"quads       {totals.quads:,}{f': {write_counts(totals.quads_by_syntax)}' if totals.quads_by_syntax else ''}",
+    ]
+    if totals.types:
+        lines.append(f"types       {write_names(totals.types)}")
+    if totals.properties:
+        lines.append(f"properties  {write_names(totals.properties)}")
+    if totals.problems:
+        problems = write_counts(totals.problems, _PROBLEMS_SHOWN)
+        lines.append(f"problems    {sum(totals.problems.values()):,}: {problems}")
+    lines += [
+        f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed{_write_failures(totals)}, "
+        f"{totals.disallowed:,} disallowed, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
+        f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
+    ]
+    if status.limits:
+        lines.append(f"limits      {', '.join(f'{name} {limit:,.15g}' for name, limit in status.limits.items())}")
+    if status.started:
+        speed = count_pages(totals) / max(status.run_s, 1)
+        lines.append(f"this run    {write_duration(status.run_s)}, {speed:.1f} pages/s")
+    outcomes = (("answers", totals.statuses), ("errors", totals.errors), ("turned away", totals.turned_away))
+    for name, counts in outcomes:
+        if counts:
+            lines.append(f"  {name:<9} {sum(counts.values()):,}: {write_counts(counts)}")
+    return lines
+
+
+def write_place(status: Status, folder: Path) -> list[str]:
+    """Where the crawl is, and three commands to try next."""
+    lines = [f"folder      {folder}, {status.totals.archive_bytes / 1e6:,.1f} MB in WARC files"]
+    for number, command in enumerate(_choose_commands(status, folder)):
+        lines.append(f"{'' if number else 'try next':<11} {command}")
+    return lines
+
+
+def warn_of_nothing(status: Status) -> str:
+    """What a person should know of a crawl that has ended without a single page; empty where there is nothing to say."""
+    totals = status.totals
+    if status.state != "ended" or totals.pages:
+        return ""
+    reasons = {**totals.statuses, **totals.errors}
+    if totals.disallowed:
+        reasons["disallowed"] = totals.disallowed
+    return f"not a single page could be fetched from any seed{f' ({write_counts(reasons)})' if reasons else ''}"
+
+
+def write_shards(status: Status, now: float) -> list[str]:
+    """What each shard last said of itself, a line each; of one that is over, without what only a living process has."""
+    return [
+        f"shard {beat.shard:<5} {beat.state if status.is_over or now - beat.time < _SILENT_S else 'silent'}"
+        f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
+        f"{beat.memory_used_bytes / 1e6:,.0f} MB of {beat.memory_total_bytes / 1e6:,.0f} MB "
+        f"({beat.memory_free_bytes / 1e6:,.0f} MB free), "
+        f"{'' if status.is_over else f'CPU {beat.cpu_percent:.0f} %, {beat.connections} connections, '}"
+        f"{beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
+        for beat in status.shards
+    ]
+
+
+def write_state(status: Status) -> str:
+    """In which state it is, and why."""
+    return f"{status.state}: {REASONS.get(status.reason, status.reason)}" if status.reason else status.state
+
+
+def write_counts(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
+    """The most frequent ones."""
+    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+    return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > most else "")
+
+
+def write_names(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
+    """The most frequent types or properties, in short names."""
+    by_name: dict[str, int] = {}
+    for iri, count in counts.items():
+        # schema.org is written with http and with https, and meant once.
+        name = shorten_name(iri)
+        by_name[name] = by_name.get(name, 0) + count
+    return write_counts(by_name, most)
+
+
+def shorten_name(iri: str) -> str:
+    """An IRI as `prefix:name` where its namespace is well known; else as it is, without its middle where it is long."""
+    end = max(iri.rfind("#"), iri.rfind("/")) + 1
+    prefix = PREFIXES.get(iri[:end])
+    name = clean_text(f"{prefix}:{iri[end:]}" if prefix and iri[end:] else iri)
+    half = _NAME_CHARS // 2
+    return name if len(name) <= _NAME_CHARS else f"{name[:half]}…{name[-half + 1 :]}"
+
+
+def clean_text(text: str) -> str:
+    """Text of the web as a terminal may show it: without control characters, and without those that turn its direction."""
+    return text if text.isprintable() else "".join(mark if mark.isprintable() else " " for mark in text)
+
+
+def write_duration(seconds: float) -> str:
+    """Minutes and seconds, and hours where there are any."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _write_pages(totals: Totals) -> str:
+    parts = [f"pages       {totals.pages:,} ({totals.body_bytes / 1e6:,.1f} MB)"]
+    if totals.pages:
+        parts[0] += f" of {totals.sites:,} {'site' if totals.sites == 1 else 'sites'}"
+        parts.append(f"{totals.structured:,} with structured data ({100 * totals.structured / totals.pages:.0f} %)")
+    if totals.duplicates:
+        parts.append(f"{totals.duplicates:,} duplicates")
+    return ", ".join(parts)
+
+
+def _write_failures(totals: Totals) -> str:
+    """Why URLs failed, as far as this run knows."""
+    if not totals.failures:
+        return ""
+    is_all = sum(totals.failures.values()) == totals.failed
+    return f" ({'' if is_all else 'in this run '}{write_counts(totals.failures)})"
+
+
+def _write_waiting(totals: Totals) -> str:
+    """Of the URLs to fetch, those that a crawl does not wait for."""
+    parts = []
+    if totals.over_budget:
+        parts.append(f"{totals.over_budget:,} over the budget of their host or domain")
+    if totals.scheduled_given_up:
+        parts.append(f"{totals.scheduled_given_up:,} on hosts that do not answer; run the crawl again later")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _choose_commands(status: Status, folder: Path) -> list[str]:
+    """What is true of this folder: where no page was kept as it came, none can be read again."""
+    where = f"--dir {shlex.quote(str(folder))}"
+    has_pages = next(folder.glob(_PAGES), None) is not None
+    pages = shlex.quote(f"{glob.escape(str(folder))}/{_PAGES}")
+    finds = status.totals.finds
+    url = finds[-1].url if finds else read_first_seed(folder)
+    return [
+        f"rdfspider extract {pages} --output data.nq" if has_pages else f"rdfspider status {where} --json",
+        f"rdfspider hosts {where}",
+        *([f"rdfspider why {shlex.quote(url)} {where}"] if url else []),
+    ]

@@ -1,0 +1,237 @@
+"""One shard's share of archives from elsewhere: WARC files in, the pages of this shard's hosts out, as if it had fetched them.
+
+Each shard reads all files and takes what is its own, so that shards need not speak to each other. Groups of pages are made
+durable as those of a crawl are, with how far each file was read; a process that is killed goes on there. Started by
+`run/imports.py`, with its order on stdin; how it goes are lines of JSON on stdout.
+"""
+
+import asyncio
+import pickle
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from xxhash import xxh3_64_hexdigest
+
+from rdfspider.archive.reader import Archived, Damage, read_captures
+from rdfspider.config import Config
+from rdfspider.domains import Domains
+from rdfspider.errors import UsageError
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Capture, Extraction, Judgement, Lease, Verdict
+from rdfspider.run.archives import WARC_LENGTHS, open_archive
+from rdfspider.run.commits import count_quads
+from rdfspider.run.folder.layout import load_domains, shard_folder
+from rdfspider.run.heartbeat import Meter, make_beat
+from rdfspider.run.heavy import LARGE_PAGE_BYTES, LargePages
+from rdfspider.run.judgement import apply_judgement, judge_wishes
+from rdfspider.run.peers.messages import Beat
+from rdfspider.run.pipeline import extract_from
+from rdfspider.run.survey import Survey
+from rdfspider.run.suspects import Suspects
+from rdfspider.urls import host_of, normalise_url
+
+# Bytes of bodies that are made durable together at most.
+_GROUP_BYTES = 16 * 1024 * 1024
+_TELL_S = 1.0
+_MAX_DAMAGES = 100
+
+
+class ImportOrder(NamedTuple):
+    """What an importer must know."""
+
+    number: int
+    folder: Path
+    config: Config
+    paths: tuple[Path, ...]
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How an import goes in one shard."""
+
+    beat: Beat
+    imported: int = 0
+    """Pages that were put into the archive by this run."""
+    known: int = 0
+    """Pages that were there already, as new or newer."""
+    damages: tuple[str, ...] = ()
+    """What could not be read, a line each, the first ones; the same for every shard."""
+    damage_count: int = 0
+    read_bytes: int = 0
+    """How far all files were read."""
+    is_done: bool = False
+
+
+class _Taken(NamedTuple):
+    lease: Lease
+    verdict: Verdict
+    capture: Capture
+    extraction: Extraction
+    judgement: Judgement
+
+
+class Importer:
+    """Takes the pages of one shard out of archives."""
+
+    def __init__(self, order: ImportOrder, domains: Domains) -> None:
+        self._order = order
+        self._config = order.config
+        self._domains = domains
+        self._folder = shard_folder(order.folder, order.number)
+        self._meter = Meter()
+        self._frontier = Frontier(self._folder / "frontier", order.config, domains, order.number)
+        self._archive = open_archive(order.number, self._folder, order.config, self._frontier)
+        self._survey = Survey(self._frontier)
+        self._large_pages = LargePages(order.config.run)
+        self._suspects = Suspects(self._folder)
+        self._group: dict[str, _Taken] = {}
+        self._group_bytes = 0
+        self._imported = self._known = self._read_bytes = 0
+        self._damages: list[str] = []
+        self._damage_count = 0
+        self._next_report = 0.0
+
+    async def run(self) -> None:
+        """Read all files, from where an earlier import of them was."""
+        for path in self._order.paths:
+            await self._import(path)
+        self._tell(is_done=True)
+        self._large_pages.close()
+        self._suspects.close()
+        self._archive.close()
+        self._frontier.close()
+
+    async def _import(self, path: Path) -> None:
+        size = path.stat().st_size
+        mark = f"import/{xxh3_64_hexdigest(f'{path.name} {size}'.encode())}"
+        done = int(self._frontier.get_meta(mark) or 0)
+        start_bytes, position = self._read_bytes, done
+        if done < size:
+            for found in self._read(path, done):
+                position = found.position
+                await self._take(found.capture)
+                if len(self._group) >= self._config.run.group_pages or self._group_bytes >= _GROUP_BYTES:
+                    # The last page is read again by the next process, and found to be known.
+                    self._commit(mark, position)
+                self._read_bytes = start_bytes + position
+                self._tell()
+        self._commit(mark, size)
+        self._read_bytes = start_bytes + size
+
+    def _read(self, path: Path, start: int) -> Iterator[Archived]:
+        for found in read_captures(path, start, limit=self._config.extract.max_body_bytes):
+            if isinstance(found, Damage):
+                self._damage_count += 1
+                if len(self._damages) < _MAX_DAMAGES:
+                    self._damages.append(f"{path}: the record at byte {found.offset} was passed over: {found.reason}")
+            else:
+                yield found
+
+    async def _take(self, capture: Capture) -> None:
+        """Extract a page, if its host is this shard's, and the archive has no capture of it that is as new."""
+        url = normalise_url(capture.page.url)
+        if url is None or self._domains.shard(host := host_of(url)) != self._order.number:
+            return
+        if self._frontier.imports.has_since(url, capture.started):
+            self._known += 1
+            return
+        earlier = self._group.get(url)
+        if earlier is not None and earlier.capture.started >= capture.started:
+            self._known += 1
+            return
+        page = replace(capture.page, url=url)
+        if len(page.body) > LARGE_PAGE_BYTES or self._suspects.has(page.url):
+            extraction = await self._large_pages.extract(page, self._config.extract)
+        else:
+            with self._suspects.watch(page.url):
+                extraction = extract_from(page, self._config.extract)
+        judgement = judge_wishes(capture, extraction, time.time())
+        verdict = Verdict("done", "imported", capture.status)
+        verdict, extraction = apply_judgement(verdict, extraction, judgement)
+        self._meter.count(host, verdict, capture)
+        self._group[url] = _Taken(
+            Lease("page", host, 0, url, found_as="import"), verdict, replace(capture, page=page), extraction, judgement
+        )
+        self._group_bytes += len(page.body)
+
+    def _commit(self, mark: str, position: int) -> None:
+        """Make the group durable: WARC first, then the frontier, then readers are told; and with it how far the file was read."""
+        archive, frontier = self._archive, self._frontier
+        if full := archive.find_full(self._config.run.min_free_bytes):
+            raise UsageError(
+                f"less than {self._config.run.min_free_bytes // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}; "
+                "make room and run the same command again"
+            )
+        taken = list(self._group.values())
+        written = [
+            archive.write_outcome(item.lease, item.verdict, item.capture, item.extraction, judgement=item.judgement)
+            for item in taken
+        ]
+        archive.flush()
+        lengths = archive.positions()
+        archive.sync()
+        for item, record in zip(taken, written, strict=True):
+            frontier.imports.record(
+                item.lease.url,
+                item.verdict,
+                digest=record.digest,
+                etag=item.capture.header("etag"),
+                last_modified=item.capture.header("last-modified"),
+                captured=item.capture.started,
+                body_bytes=len(item.capture.page.body),
+                quads=count_quads(item.extraction),
+                position=record.position,
+            )
+        frontier.put_meta(WARC_LENGTHS, msgspec.msgpack.encode(lengths))
+        frontier.put_meta(mark, str(position).encode())
+        self._survey.add((item.extraction for item in taken), time.time())
+        self._survey.stage(float("inf"))
+        frontier.commit()
+        frontier.sync()
+        archive.publish()
+        self._imported += len(taken)
+        self._group.clear()
+        self._group_bytes = 0
+
+    def _tell(self, *, is_done: bool = False) -> None:
+        """A line for the parent, every second."""
+        if not is_done and time.monotonic() < self._next_report:
+            return
+        self._next_report = time.monotonic() + _TELL_S
+        archive_bytes = sum(self._archive.positions().values())
+        beat = make_beat(
+            self._order.number,
+            self._archive.free_bytes,
+            self._frontier,
+            self._meter,
+            self._survey,
+            archive_bytes,
+            is_done,
+            "running",
+            "",
+            0,
+        )
+        report = Report(
+            beat, self._imported, self._known, tuple(self._damages), self._damage_count, self._read_bytes, is_done
+        )
+        sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def main() -> None:
+    """Run an importer."""
+    order: ImportOrder = pickle.load(sys.stdin.buffer)
+    domains = load_domains(order.folder, order.config.crawl.shards)
+    try:
+        asyncio.run(Importer(order, domains).run())
+    except (UsageError, OSError) as error:
+        sys.stderr.write(f"rdfspider: {error}\n")
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

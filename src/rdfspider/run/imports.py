@@ -1,0 +1,136 @@
+"""Archives of others become part of a crawl: a process a shard, and their sum in this one."""
+
+import asyncio
+import glob
+import logging
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from rdfspider.archive.reader import is_archive, split_archive
+from rdfspider.config import Config
+from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.run.folder.status import Status, end_shards, read_status, sum_beats, write_status
+from rdfspider.run.importer import ImportOrder, Report
+
+_log = logging.getLogger(__name__)
+
+# A page that a native library dies of is taken by a helper in the next life of its shard; more deaths than pages of that kind
+# that anybody has seen in one archive mean something else.
+_MAX_LIVES = 20
+_LINE_BYTES = 16 * 1024 * 1024
+
+_REASONS = {int(signal.SIGINT): "interrupted", int(signal.SIGTERM): "terminated"}
+
+Progress = Callable[[Status, Sequence[Report]], None]
+
+
+def find_archives(sources: Sequence[str]) -> list[Path]:
+    """The WARC files that a person means: files, patterns and folders; UsageError where one is none."""
+    found: dict[Path, None] = {}
+    for source in sources:
+        path = Path(source)
+        if path.is_dir():
+            paths = sorted(inner for inner in path.rglob("*") if is_archive(inner) and inner.is_file())
+        elif path.exists():
+            paths = [path]
+        else:
+            paths = sorted(Path(match) for match in glob.glob(source, recursive=True))  # noqa: PTH207 - as `extract` does
+        if not paths:
+            raise UsageError(f"{source}: no WARC file is there")
+        for inner in paths:
+            # Opens it, and complains where no record is in it.
+            split_archive(inner, 1 << 62)
+            found[inner.absolute()] = None
+    return list(found)
+
+
+def run_import(
+    folder: Path, config: Config, paths: Sequence[Path], on_progress: Progress
+) -> tuple[Status, list[Report]]:
+    """Import all pages of the archives; the caller holds the folder's lock. Going on where it was cut off is done by itself."""
+    return asyncio.run(_Import(folder, config, tuple(paths), on_progress).run())
+
+
+class _Import:
+    def __init__(self, folder: Path, config: Config, paths: tuple[Path, ...], on_progress: Progress) -> None:
+        self._folder = folder
+        self._config = config
+        self._paths = paths
+        self._on_progress = on_progress
+        self._previous = {beat.shard: beat for beat in read_status(folder).shards}
+        self._elapsed_s = read_status(folder).elapsed_s
+        self._started = time.time()
+        self._reports: dict[int, Report] = {}
+        self._processes: set[asyncio.subprocess.Process] = set()
+        self._signal = 0
+
+    async def run(self) -> tuple[Status, list[Report]]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop, number)
+        await asyncio.gather(*(self._keep_alive(number) for number in range(self._config.crawl.shards)))
+        reason = _REASONS.get(self._signal, "finished")
+        status = end_shards(self._make_status("stopped" if self._signal else "ended", reason))
+        write_status(self._folder, status)
+        return status, [self._reports[number] for number in sorted(self._reports)]
+
+    async def _keep_alive(self, number: int) -> None:
+        for _ in range(_MAX_LIVES):
+            code = await self._run_process(number)
+            if self._signal or (code == 0 and self._reports[number].is_done):
+                return
+            if code == 2:
+                raise RdfspiderError("the import has ended early; what was imported is kept")
+            _log.warning("the import of shard %d has ended with code %d; it goes on", number, code)
+        raise RdfspiderError(f"the import of shard {number} has failed {_MAX_LIVES} times")
+
+    async def _run_process(self, number: int) -> int:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "rdfspider.run.importer",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=_LINE_BYTES,
+            start_new_session=True,  # Ctrl-C reaches the parent alone, which tells them.
+        )
+        self._processes.add(process)
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(pickle.dumps(ImportOrder(number, self._folder, self._config, self._paths)))
+        process.stdin.close()
+        async for line in process.stdout:
+            self._reports[number] = msgspec.json.decode(line, type=Report)
+            status = self._make_status("running", "")
+            write_status(self._folder, status)
+            self._on_progress(status, list(self._reports.values()))
+        self._processes.discard(process)
+        return await process.wait()
+
+    def _stop(self, number: int) -> None:
+        """What is not durable is imported by the next run of the same command."""
+        self._signal = self._signal or number
+        for process in self._processes:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+    def _make_status(self, state: str, reason: str) -> Status:
+        beats = self._previous | {number: report.beat for number, report in self._reports.items()}
+        known = tuple(beats[number] for number in sorted(beats))
+        run_s = time.time() - self._started
+        return Status(
+            state=state,
+            reason=reason,
+            started=self._started,
+            updated=time.time(),
+            run_s=run_s,
+            elapsed_s=self._elapsed_s + run_s,
+            totals=sum_beats(known),
+            shards=known,
+        )
