@@ -64,7 +64,8 @@ def quick(web: Web) -> list[str]:
         (["a.b", "--dir", "D", "--archive", "x"], "--archive x: not allowed; it may be one of structured, all, none"),
         (
             ["a.b", "--dir", "D", "--include", "a", "--include", "("],
-            "--include (: not allowed; it may be a regular expression of Python; what is wrong with this one: missing )",
+            "--include (: not allowed; it may be a regular expression of RE2, which has no lookaround and no backreferences; "
+            "what is wrong with this one: missing )",
         ),
         (
             ["a.b", "--dir", "D", "--resolve", "x"],
@@ -118,8 +119,9 @@ def test_a_crawl_ends_by_itself(run: Run, web: Web, tmp_path: Path) -> None:
     first, *_, last = err.splitlines()
     assert first.startswith("rdfspider: without --contact nobody can reach you")
     assert err.count("ended: nothing is left to fetch, after 0:") == 1
-    assert "pages       20 (" in err
-    assert last.startswith("  quads     ")
+    assert "pages       20 (" in err and " of 2 sites, 20 with structured data (100 %)" in err
+    assert "types       schema:Thing 20" in err
+    assert last == f"            rdfspider why {read_status(folder).totals.finds[-1].url} --dir {folder}"
     # The status is there after the end, for people and for machines.
     code, out, err = run("status", "--dir", folder)
     assert (code, err) == (0, "")

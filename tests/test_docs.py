@@ -39,10 +39,10 @@ def examples(document: str, language: str) -> list[str]:
     return [text for kind, text in BLOCK.findall((ROOT / document).read_text()) if kind == language]
 
 
-def commands() -> list[tuple[str, str]]:
-    """The README's commands, each with the output that it shows ("" where it shows none)."""
+def commands(document: str = "README.md") -> list[tuple[str, str]]:
+    """The commands of a document, each with the output that it shows ("" where it shows none)."""
     found = []
-    for block in examples("README.md", "console"):
+    for block in examples(document, "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             found.append((command, output))
@@ -139,6 +139,25 @@ def test_the_readme_crawl_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mycrawl").rename("first")
     check_example(crawls)
+
+
+@pytest.mark.usefixtures("example_org")
+def test_every_command_of_the_guide_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    for command, _ in commands("docs/guide.md"):
+        if command.startswith("pip install"):
+            # The README's test does.
+            continue
+        if command.startswith("rdfspider import archives"):
+            (tmp_path / "archives").mkdir()
+            for path in tmp_path.glob("mysite/shards/*/warc/*-pages-*.warc.gz"):
+                shutil.copy(path, tmp_path / "archives")
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    assert b"http://schema.org/price" in (tmp_path / "mysite.nq").read_bytes()
+    (example,) = examples("docs/guide.md", "python")
+    monkeypatch.chdir(tmp_path)
+    check_example(example)
 
 
 def test_every_setting_says_why() -> None:

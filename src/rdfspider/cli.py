@@ -12,18 +12,26 @@ from typing import Annotated
 import typer
 
 from rdfspider import __version__
+from rdfspider.commands import filter as filters
+from rdfspider.commands.add import add
 from rdfspider.commands.control import pause, resume, status, stop
 from rdfspider.commands.crawl import crawl
+from rdfspider.commands.demo import demo
 from rdfspider.commands.extract import extract
+from rdfspider.commands.hosts import hosts
+from rdfspider.commands.imports import import_archives
+from rdfspider.commands.why import why
 from rdfspider.errors import RdfspiderError, UsageError
 
 # What typer raises for flags that are wrong in any way; it has no public name for the class.
 _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-_COMMANDS = {command.__name__: command for command in (extract, crawl, status, pause, resume, stop)}
+_COMMANDS = {command.__name__: command for command in (extract, crawl, demo, status, pause, resume, stop, add, why, hosts)}
 for command in _COMMANDS.values():
     app.command()(command)
+app.command("import")(import_archives)
+app.add_typer(filters.app)
 
 
 def main() -> None:

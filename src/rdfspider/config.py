@@ -205,8 +205,6 @@ class FrontierConfig:
     """Redirects in a row; browsers stop at 20, honest chains are shorter than 5."""
     seen_cache: int = 1_000_000
     """Fingerprints of recent URLs in memory (8 bytes each): most links of a page were seen just before."""
-    block_cache_bytes: int = 64 * 1024 * 1024
-    """Memory for blocks of the tables on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +219,6 @@ class FetchConfig:
     """Seconds for the connection, with TLS."""
     first_byte_timeout_s: float = 30.0
     """Seconds from the request to the first byte of the answer."""
-    slow_bytes_s: int = 100
-    """A body that comes slower than this for half a minute is given up."""
     timeout_s: float = 180.0
     """Seconds for an exchange in all."""
     max_body_bytes: int = 16 * 1024 * 1024
@@ -255,8 +251,6 @@ class RunConfig:
 
     group_pages: int = 32
     """Pages that are made durable together."""
-    large_page_bytes: int = 1024 * 1024
-    """Longer pages are extracted in a helper process, so that none stalls a shard."""
     extract_timeout_s: float = 30.0
     """Seconds that such a page may take before the helper is killed."""
     min_free_bytes: int = 500_000_000

@@ -46,3 +46,28 @@ def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> 
     """The gap that follows an error, the nth in a row: the longer of what was asked for and our own, each within its bound."""
     backoff_s = min(config.backoff_s * 2.0 ** min(errors - 1, _MAX_DOUBLINGS), config.max_backoff_s)
     return max(backoff_s, min(retry_after_s, config.max_wait_s))
+
+
+def explain_pace(gap_s: float, crawl_delay_s: float, duration_s: float, config: FrontierConfig) -> str:
+    """Why a gap that `pace_gap_s` gave is as long, in words for people; empty where it is the usual delay."""
+    if gap_s <= config.delay_s:
+        return ""
+    if gap_s == min(crawl_delay_s, config.max_wait_s):
+        return f"Crawl-delay: {crawl_delay_s:g} of robots.txt"
+    return f"its last answer took {duration_s:.1f} s"
+
+
+def explain_backoff(
+    errors: int, retry_after_s: float, exchange: Capture | Failure | None, config: FrontierConfig
+) -> str:
+    """Why a gap that `backoff_gap_s` gave is as long, in words for people. Without an exchange, a name could not be looked up."""
+    if exchange is None:
+        return f"backed off after {_count_errors(errors)} (dns)"
+    cause = exchange.code if isinstance(exchange, Failure) else exchange.status
+    if min(retry_after_s, config.max_wait_s) >= backoff_gap_s(errors, 0.0, config):
+        return f"Retry-After: {retry_after_s:.0f} s ({cause})"
+    return f"backed off after {_count_errors(errors)} ({cause})"
+
+
+def _count_errors(errors: int) -> str:
+    return f"{errors} errors in a row" if errors > 1 else "an error"

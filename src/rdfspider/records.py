@@ -77,7 +77,8 @@ class Link(Struct, frozen=True, gc=False):
 
     target: str
     relation: str = ""
-    """The `rel` attribute as it stands; for what has none, the element: a is "", iframe and frame are named."""
+    """The `rel` attribute as it stands; for what has none, the element: a is "", iframe and frame are named. What a sitemap lists
+    is `listed`, another sitemap `sitemap`, what a feed's item links to `item`."""
     text: str = ""
     nofollow: bool = False
     """Whether its `rel` asks not to be followed: nofollow, ugc or sponsored."""
@@ -85,6 +86,8 @@ class Link(Struct, frozen=True, gc=False):
     """For `Discovered.rank`: what a sitemap says of its importance."""
     modified: float = 0.0
     """When its target was last modified, by what a sitemap says, in seconds since 1970; 0 where nothing says so."""
+    media_type: str = ""
+    """What a `link` element or header says that its target is, in lower case; empty where it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +120,12 @@ class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=T
     """When it was last modified, by what its finder says, in seconds since 1970; 0 where nothing says so."""
 
 
-ERRANDS = frozenset({"sitemap", "context"})
-"""Reasons of verdicts on what was fetched for the crawl itself: it counts as no page."""
+ERRANDS = frozenset({"sitemap", "context", "no-sitemap", "no-context"})
+"""Reasons of verdicts on what was fetched for the crawl itself, also in vain: it counts as no page."""
+
+
+REFUSALS = frozenset({"disallowed", "filtered"})
+"""Reasons of verdicts on what was not asked for: robots.txt, or the scope, a filter or a trap, is against it."""
 
 
 class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
@@ -273,6 +280,10 @@ class Judgement(Struct, frozen=True, gc=False):
     """What it asks and who says so, one each: `noindex (X-Robots-Tag)`."""
     robots: Robots = Robots()
     """The same, of meta elements and header together."""
+    data: tuple[int, ...] = ()
+    """A sample of what it states, whoever the subject is, as numbers of 32 bits; empty where it states nothing."""
+    words: tuple[int, ...] = ()
+    """A sample of its words, without numbers and dates."""
 
 
 @dataclass(frozen=True, slots=True)

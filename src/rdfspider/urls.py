@@ -17,6 +17,9 @@ from pyoxigraph import NamedNode
 MAX_URL_CHARS = 8192
 """Longer URLs are not followed: common servers refuse request lines of more than 8 KB, and nobody links to them on purpose."""
 
+MAX_HOST_CHARS = 253
+"""No name in DNS is longer."""
+
 # Characters that an IRI may hold beyond ASCII (RFC 3987 ucschar); private use is left out, as it is legal in queries alone.
 _UCS = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd"
 

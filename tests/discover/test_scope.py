@@ -3,6 +3,7 @@
 import pytest
 
 from rdfspider.config import CrawlConfig
+from rdfspider.discover.filters import Filters
 from rdfspider.discover.scope import Scope
 from rdfspider.domains import Domains, bundled_suffix_list
 
@@ -44,18 +45,25 @@ def test_the_scope_grows_by_what_seeds_redirect_to() -> None:
     assert not made.find_refusal("https://shop.example.net/")
 
 
-def test_include_and_exclude_look_anywhere_in_the_url() -> None:
-    made = make_scope(include=("/tea", "/cups"), exclude=(r"\?print=",))
-    assert not made.find_refusal("https://www.example.org/en/tea/1")
-    assert made.find_refusal("https://www.example.org/coffee")
-    assert made.find_refusal("https://www.example.org/tea/1?print=1")
+def test_a_refusal_names_its_rule() -> None:
+    made = make_scope(exclude=("/private",))
+    assert made.find_refusal("https://example.com/") == "outside the scope (domain)"
+    assert made.find_refusal("https://www.example.org/private/x") == "filter: --exclude /private"
+    assert made.find_refusal("https://www.example.org/a/a/a/a/a") == "trap: repeated segment (/a)"
 
 
-def test_patterns_do_not_share_their_groups_and_flags() -> None:
-    made = make_scope(include=(r"/(?P<word>tea)", r"(?i)/(?P<word>[CD])\1"))
-    assert not made.find_refusal("https://www.example.org/tea")
-    assert not made.find_refusal("https://www.example.org/cC")
-    assert made.find_refusal("https://www.example.org/TEA")
+def test_other_filters_and_a_wider_scope_hold_at_once() -> None:
+    made = make_scope(exclude=("/private",))
+    url, elsewhere = "https://www.example.org/private/x", "https://example.net/"
+    first = made.digest()
+    assert made.find_refusal(url)
+    assert made.find_refusal(elsewhere)
+    made.change_filters(Filters((), ()))
+    second = made.digest()
+    assert not made.find_refusal(url)
+    made.extend(elsewhere)
+    assert not made.find_refusal(elsewhere)
+    assert len({first, second, made.digest()}) == 3
 
 
 def test_a_url_that_no_server_takes_is_left_out() -> None:

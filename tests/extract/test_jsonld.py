@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import rdfspider
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.jsonld import extract_document, extract_scripts
@@ -177,6 +178,15 @@ def test_unknown_context_costs_its_own_object_only() -> None:
     found = Found(json.dumps([{"@context": "http://unknown.example/", "name": "x"}, json.loads(plain(name="y"))]))
     assert [line.split()[-1] for line in found.lines] == ['"y"']
     assert "http://unknown.example/" in found.problems["context-unknown"]
+
+
+def test_contexts_that_are_not_at_hand_are_named() -> None:
+    names = ["ctx", "http://other.example/", "ctx", *(f"http://{number}.example/" for number in range(20))]
+    document = json.dumps([{"@context": name, "label": "x"} for name in names])
+    found = rdfspider.extract(document, "http://example.org/dir/page", "application/ld+json")
+    assert found.wanted[:3] == ("http://example.org/dir/ctx", "http://other.example/", "http://0.example/")
+    assert len(found.wanted) == 8
+    assert rdfspider.extract(plain(name="y"), "http://example.org/", "application/ld+json").wanted == ()
 
 
 def test_terms_without_a_context_mean_nothing() -> None:

@@ -48,6 +48,20 @@ def test_heads_and_frames_have_links_too() -> None:
     ]
 
 
+def test_what_a_link_element_says_of_its_target() -> None:
+    (link,) = read('<link rel="alternate" type="Application/RDF+XML; charset=x" href="/data" title="Data">')
+    assert link == Link("http://example.org/data", "alternate", "Data", media_type="application/rdf+xml")
+
+
+def test_links_to_what_has_no_data_are_left_out() -> None:
+    relations = ["stylesheet", "Alternate Stylesheet", "shortcut icon", "apple-touch-icon", "preload", "manifest", "EditURI"]
+    html = "".join(f"<link rel='{relation}' href=/{number}>" for number, relation in enumerate(relations))
+    html += "<link rel=alternate type=application/json+oembed href=/embed>"
+    assert read(html) == ()
+    # A person can click on these.
+    assert len(read("<a rel=search href=/search>search</a>")) == 1
+
+
 def test_links_beyond_the_limit_are_dropped_with_a_problem() -> None:
     problems = Problems()
     tree = parse_html("".join(f"<a href={number}>x</a>" for number in range(30)))

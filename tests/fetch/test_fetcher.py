@@ -176,6 +176,28 @@ def test_rdf_that_is_sent_as_a_download_is_read() -> None:
         assert exchange.truncated == truncated
 
 
+@pytest.mark.parametrize(
+    ("found_as", "best"), [("context", b"application/ld+json,"), ("ontology", b"text/turtle,"), ("sitemap", b"application/xml,")]
+)
+def test_what_is_no_page_for_people_is_asked_for_by_its_own_types(found_as: str, best: bytes) -> None:
+    _, request = fetch_page(ok(b"x"), found_as=found_as)
+    assert b"\r\nAccept: " + best in request
+
+
+def test_packed_sitemaps_are_read() -> None:
+    for content_type in ("application/gzip", "application/x-gzip", "application/octet-stream"):
+        answer = ok(b"\x1f\x8b", f"Content-Type: {content_type}")
+        assert not fetch_page(answer, found_as="sitemap")[0].truncated
+        assert not fetch_page(answer, "http://a.test/s.xml.gz", found_as="link")[0].truncated
+        assert fetch_page(answer, "http://a.test/s.tar.gz", found_as="link")[0].truncated == "unwanted"
+
+
+def test_a_context_has_a_limit_of_its_own() -> None:
+    answer = ok(b"x" * (fetcher.MAX_CONTEXT_BYTES + 1), "Content-Type: application/octet-stream")
+    exchange, _ = fetch_page(answer, found_as="context")
+    assert (exchange.truncated, len(exchange.page.body)) == ("length", fetcher.MAX_CONTEXT_BYTES)
+
+
 def test_types_that_a_person_wants_are_read() -> None:
     for wanted in ("image/*", "image/png"):
         exchange, _ = fetch_page(ok(b"png", "Content-Type: image/png"), wanted=(wanted,))

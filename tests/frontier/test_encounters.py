@@ -255,3 +255,43 @@ def test_names_are_looked_up_anew_where_the_settings_for_that_have_changed(
         assert (lease.kind == "name") == is_asked
         frontier.give_back(lease)
         Crawler(frontier, clock).run(pages=1)
+
+
+def test_a_page_that_has_changed_by_its_sitemap_is_asked_for_again_under_conditions(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier(frontier={"delay_s": 0.0}, crawl={"revisit_s": 1e6})
+    crawler = Crawler(frontier, clock)
+    frontier.add([Discovered(URL, 1)])
+    frontier.commit()
+    lease = crawler.next_page()
+    frontier.record(lease, frontier.release(lease, capture(URL)), etag='"1"')
+    frontier.commit()
+    seen = clock.now()
+    clock.advance(1000)
+    for modified in (0.0, seen - 10, seen):
+        frontier.add([Discovered(URL, 1, "listed", modified=modified)])
+    frontier.commit()
+    assert frontier.next_lease_in_s() is None
+    for _ in range(2):
+        frontier.add([Discovered(URL, 1, "listed", modified=seen + 10)])
+    frontier.commit()
+    again = crawler.next_page()
+    assert (again.url, again.etag) == (URL, '"1"')
+    frontier.add([Discovered(URL, 1, "listed", modified=seen + 10)])
+    frontier.record(again, frontier.release(again, capture(URL)))
+    frontier.add([Discovered(URL, 1, "listed", modified=seen + 10)])
+    frontier.commit()
+    check_counts(frontier)
+    assert frontier.next_lease_in_s() is None, "once is enough"
+    assert frontier.counts.future_visits == 1
+
+
+def test_a_crawl_that_visits_pages_once_takes_no_notice_of_dates(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(**QUICK)
+    crawler = Crawler(frontier, clock)
+    frontier.add([Discovered(URL)])
+    crawler.run()
+    frontier.add([Discovered(URL, modified=clock.now() + 1000)])
+    frontier.commit()
+    assert frontier.next_lease_in_s() is None

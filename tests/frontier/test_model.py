@@ -8,8 +8,8 @@ from tests.frontier.conftest import DAY_S, HandClock, OpenFrontier, capture, kil
 
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts import decode_host
-from rdfspider.frontier.ledger import SCHEDULED, decode_row
-from rdfspider.records import Addresses, Discovered, Failure, Lease, RobotsState, Verdict
+from rdfspider.frontier.ledger import SCHEDULED, decode_row, decode_url
+from rdfspider.records import Addresses, Discovered, Failure, Judgement, Lease, RobotsState, Verdict
 
 PAGES = 150
 
@@ -35,8 +35,16 @@ class Walk:
     """One crawl of a site, over as many processes as it takes."""
 
     def __init__(
-        self, open_frontier: OpenFrontier, clock: HandClock, seed: int, seeds_share: float = 0.0, depth: int = 0
+        self,
+        open_frontier: OpenFrontier,
+        clock: HandClock,
+        seed: int,
+        seeds_share: float = 0.0,
+        depth: int = 0,
+        news_share: float = 1.0,
     ) -> None:
+        self.news_share = news_share
+        """How often a page has something that no other has."""
         self.seeds_share = seeds_share
         """How often a page that may be known is named as a seed."""
         self.named: set[str] = set()
@@ -108,7 +116,7 @@ class Walk:
             frontier.learned(lease, state, capture(lease.url, 503 if broken else 404), None)
         else:
             verdict = self.visit(lease)
-            frontier.record(lease, verdict)
+            frontier.record(lease, verdict, quads=self.random.randrange(3), judgement=self.judge(lease))
             if verdict.is_final:
                 self.staged.append(lease.url)
                 frontier.add(self.site.links(int(lease.url.rpartition("/")[2])))
@@ -121,6 +129,9 @@ class Walk:
         if kind < 0.2:
             return self.frontier.release(lease, Failure(lease.url, "reset"))
         return self.frontier.release(lease, capture(lease.url, self.random.choice([200, 200, 200, 404, 503, 500])))
+
+    def judge(self, lease: Lease) -> Judgement:
+        return Judgement(data=(lease.url_id,) if self.random.random() < self.news_share else (1,))
 
     def commit(self) -> None:
         self.frontier.commit()
@@ -179,3 +190,21 @@ def test_pages_that_become_seeds_meanwhile_are_settled_too(
     entries = {url: walk.frontier.find(url) for url in walk.named}
     assert {url for url, entry in entries.items() if entry is None or entry.found_as != "seed"} == set()
     assert len(walk.named) > 10
+
+
+@pytest.mark.parametrize("news_share", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(8))
+def test_pages_that_repeat_each_other_are_fetched_or_refused(
+    open_frontier: OpenFrontier, clock: HandClock, seed: int, news_share: float
+) -> None:
+    walk = Walk(open_frontier, clock, seed, news_share=news_share)
+    walk.site.hosts = 1 + seed % 3
+    walk.run()
+    check_tables(walk.frontier)
+    assert walk.frontier.counts.scheduled == 0
+    assert not walk.frontier._traps.restoring
+    rows = walk.frontier._store.tables["ledger"].scan(b"", b"\xff" * 9)
+    refused = {decode_url(value) for _, value in rows if decode_row(value).reason == "trap"}
+    assert {decode_url(value) for _, value in rows} == {*walk.finals, *refused}
+    assert refused or news_share, "nothing was taken for a trap"
+    assert len(walk.frontier._store.tables["queue"].scan(b"", b"\xff" * 20)) == 0

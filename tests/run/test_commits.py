@@ -1,6 +1,7 @@
 """What is made durable, and what is told then. Whole crawls are in the scenarios; here is what they cannot time."""
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def open_committer(folder: Path, config: Config = CONFIG) -> tuple[Committer, Fr
     shard = domains.shard("found.test")
     frontier = Frontier(folder / "frontier", config, domains, shard)
     scope = Scope(config.crawl, domains)
-    router = Router(scope, domains, shard)
+    router = Router(scope, domains, shard, Counter())
     return Committer(shard, folder, config, frontier, scope, router, Meter()), frontier, scope
 
 

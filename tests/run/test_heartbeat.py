@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from rdfspider.records import Verdict
+from rdfspider.records import Failure, Verdict
 from rdfspider.run.heartbeat import Meter
 
 
@@ -33,5 +33,30 @@ def test_urls_that_failed_for_good_are_counted_by_their_reason() -> None:
         Verdict("failed", "disallowed"),
         Verdict("done", "status-404", 404),
     ):
-        meter.count(verdict, None, None)
+        meter.count("a.test", verdict, None)
     assert meter.failures == {"timeout": 1, "500": 1}
+
+
+def answer(meter: Meter, host: str, duration_s: float) -> None:
+    meter.count(host, Verdict("retry", "timeout"), Failure(f"http://{host}/", "timeout", duration_s=duration_s))
+
+
+def test_the_slowest_hosts_come_first() -> None:
+    meter = Meter()
+    for host, duration_s in (("a.test", 0.5), ("b.test", 3.0), ("c.test", 1.0), ("b.test", 2.0)):
+        answer(meter, host, duration_s)
+    # The last time counts for a fifth of the mean.
+    assert list(meter.find_slowest().items()) == [("b.test", 2.8), ("c.test", 1.0), ("a.test", 0.5)]
+
+
+def test_hosts_that_were_not_asked_for_long_are_forgotten() -> None:
+    meter = Meter()
+    answer(meter, "slow.test", 60.0)
+    answer(meter, "slower.test", 90.0)
+    for number in range(99):
+        answer(meter, f"{number}.test", 1.0)
+        answer(meter, "slower.test", 90.0)
+    slowest = meter.find_slowest()
+    assert len(slowest) == 5
+    assert next(iter(slowest)) == "slower.test"
+    assert "slow.test" not in slowest

@@ -11,7 +11,9 @@ def make_lease(url: str, body: bytes, fetched: float = 1.0, rule: str = "rules")
 def test_a_newer_robots_txt_replaces_the_rules_of_its_origin_alone() -> None:
     rules = RecentRules()
     assert not rules.allows(make_lease("https://a.org/x", b"User-agent: *\nDisallow: /x"))
+    assert rules.explain(make_lease("https://a.org/x", b"User-agent: *\nDisallow: /x")) == "Disallow: /x"
     assert rules.allows(make_lease("https://b.org/x", b"User-agent: *\nDisallow: /y"))
+    assert rules.explain(make_lease("https://b.org/x", b"User-agent: *\nDisallow: /y")) == ""
     assert rules.allows(make_lease("https://a.org/x", b"", fetched=2.0))
     assert rules.allows(make_lease("https://a.org/x", b"User-agent: *\nDisallow: /x", rule="allow"))
 

@@ -21,6 +21,8 @@ QUICK = {
     "frontier_backoff_s": 0.2,
     "frontier_duration_factor": 0,
     "run_min_free_bytes": 1_000_000,
+    # Most scenarios count requests and pages; those that are about other ways than links turn them on.
+    "crawl_ways": "",
 }
 
 

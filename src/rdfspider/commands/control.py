@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.status import encode_status, write_shards, write_summary
+from rdfspider.run.folder.status import encode_status
+from rdfspider.run.folder.summary import write_place, write_shards, write_summary
 
 Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
 
@@ -22,7 +23,8 @@ def status(
     if as_json:
         typer.echo(encode_status(found))
     else:
-        for line in (*write_summary(found), *write_shards(found, time.time())):
+        place = () if found.state == "new" else write_place(found, folder)
+        for line in (*write_summary(found), *write_shards(found, time.time()), *place):
             typer.echo(line)
 
 

@@ -1,21 +1,23 @@
 """`rdfspider crawl`: seeds and settings in, a crawl in a folder out; progress on stderr, or as JSON lines on stdout."""
 
-import logging
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 
+from rdfspider.commands.display import Display, can_display
+from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.settings import Asked, find_name
-from rdfspider.run.folder.status import Status, encode_status, warn_of_nothing, write_line, write_summary
+from rdfspider.run.folder.settings import Asked, find_name, load_config
+from rdfspider.run.folder.status import Status, encode_status
+from rdfspider.run.folder.summary import warn_of_nothing, write_line, write_place, write_summary
 
 FLAGS = {
     "crawl.pages": "--pages",
@@ -24,6 +26,7 @@ FLAGS = {
     "crawl.scope": "--scope",
     "crawl.include": "--include",
     "crawl.exclude": "--exclude",
+    "crawl.ways": "--ontologies",
     "crawl.shards": "--shards",
     "frontier.delay_s": "--delay",
     "fetch.allow_private": "--allow-private",
@@ -33,8 +36,6 @@ FLAGS = {
 }
 """The settings that have a flag of their own, so that a complaint names what was typed."""
 _LINE_EVERY_S = 5.0
-# How a crawl that a person ended leaves, as shells expect it; all other ends are a success.
-_EXIT_CODES = {"interrupted": 128 + signal.SIGINT, "terminated": 128 + signal.SIGTERM}
 
 
 def crawl(
@@ -76,6 +77,12 @@ def crawl(
     ] = None,
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="REGEX", help="Do not follow links that match; may be repeated.")
+    ] = None,
+    ontologies: Annotated[
+        bool | None,
+        typer.Option(
+            "--ontologies/--no-ontologies", help="Also fetch the ontologies whose terms are met, wherever they are."
+        ),
     ] = None,
     delay: Annotated[
         str | None,
@@ -136,6 +143,7 @@ def crawl(
         "crawl.scope": scope,
         "crawl.include": include,
         "crawl.exclude": exclude,
+        "crawl.ways": None if ontologies is None else _choose_ways(folder, ontologies),
         "crawl.shards": shards,
         "frontier.delay_s": delay,
         "fetch.allow_private": allow_private,
@@ -146,42 +154,57 @@ def crawl(
     asked: dict[str, Any] = {name: Asked(value, FLAGS[name]) for name, value in given.items() if value is not None}
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **(asked | _split_settings(other or ())))
     if not found.config.fetch.contact:
-        _say("without --contact nobody can reach you when your crawl troubles a site; give a URL or an e-mail address")
-    progress = _Progress(as_json)
-    with _show_log():
+        say("without --contact nobody can reach you when your crawl troubles a site; give a URL or an e-mail address")
+    progress = _Progress(folder, as_json)
+    with progress, show_log():
         status = found.run(progress.show)
-    code = 128 + signal.SIGPIPE if progress.is_unread else _EXIT_CODES.get(status.reason, 0)
+    code = 128 + signal.SIGPIPE if progress.is_unread else EXIT_CODES.get(status.reason, 0)
     if status.state == "stopped":
-        _say("stopped; run the same command to go on")
+        say("stopped; run the same command to go on")
     if warning := warn_of_nothing(status):
-        _say(warning)
+        say(warning)
     raise typer.Exit(code)
 
 
 class _Progress:
-    """Shows how a crawl goes."""
+    """Shows how a crawl goes, while its context lasts: by a display where stderr is a terminal, else by lines."""
 
-    def __init__(self, as_json: bool) -> None:
+    def __init__(self, folder: Path, as_json: bool) -> None:
+        self._folder = folder
         self._as_json = as_json
+        self._display = Display(folder) if not as_json and can_display(os.environ) else None
+        self._context = ExitStack()
         self._next = time.monotonic() + _LINE_EVERY_S
         self._state = "running"
         self.is_unread = False
         """Whether nobody reads the JSON any more, as in `| head`; that ends the crawl."""
 
+    def __enter__(self) -> Self:
+        if self._display is not None:
+            self._context.enter_context(self._display)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._context.close()
+
     def show(self, status: Status) -> None:
-        """A line of JSON each time; for people now and then, when something changes, and some lines at the end."""
+        """A line of JSON each time; for people the display, or a line now and then and when something changes; and at the end
+        what has come of it."""
         if status.reason == "interrupted" and self._state not in ("stopping", "stopped"):
-            _say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
+            say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
         has_changed = status.state != self._state
         self._state = status.state
         if self._as_json:
             self._write_json(status)
         elif status.is_over:
-            for line in write_summary(status):
-                _show(line)
+            self._context.close()
+            for line in (*write_summary(status), *write_place(status, self._folder)):
+                show(line)
+        elif self._display is not None:
+            self._display.show(status)
         elif has_changed or time.monotonic() >= self._next:
             self._next = time.monotonic() + _LINE_EVERY_S
-            _show(write_line(status))
+            show(write_line(status))
 
     def _write_json(self, status: Status) -> None:
         if self.is_unread:
@@ -197,17 +220,10 @@ class _Progress:
                 signal.raise_signal(signal.SIGTERM)
 
 
-@contextmanager
-def _show_log() -> Iterator[None]:
-    """What the crawler has to say while it runs, such as that a shard died, on stderr."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("rdfspider: %(message)s"))
-    logger = logging.getLogger("rdfspider.run")
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
+def _choose_ways(folder: Path, ontologies: bool) -> list[str]:
+    """The ways of discovery that a crawl has, with or without that of ontologies."""
+    others = [way for way in load_config(folder).crawl.ways if way != "ontologies"]
+    return [*others, "ontologies"] if ontologies else others
 
 
 def _split_settings(texts: Iterable[str]) -> dict[str, Asked]:
@@ -218,15 +234,3 @@ def _split_settings(texts: Iterable[str]) -> dict[str, Asked]:
             raise UsageError(f"--set {text}: not allowed; it may be SETTING=VALUE, such as crawl.pages_per_host=100")
         found[find_name(name.strip())] = Asked(value.strip(), f"--set {name.strip()}")
     return found
-
-
-def _say(line: str) -> None:
-    _show(f"rdfspider: {line}")
-
-
-def _show(line: str) -> None:
-    """A line on stderr; a crawl goes on when nobody reads it any more, as after a terminal was closed."""
-    try:
-        typer.echo(line, err=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

@@ -5,10 +5,12 @@ RDF as text/html or text/plain, pages as RDF types, anything as application/octe
 """
 
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from rdfspider.detect.charsets import decode_body
 from rdfspider.detect.media_types import ALIASES, EXTENSIONS, FEED_NAMESPACES, KINDS, ROOTS, SIGNATURES, VAGUE
+from rdfspider.detect.packed import MAGIC, unpack, unpack_start
 from rdfspider.records import Content, Page, Problem
 
 _START_CHARS = 4096
@@ -22,6 +24,8 @@ _LITERAL = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"(?:@[A-Za-z0-9\-]++|\^\^<[^<>\s]*+>)
 _NTRIPLES = re.compile(
     rf"(?:\s*+#[^\n]*+\n)*+\s*+{_NODE}\s++<[^<>\s]++>\s++(?:{_NODE}|{_LITERAL})\s*+({_NODE})?+\s*+\.\s*?\n"
 )
+# A text sitemap: nothing but addresses, one a line.
+_ADDRESSES = re.compile(r"(?:\s*+https?://[^\s<>\"{}]++[ \t]*+(?:\r?\n|\Z))++\s*+", re.IGNORECASE)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^"';\s]+)""", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[^\s/]+")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
@@ -40,6 +44,8 @@ def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
         body = body[:max_body_bytes]
     declared, header_charset = read_content_type(page.content_type)
     signature = _match_signature(body)
+    if signature == "application/gzip" and (found := _find_packed_sitemap(page, body, max_body_bytes)):
+        return found
     if signature and KINDS.get(declared, "binary") in ("binary", "text", "html"):
         return Content(declared if declared not in VAGUE and declared not in KINDS else signature, "binary", None, "")
     if _is_vague(declared, body):
@@ -51,6 +57,22 @@ def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
         problems.append(Problem("bad-bytes", f"some bytes are not {charset}; they became U+FFFD"))
     media_type, kind, root, namespace = _judge_text(declared, text)
     return Content(media_type, kind, charset, text, root, namespace, tuple(problems))
+
+
+def _find_packed_sitemap(page: Page, body: bytes, max_body_bytes: int | None) -> Content | None:
+    """What a gzip file is that holds a sitemap, or a feed for one; None where it holds anything else."""
+    url = re.sub(r"\.gz(?=$|\?)", "", page.url, flags=re.IGNORECASE)
+    start = unpack_start(body)
+    # Not what is packed twice: such files can be made that have no end.
+    if start.startswith(MAGIC) or detect_content(Page(url, start), None).kind not in ("sitemap", "feed"):
+        return None
+    limit_bytes = max_body_bytes or 10 * len(body)
+    text = unpack(body, limit_bytes)
+    found = detect_content(Page(url, text), None)
+    if len(text) < limit_bytes:
+        return found
+    cut = Problem("body-cut", f"what is packed in it was cut to {limit_bytes} bytes")
+    return replace(found, problems=(*found.problems, cut))
 
 
 def read_content_type(header: str | None) -> tuple[str, str | None]:
@@ -140,6 +162,8 @@ def _judge_plain(declared: str, start: str) -> tuple[str, str]:
         return ("application/ld+json" if '"@context"' in start else "application/json"), "json"
     if _TURTLE.match(start):
         return "text/turtle", "rdf"
+    if _ADDRESSES.fullmatch(start if len(start) < _START_CHARS else start[: start.rfind("\n") + 1]):
+        return "text/plain", "sitemap"
     statement = _NTRIPLES.match(start)
     if statement:
         return ("application/n-quads" if statement[1] else "application/n-triples"), "rdf"

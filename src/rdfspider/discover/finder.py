@@ -1,7 +1,21 @@
-"""What an exchange leads to: a lease and what came of it in, Discovered URLs out, each once."""
+"""What an exchange leads to: a lease and what came of it in, Discovered URLs out, each once.
 
-from rdfspider.discover.ways import WAYS
-from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease
+The links of a page come first; then what its headers, its data and its place on the web add, by the ways that `crawl.ways`
+names. Where a URL is found in several ways, the first of the special ones counts.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from rdfspider.config import CrawlConfig
+from rdfspider.discover.data import DataLinks, find_query
+from rdfspider.discover.headers import read_link_headers
+from rdfspider.discover.ontologies import Ontologies
+from rdfspider.discover.parameters import ParameterDropper
+from rdfspider.discover.sitemaps import LISTS, Sitemaps, is_list
+from rdfspider.discover.ways import WAYS, name_way
+from rdfspider.domains import Domains
+from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link
+from rdfspider.urls import host_of, resolve_links
 
 # Steps of priority that put links behind all others.
 LAST = 8
@@ -10,17 +24,116 @@ LAST = 8
 class Finder:
     """Finds what pages lead to, by all the ways that are wanted."""
 
-    def __init__(self, max_depth: int) -> None:
-        self._max_depth = max_depth
+    def __init__(
+        self,
+        config: CrawlConfig,
+        domains: Domains,
+        *,
+        is_inside: Callable[[str], bool] = lambda url: True,
+        list_sitemaps: Callable[[Lease], Sequence[str]] = lambda lease: (),
+    ) -> None:
+        """`is_inside` says whether a URL is in the crawl's scope, `list_sitemaps` what a page's robots.txt names."""
+        self._max_depth = config.depth
+        self._domains = domains
+        self._is_inside = is_inside
+        self._drop = ParameterDropper(config.drop_parameters).drop
+        self._reads_sitemaps = "sitemaps" in config.ways
+        self._sitemaps = Sitemaps(domains, list_sitemaps, keeps_dates=bool(config.revisit_s))
+        self._reads_headers = "headers" in config.ways
+        self.query = find_query(config.data_links) if "data" in config.ways else ""
+        """The query over a page's data whose results are links; empty where there is none. Whoever calls `find` runs it."""
+        has_list = "data" in config.ways and config.data_links and not self.query
+        self._data = DataLinks(config.data_links) if has_list else None
+        self._ontologies = Ontologies() if "ontologies" in config.ways else None
 
-    def find(self, lease: Lease, capture: Capture, extraction: Extraction, judgement: Judgement) -> list[Discovered]:
-        """What a page leads to; nothing where the page asks that, or where it is deep enough."""
-        depth = lease.depth + 1
-        if judgement.robots.nofollow or (self._max_depth and depth > self._max_depth):
+    def find(
+        self,
+        lease: Lease,
+        capture: Capture,
+        extraction: Extraction,
+        judgement: Judgement,
+        queried: Iterable[str] = (),
+    ) -> list[Discovered]:
+        """What a page leads to; no links where it asks that, or where it is deep enough. `queried` is what the query found."""
+        way = WAYS.get(lease.found_as) or WAYS["link"]
+        if not (way.is_followed or self._is_inside(lease.url)):
             return []
-        rank = LAST if judgement.duplicate else 0
-        targets = dict.fromkeys(link.target for link in extraction.links if not link.nofollow)
-        return [Discovered(target, depth, "link", lease.url_id, rank=rank) for target in targets]
+        links = extraction.links
+        if links and (links[0].relation in LISTS or (lease.found_as == "sitemap" and is_list(links))):
+            return self._find_listed(lease, capture, links)
+        found: list[Discovered] = []
+        # A sitemap knows no depth, so it is of no use where that is limited.
+        if self._reads_sitemaps and not self._max_depth:
+            found += self._sitemaps.find_of_origin(lease)
+        if self._ontologies is not None:
+            namespaces = self._ontologies.find(extraction.statements.values())
+            found += [Discovered(url, lease.depth, "ontology", lease.url_id) for url in namespaces]
+        depth = lease.depth + 1
+        if not (judgement.robots.nofollow or (self._max_depth and depth > self._max_depth)):
+            ways = self._find_links(lease, capture, extraction, queried)
+            rank = LAST if judgement.duplicate else 0
+            found += [
+                # What a page calls its own address does not share its fault.
+                Discovered(url, depth, name, lease.url_id, rank=rank if name != "canonical" else 0)
+                for url, name in ways.items()
+            ]
+        return found
+
+    def _find_links(
+        self, lease: Lease, capture: Capture, extraction: Extraction, queried: Iterable[str]
+    ) -> dict[str, str]:
+        """The URLs that a page leads to, each with the name of its way."""
+        links = extraction.links
+        ways = {link.target: "link" for link in links if not link.nofollow}
+        # Nearly all links have no relation, so that those that have one are looked at again.
+        for link in links:
+            if link.relation and not link.nofollow:
+                self._note(ways, lease, link.target, name_way(link.relation, link.media_type))
+        if self._reads_headers:
+            for link in read_link_headers(capture.headers, capture.page.url):
+                name = name_way(link.relation, link.media_type)
+                self._note(ways, lease, link.target, name if name != "link" else "header")
+        written = self._data.find(extraction.statements.values()) if self._data is not None else queried
+        if written:
+            for url in resolve_links("", written).values():
+                if url:
+                    self._note(ways, lease, url, "data")
+        ways.pop(lease.url, None)
+        return self._drop_parameters(ways)
+
+    def _note(self, ways: dict[str, str], lease: Lease, url: str, name: str) -> None:
+        """A URL was found in such a way; one that says more than a plain link does counts."""
+        if name == "canonical" and self._domain_of(url) != self._domain_of(lease.url):
+            name = "link"
+        if ways.get(url, "link") == "link":
+            ways[url] = name
+
+    def _drop_parameters(self, ways: dict[str, str]) -> dict[str, str]:
+        """The same without what only tracks or names a session."""
+        # One look at all of them tells of most pages that there is nothing to drop.
+        every = "".join(ways)
+        if "?" not in every and ";" not in every:
+            return ways
+        found: dict[str, str] = {}
+        for url, name in ways.items():
+            url = self._drop(url)
+            if found.get(url, "link") == "link":
+                found[url] = name
+        return found
+
+    def _find_listed(self, lease: Lease, capture: Capture, links: Sequence[Link]) -> list[Discovered]:
+        """What a sitemap lists, or a feed in its place; with a limit of depth it is a page with links."""
+        if not self._reads_sitemaps:
+            return []
+        if not self._max_depth:
+            listed = self._sitemaps.follow(lease, capture, links)
+            return list({link.url: link for link in listed}.values())
+        depth = lease.depth + 1
+        urls = dict.fromkeys(link.target for link in links) if depth <= self._max_depth else ()
+        return [Discovered(url, depth, "listed", lease.url_id) for url in urls]
+
+    def _domain_of(self, url: str) -> str:
+        return self._domains.domain(host_of(url))
 
 
 def follow_redirect(lease: Lease, target: str | None) -> list[Discovered]:

@@ -1,18 +1,25 @@
 """Which URLs a crawl is about: a URL enters, what keeps it out leaves, in words for people.
 
-The scope is that of the seeds, and grows with what seeds redirect to. A link is judged by the shard that found it; its owner
-takes it as it comes, for it may not have heard yet of what widened the scope.
+The scope is that of the seeds, and grows with what seeds redirect to. A link is judged by the shard that found it, and once more
+by its owner before it is fetched, for filters may have changed meanwhile. An owner that has not heard yet of what widened the
+scope turns it away, and looks at it again when it has.
 """
 
-import re
+from functools import lru_cache
+
+from xxhash import xxh3_64_digest
 
 from rdfspider.config import CrawlConfig
+from rdfspider.discover.filters import Filters
+from rdfspider.discover.traps import find_trap
 from rdfspider.domains import Domains
 from rdfspider.urls import MAX_URL_CHARS, host_of
 
 # Where the path of a URL begins at the latest. No name is longer than 253 characters; what is remembered of each that was met
 # would take much memory otherwise.
 _MAX_AUTHORITY_END = 300
+# URLs that were judged last: most links of a page were on the page before.
+_RECENT_URLS = 16_384
 
 
 class Scope:
@@ -23,9 +30,9 @@ class Scope:
         self._domains = domains
         self._places: set[str] = set()
         """Hosts, domains or prefixes, by what the scope is."""
-        # One by one: put together, they would share the names and numbers of their groups.
-        self._include = tuple(map(re.compile, config.include))
-        self._exclude = tuple(map(re.compile, config.exclude))
+        self.filters = Filters(config.include, config.exclude)
+        self.find_refusal = lru_cache(maxsize=_RECENT_URLS)(self._find_refusal)
+        """Why a link is not followed; empty where it is."""
 
     def extend(self, url: str) -> bool:
         """Take the place of a seed, or of what it redirects to, into the scope; False where it was there."""
@@ -35,20 +42,25 @@ class Scope:
         if place in self._places:
             return False
         self._places.add(place)
+        self.find_refusal.cache_clear()
         return True
 
-    def find_refusal(self, url: str) -> str:
-        """Why a link is not followed; empty where it is."""
+    def change_filters(self, filters: Filters) -> None:
+        """Judge by other filters from now on."""
+        self.filters = filters
+        self.find_refusal.cache_clear()
+
+    def digest(self) -> bytes:
+        """What refusals depend on: it changes when a URL that was turned away may be welcome."""
+        facts = (self._config.scope, len(self._places), self.filters.include, self.filters.exclude)
+        return xxh3_64_digest(repr(facts).encode())
+
+    def _find_refusal(self, url: str) -> str:
         if len(url) > MAX_URL_CHARS or url.find("/", len("https://")) > _MAX_AUTHORITY_END:
             return "too long"
         if not self._is_inside(url):
             return f"outside the scope ({self._config.scope})"
-        if self._include and not any(pattern.search(url) for pattern in self._include):
-            return "filter: no --include matches"
-        for pattern in self._exclude:
-            if pattern.search(url):
-                return f"filter: --exclude {pattern.pattern}"
-        return ""
+        return find_trap(url) or self.filters.find_refusal(url)
 
     def _is_inside(self, url: str) -> bool:
         match self._config.scope:

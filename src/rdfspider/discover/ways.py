@@ -1,5 +1,6 @@
 """How URLs are found, and what each way means for them: one line in a table each."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -33,3 +34,24 @@ WAYS = {
 """seed: given by a person; link: of a page; redirect: a server sent us on; canonical, next, alternate: what a page says of
 itself; header: a `Link` header; data: in statements; listed: in a sitemap; sitemap: such a list itself; context: of JSON-LD;
 ontology: the namespace of terms that were met."""
+
+
+# Where a list goes on, and the other way (HTML, 4.6.7; RFC 5005).
+_PAGES = frozenset({"next", "prev", "previous", "next-archive", "prev-archive", "first", "last"})
+# Relations to what says the same, or more, of the same thing: data, where its type is that of data. `meta` is how FOAF was found.
+_DATA = frozenset({"alternate", "describedby", "meta"})
+_NO_DATA_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+
+
+@lru_cache(maxsize=1024)
+def name_way(relation: str, media_type: str) -> str:
+    """What a link with such a relation is found as; `media_type` is what it says that its target is."""
+    relations = frozenset(relation.lower().split())
+    if "canonical" in relations:
+        return "canonical"
+    if not relations.isdisjoint(_PAGES):
+        return "next"
+    # Alternates without a type, or of a page's, are the same page in other languages and for other screens.
+    if media_type not in _NO_DATA_TYPES and not relations.isdisjoint(_DATA):
+        return "alternate"
+    return "link"

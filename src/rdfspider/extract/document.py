@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rdfspider.extract.dom import Document, Element
 from rdfspider.extract.statements import RDF_TYPE, Statements
+from rdfspider.extract.wishes import NAME, read_wishes
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
 
@@ -47,13 +48,8 @@ def _read_canonical(tree: Document, base: str) -> str | None:
 
 
 def _read_robots(tree: Document) -> Robots:
-    asked = {
-        word.strip()
-        for meta in tree.select('meta[name="robots" i]') + tree.select('meta[name="rdfspider" i]')
-        for word in (meta.attr("content") or "").lower().split(",")
-    }
-    none = "none" in asked
-    return Robots(none or "noindex" in asked, none or "nofollow" in asked, "noarchive" in asked)
+    elements = tree.select('meta[name="robots" i]') + tree.select(f'meta[name="{NAME}" i]')
+    return read_wishes(element.attr("content") or "" for element in elements) if elements else Robots()
 
 
 def _read_language(tree: Document) -> str | None:

@@ -14,8 +14,18 @@ MAX_TEXTS_CHARS = 8_000_000
 """Anchor text read of one page in all: links that hold each other, as XML allows, would read it again and again."""
 
 
-# Hints on connections: they name hosts, not pages.
-_HINTS = frozenset({"dns-prefetch", "preconnect"})
+# Relations by which a page does not stand for what it links to.
+_UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+# Relations of `link` elements that lead to nothing with data in it: what a page is shown with, hints on connections, addresses
+# for programs, and other addresses of the same page. A `link` all of whose relations are of these is none.
+_WITHOUT_DATA = frozenset(
+    "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
+    "image_src preload prefetch prerender modulepreload subresource expect manifest dns-prefetch preconnect pingback webmention "
+    "search edituri wlwmanifest shortlink openid.server openid.delegate openid2.provider openid2.local_id "
+    "micropub authorization_endpoint token_endpoint indieauth-metadata hub https://api.w.org/".split()
+)
+# Alternates that tell how to show a page inside another.
+_EMBEDDING = "+oembed"
 
 
 def read_links(tree: Document, base: str, max_links: int, problems: Problems) -> tuple[Link, ...]:
@@ -23,7 +33,7 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
     # One selector a tag: each is answered from the tag names, several at once by a walk over the whole tree. Pages have
     # hundreds of links, so they are read column by column.
     anchors = tree.select("a[href]") + tree.select("area[href]")
-    heads = [element for element in tree.select("link[href][rel]") if element.attr("rel") not in _HINTS]
+    heads = [element for element in tree.select("link[href][rel]") if _may_have_data(element)]
     frames = tree.select("iframe[src]") + tree.select("frame[src]")
     hrefs = list(map(Element.attr, anchors + heads, repeat("href"))) + list(map(Element.attr, frames, repeat("src")))
     targets = resolve_links(base, {href for href in hrefs if href and href[0] != "#"})
@@ -32,7 +42,9 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
     for element in heads:
         if target := next(found):
             relation = element.attr("rel") or ""
-            links.append(Link(target, relation, element.attr("title") or "", "nofollow" in relation.lower().split()))
+            media_type = (element.attr("type") or "").partition(";")[0].strip().lower()
+            is_unfollowed = _is_unfollowed(relation)
+            links.append(Link(target, relation, element.attr("title") or "", is_unfollowed, media_type=media_type))
     for element in frames:
         if target := next(found):
             links.append(Link(target, element.tag))
@@ -40,6 +52,13 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
         problems.add("too-many-links", f"{len(links)} links were cut to {max_links}")
         del links[max_links:]
     return tuple(links)
+
+
+def _may_have_data(element: Element) -> bool:
+    relations = (element.attr("rel") or "").lower().split()
+    # An alternate stylesheet is a stylesheet.
+    is_other = "stylesheet" in relations or _WITHOUT_DATA.issuperset(relations)
+    return not is_other and not (element.attr("type") or "").lower().endswith(_EMBEDDING)
 
 
 def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list[Link]:
@@ -57,10 +76,14 @@ def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list
             text = " ".join(text.split())
         text = text or _other_text(element)
         if relation:
-            links.append(Link(target, relation, text, "nofollow" in relation.lower().split()))
+            links.append(Link(target, relation, text, _is_unfollowed(relation)))
         else:
             links.append(Link(target, "", text))
     return links
+
+
+def _is_unfollowed(relation: str) -> bool:
+    return not _UNFOLLOWED.isdisjoint(relation.lower().split())
 
 
 def _other_text(element: Element) -> str:

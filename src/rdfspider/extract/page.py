@@ -13,7 +13,9 @@ from rdfspider.extract import feeds, grddl, jsonld, meta, microdata, microformat
 from rdfspider.extract.document import describe_page, read_facts
 from rdfspider.extract.dom import Document, parse_html, parse_xml_text
 from rdfspider.extract.entities import expand_entities
+from rdfspider.extract.feeds.links import read_feed_links
 from rdfspider.extract.links import read_links
+from rdfspider.extract.sitemaps import read_sitemap
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.extract.text import read_text
 from rdfspider.records import Content, Extraction, Page
@@ -60,18 +62,24 @@ def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extract
     try:
         if content.kind == "html":
             found = reading.read_html(found)
-        elif content.kind in ("xml", "sitemap"):
+        elif content.kind == "xml":
             reading.read_xml()
+        elif content.kind == "sitemap":
+            found = replace(found, links=read_sitemap(content, reading.start("sitemap")))
         elif content.kind == "text":
             found = replace(found, text=content.text)
     except Exception as error:
         reading.report_fault(None, error)
     if content.kind in DOCUMENT_SYNTAXES:
         name, read_document = DOCUMENT_SYNTAXES[content.kind]
-        reading.run(name, lambda out: read_document(content, out))
+        out = reading.run(name, lambda out: read_document(content, out))
+        if out is not None and content.kind == "feed":
+            found = replace(found, links=read_feed_links(out.page, out.base, out.lines, config.max_links))
     if config.transforms:
         reading.run("transform", lambda out: transforms.extract_by_transform(page, content, out))
-    return replace(found, statements=reading.statements, problems=reading.problems.listed())
+    return replace(
+        found, statements=reading.statements, problems=reading.problems.listed(), wanted=tuple(reading.wanted)
+    )
 
 
 class _Reading:
@@ -84,18 +92,26 @@ class _Reading:
         self.base = page.url
         self.problems = Problems()
         self.statements: dict[str, str] = {}
+        self.wanted: dict[str, None] = {}
 
-    def run(self, syntax: str, read: Callable[[Statements], None]) -> None:
+    def start(self, syntax: str) -> Statements:
+        """What a reader states into."""
+        return Statements(self.page.url, self.base, syntax, self.config, self.problems)
+
+    def run(self, syntax: str, read: Callable[[Statements], None]) -> Statements | None:
         """Let one syntax be read, if it is wanted; a fault in our own code must not cost the page its other data."""
         if not self.config.wants(syntax):
-            return
-        out = Statements(self.page.url, self.base, syntax, self.config, self.problems)
+            return None
+        out = self.start(syntax)
         try:
             read(out)
         except Exception as error:
             self.report_fault(syntax, error)
         if out.lines:
             self.statements[syntax] = out.to_nquads()
+        if out.wanted:
+            self.wanted.update(dict.fromkeys(out.wanted))
+        return out
 
     def report_fault(self, syntax: str | None, error: Exception) -> None:
         """Record what should not have happened, with its traceback in the log."""

@@ -76,6 +76,7 @@ class Statements:
         "page",
         "problems",
         "syntax",
+        "wanted",
     )
 
     def __init__(self, url: str, base: str, syntax: str, config: ExtractConfig, problems: Problems) -> None:
@@ -86,6 +87,8 @@ class Statements:
         self.full = False
         self.effort = 0
         """What was spent on this page in work that grows faster than the page; a reader that does such keeps a budget."""
+        self.wanted: list[str] = []
+        """Addresses of documents that the page refers to and that were not at hand."""
         self.lines: list[str] = []
         self._room = config.max_statement_chars
         self.page = graph_term(url)

@@ -26,6 +26,15 @@ ACCEPT = (
     "application/n-triples;q=0.7, application/n-quads;q=0.7, application/trig;q=0.7, application/xml;q=0.6, */*;q=0.1"
 )
 """HTML first, as most pages state their facts there; RDF next."""
+_ACCEPTS = {
+    "sitemap": "application/xml, text/xml, application/rss+xml;q=0.9, application/atom+xml;q=0.9, text/plain;q=0.8, */*;q=0.1",
+    "context": "application/ld+json, application/json;q=0.9, */*;q=0.1",
+    "ontology": "text/turtle, application/rdf+xml, application/ld+json, application/n-triples;q=0.9, application/trig;q=0.8, "
+    "application/xhtml+xml;q=0.4, text/html;q=0.3, */*;q=0.1",
+}
+"""What is asked for by how a URL was found, where that is not a page for people."""
+MAX_CONTEXT_BYTES = 1024 * 1024
+"""The largest JSON-LD contexts in use have some hundred kilobytes."""
 MAX_ROBOTS_REDIRECTS = 5
 """RFC 9309, 2.3.1.2: at least five in a row are followed."""
 
@@ -78,6 +87,9 @@ _DATA_ENDINGS = (
     ".htm",
     ".xhtml",
 )
+# Sitemaps of large sites are packed; so is other data, which is not unpacked.
+_PACKED_ENDINGS = (".xml.gz", ".txt.gz")
+_PACKED = frozenset({*_DOWNLOADS, "application/gzip", "application/x-gzip"})
 
 
 def find_redirect(exchange: Capture | Failure) -> str | None:
@@ -136,13 +148,18 @@ class Fetcher:
 
     async def fetch_page(self, lease: Lease, address: str) -> Capture | Failure:
         """Ask for the lease's page, only if it has changed where it is known. The caller has leave to ask the address."""
-        headers = {"Accept": ACCEPT}
+        headers = {"Accept": _ACCEPTS.get(lease.found_as, ACCEPT)}
         if lease.etag:
             headers["If-None-Match"] = lease.etag
         if lease.last_modified:
             headers["If-Modified-Since"] = lease.last_modified
-        keeps = self._keeps_data if _is_named_data(lease.url) else self._keeps
-        return await self._get(lease.url, lease.host, address, headers, keeps=keeps)
+        max_body_bytes = None
+        keeps = self._keeps_data if _is_named(lease.url, _DATA_ENDINGS) else self._keeps
+        if lease.found_as == "sitemap" or _is_named(lease.url, _PACKED_ENDINGS):
+            keeps = self._keeps_packed
+        elif lease.found_as == "context":
+            keeps, max_body_bytes = self._keeps_data, min(MAX_CONTEXT_BYTES, self._config.max_body_bytes)
+        return await self._get(lease.url, lease.host, address, headers, max_body_bytes, keeps)
 
     async def fetch_robots(
         self, lease: Lease, address: str, gate: Gate
@@ -235,7 +252,7 @@ class Fetcher:
         )
 
     def _judge_type(self, content_type: str) -> bool:
-        media_type = content_type.partition(";")[0].strip().lower()
+        media_type = _read_type(content_type)
         if any(fnmatchcase(media_type, wanted) for wanted in self._wanted_types):
             return True
         if media_type.endswith(("+xml", "+json")):
@@ -246,11 +263,18 @@ class Fetcher:
         return self._judge_known_type(content_type[:_MAX_TYPE_CHARS])
 
     def _keeps_data(self, content_type: str) -> bool:
-        return self._keeps(content_type) or content_type.partition(";")[0].strip().lower() in _DOWNLOADS
+        return self._keeps(content_type) or _read_type(content_type) in _DOWNLOADS
+
+    def _keeps_packed(self, content_type: str) -> bool:
+        return self._keeps(content_type) or _read_type(content_type) in _PACKED
 
 
-def _is_named_data(url: str) -> bool:
-    return url.partition("?")[0].lower().endswith(_DATA_ENDINGS)
+def _read_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def _is_named(url: str, endings: tuple[str, ...]) -> bool:
+    return url.partition("?")[0].lower().endswith(endings)
 
 
 def _set_duration(exchange: Capture | Failure, duration_s: float) -> Capture | Failure:

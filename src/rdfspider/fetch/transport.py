@@ -9,7 +9,7 @@ are not followed, cookies are not kept, no proxy of the environment is used. Eve
     connect-timeout     no connection, or no TLS, within `connect_timeout_s`
     tls                 the certificate is not to be trusted, or TLS was not agreed on
     first-byte-timeout  the server was silent for `first_byte_timeout_s` after the request
-    slow                the answer came slower than `slow_bytes_s` for half a minute
+    slow                the answer came slower than SLOW_BYTES_S for half a minute
     timeout             no head, or no body, within `timeout_s`
     reset               the connection ended before the answer had a body
     protocol            what came is not HTTP, or not encoded as it says
@@ -45,6 +45,8 @@ from rdfspider.records import Capture, Failure, Page
 
 IDLE_S = 5
 """Idle connections close after this: servers have few of them to give, and a polite gap is shorter."""
+SLOW_BYTES_S = 100
+"""A body that comes slower than this, in bytes a second, is given up."""
 SLOW_WINDOW_S = 30.0
 """The time over which a slow answer is measured; shorter stalls are common on good servers."""
 DRAIN_BYTES = 65_536
@@ -282,7 +284,7 @@ class _Handle:
         came = -self.window_bytes
         self.begin_window(now)
         came += self.window_bytes
-        return "slow" if came < self.transport.config.slow_bytes_s * window_s else ""
+        return "slow" if came < SLOW_BYTES_S * window_s else ""
 
     def begin_window(self, now: float) -> None:
         """Measure silence and slowness from now on."""

@@ -44,6 +44,11 @@ class Calendar:
         openings.append(Opening(epoch, now.boot_id, now.monotonic, now.wall, bool(stored) and not is_clean))
         return cls(_thin_out(openings), clock)
 
+    @classmethod
+    def read(cls, stored: bytes, clock: Clock) -> "Calendar":
+        """The openings so far, for somebody who only looks."""
+        return cls(_decode_openings(stored), clock)
+
     def to_bytes(self) -> bytes:
         """What is stored, before anything is leased."""
         return _encode_openings(self._openings)

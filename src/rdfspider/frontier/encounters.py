@@ -2,7 +2,7 @@
 
 A seed is better than a link, as the scope grows with what it leads to; a short chain of redirects is better than a long one,
 and few links from a seed than many, as both have limits. A URL that was fetched is fetched again only where the old way has
-kept something from being found.
+kept something from being found, or where its page is said to have changed since.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,14 +12,16 @@ from msgspec.structs import replace
 from rdfspider.config import CrawlConfig
 from rdfspider.frontier.hosts import Hosts
 from rdfspider.frontier.keys import pack_row
-from rdfspider.frontier.ledger import DONE, FAILED, SCHEDULED, Ledger, Row
+from rdfspider.frontier.ledger import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row
 from rdfspider.frontier.queues import Slot, find_read
+from rdfspider.frontier.refusals import FILTERED
 from rdfspider.frontier.schedule import Schedule
 from rdfspider.frontier.sieve import Met
+from rdfspider.frontier.traps import REASON as TRAP
 from rdfspider.records import Discovered
 
 # What became of pages whose links count.
-_WITH_LINKS = frozenset({"fetched", "unchanged", "redirect"})
+_WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex"})
 
 
 class Encounters:
@@ -69,7 +71,7 @@ class Encounters:
                 self._take_over(link, slot.host.number, slot.sequence, slot.row)
 
     def _take_over(self, link: Discovered, number: int, sequence: int, row: Row) -> None:
-        is_again = self._needs_visit(link, row)
+        is_again, is_newer = self._needs_visit(link, row), self._is_newer(link, row)
         _improve(row, link)
         host = self._hosts.get(number)
         if row.found_as == "seed" and not host.record.is_seeded:
@@ -78,20 +80,28 @@ class Encounters:
         if is_again:
             # Not under conditions: an answer that nothing has changed would bring no links.
             row.etag = row.last_modified = ""
+        if is_again or is_newer:
             self._schedule.add_again(host, sequence, row, link.url)
         else:
             self._ledger.put(pack_row(number, sequence), row, link.url)
 
     def _is_better(self, link: Discovered, row: Row) -> bool:
-        return self._is_nearer(link, row) or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
+        is_better = self._is_nearer(link, row) or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
+        return is_better or self._is_newer(link, row)
 
     def _is_nearer(self, link: Discovered, row: Row) -> bool:
         """Whether a limit of depth lets more be found by the new way."""
         return bool(self._config.depth) and link.depth < row.depth
 
+    def _is_newer(self, link: Discovered, row: Row) -> bool:
+        """Whether a page has changed, by what a sitemap says, since it was last asked for, in a crawl that visits pages again."""
+        return bool(self._config.revisit_s) and row.state == DONE and row.decided < link.modified
+
     def _needs_visit(self, link: Discovered, row: Row) -> bool:
         """Whether the way by which a URL was fetched kept something from being found that the new one leads to."""
         becomes_seed = _becomes_seed(link, row)
+        if row.state == DISALLOWED:
+            return becomes_seed and row.reason in (FILTERED, TRAP)
         if row.state == FAILED:
             is_too_long = row.reason == "too-many-redirects"
             return len(link.chain) < len(row.chain) if is_too_long else becomes_seed

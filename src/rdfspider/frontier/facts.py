@@ -8,13 +8,13 @@ from rdfspider.errors import RdfspiderError
 from rdfspider.records import Discovered
 
 Priority = Callable[[Discovered], int]
-"""How soon a URL should be fetched: 0 is first, 7 last."""
+"""How soon a URL should be fetched, by itself: 0 is first, 7 last."""
 
 LOWEST_PRIORITY = 7
 
 
 def by_depth(link: Discovered) -> int:
-    """The default priority: breadth first, seeds and what is near them before the rest."""
+    """Breadth first: seeds and what is near them before the rest, whatever was found before."""
     return link.depth if link.depth < LOWEST_PRIORITY else LOWEST_PRIORITY
 
 
@@ -34,7 +34,7 @@ class Counts(Struct):
     done: int = 0
     failed: int = 0
     disallowed: int = 0
-    """URLs that robots.txt or a filter kept from being fetched."""
+    """URLs that robots.txt, a filter or a trap kept from being fetched."""
     pages: int = 0
     """Committed answers of 2xx, every visit counted."""
     structured: int = 0
@@ -43,6 +43,8 @@ class Counts(Struct):
     """Of these, those that repeat another page."""
     body_bytes: int = 0
     quads: int = 0
+    sites: int = 0
+    """Registrable domains with pages."""
     hosts: int = 0
     active_hosts: int = 0
     """Hosts in memory."""

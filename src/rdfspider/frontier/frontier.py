@@ -5,7 +5,7 @@ all that follows, in the batch that the next `commit` writes. So a process that 
 for what it had not recorded. All calls but `sync` belong to one thread.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from xxhash import xxh3_64_digest
@@ -16,10 +16,11 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.active import ActiveHosts
 from rdfspider.frontier.calendar import Calendar
 from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.encounters import Encounters
 from rdfspider.frontier.facts import Counts, GapError, LedgerEntry, Priority, by_depth
 from rdfspider.frontier.hosts import Host, Hosts
-from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_row, to_url_id
+from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_meta, pack_row, to_url_id
 from rdfspider.frontier.leases import Leases, Parts
 from rdfspider.frontier.ledger import (
     DISALLOWED,
@@ -30,18 +31,25 @@ from rdfspider.frontier.ledger import (
     decode_url,
     to_entry,
 )
+from rdfspider.frontier.imports import Imports
+from rdfspider.frontier.likenesses import Known
 from rdfspider.frontier.mail import Inbox, Outbox
 from rdfspider.frontier.origins import Origins
 from rdfspider.frontier.outages import Outages
+from rdfspider.frontier.patterns import Patterns
 from rdfspider.frontier.places import Places
+from rdfspider.frontier.priority import Ratings
 from rdfspider.frontier.queues import Queues, Slot
+from rdfspider.frontier.refusals import FILTERED, Refusals
 from rdfspider.frontier.schedule import Schedule
 from rdfspider.frontier.sieve import Sieve
 from rdfspider.frontier.starts import Starts
 from rdfspider.frontier.state import mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
+from rdfspider.frontier.traps import Traps
 from rdfspider.frontier.visits import Visits
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Judgement, Lease, RobotsState, Verdict
+from rdfspider.urls import host_of
 
 __all__ = ["Clock", "Counts", "Frontier", "GapError", "LedgerEntry", "Priority", "by_depth"]
 
@@ -60,12 +68,15 @@ class Frontier:
         domains: Domains,
         shard: int,
         clock: Clock | None = None,
-        priority: Priority = by_depth,
+        priority: Priority | None = None,
+        ranks: Mapping[str, int] | None = None,
     ) -> None:
+        """Without a priority of the caller's, URLs come in the order of what those like them have given, and traps are learned.
+        The ranks are steps of priority by how URLs are found, besides those of the links."""
         self._config = config
         self._shard = shard
         self._clock = clock or Clock()
-        self._store = Store(folder, config.frontier.block_cache_bytes)
+        self._store = Store(folder)
         self._rows = self._store.tables["ledger"]
         self._meta = self._store.tables["meta"]
         self._staged_meta: dict[str, bytes] = {}
@@ -81,7 +92,7 @@ class Frontier:
             self._state.lookup, self._state.lookup_epoch = lookup, calendar.epoch
         self.epoch = calendar.epoch
         """How often this frontier was opened."""
-        self._build(domains, calendar, priority)
+        self._build(domains, calendar, priority, ranks or {})
         if self._starts.apply_limits(config.crawl):
             self.commit()
 
@@ -121,6 +132,12 @@ class Frontier:
         self.add(links)
         return True
 
+    def receive_releases(self, source: int, epoch: int, sequence: int, releases: Mapping[bytes, str]) -> None:
+        """Likewise: stage that URLs of another shard no longer have these contents."""
+        if self._inbox.accept(source, epoch, sequence):
+            for key, url in releases.items():
+                self._contents.release(key, url)
+
     def inbox_cursor(self, source: int) -> tuple[int, int]:
         """Epoch and sequence of the last entry of a shard that was committed."""
         return self._inbox.cursor(source)
@@ -132,12 +149,15 @@ class Frontier:
         """
         if self._state.counts.future_visits:
             self._schedule.add_due_visits()
+        if self._traps.restoring:
+            self._traps.restore_some()
         return self._leases.lease()
 
     def next_lease_in_s(self) -> float | None:
         """Seconds until `lease` may give something; None when nothing waits. Hosts that were given up and future visits do
         not count, nor what is staged or in flight."""
-        return 0.0 if self._schedule.has_due_visits() else self._active.next_in_s()
+        has_work = self._schedule.has_due_visits() or self._traps.restoring
+        return 0.0 if has_work else self._active.next_in_s()
 
     def resolved(self, lease: Lease, answer: Addresses) -> None:
         """A name's lease ends with the answer."""
@@ -149,9 +169,9 @@ class Frontier:
         """The lease of a robots.txt ends: it was a request, so the host's clock moves."""
         self._leases.learned(lease, robots, exchange, crawl_delay_s)
 
-    def refuse(self, lease: Lease, reason: str) -> Verdict:
+    def refuse(self, lease: Lease, reason: str, rule: str = "") -> Verdict:
         """A page's lease ends without a request; the host's clock stays. A host without addresses has its own reason."""
-        return self._leases.refuse(lease, reason)
+        return self._leases.refuse(lease, reason, rule)
 
     def release(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
         """A page's lease ends with an exchange: what becomes of the URL is decided here. `record` makes it durable."""
@@ -196,13 +216,18 @@ class Frontier:
         self._queues.remove(slot)
         if verdict.is_final:
             if verdict.reason != "unchanged":
+                self._contents.record(slot, lease.url_id, verdict, digest, judgement)
                 row.etag, row.last_modified, row.digest, row.captured = etag, last_modified, digest, captured
                 row.quads, row.likeness = quads, judgement.likeness
                 row.duplicate, row.original = judgement.duplicate, judgement.original
             row.segment, row.offset = position or ("", 0)
             self._count_final(slot, verdict, body_bytes, quads)
+            if self._learns:
+                self._traps.learn(lease, host, verdict, quads, judgement)
             if row.state == FAILED and row.found_as == "seed" and not row.status:
                 self._outages.note_seed(host.number, slot.sequence)
+            if row.state == DISALLOWED and row.reason == FILTERED:
+                self._refusals.note(host.number, slot.sequence)
         else:
             row.turn += 1
             self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
@@ -210,6 +235,22 @@ class Frontier:
         self._hosts.mark_changed(host)
         self._leases.finish(slot)
         self._encounters.settle(lease.url_id, slot)
+
+    def claim(self, key: bytes, url: str) -> str:
+        """The URL that had a content of this shard's first; where none had, that is this one from now on, and staged."""
+        return self._contents.claim(key, url)
+
+    def note_repeated(self, origin: str, other: str) -> None:
+        """Stage that another origin has a page that this shard's had first, at the same path."""
+        number = self._hosts.number_of(host_of(origin))
+        if number is not None and self._contents.note_repeated(host := self._hosts.get(number), origin, other):
+            self._hosts.mark_changed(host)
+
+    def find_alike(self, lease: Lease, likeness: int, facts: int, is_absence: bool) -> list[tuple[str, Known]]:
+        """Pages of the same domain with nearly the same text, the newest first; the leased one will be one of them."""
+        host = self._leases.slots[lease.url_id].host
+        found = self._contents.find_alike(host, Known(likeness, facts, lease.url_id, is_absence))
+        return [(url, known) for known in found if (url := self.url_of(known.url_id))]
 
     def put_outbox(self, destination: int, payload: bytes) -> None:
         """Stage an entry for another shard, with the next sequence of this epoch."""
@@ -225,18 +266,19 @@ class Frontier:
 
     def put_meta(self, key: str, value: bytes) -> None:
         """Stage a value of the caller's."""
-        self._meta.put(_meta_key(key), value)
+        self._meta.put(pack_meta(key), value)
         self._staged_meta[key] = value
 
     def get_meta(self, key: str) -> bytes | None:
         """A value of the caller's, staged or committed; None where there is none."""
         value: bytes | None = self._staged_meta.get(key)
-        return value if value is not None else self._meta.get(_meta_key(key))
+        return value if value is not None else self._meta.get(pack_meta(key))
 
     def commit(self) -> None:
         """Write all that was staged, in one batch. It survives the process; `sync` makes it survive the machine."""
         if not self.has_staged:
             return
+        self._traps.settle()
         changed = list(self._hosts.changed.values())
         for host in changed:
             self._place(host)
@@ -246,10 +288,13 @@ class Frontier:
         state.outbox_bytes = self._outbox.stored_bytes
         stage_state(self._store, state)
         self._hosts.stage()
+        self._patterns.stage()
         self._store.write()
         self._staged_meta.clear()
         for part in (self._sieve, self._ledger, self._hosts, self._places, self._inbox, self._origins, self._visits):
             part.settle()
+        self._patterns.settle()
+        self._contents.settle()
         for host in changed:
             self._leases.wake(host)
 
@@ -290,6 +335,11 @@ class Frontier:
         """
         return self._starts.retry_seeds(limit)
 
+    def review_refusals(self, after: bytes, limit: int, is_welcome: Callable[[str, str], bool]) -> bytes:
+        """Stage anew those of the next so many URLs that were `filtered` which are welcome now, by how they were found and what
+        they are; where to go on, empty at the end. They must be committed before the next are asked for."""
+        return self._refusals.review(after, limit, is_welcome)
+
     def table_bytes(self) -> dict[str, int]:
         """What each table takes on disk, and the log of what is not in a table yet."""
         return self._store.table_bytes()
@@ -302,7 +352,9 @@ class Frontier:
         mark_clean(self._store)
         self._store.close()
 
-    def _build(self, domains: Domains, calendar: Calendar, priority: Priority) -> None:
+    def _build(
+        self, domains: Domains, calendar: Calendar, priority: Priority | None, ranks: Mapping[str, int]
+    ) -> None:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
         self._ledger = Ledger(store)
@@ -314,19 +366,12 @@ class Frontier:
         self._origins = Origins(store)
         self._outbox = Outbox(store, calendar.epoch, self._state.outbox_bytes)
         self._inbox = Inbox(store)
+        self._contents = Contents(store, self._outbox, self._shard, domains.shards)
         self._active = ActiveHosts(self._hosts, self._places, self._queues, config, clock, counts)
         self._outages = Outages(store, self._hosts, self._active, self._origins, config.frontier, clock)
-        parts = Parts(
-            self._hosts,
-            self._active,
-            self._queues,
-            self._origins,
-            self._outages,
-            self._to_url_id,
-            calendar.epoch,
-            self._state.lookup_epoch,
-        )
-        self._leases = Leases(parts, config, clock, counts)
+        self._learns = priority is None
+        self._patterns = Patterns(store)
+        ratings = Ratings(self._patterns, counts, ranks)
         self._schedule = Schedule(
             store,
             self._ledger,
@@ -338,11 +383,39 @@ class Frontier:
             config,
             clock,
             counts,
+            ratings,
             priority,
         )
+        self._traps = Traps(
+            store,
+            self._patterns,
+            ratings,
+            self._ledger,
+            self._hosts,
+            self._queues,
+            self._schedule,
+            self._active,
+            clock,
+            counts,
+        )
+        parts = Parts(
+            self._hosts,
+            self._active,
+            self._queues,
+            self._origins,
+            self._outages,
+            self._traps,
+            self._to_url_id,
+            calendar.epoch,
+            self._state.lookup_epoch,
+        )
+        self._leases = Leases(parts, config, clock, counts)
         self._encounters = Encounters(
             self._ledger, self._hosts, self._schedule, self._leases.slots, self._to_url_id, config.crawl
         )
+        self.imports = Imports(self._ledger, self._sieve, self._hosts, counts, clock)
+        """For pages that were read from archives of others."""
+        self._refusals = Refusals(store, self._ledger, self._hosts, self._schedule)
         self._starts = Starts(
             store, self._ledger, self._hosts, self._places, self._outages, self._schedule, self._state
         )
@@ -366,10 +439,11 @@ class Frontier:
         counts.quads += quads
         if verdict.is_page:
             counts.pages += 1
-            counts.structured += bool(quads)
+            is_structured = bool(quads) and row.duplicate != "soft-404"
+            counts.structured += is_structured
             counts.duplicates += bool(row.duplicate)
             self._hosts.count_page(slot.host, 1)
-            slot.host.record.structured += bool(quads)
+            slot.host.record.structured += is_structured
             slot.host.record.quads += quads
         revisit_s = self._config.crawl.revisit_s
         if revisit_s and row.state == DONE:
@@ -393,7 +467,3 @@ class Frontier:
 def _digest_lookup(config: FetchConfig) -> bytes:
     """The settings that answers to names depend on."""
     return xxh3_64_digest(repr((config.resolve, config.allow_private)).encode())
-
-
-def _meta_key(key: str) -> bytes:
-    return b"user/" + key.encode()

@@ -18,6 +18,7 @@ from rdfspider.frontier.calendar import Calendar, Stamp
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
 from rdfspider.frontier.keys import pack_host, pack_name
+from rdfspider.frontier.mirrors import Repeats
 from rdfspider.frontier.store import Store
 from rdfspider.records import Addresses
 from rdfspider.urls import host_of_authority
@@ -73,6 +74,8 @@ class HostRecord(Struct, array_like=True):
     """Why the gap is as long as it is, in words for people; empty where it is the usual delay."""
     mirror_of: str = ""
     """The host whose pages this one repeats; empty where it does not."""
+    repeats: dict[str, Repeats] = {}
+    """By origin, where pages repeat those of another one at the same path."""
 
     @property
     def last_request(self) -> Stamp:
@@ -242,22 +245,26 @@ class Hosts:
         """Have the next commit store its record."""
         self.changed[host.number] = host
 
-    def end_request(self, host: Host, gap_s: float) -> None:
-        """Move its clock: a request has ended now, and this gap must follow."""
+    def end_request(self, host: Host, gap_s: float, reason: str = "") -> None:
+        """Move its clock: a request has ended now, and this gap must follow, for a reason where it is not the usual one."""
         now = self._clock.monotonic()
         record = host.record
         record.epoch = self._calendar.epoch
         record.ended_monotonic = now
         record.ended_wall = self._clock.now()
         # Of requests side by side one may have been told to wait; the answers of the others do not shorten that.
-        host.ready_at = max(host.ready_at, now + gap_s)
+        if now + gap_s >= host.ready_at:
+            host.ready_at = now + gap_s
+            record.wait_reason = reason
         record.gap_s = host.ready_at - now
         self.changed[host.number] = host
 
-    def shorten_gap(self, host: Host, gap_s: float) -> None:
+    def shorten_gap(self, host: Host, gap_s: float, reason: str = "") -> None:
         """Have no more than this gap follow the last request."""
         record = host.record
-        record.gap_s = min(record.gap_s, gap_s)
+        if gap_s < record.gap_s:
+            record.gap_s = gap_s
+            record.wait_reason = reason
         host.ready_at = self._clock.monotonic() + self._wait_s(record)
         self.changed[host.number] = host
 
@@ -284,8 +291,10 @@ class Hosts:
     def count_page(self, host: Host, pages: int) -> None:
         """Add to the pages of a host and of its domain."""
         self.find_domain(host)
+        was_site = host.domain.pages > 0
         host.record.pages += pages
         host.domain.pages += pages
+        self._counts.sites += (host.domain.pages > 0) - was_site
         self.changed_domains[host.domain.name] = host.domain
 
     def find_domain(self, host: Host) -> None:

@@ -51,6 +51,11 @@ def pack_name(host: str) -> bytes:
     return ",".join(reversed(host.split("."))).encode()
 
 
+def pack_meta(key: str) -> bytes:
+    """The key of a value that the frontier keeps for its caller."""
+    return b"user/" + key.encode()
+
+
 def to_url_id(shard: int, number: int, sequence: int) -> int:
     """The number of a URL that no other has, in any shard."""
     return shard << (_HOST_BITS + _SEQUENCE_BITS) | number << _SEQUENCE_BITS | sequence

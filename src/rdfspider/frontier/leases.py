@@ -22,12 +22,15 @@ from rdfspider.frontier.origins import Origins, is_silent
 from rdfspider.frontier.outages import Outages
 from rdfspider.frontier.queues import Queues, Slot
 from rdfspider.frontier.strangers import RECHECK_S, Strangers
+from rdfspider.frontier.traps import Traps
 from rdfspider.frontier.verdicts import is_error, judge_exchange
-from rdfspider.pace import backoff_gap_s, pace_gap_s, read_retry_after
+from rdfspider.pace import backoff_gap_s, explain_backoff, explain_pace, pace_gap_s, read_retry_after
 from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, Verdict
 
 # URLs of a host that are read at once, and that it is asked for before others may come in.
 RUN_URLS = 20
+# Runs of which nothing is wanted that are read at once; the host comes up again after the next commit.
+_UNWANTED_RUNS = 20
 # Requests to one host at once, where there is no delay at all.
 _PARALLEL_REQUESTS = 8
 # URLs of origins that cannot be asked which are kept in memory while others of the same host go on: of one host at most, of
@@ -50,6 +53,7 @@ class Parts:
     queues: Queues
     origins: Origins
     outages: Outages
+    traps: Traps
     to_url_id: Callable[[int, int], int]
     """The id of a URL from host number and sequence."""
     epoch: int
@@ -66,6 +70,7 @@ class Leases:
         self._queues = parts.queues
         self._origins = parts.origins
         self._outages = parts.outages
+        self._traps = parts.traps
         self._to_url_id = parts.to_url_id
         self._epoch = parts.epoch
         self._lookup_epoch = parts.lookup_epoch
@@ -138,7 +143,7 @@ class Leases:
         self._release_held(host, origin)
         self.wake(host)
 
-    def refuse(self, lease: Lease, reason: str) -> Verdict:
+    def refuse(self, lease: Lease, reason: str, rule: str) -> Verdict:
         """A page is not asked for: the host's clock stays."""
         slot = self.slots[lease.url_id]
         slot.host.in_flight -= 1
@@ -147,7 +152,7 @@ class Leases:
         if not lease.addresses and addresses is not None and addresses.failure:
             return Verdict("failed", addresses.failure, error=addresses.failure)
         slot.is_refused = True
-        return Verdict("failed", reason)
+        return Verdict("failed", reason, rule=rule)
 
     def release(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
         """A page was asked for."""
@@ -362,7 +367,11 @@ class Leases:
             self._active.leave(host, FRONT, 0.0)
             return False
         if not host.held or self._may_hold_more(host):
-            host.run.extend(self._queues.read_run(host, RUN_URLS))
+            for _ in range(_UNWANTED_RUNS):
+                read = self._queues.read_run(host, RUN_URLS)
+                host.run.extend(self._traps.sift(read))
+                if host.run or not read:
+                    break
         return bool(host.run)
 
     def _may_hold_more(self, host: Host) -> bool:
@@ -403,7 +412,9 @@ class Leases:
     def _count_answer(self, host: Host, duration_s: float, leased_at: float | None = None) -> None:
         if leased_at is None or leased_at >= host.error_at:
             host.record.errors = 0
-        self._hosts.end_request(host, pace_gap_s(host.record.crawl_delay_s, duration_s, self._config))
+        delay_s = host.record.crawl_delay_s
+        gap_s = pace_gap_s(delay_s, duration_s, self._config)
+        self._hosts.end_request(host, gap_s, explain_pace(gap_s, delay_s, duration_s, self._config))
 
     def _count_error(
         self,
@@ -419,17 +430,22 @@ class Leases:
         One that is an origin's alone costs the host a pause and no more: the origin has its own wait, and others may be well.
         """
         now = self._clock.monotonic()
+        host.record.failed += 1
         if leased_at is None or leased_at >= host.error_at:
             host.record.errors += 1
             host.error_at = now
         wait_s = max(wait_s, read_retry_after(exchange, self._clock.now()))
         gap_s = backoff_gap_s(host.record.errors, wait_s, self._config)
         duration_s = exchange.duration_s if exchange else 0.0
-        gap_s = max(gap_s, pace_gap_s(host.record.crawl_delay_s, duration_s, self._config))
+        pace_s = pace_gap_s(host.record.crawl_delay_s, duration_s, self._config)
+        if pace_s > gap_s:
+            gap_s, reason = pace_s, explain_pace(pace_s, host.record.crawl_delay_s, duration_s, self._config)
+        else:
+            reason = explain_backoff(host.record.errors, wait_s, exchange, self._config)
         is_over = host.record.errors >= self._config.give_up_errors
         if is_over and not is_of_origin:
             gap_s = max(gap_s, self._config.give_up_s)
-        self._hosts.end_request(host, gap_s)
+        self._hosts.end_request(host, gap_s, reason)
         if is_over:
             until = max(host.ready_at, now + self._config.give_up_s)
             self._outages.give_up(host, until, is_silent=not isinstance(exchange, Capture))

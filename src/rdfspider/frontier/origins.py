@@ -12,7 +12,7 @@ _MEMORY_BYTES = 16 * 1024 * 1024
 _ENTRY_BYTES = 512
 
 _encode = Encoder().encode
-_decode = Decoder(RobotsState).decode
+decode_robots = Decoder(RobotsState).decode
 
 
 class Origins:
@@ -32,7 +32,7 @@ class Origins:
         state = self._staged.get(key)
         if state is None:
             value = self._robots.get(key)
-            state = _decode(value) if value else None
+            state = decode_robots(value) if value else None
         self._remember(key, state)
         return state
 
@@ -47,7 +47,7 @@ class Origins:
     def expire_silent(self, number: int, now: float) -> None:
         """Have every robots.txt of a host asked for again that could not be had because nothing answered."""
         for key, value in self._robots.scan(pack_host(number), pack_host(number + 1)):
-            state = _decode(value)
+            state = decode_robots(value)
             if is_silent(state) and state.expires > now:
                 self.put(number, key[len(pack_host(number)) :].decode(), replace(state, expires=now))
 

@@ -14,7 +14,7 @@ from rdfspider.frontier.hosts import Host, Hosts
 from rdfspider.frontier.keys import GIVEN_UP, origin_of, pack_host, pack_row, unpack_row
 from rdfspider.frontier.origins import Origins
 from rdfspider.frontier.store import Store
-from rdfspider.pace import pace_gap_s
+from rdfspider.pace import explain_pace, pace_gap_s
 from rdfspider.records import Discovered
 
 _INDEX = b"unanswered/"
@@ -74,7 +74,9 @@ class Outages:
         """Have a host asked again, once and at its usual pace, that was given up in silence: one more error, and it is again."""
         if host.record.status != IS_GIVEN_UP and not self.is_out(host):
             return
-        self._hosts.shorten_gap(host, pace_gap_s(host.record.crawl_delay_s, 0.0, self._config))
+        delay_s = host.record.crawl_delay_s
+        gap_s = pace_gap_s(delay_s, 0.0, self._config)
+        self._hosts.shorten_gap(host, gap_s, explain_pace(gap_s, delay_s, 0.0, self._config))
         self._origins.expire_silent(host.number, self._clock.now())
         if host.record.status == IS_GIVEN_UP:
             self._active.recall(host)

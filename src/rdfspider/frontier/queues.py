@@ -18,7 +18,7 @@ from rdfspider.frontier.store import Store
 _ENTRIES = 20
 
 _encode_entry = Encoder().encode
-_decode_entry = Decoder(tuple[int, int, int]).decode
+decode_entry = Decoder(tuple[int, int, int]).decode
 
 
 class Span:
@@ -116,7 +116,8 @@ class Queues:
         record.heads.setdefault(priority, (order, 0))
 
     def read_run(self, host: Host, limit: int) -> list[Slot]:
-        """The next URLs of a host, at most so many, the best priority first; fewer, or none, when there are no more."""
+        """The next URLs of a host, at most so many, all of the best priority: hosts with better ones than its next go before it.
+        None when there are no more."""
         slots: list[Slot] = []
         for priority in sorted(host.record.queued):
             queue = host.queues.get(priority)
@@ -126,7 +127,7 @@ class Queues:
                 if not queue.spans and not self._read_entries(host, priority, queue):
                     break
                 self._read_rows(host, queue, limit - len(slots), slots)
-            if len(slots) >= limit:
+            if slots:
                 break
         return slots
 
@@ -153,7 +154,7 @@ class Queues:
         for key, value in self._queue.scan(lower, upper, _ENTRIES):
             order = unpack_queue(key)[2]
             offset = queue.start_offset if order == queue.next_order else 0
-            queue.spans.append(Span(priority, order, *_decode_entry(value), offset))
+            queue.spans.append(Span(priority, order, *decode_entry(value), offset))
             queue.next_order, queue.start_offset = order + 1, 0
         return bool(queue.spans)
 

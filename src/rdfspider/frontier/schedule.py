@@ -6,9 +6,9 @@ from itertools import compress
 
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.facts import Counts, Priority
+from rdfspider.frontier.facts import LOWEST_PRIORITY, Counts, Priority
 from rdfspider.frontier.hosts import GIVEN_UP, Host, Hosts
-from rdfspider.frontier.keys import MAX_SEQUENCE, PRIORITIES, from_url_id, pack_row
+from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
 from rdfspider.frontier.ledger import (
     DISALLOWED,
     DONE,
@@ -18,7 +18,9 @@ from rdfspider.frontier.ledger import (
     Row,
     encode_fresh,
 )
+from rdfspider.frontier.mirrors import is_mirrored
 from rdfspider.frontier.outages import Outages
+from rdfspider.frontier.priority import Ratings
 from rdfspider.frontier.queues import Queues
 from rdfspider.frontier.sieve import NewLinks, Sieve
 from rdfspider.frontier.store import Store
@@ -45,7 +47,8 @@ class Schedule:
         config: Config,
         clock: Clock,
         counts: Counts,
-        priority: Priority,
+        ratings: Ratings,
+        priority: Priority | None,
     ) -> None:
         self._rows = store.tables["ledger"]
         self._ledger = ledger
@@ -56,17 +59,20 @@ class Schedule:
         self._outages = outages
         self._clock = clock
         self._counts = counts
+        self._ratings = ratings
         self._priority = priority
         self._next_visits = 0.0
 
     def add(self, groups: Iterable[NewLinks]) -> None:
         """Stage links whose URLs were never seen."""
         for new in groups:
-            priorities = list(map(self._priority, new.links))
+            priorities = self._rate(new.host, new.links)
+            if new.host.record.mirror_of:
+                priorities = [_put_mirrored_last(new.host, *pair) for pair in zip(new.links, priorities, strict=True)]
             for priority in dict.fromkeys(priorities):
                 are_chosen = [other == priority for other in priorities]
                 keys, chosen = list(compress(new.keys, are_chosen)), list(compress(new.links, are_chosen))
-                self._add_new(new.host, _bound(priority), keys, chosen)
+                self._add_new(new.host, priority, keys, chosen)
             if new.host.record.status == GIVEN_UP:
                 self._outages.reconsider(new.host, new.links)
 
@@ -81,7 +87,7 @@ class Schedule:
         row.attempts = row.turned_away = 0
         row.next_visit = 0.0
         link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
-        self._queues.put(host, _bound(self._priority(link)), sequence, turn=row.turn)
+        self._queues.put(host, self._rate(host, [link])[0], sequence, turn=row.turn)
         self._hosts.count_scheduled(host, 1)
         self._ledger.put(pack_row(host.number, sequence), row, url)
         self._hosts.mark_changed(host)
@@ -104,6 +110,11 @@ class Schedule:
         """Whether `add_due_visits` would find any."""
         is_time = bool(self._counts.future_visits) and self._clock.monotonic() >= self._next_visits
         return is_time and self._visits.has_due(self._clock.now())
+
+    def _rate(self, host: Host, links: list[Discovered]) -> list[int]:
+        if self._priority is None:
+            return self._ratings.rate(host, links)
+        return [min(max(self._priority(link), 0), LOWEST_PRIORITY) for link in links]
 
     def _add_new(self, host: Host, priority: int, keys: list[bytes], links: list[Discovered]) -> None:
         """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
@@ -133,5 +144,7 @@ def _write_rows(number: int, first: int, links: list[Discovered]) -> Iterator[tu
         yield pack_row(number, sequence), encoded + link.url.encode()
 
 
-def _bound(priority: int) -> int:
-    return min(max(priority, 0), PRIORITIES - 1)
+def _put_mirrored_last(host: Host, link: Discovered, priority: int) -> int:
+    """What a mirror has can wait, but for what a person asked for."""
+    is_last = link.found_as != "seed" and is_mirrored(host.record.repeats, link.url)
+    return LOWEST_PRIORITY if is_last else priority

@@ -16,7 +16,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.frontier.hosts import Host, Hosts
 from rdfspider.frontier.keys import pack_row, pack_url, unpack_row, unpack_url
 from rdfspider.frontier.ledger import Row, decode_row, decode_url, is_untouched
-from rdfspider.frontier.store import Store
+from rdfspider.frontier.store import Rows, Store
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
 
@@ -103,7 +103,7 @@ class Sieve:
             place = fingerprint & mask
             # What was seen at another depth is another matter where there is a limit. The place tells the bits that this takes.
             mark = fingerprint ^ link.depth if max_depth else fingerprint
-            if (recent[place] == mark and link.found_as != "seed") or len(url) > MAX_URL_CHARS:
+            if (recent[place] == mark and link.found_as != "seed" and not link.modified) or len(url) > MAX_URL_CHARS:
                 continue
             if max_depth and link.depth > max_depth:
                 continue
@@ -146,15 +146,8 @@ class Sieve:
         number = self._hosts.number_of(url.split("/", 3)[2])
         if number is None:
             return None
-        key = pack_url(number, xxh3_64_intdigest(url.encode(), self._salt) >> 32)
-        for probe in _probes(key):
-            found = self._urls.get(probe)
-            if found is None:
-                return None
-            sequence = int.from_bytes(found, "big")
-            if decode_url(self._ledger.get(pack_row(number, sequence))) == url:
-                return number, sequence
-        return None
+        sequence = find_sequence(self._urls, self._ledger, self._salt, number, url)
+        return None if sequence is None else (number, sequence)
 
     def settle(self) -> None:
         """After a commit: the table knows what was staged."""
@@ -173,6 +166,19 @@ class Sieve:
             if other == url:
                 return None
         return None
+
+
+def find_sequence(urls: Rows, ledger: Rows, salt: int, number: int, url: str) -> int | None:
+    """The sequence of a URL of a host, as the tables have it; None when it was never seen."""
+    key = pack_url(number, xxh3_64_intdigest(url.encode(), salt) >> 32)
+    for probe in _probes(key):
+        found = urls.get(probe)
+        if found is None:
+            return None
+        sequence = int.from_bytes(found, "big")
+        if decode_url(ledger.get(pack_row(number, sequence))) == url:
+            return sequence
+    return None
 
 
 def _to_row(key: bytes, found: bytes) -> bytes:

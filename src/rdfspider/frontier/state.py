@@ -9,7 +9,7 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.calendar import Calendar
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
-from rdfspider.frontier.store import Store
+from rdfspider.frontier.store import Rows, Store
 
 _VERSION = b"1"
 
@@ -36,9 +36,7 @@ _decode_state = Decoder(State).decode
 def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
     """What was stored, and a new epoch, durable before anything is leased."""
     meta = store.tables["meta"]
-    version = meta.get(b"version")
-    if version not in (None, _VERSION):
-        raise UsageError(f"was made by another version of rdfspider (format {version.decode()})")
+    _check_version(meta)
     calendar = Calendar.open(meta.get(b"openings"), meta.get(b"clean") is not None, clock)
     stored = meta.get(b"state")
     state = _decode_state(stored) if stored else State(secrets.randbits(64), Counts())
@@ -52,6 +50,13 @@ def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
     return state, calendar
 
 
+def read_state(meta: Rows, clock: Clock) -> tuple[State, Calendar] | None:
+    """What was stored, for somebody who only looks; None where nothing was yet."""
+    _check_version(meta)
+    stored = meta.get(b"state")
+    return (_decode_state(stored), Calendar.read(meta.get(b"openings"), clock)) if stored else None
+
+
 def stage_state(store: Store, state: State) -> None:
     """Have the next write store it."""
     store.tables["meta"].put(b"state", _encode_state(state))
@@ -62,3 +67,9 @@ def mark_clean(store: Store) -> None:
     store.tables["meta"].put(b"clean", b"1")
     store.write()
     store.sync()
+
+
+def _check_version(meta: Rows) -> None:
+    version = meta.get(b"version")
+    if version not in (None, _VERSION):
+        raise UsageError(f"was made by another version of rdfspider (format {version.decode()})")

@@ -1,15 +1,18 @@
 """RocksDB, and nothing of URLs or hosts: tables of bytes, and one batch for all that is staged until the next commit.
 
 What enters are puts and deletes, which nobody sees before `write`; what leaves is what was written. A batch is whole or not
-there at all, over all tables, whenever the process dies. This is the only module that imports rocksdict.
+there at all, over all tables, whenever the process dies. Another process can look at the tables meanwhile (`StoreView`). This
+is the only module that imports rocksdict.
 """
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rocksdict import (
+    AccessType,
     BlockBasedOptions,
     Cache,
     ColumnFamily,
@@ -23,10 +26,27 @@ from rocksdict import (
     WriteBufferManager,
 )
 
-from rdfspider.errors import InUseError
+from rdfspider.errors import InUseError, RdfspiderError
 
-TABLES = ("urls", "ledger", "queue", "names", "hosts", "places", "visits", "robots", "domains", "outbox", "meta")
+TABLES = (
+    "urls",
+    "ledger",
+    "queue",
+    "names",
+    "hosts",
+    "places",
+    "visits",
+    "robots",
+    "domains",
+    "digests",
+    "likenesses",
+    "outbox",
+    "patterns",
+    "meta",
+)
 
+# Memory for blocks of the tables that are on disk.
+_BLOCK_CACHE_BYTES = 64 * 1024 * 1024
 # Memory for what is not yet in a file, over all tables; more makes fewer and larger files, and a longer start after a kill.
 _WRITE_BUFFER_BYTES = 48 * 1024 * 1024
 _TABLE_BUFFER_BYTES = 24 * 1024 * 1024
@@ -47,19 +67,21 @@ _UNMERGED_PERCENT = 60
 # A file is rewritten when this many of so many rows in a row are deletions: queues are read at their head, past all of those.
 _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
 
+# Files that are merged into others while a view is opened are gone; the next try finds the others.
+_VIEW_TRIES = 20
+_VIEW_WAIT_S = 0.1
+
 _UNCACHED = ReadOptions()
 _UNCACHED.fill_cache(False)  # type: ignore[call-arg]  # the stub forgets the argument
 
 
-class Table:
-    """One table; keys are ordered as bytes."""
+class Rows:
+    """What can be read of one table; keys are ordered as bytes."""
 
-    __slots__ = ("_family", "_handle", "_store", "get", "get_many")
+    __slots__ = ("_family", "get", "get_many")
 
-    def __init__(self, store: "Store", family: Rdict, handle: ColumnFamily) -> None:
-        self._store = store
+    def __init__(self, family: Rdict) -> None:
         self._family = family
-        self._handle = handle
         self.get: Any = family.get
         """The value of a key, None where there is none."""
         self.get_many: Any = family.get
@@ -69,20 +91,6 @@ class Table:
         """The value of a key that will hardly be asked for again: its block does not drive others out of the cache."""
         value: bytes | None = self._family.get(key, None, _UNCACHED)
         return value
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """Stage a value."""
-        self._store.batch.put(key, value, self._handle)
-
-    def put_many(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Stage many values."""
-        put, handle = self._store.batch.put, self._handle
-        for key, value in rows:
-            put(key, value, handle)
-
-    def delete(self, key: bytes) -> None:
-        """Stage a deletion."""
-        self._store.batch.delete(key, self._handle)
 
     def scan(self, lower: bytes, upper: bytes, limit: int | None = None) -> list[tuple[bytes, bytes]]:
         """Rows from `lower` on, before `upper`. Both bounds are needed: a scan must not wade through deleted rows."""
@@ -104,15 +112,45 @@ class Table:
     def close(self) -> None:
         """Let go of the family; RocksDB cannot close while one is held."""
         self._family.close()
-        del self.get, self.get_many, self._family, self._handle
+        del self.get, self.get_many, self._family
+
+
+class Table(Rows):
+    """One table that can be written to."""
+
+    __slots__ = ("_handle", "_store")
+
+    def __init__(self, store: "Store", family: Rdict, handle: ColumnFamily) -> None:
+        super().__init__(family)
+        self._store = store
+        self._handle = handle
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Stage a value."""
+        self._store.batch.put(key, value, self._handle)
+
+    def put_many(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Stage many values."""
+        put, handle = self._store.batch.put, self._handle
+        for key, value in rows:
+            put(key, value, handle)
+
+    def delete(self, key: bytes) -> None:
+        """Stage a deletion."""
+        self._store.batch.delete(key, self._handle)
+
+    def close(self) -> None:
+        """Likewise."""
+        super().close()
+        del self._handle
 
 
 class Store:
     """All tables of one frontier."""
 
-    def __init__(self, folder: Path, block_cache_bytes: int) -> None:
+    def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        cache = Cache(block_cache_bytes)
+        cache = Cache(_BLOCK_CACHE_BYTES)
         buffers = WriteBufferManager(_WRITE_BUFFER_BYTES, False)
         options = {name: _table_options(cache, name) for name in TABLES}
         try:
@@ -165,6 +203,57 @@ class Store:
         self._db.close()
 
 
+class StoreView:
+    """Tables of a frontier as they were at one moment, whether another process uses it or not. Nothing is written to it."""
+
+    def __init__(self, folder: Path, notes: Path, tables: Sequence[str]) -> None:
+        """`notes` is an empty folder elsewhere, for what RocksDB and its bindings write down."""
+        self._db = _open_view(folder, notes, tables)
+        self.tables = {name: Rows(self._db.get_column_family(name)) for name in tables}
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for table in self.tables.values():
+            table.close()
+        self.tables.clear()
+        self._db.close()
+
+
+def has_store(folder: Path) -> bool:
+    """Whether there are tables in a folder."""
+    return (folder / "CURRENT").is_file()
+
+
+def _open_view(folder: Path, notes: Path, tables: Sequence[str]) -> Rdict:
+    """The tables by links to their files: rocksdict writes a file of its own to the folder that it opens, also to look only."""
+    options = Options(raw_mode=True)
+    # All files are opened at once, so that nothing is missed that is merged and deleted later.
+    options.set_max_open_files(-1)
+    families = {name: Options(raw_mode=True) for name in tables}
+    failure = "its files change too often"
+    for number in range(_VIEW_TRIES):
+        links = notes / str(number)
+        _link_files(folder, links)
+        try:
+            db = Rdict(str(links), options, families, access_type=AccessType.secondary(str(notes / "log")))
+        except Exception as error:  # rocksdict raises no narrower one
+            failure = str(error)
+            time.sleep(_VIEW_WAIT_S)
+            continue
+        # A file that was deleted before it was opened is passed over, and an older version of its table is shown instead.
+        if all(link.exists() for link in links.iterdir()):
+            return db
+        db.close()
+    raise RdfspiderError(f"{folder} cannot be read: {failure}")
+
+
+def _link_files(folder: Path, links: Path) -> None:
+    links.mkdir()
+    for file in folder.absolute().iterdir():
+        if file.suffix in (".sst", ".log") or file.name.startswith(("CURRENT", "MANIFEST")):
+            (links / file.name).symlink_to(file)
+
+
 def _database_options(cache: Cache, buffers: WriteBufferManager) -> Options:
     options = _table_options(cache, "default")
     options.create_if_missing(True)
@@ -185,7 +274,7 @@ def _table_options(cache: Cache, name: str) -> Options:
     blocks.set_block_size(_BLOCK_BYTES.get(name, _OTHER_BLOCK_BYTES))
     blocks.set_format_version(5)
     blocks.set_block_restart_interval(_RESTART_INTERVAL)
-    if name in ("urls", "ledger", "names", "hosts"):
+    if name in ("urls", "ledger", "names", "hosts", "digests", "likenesses"):
         # Filters and indexes are in memory outside the cache: a byte and a half a URL. Within it blocks would drive them out,
         # and then a link costs ten times as much.
         blocks.set_bloom_filter(_FILTER_BITS, False)

@@ -18,7 +18,7 @@ _NOT_NOW = frozenset({429, 503})
 _FINAL_FAILURES = frozenset({"nxdomain", "private", "too-large", "unsupported"})
 
 
-class Judgement(NamedTuple):
+class Ruling(NamedTuple):
     """What follows from an exchange."""
 
     verdict: Verdict
@@ -29,24 +29,24 @@ class Judgement(NamedTuple):
     """Whether it must come again through no fault of its own."""
 
 
-def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, config: FrontierConfig) -> Judgement:
+def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, config: FrontierConfig) -> Ruling:
     """What becomes of a page's URL after an exchange."""
     if isinstance(exchange, Failure):
         return _judge_failure(lease, exchange, turned_away, config)
     status = exchange.status
     if 200 <= status < 300:
-        return Judgement(Verdict("done", "fetched", status))
+        return Ruling(Verdict("done", "fetched", status))
     if status == 304:
-        return Judgement(Verdict("done", "unchanged", status))
+        return Ruling(Verdict("done", "unchanged", status))
     if status in _REDIRECTS and exchange.header("Location"):
         if len(lease.chain) >= config.max_redirects:
-            return Judgement(Verdict("failed", "too-many-redirects", status))
-        return Judgement(Verdict("done", "redirect", status))
+            return Ruling(Verdict("failed", "too-many-redirects", status))
+        return Ruling(Verdict("done", "redirect", status))
     reason = f"status-{status}"
     if status in _NOT_NOW:
         return _turn_away(Verdict("retry", reason, status), turned_away, is_host_error=True)
     if 300 <= status < 500:
-        return Judgement(Verdict("done", "gone" if status == 410 else reason, status))
+        return Ruling(Verdict("done", "gone" if status == 410 else reason, status))
     return _try_again(Verdict("retry", reason, status), lease, config)
 
 
@@ -57,26 +57,26 @@ def is_error(exchange: Capture | Failure | None) -> bool:
     return exchange is not None and (exchange.status == 429 or not 200 <= exchange.status < 500)
 
 
-def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: FrontierConfig) -> Judgement:
+def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: FrontierConfig) -> Ruling:
     code = failure.code
     if code in _FINAL_FAILURES:
-        return Judgement(Verdict("failed", code, error=code))
+        return Ruling(Verdict("failed", code, error=code))
     verdict = Verdict("retry", code, error=code)
     if code == "busy":
         return _turn_away(verdict, turned_away, is_host_error=False)
     return _try_again(verdict, lease, config)
 
 
-def _try_again(verdict: Verdict, lease: Lease, config: FrontierConfig) -> Judgement:
+def _try_again(verdict: Verdict, lease: Lease, config: FrontierConfig) -> Ruling:
     if lease.attempts + 1 >= config.attempts:
         verdict = _fail(verdict)
-    return Judgement(verdict, is_host_error=True, is_attempt=True)
+    return Ruling(verdict, is_host_error=True, is_attempt=True)
 
 
-def _turn_away(verdict: Verdict, turned_away: int, is_host_error: bool) -> Judgement:
+def _turn_away(verdict: Verdict, turned_away: int, is_host_error: bool) -> Ruling:
     if turned_away + 1 >= MAX_TURNED_AWAY:
         verdict = _fail(verdict)
-    return Judgement(verdict, is_host_error=is_host_error, is_turned_away=True)
+    return Ruling(verdict, is_host_error=is_host_error, is_turned_away=True)
 
 
 def _fail(verdict: Verdict) -> Verdict:

@@ -7,32 +7,30 @@ lengths of the WARC files, and what is beyond them is cut off at the next start.
 import asyncio
 import logging
 import shutil
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from xxhash import xxh3_64_hexdigest
 
-from rdfspider import __version__
-from rdfspider.archive.writer import ArchiveWriter, Written
+from rdfspider.archive.writer import Written
 from rdfspider.config import Config
 from rdfspider.discover.scope import Scope
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Verdict
+from rdfspider.run.archives import WARC_LENGTHS, open_archive
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.routes import Router
-from rdfspider.run.rules import PRODUCT, make_user_agent
+from rdfspider.run.survey import Survey
 
 _log = logging.getLogger(__name__)
 
 # How long something waits for others to be made durable with it.
 _GROUP_S = 0.2
-# Seeds that are put into the frontier in one batch.
-_SEED_BATCH = 2_000
 _ROOM_POLL_S = 1.0
 # What one commit takes of what waits, and so for how long it holds up the loop and how much memory it needs: bytes of bodies
 # and statements, and links, each of which may be to a host of its own.
@@ -41,7 +39,7 @@ _COMMIT_LINKS = 10_000
 # Additions to the scope that are stored together: a list of a million seeds may have nearly as many.
 _SCOPE_PART = 256
 # What the frontier keeps for us with each commit.
-_WARC_LENGTHS, _SEEDS_MARK, _SCOPE_ADDITIONS = "warc-lengths", "seeds-mark", "scope-additions"
+_SCOPE_ADDITIONS = "scope-additions"
 
 
 class Finished(NamedTuple):
@@ -75,11 +73,15 @@ class Committer:
         self._scope = scope
         self._router = router
         self._meter = meter
-        self.scope_additions: list[str] = self._load_scope()
+        self.scope_additions: list[str] = load_scope_additions(frontier.get_meta)
         """URLs that seeds redirected to: they widen the scope."""
         self.suspended = ""
         """Why nothing can be made durable now; empty when it can."""
-        self._archive = self._open_archive()
+        self._archive = open_archive(number, folder, config, frontier)
+        self.archive_bytes = sum(self._archive.positions().values())
+        """The length of its files as of the last commit."""
+        self.survey = Survey(frontier)
+        """What the pages that are on record state."""
         self._new_scope: list[str] = []
         self._group: deque[Finished] = deque()
         self._in_commit = 0
@@ -88,6 +90,10 @@ class Committer:
         self.waiting_body_bytes = 0
         """Of these, the bodies."""
         self._is_finishing = False
+        self.has_wider_scope = False
+        """Whether the scope has grown by what seeds redirect to; who asks turns it off."""
+        self.turn = asyncio.Lock()
+        """Held by whoever commits: others are told of all that is committed by then, and it must be durable first."""
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -106,28 +112,6 @@ class Committer:
         for url in (*seeds, *self.scope_additions):
             self._scope.extend(url)
 
-    async def add_seeds(self, seeds: Sequence[str], should_stop: Callable[[], bool]) -> None:
-        """Schedule the seeds that this shard owns, unless all of them were put in before."""
-        mark = xxh3_64_hexdigest("\n".join(seeds).encode()).encode()
-        if self._frontier.get_meta(_SEEDS_MARK) == mark:
-            return
-        for start in range(0, len(seeds), _SEED_BATCH):
-            if should_stop():
-                return
-            batch = (Discovered(url, found_as="seed") for url in seeds[start : start + _SEED_BATCH])
-            self._frontier.add(self._router.route(batch).own)
-            self._frontier.commit()
-            await asyncio.sleep(0)
-        self._frontier.put_meta(_SEEDS_MARK, mark)
-        self._frontier.commit()
-        await asyncio.to_thread(self._frontier.sync)
-
-    async def retry_seeds(self, should_stop: Callable[[], bool]) -> None:
-        """Schedule the seeds again that failed without an answer."""
-        while not should_stop() and self._frontier.retry_seeds(_SEED_BATCH):
-            self._frontier.commit()
-            await asyncio.sleep(0)
-
     def add(self, finished: Finished) -> None:
         """Take an outcome into the group."""
         self._group.append(finished)
@@ -145,6 +129,11 @@ class Committer:
                 self._take_into_scope(link.url)
         # Whether they are in scope was judged by who found them, who may know already what widens it.
         self._frontier.receive(source, epoch, sequence, links)
+        self.note()
+
+    def discover(self, found: Sequence[Discovered]) -> None:
+        """Stage URLs before the page that they were found on: because it waits for them, or because they are very many."""
+        self._schedule(found)
         self.note()
 
     def widen_scope(self, additions: Iterable[str]) -> None:
@@ -171,10 +160,19 @@ class Committer:
             while not (self._is_finishing and self.is_settled):
                 await self._due.wait()
                 await self._wait_for_room()
-                await self._commit(peers)
+                async with self.turn:
+                    await self._commit(peers)
                 tell()
+            self.survey.stage(float("inf"))
+            self._frontier.commit()
+            await asyncio.to_thread(self._frontier.sync)
         finally:
             tell()
+
+    @property
+    def free_bytes(self) -> int:
+        """The room for what is to be archived."""
+        return self._archive.free_bytes
 
     def finish(self) -> None:
         """Nothing more will come: `run` returns when all is durable."""
@@ -198,14 +196,19 @@ class Committer:
             self._archive.flush()
             lengths = self._archive.positions()
         await asyncio.to_thread(self._archive.sync)
+        if group:
+            with self._meter.of("survey"):
+                self.survey.add((item.extraction for item in group if item.extraction is not None), time.time())
+                self.survey.stage(time.monotonic())
         with self._meter.of("frontier"):
             for item, record in zip(group, written, strict=True):
                 self._stage(item, record)
             if group:
-                self._frontier.put_meta(_WARC_LENGTHS, msgspec.msgpack.encode(lengths))
+                self._frontier.put_meta(WARC_LENGTHS, msgspec.msgpack.encode(lengths))
             self._frontier.commit()
         await asyncio.to_thread(self._frontier.sync)
         self._archive.publish()
+        self.archive_bytes = sum(lengths.values())
         self._in_commit = 0
         self.waiting_bytes -= sum(map(count_bytes, group))
         self.waiting_body_bytes -= sum(map(count_body_bytes, group))
@@ -232,7 +235,9 @@ class Committer:
             return None
         via = (self._frontier.url_of(item.lease.via) if item.lease.via else None) or ""
         try:
-            return self._archive.write_outcome(item.lease, item.verdict, item.exchange, item.extraction, via=via)
+            return self._archive.write_outcome(
+                item.lease, item.verdict, item.exchange, item.extraction, via=via, judgement=item.judgement
+            )
         except OSError:
             raise
         except Exception:
@@ -245,12 +250,16 @@ class Committer:
         if written is not None and isinstance(item.exchange, Capture):
             # An answer "not modified" need not repeat what it was asked by.
             is_same = item.exchange.status == 304
+            etag = item.exchange.header("etag") or (item.lease.etag if is_same else "")
+            last_modified = item.exchange.header("last-modified") or (item.lease.last_modified if is_same else "")
+            # Nothing is kept of a page that asks for that: if it no longer does, it must come again, the same or not.
+            is_kept = not item.judgement.robots.noindex
             self._frontier.record(
                 item.lease,
                 item.verdict,
-                digest=written.digest,
-                etag=item.exchange.header("etag") or (item.lease.etag if is_same else ""),
-                last_modified=item.exchange.header("last-modified") or (item.lease.last_modified if is_same else ""),
+                digest=written.digest if is_kept else "",
+                etag=etag if is_kept else "",
+                last_modified=last_modified if is_kept else "",
                 captured=written.captured,
                 body_bytes=len(item.exchange.page.body),
                 quads=count_quads(item.extraction),
@@ -259,10 +268,13 @@ class Committer:
             )
         else:
             self._frontier.record(item.lease, item.verdict, position=written.position if written else None)
-        for link in item.found:
+        self._schedule(item.found)
+
+    def _schedule(self, found: Sequence[Discovered]) -> None:
+        for link in found:
             if link.found_as == "seed":
                 self._take_into_scope(link.url)
-        routed = self._router.route(item.found)
+        routed = self._router.route(found)
         self._frontier.add(routed.own)
         for shard, links in routed.others.items():
             self._frontier.put_outbox(shard, encode_links(links))
@@ -270,6 +282,7 @@ class Committer:
     def _take_into_scope(self, url: str) -> None:
         """A seed leads to this URL: from now on its place is in scope, here and, once it is durable, in all shards."""
         if self._scope.extend(url):
+            self.has_wider_scope = True
             self.scope_additions.append(url)
             number = (len(self.scope_additions) - 1) // _SCOPE_PART
             last = self.scope_additions[number * _SCOPE_PART :]
@@ -277,47 +290,28 @@ class Committer:
             self._new_scope.append(url)
 
     async def _wait_for_room(self) -> None:
-        """Hold everything while the disk is nearly full; the last group takes what room there is, or is fetched again later."""
+        """Hold everything while disks are nearly full; the last group takes what room there is, or is fetched again later."""
         least = self._config.run.min_free_bytes
-        while not self._is_finishing and shutil.disk_usage(self._folder).free < least:
-            self.suspended = f"less than {least // 1_000_000:,} MB are free where {self._folder} is"
+        while (full := self._find_full(least)) and not self._is_finishing:
+            self.suspended = f"less than {least // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}"
             await asyncio.sleep(_ROOM_POLL_S)
         self.suspended = ""
 
-    def _open_archive(self) -> ArchiveWriter:
-        """The archive as of the frontier's last commit; URLs whose records were lost are scheduled again."""
-        stored = self._frontier.get_meta(_WARC_LENGTHS)
-        archive = ArchiveWriter(
-            self._folder / "warc",
-            self._config.archive,
-            prefix=f"shard-{self._number:03}",
-            info=_make_info(self._config.fetch.contact),
-            committed=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else None,
-        )
-        for position in archive.lost:
-            self._frontier.reschedule_after(*position)
-        if archive.lost:
-            self._frontier.commit()
-        return archive
-
-    def _load_scope(self) -> list[str]:
-        found: list[str] = []
-        while stored := self._frontier.get_meta(f"{_SCOPE_ADDITIONS}-{len(found) // _SCOPE_PART}"):
-            found += msgspec.msgpack.decode(stored, type=list[str])
-            if len(found) % _SCOPE_PART:
-                break
-        return found
+    def _find_full(self, least_bytes: int) -> list[str]:
+        """What has no room: the frontier, or all volumes of the archive; nothing where work can go on."""
+        if shutil.disk_usage(self._folder).free < least_bytes:
+            return [str(self._folder)]
+        return self._archive.find_full(least_bytes)
 
 
-def _make_info(contact: str) -> dict[str, str]:
-    """What the archive says of the crawl."""
-    agent = make_user_agent(contact)
-    return {
-        "software": f"{PRODUCT}/{__version__}",
-        "operator": contact,
-        "http-header-user-agent": agent,
-        "robots": "RFC 9309",
-    }
+def load_scope_additions(get_meta: Callable[[str], bytes | None]) -> list[str]:
+    """URLs that seeds were found to redirect to, as a frontier has them."""
+    found: list[str] = []
+    while stored := get_meta(f"{_SCOPE_ADDITIONS}-{len(found) // _SCOPE_PART}"):
+        found += msgspec.msgpack.decode(stored, type=list[str])
+        if len(found) % _SCOPE_PART:
+            break
+    return found
 
 
 def count_quads(extraction: Extraction | None) -> int:

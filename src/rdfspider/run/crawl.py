@@ -5,11 +5,14 @@ status = crawl.run()
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from rdfspider.archive.volumes import check_volumes
 from rdfspider.config import Config
-from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.errors import InUseError, RdfspiderError, UsageError
+from rdfspider.run.folder.edits import check_patterns, make_change
 from rdfspider.run.folder.layout import (
     CONTROL,
     add_seeds,
@@ -21,9 +24,14 @@ from rdfspider.run.folder.layout import (
 )
 from rdfspider.run.folder.layout import read_seeds as read_known_seeds
 from rdfspider.run.folder.seeds import read_seeds
-from rdfspider.run.folder.settings import ask_config, ask_flags, load_config
+from rdfspider.run.folder.settings import Asked, ask_config, ask_flags, load_config
 from rdfspider.run.folder.status import Status, read_status
-from rdfspider.run.peers.messages import Answer
+from rdfspider.run.peers.messages import Answer, Command
+
+if TYPE_CHECKING:
+    from rdfspider.frontier.reader import HostEntry
+    from rdfspider.run.importer import Report
+    from rdfspider.run.why import Explanation
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
@@ -56,9 +64,24 @@ class Crawl:
         check_folder(folder)
         # Everything is checked before anything is made.
         found = load_config(folder, asked)
+        check_volumes(found.archive.volumes)
         urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
         if not urls and not (folder.is_dir() and read_known_seeds(folder)):
             raise UsageError(f"{folder} has no seeds yet: name at least one URL to start from")
+        return cls._make(folder, found, asked, urls)
+
+    @classmethod
+    def create_for_import(cls, dir: str | Path, **settings: object) -> "Crawl":
+        """Make a crawl that has no seeds yet, for `import_archives`, or take up the one that is in the folder."""
+        folder = Path(dir)
+        asked = ask_flags(settings)
+        check_folder(folder)
+        found = load_config(folder, asked)
+        check_volumes(found.archive.volumes)
+        return cls._make(folder, found, asked, ())
+
+    @classmethod
+    def _make(cls, folder: Path, found: Config, asked: Mapping[str, Asked], urls: Iterable[str]) -> "Crawl":
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -96,12 +119,57 @@ class Crawl:
         # Not at the top: it brings the whole crawler, of which who only extracts has no use.
         from rdfspider.run.local import run_local
 
+        check_volumes(self.config.archive.volumes)
         with hold_lock(self.folder):
             return run_local(self.folder, self.config, on_progress)
+
+    def import_archives(
+        self, sources: Sequence[str], on_progress: "Callable[[Status, Sequence[Report]], None] | None" = None
+    ) -> "tuple[Status, list[Report]]":
+        """Take the pages of WARC files (paths, patterns or folders) into the crawl; returns how it stands then."""
+        from rdfspider.run.imports import find_archives, run_import
+
+        paths = find_archives(sources)
+        with hold_lock(self.folder):
+            return run_import(self.folder, self.config, paths, on_progress or (lambda status, reports: None))
 
     def status(self) -> Status:
         """How it goes, or how it ended."""
         return read_status(self.folder)
+
+    def why(self, url: str) -> "Explanation":
+        """Why a URL was fetched or not, or what would become of it; at any time, also while the crawl runs."""
+        from rdfspider.run.why import explain_url
+
+        # Filters may have been changed since this was opened.
+        return explain_url(self.folder, load_config(self.folder), url)
+
+    def hosts(self, sort: str = "pages", limit: int = 20) -> "list[HostEntry]":
+        """The hosts that have most pages, quads, errors, URLs in the queue or time to wait; likewise at any time."""
+        from rdfspider.run.hosts import find_hosts
+
+        return find_hosts(self.folder, load_config(self.folder), sort, limit)
+
+    def add_seeds(self, seeds: Iterable[str] = (), *, seeds_file: Path | None = None) -> int:
+        """Add seeds; returns how many were new. A crawl that runs takes them at once, another one when it runs next."""
+        urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, self.config.fetch)
+        if not urls:
+            raise UsageError("name at least one URL to add")
+        return self._change(Command("add-seeds", seeds=tuple(urls)))
+
+    @property
+    def filters(self) -> dict[str, tuple[str, ...]]:
+        """The regular expressions that decide which links are followed, by kind: include and exclude."""
+        crawl = load_config(self.folder).crawl
+        return {"include": crawl.include, "exclude": crawl.exclude}
+
+    def add_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
+        """Add filters; returns how many were new. They hold at once, also for what is already queued."""
+        return self._change(_ask_filters("add-filters", include, exclude))
+
+    def remove_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
+        """Remove filters; returns how many. URLs that were queued and that only they turned away come back."""
+        return self._change(_ask_filters("remove-filters", include, exclude))
 
     def pause(self) -> None:
         """Let a running crawl finish what is under way and wait; returns when it does."""
@@ -129,7 +197,32 @@ class Crawl:
         while is_in_use(self.folder):
             time.sleep(_POLL_S)
 
-    def _tell(self, command: str) -> Answer:
+    def _change(self, command: Command) -> int:
+        """Have a change made by whoever uses the folder: the process that runs the crawl, or this one; returns its count."""
+        end = time.monotonic() + _ANSWER_S
+        while True:
+            try:
+                count = self._change_now(command)
+                break
+            except InUseError:
+                # The crawl is just starting, or ending.
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_POLL_S)
+        self._config = None
+        return count
+
+    def _change_now(self, command: Command) -> int:
+        if is_in_use(self.folder) and (self.folder / CONTROL).exists():
+            try:
+                return self._tell(command).count
+            except UsageError:
+                if is_in_use(self.folder):
+                    raise
+        with hold_lock(self.folder):
+            return make_change(self.folder, load_config(self.folder), command)[0]
+
+    def _tell(self, command: str | Command) -> Answer:
         if not is_in_use(self.folder):
             raise UsageError(f"{self.folder}: no crawl runs there")
         try:
@@ -144,6 +237,14 @@ class Crawl:
         if not answer.is_done:
             raise UsageError(f"{self.folder}: {answer.message}")
         return answer
+
+
+def _ask_filters(command: str, include: str | Iterable[str], exclude: str | Iterable[str]) -> Command:
+    kinds = {"include": include, "exclude": exclude}
+    patterns = {
+        kind: check_patterns(kind, (given,) if isinstance(given, str) else given) for kind, given in kinds.items()
+    }
+    return Command(command, include=patterns["include"], exclude=patterns["exclude"])
 
 
 def _name_software() -> str:

@@ -1,22 +1,25 @@
-"""What a shard tells of itself every second: memory, processor, and the counts of what it did."""
+"""What a shard tells of itself every second: memory, processor, the counts of what it did, and what it found."""
 
 import os
-import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import msgspec
 import psutil
 
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Extraction, Failure, Verdict
+from rdfspider.records import ERRANDS, REFUSALS, Capture, Failure, Verdict
 from rdfspider.run.peers.messages import Beat
+from rdfspider.run.survey import Survey
 
 # The load of a shorter time says little: that of a single page, or the grain of a clock.
 _LOAD_S = 0.5
+# Hosts whose answer times are known, those asked last; and how much the last time counts in their mean.
+_TIMED_HOSTS = 100
+_LAST_SHARE = 0.2
+_SLOWEST_TOLD = 5
 
 
 class Meter:
@@ -28,8 +31,11 @@ class Meter:
         """Exchanges, by HTTP status or by the code of their failure."""
         self.failures: Counter[str] = Counter()
         """URLs that failed for good, by the reason."""
-        self.quads: Counter[str] = Counter()
+        self.turned_away: Counter[str] = Counter()
+        """Links that were not followed, by the rule."""
         self.wire_bytes = 0
+        self._answer_s: dict[str, float] = {}
+        """By host, the one asked last at the end: how long exchanges took, a mean in which older ones count ever less."""
         self.process = psutil.Process()
         self._load_from = (time.monotonic(), time.process_time())
         self._load_percent = 0.0
@@ -59,25 +65,39 @@ class Meter:
         if code and code not in ("nxdomain", "private"):
             self.statuses[code] += 1
 
-    def count(self, verdict: Verdict, exchange: Capture | Failure | None, extraction: Extraction | None) -> None:
+    def count(self, host: str, verdict: Verdict, exchange: Capture | Failure | None) -> None:
         """Take an outcome into the counts."""
+        if exchange is not None:
+            self._time_host(host, exchange.duration_s)
         if isinstance(exchange, Capture):
-            self.statuses[str(exchange.status)] += 1
+            # Errands are no pages; that nobody has a sitemap where one was looked for would look like much trouble.
+            if verdict.reason not in ERRANDS:
+                self.statuses[str(exchange.status)] += 1
             self.wire_bytes += exchange.wire_bytes
         else:
             self.statuses[exchange.code if exchange else verdict.reason] += 1
-        if verdict.state == "failed" and verdict.reason != "disallowed":
+        if verdict.state == "failed" and verdict.reason not in REFUSALS:
             self.failures[verdict.reason.removeprefix("status-")] += 1
-        if extraction is not None:
-            for syntax, nquads in extraction.statements.items():
-                self.quads[syntax] += nquads.count("\n")
+
+    def find_slowest(self) -> dict[str, float]:
+        """Of the hosts asked last, those that take longest, the slowest first."""
+        slowest = sorted(self._answer_s.items(), key=lambda pair: (-pair[1], pair[0]))[:_SLOWEST_TOLD]
+        return {host: round(mean_s, 3) for host, mean_s in slowest}
+
+    def _time_host(self, host: str, duration_s: float) -> None:
+        mean_s = self._answer_s.pop(host, duration_s)
+        self._answer_s[host] = mean_s + _LAST_SHARE * (duration_s - mean_s)
+        if len(self._answer_s) > _TIMED_HOSTS:
+            del self._answer_s[next(iter(self._answer_s))]
 
 
 def make_beat(
     number: int,
-    folder: Path,
+    disk_free_bytes: int,
     frontier: Frontier,
     meter: Meter,
+    survey: Survey,
+    archive_bytes: int,
     is_idle: bool,
     state: str,
     reason: str,
@@ -86,6 +106,7 @@ def make_beat(
     """How the shard is at this moment."""
     memory = psutil.virtual_memory()
     counts = frontier.counts
+    types, properties = survey.top_names()
     return Beat(
         shard=number,
         epoch=frontier.epoch,
@@ -102,11 +123,18 @@ def make_beat(
         connections=connections,
         pages=counts.pages,
         body_bytes=counts.body_bytes,
-        disk_free_bytes=shutil.disk_usage(folder).free,
+        disk_free_bytes=disk_free_bytes,
         counts=msgspec.structs.asdict(counts),
+        archive_bytes=archive_bytes,
+        quads=dict(survey.quads),
+        problems=dict(survey.problems),
+        types=types,
+        properties=properties,
         wire_bytes=meter.wire_bytes,
         statuses=dict(meter.statuses),
         failures=dict(meter.failures),
-        quads=dict(meter.quads),
+        turned_away=dict(meter.turned_away),
         cpu_s={**meter.cpu_s, "all": sum(meter.process.cpu_times()[:2])},
+        slowest_hosts=meter.find_slowest(),
+        finds=tuple(survey.finds),
     )

@@ -1,4 +1,5 @@
-"""Large pages enter, what they say leaves, by way of a process that can be killed: no page stalls a shard or takes it down.
+"""Large pages enter, what they say leaves, by way of a process that can be killed: no page stalls a shard or takes it down. And
+so it is with queries of the user's over the data of pages.
 
 A shard has one such helper, started when it is first needed, and its pages take turns. A page that takes too long, or
 that the helper dies of, gives an Extraction with a Problem and nothing else; the next page gets a new helper.
@@ -19,14 +20,19 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from multiprocessing.connection import Connection
+from typing import Any
 
 import psutil
 
 from rdfspider.config import ExtractConfig, RunConfig
+from rdfspider.discover.data import run_query
 from rdfspider.records import Extraction, Page, Problem
 from rdfspider.run.pipeline import extract_from
 
 _log = logging.getLogger(__name__)
+
+LARGE_PAGE_BYTES = 1024 * 1024
+"""Longer pages go to the helper, so that none stalls a shard."""
 
 # Address space of a helper: 16 MB of the worst markup need about half of it.
 _MEMORY_BYTES = 2 * 1024**3
@@ -66,6 +72,15 @@ class LargePages:
         finally:
             self.waiting_bytes -= len(page.body)
 
+    async def query(self, query: str, page_url: str, nquads: str) -> list[str]:
+        """The addresses that a query finds in the data of a page; none where that takes too long, or fails."""
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(self._thread, self._ask, (query, page_url, nquads))
+        if isinstance(found, list):
+            return found
+        _log.info("%s: the query for links %s", page_url, found[1])
+        return []
+
     def close(self) -> None:
         """End the helper, whatever it does; pages that are in line are not extracted."""
         self._is_closed = True
@@ -75,23 +90,28 @@ class LargePages:
         self._stop_helper()
 
     def _extract(self, page: Page, config: ExtractConfig) -> Extraction:
-        job = pickle.dumps((pickle.dumps(config), page))
+        found = self._ask((pickle.dumps(config), page))
+        return found if isinstance(found, Extraction) else _give_up(page, *found)
+
+    def _ask(self, job: tuple[object, ...]) -> Any:
+        """What the helper makes of a job; the code and the message of what kept it from that."""
+        packed = pickle.dumps(job)
         try:
             helper = self._started_helper()
-            helper.connection.send_bytes(job)
+            helper.connection.send_bytes(packed)
             if not helper.connection.poll(self._timeout_s):
                 self._stop_helper()
-                return _give_up(page, "too-slow", f"its extraction was killed after {self._timeout_s:g} s")
+                return "too-slow", f"its extraction was killed after {self._timeout_s:g} s"
             answer = helper.connection.recv_bytes()
         except (OSError, EOFError) as error:
-            return _give_up(page, "crashed", f"the process that read it {self._stop_helper() or error}")
+            return "crashed", f"the process that read it {self._stop_helper() or error}"
         except BaseException:
             self._stop_helper()
             raise
         found, is_spent = pickle.loads(answer)
         if is_spent:
             self._stop_helper()
-        return found if isinstance(found, Extraction) else _give_up(page, *found)
+        return found
 
     def _started_helper(self) -> "_Helper":
         """The helper, after it has said that it is ready."""
@@ -165,10 +185,9 @@ def serve_pages(alarm_s: float) -> None:
 
 
 def _answer(job: bytes) -> bytes:
-    """An Extraction, or the code and message of what kept it from being made; and whether this process should end."""
+    """What the job asks for, or the code and message of what kept it from being made; and whether this process should end."""
     try:
-        config, page = pickle.loads(job)
-        found = _cut_statements(extract_from(page, _load_config(config)))
+        found = _do(*pickle.loads(job))
         return pickle.dumps((found, psutil.Process().memory_info().rss > _SPENT_BYTES))
     except MemoryError:
         return pickle.dumps((("out-of-memory", f"it needed more than {_MEMORY_BYTES} bytes of memory"), True))
@@ -176,6 +195,14 @@ def _answer(job: bytes) -> bytes:
         Exception
     ) as error:  # a fault of ours, or settings that cannot be loaded here: the shard should know, and go on
         return pickle.dumps((("crashed", f"{type(error).__name__}: {error}"[:500]), False))
+
+
+def _do(*job: Any) -> Extraction | list[str]:
+    """A query over data, or the extraction of a page."""
+    if len(job) == 3:
+        return run_query(*job)
+    config, page = job
+    return _cut_statements(extract_from(page, _load_config(config)))
 
 
 @lru_cache(maxsize=1)

@@ -1,30 +1,113 @@
 """What is thought of a page that has come: a capture and its extraction in, a Judgement out; and what follows from it.
 
-What a page asks of crawlers is in its `meta` elements and its header; whether it repeats another page is known to the frontiers
-of this and of other shards.
+What a page asks of crawlers is in its `meta` elements and its header; whether it repeats another page it may say itself, or is
+known to the frontiers of this and of other shards. `docs/judgement.md` tells what each wish does.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import msgspec
 
 from rdfspider.archive.warc import compute_digest
-from rdfspider.records import Capture, Extraction, Judgement, Lease, Verdict
+from rdfspider.discover.headers import read_link_headers
+from rdfspider.domains import Domains
+from rdfspider.extract.wishes import read_wishes
+from rdfspider.records import ERRANDS, Capture, Extraction, Judgement, Lease, Robots, Verdict
+from rdfspider.run.repetitions import Repetitions
+from rdfspider.run.samples import sample_data, sample_words
+from rdfspider.urls import host_of
+
+_NO_WISHES = Robots()
+_NOTHING_ASKED = Judgement()
+_HEADER = "x-robots-tag"
 
 
 class Judge:
     """Judges the pages of one shard."""
 
+    def __init__(self, domains: Domains, repetitions: Repetitions) -> None:
+        self._domains = domains
+        self._repetitions = repetitions
+
     async def judge(self, lease: Lease, capture: Capture, extraction: Extraction) -> Judgement:
         """What the page asks and repeats."""
+        asked = self._judge_canonical(judge_wishes(capture, extraction, capture.started), capture, extraction)
         is_whole = capture.truncated in ("", "length")
         digest = compute_digest(capture.page.body) if is_whole and capture.page.body else ""
-        return Judgement(digest=digest, robots=extraction.robots)
+        samples = {"data": sample_data(extraction), "words": sample_words(extraction)}
+        asked = msgspec.structs.replace(asked, digest=digest, **samples)
+        if lease.found_as in ERRANDS or asked.duplicate or asked.robots.noindex:
+            # None of these may be what another page is taken to repeat.
+            return asked
+        found = await self._repetitions.find(lease, capture.page.body, extraction, digest)
+        return msgspec.structs.replace(asked, **found._asdict())
+
+    def _judge_canonical(self, asked: Judgement, capture: Capture, extraction: Extraction) -> Judgement:
+        """What the page says its address is. It is the page that it repeats, where that is another one of the same site: nobody
+        decides what another site's pages are, and a page that names a stranger's is taken for itself."""
+        url, canonical = capture.page.url, extraction.canonical
+        if canonical is None and (canonical := _find_canonical_header(capture)):
+            asked = msgspec.structs.replace(asked, wishes=(*asked.wishes, f"canonical {canonical} (Link)"))
+        if not canonical or canonical == url:
+            return asked
+        if self._domains.domain(host_of(canonical)) != self._domains.domain(host_of(url)):
+            return asked
+        return msgspec.structs.replace(asked, duplicate="canonical", original=canonical)
+
+
+def judge_wishes(capture: Capture, extraction: Extraction | None, now: float) -> Judgement:
+    """What a page and its server ask, the strictest of both; what was not read as a page has its header alone."""
+    lists = _read_headers(capture, _HEADER)
+    in_page = extraction.robots if extraction is not None else _NO_WISHES
+    if not lists and in_page == _NO_WISHES:
+        return _NOTHING_ASKED
+    in_header = read_wishes(lists)
+    both = (in_header, in_page)
+    moments = [robots.unavailable_after for robots in both if robots.unavailable_after]
+    until = min(moments, default=0.0)
+    robots = Robots(
+        in_header.noindex or in_page.noindex or 0 < until <= now,
+        in_header.nofollow or in_page.nofollow,
+        in_header.noarchive or in_page.noarchive,
+        until,
+    )
+    wishes = (*_name_wishes(in_header, "X-Robots-Tag"), *_name_wishes(in_page, "meta robots"))
+    return Judgement(wishes=wishes, robots=robots)
 
 
 def apply_judgement(verdict: Verdict, extraction: Extraction, judgement: Judgement) -> tuple[Verdict, Extraction]:
     """The verdict and what is kept of the page: of one that asks not to be indexed, neither data nor words."""
     if judgement.robots.noindex:
-        verdict = msgspec.structs.replace(verdict, reason="noindex", rule="; ".join(judgement.wishes))
+        # What serves the crawl alone, such as a sitemap, is in no index anyway.
+        if verdict.reason not in ERRANDS:
+            verdict = msgspec.structs.replace(verdict, reason="noindex", rule="; ".join(judgement.wishes))
         extraction = replace(extraction, statements={}, text="", title=None)
+    elif judgement.duplicate == "soft-404":
+        verdict = msgspec.structs.replace(verdict, reason="soft-404")
     return verdict, extraction
+
+
+def _find_canonical_header(capture: Capture) -> str:
+    if not any("canonical" in value.lower() for value in _read_headers(capture, "link")):
+        return ""
+    links = read_link_headers(capture.headers, capture.page.url)
+    return next((link.target for link in links if "canonical" in link.relation.lower().split()), "")
+
+
+def _read_headers(capture: Capture, wanted: str) -> list[str]:
+    size = len(wanted)
+    return [value for name, value in capture.headers if len(name) == size and name.lower() == wanted]
+
+
+def _name_wishes(robots: Robots, source: str) -> Iterator[str]:
+    for name in ("noindex", "nofollow", "noarchive"):
+        if getattr(robots, name):
+            yield f"{name} ({source})"
+    if robots.unavailable_after:
+        try:
+            moment = datetime.fromtimestamp(robots.unavailable_after, UTC)
+        except (ValueError, OverflowError):
+            return
+        yield f"unavailable_after {moment:%Y-%m-%dT%H:%M:%SZ} ({source})"

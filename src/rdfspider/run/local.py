@@ -21,9 +21,11 @@ import msgspec
 
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
+from rdfspider.run.folder.edits import make_change
 from rdfspider.run.folder.layout import CONTROL, shard_folder, write_atomically
 from rdfspider.run.folder.status import Speed, Status, end_shards, forget_run, read_status, sum_beats, write_status
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
+from rdfspider.run.peers.messages import Answer, Command, Control
 from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
 from rdfspider.run.process import DAMAGED, DISK_FAILED, Order
 
@@ -106,7 +108,7 @@ class _Local:
     async def run(self) -> Status:
         self._remove_old_endpoints()
         endpoints = make_endpoint_folder()
-        self._hub = CoordinatorHub(self._coordinator, endpoints, self._write_change)
+        self._hub = CoordinatorHub(self._coordinator, endpoints, self._write_change, self._change)
         self._hub.open()
         self._loop = asyncio.get_running_loop()
         ticks = asyncio.create_task(self._tick())
@@ -137,6 +139,18 @@ class _Local:
         with suppress(RuntimeError):  # It may have ended in this moment.
             self._loop.call_soon_threadsafe(self._take_signal, signal.SIGINT)
         return True
+
+    def _change(self, command: Command) -> tuple[Answer, Letters]:
+        """Do what a person asks that is to be kept; this process holds the folder's lock."""
+        try:
+            count, self._config = make_change(self._folder, self._config, command)
+        except (UsageError, OSError) as error:
+            return Answer(False, str(error)), []
+        crawl = self._config.crawl
+        change = Control("filters", include=crawl.include, exclude=crawl.exclude)
+        if command.command == "add-seeds":
+            change = Control("seeds")
+        return Answer(True, count=count), self._coordinator.announce(change) if count else []
 
     def _remove_old_endpoints(self) -> None:
         """Sockets of a run that was killed."""

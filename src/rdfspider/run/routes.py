@@ -1,6 +1,6 @@
 """Which shard owns what was found: links enter, those that are followed leave, grouped by their owners."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -24,17 +24,26 @@ class Routed(NamedTuple):
 class Router:
     """Sorts what was found by the shard that owns it."""
 
-    def __init__(self, scope: Scope, domains: Domains, shard: int) -> None:
+    def __init__(self, scope: Scope, domains: Domains, shard: int, turned_away: Counter[str]) -> None:
+        """`turned_away` counts links that are not followed, by the rule."""
         self._scope = scope
         self._domains = domains
         self._shard = shard
+        self._turned_away = turned_away
+
+    def find_refusal(self, found_as: str, url: str) -> str:
+        """Why a URL that was found in some way is not to be fetched; empty where it is."""
+        return "" if found_as in _UNSCOPED else self._scope.find_refusal(url)
 
     def route(self, found: Iterable[Discovered]) -> Routed:
         """By owner; what is out of scope is left out."""
         own: list[Discovered] = []
         others: dict[int, list[Discovered]] = defaultdict(list)
         for link in found:
-            if link.found_as in _UNSCOPED or not self._scope.find_refusal(link.url):
+            if link.found_as not in _UNSCOPED and (refusal := self._scope.find_refusal(link.url)):
+                # What is in brackets differs from URL to URL.
+                self._turned_away[refusal.partition(" (")[0]] += 1
+            else:
                 owner = self._domains.shard(host_of(link.url))
                 (own if owner == self._shard else others[owner]).append(link)
         return Routed(own, others)

@@ -24,9 +24,23 @@ class RecentRules:
 
     def allows(self, lease: Lease) -> bool:
         """Whether the lease's URL may be fetched, by what is known of its origin's robots.txt."""
+        rules = self._find(lease)
+        return rules is None or rules.allows(lease.url, PRODUCT)
+
+    def explain(self, lease: Lease) -> str:
+        """The line that decides on the lease's URL; empty where none does."""
+        rules = self._find(lease)
+        return rules.rule_for(lease.url, PRODUCT) if rules else ""
+
+    def list_sitemaps(self, lease: Lease) -> tuple[str, ...]:
+        """The sitemaps that the robots.txt of the lease's origin names, as written."""
+        rules = self._find(lease)
+        return rules.sitemaps if rules else ()
+
+    def _find(self, lease: Lease) -> RobotsTxt | None:
         state = lease.robots
         if state is None or state.rule != "rules":
-            return True
+            return None
         origin = lease.url[: lease.url.find("/", 8)]
         known = self._rules.get(origin)
         if known is None or known[0] != state.body_fetched:
@@ -37,7 +51,7 @@ class RecentRules:
             while self._kept_bytes > _KEPT_BYTES and len(self._rules) > 1:
                 self._drop(next(iter(self._rules)))
         self._rules.move_to_end(origin)
-        return known[2].allows(lease.url, PRODUCT)
+        return known[2]
 
     def _drop(self, origin: str) -> None:
         known = self._rules.pop(origin, None)

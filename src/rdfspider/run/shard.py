@@ -6,12 +6,16 @@ group until it is safe on disk (`run/commits.py`). One loop does all of it, so n
 
 import asyncio
 import os
+from collections.abc import Sequence
+from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from rdfspider.config import Config
+from rdfspider.detect.packed import MAGIC
+from rdfspider.discover.filters import Filters
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.scope import Scope
 from rdfspider.discover.ways import WAYS
@@ -19,16 +23,20 @@ from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher, find_redirect
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Extraction, Failure, Lease, Page, Verdict
+from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Page, Verdict
+from rdfspider.run.changes import Changes
 from rdfspider.run.commits import Committer, Finished
-from rdfspider.run.folder.layout import read_seeds, shard_folder
+from rdfspider.run.documents import KeptDocuments
+from rdfspider.run.errands import Contexts, keep_errand, name_errand
+from rdfspider.run.folder.layout import DOCUMENTS, read_seeds, shard_folder
 from rdfspider.run.heartbeat import Meter, make_beat
-from rdfspider.run.heavy import LargePages
-from rdfspider.run.judgement import Judge, apply_judgement
+from rdfspider.run.heavy import LARGE_PAGE_BYTES, LargePages
+from rdfspider.run.judgement import Judge, apply_judgement, judge_wishes
 from rdfspider.run.peers.messages import Control
 from rdfspider.run.peers.passage import Passage
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.pipeline import extract_from
+from rdfspider.run.repetitions import Repetitions
 from rdfspider.run.routes import Router
 from rdfspider.run.rules import RecentRules, make_user_agent
 from rdfspider.run.suspects import Suspects
@@ -38,6 +46,10 @@ _VISITS_PER_CONNECTION = 3
 # Groups that may wait for the disk before nothing more is fetched.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
+# How often a page that had to wait looks for a permit.
+_PERMIT_POLL_S = 0.1
+# Links that are scheduled at once.
+_MANY_LINKS = 10_000
 
 
 class Shard:
@@ -52,10 +64,14 @@ class Shard:
         self._config = config
         clock = Clock()
         self._meter = Meter()
-        self._frontier = Frontier(shard_folder(folder, number) / "frontier", config, domains, number, clock)
-        scope = Scope(config.crawl, domains)
-        self._router = Router(scope, domains, number)
-        self._finder = Finder(config.crawl.depth)
+        ranks = {name: way.rank for name, way in WAYS.items()}
+        self._frontier = Frontier(shard_folder(folder, number) / "frontier", config, domains, number, clock, ranks=ranks)
+        self._scope = scope = Scope(config.crawl, domains)
+        self._router = Router(scope, domains, number, self._meter.turned_away)
+        self._rules = RecentRules()
+        self._finder = Finder(config.crawl, domains, is_inside=self._is_inside, list_sitemaps=self._rules.list_sitemaps)
+        documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
+        self._extract_config = replace_fields(config.extract, documents=documents)
         wanted_types = tuple(transform.media_type for transform in config.extract.transforms)
         self._fetcher = Fetcher(
             config.fetch,
@@ -70,6 +86,7 @@ class Shard:
         self._committer = Committer(
             number, shard_folder(folder, number), config, self._frontier, scope, self._router, self._meter
         )
+        self._contexts = Contexts(documents, self._committer.discover)
         self._peers = Peers(
             number,
             domains.shards,
@@ -91,14 +108,20 @@ class Shard:
             kept_bytes=self._count_kept,
             on_enter=self._begin,
         )
-        self._rules = RecentRules()
-        self._judge = Judge()
+        self._changes = Changes(self._frontier, scope, self._router, self._committer.turn, lambda: self._is_stopping)
+        self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains))
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()
         """Visits that have not asked anybody yet: they can be called off."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
+        self._is_ready = False
+        """Whether the start is over, after which there may be nothing to do."""
         self._has_seeds = False
+        """Whether all seeds of the crawl's file are being scheduled, or are."""
+        self._is_behind = True
+        """Whether seeds, filters or the scope have changed, and what follows from that is not done yet."""
+        self._catching_up: asyncio.Task[None] | None = None
         self._retries_seeds = not is_again
         self._was_idle = False
         self._is_paused = False
@@ -114,15 +137,17 @@ class Shard:
         await self._peers.start()
         beats = asyncio.create_task(self._beat())
         beats.add_done_callback(self._note_failure)
-        await self._committer.add_seeds(seeds, lambda: self._is_stopping)
+        self._catching_up = asyncio.create_task(self._catch_up(seeds))
         del seeds  # There may be millions, and a crawl runs for weeks.
+        await self._catching_up
         if self._retries_seeds:
             # Not where the crawl is over already.
             await self._peers.welcome.wait()
-            await self._committer.retry_seeds(lambda: self._is_stopping)
-        self._has_seeds = True
+            await self._changes.retry_seeds()
+        self._is_ready = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._go_on))
         await self._pump(commits)
+        await self._catching_up
         self._call_off()
         late: set[asyncio.Task[None]] = set()
         if self._visits:
@@ -192,7 +217,8 @@ class Shard:
         self._note_failure(visit)
 
     def _call_off(self) -> None:
-        """End the visits that have asked nobody yet; their leases are given again."""
+        """End the visits that have asked nobody yet, or wait for a context; their leases are given again."""
+        self._contexts.call_off()
         for visit in self._unasked:
             if visit is not None:
                 visit.cancel()
@@ -231,22 +257,53 @@ class Shard:
 
         A host without addresses does not exist or is private; the frontier knows which.
         """
+        if refusal := self._router.find_refusal(lease.found_as, lease.url):
+            # Filters may have changed since it was found.
+            self._finish(Finished(lease, self._frontier.refuse(lease, "filtered", refusal)))
+            return
         if not lease.addresses or not self._rules.allows(lease):
-            self._finish(Finished(lease, self._frontier.refuse(lease, "disallowed")))
+            self._finish(Finished(lease, self._frontier.refuse(lease, "disallowed", self._rules.explain(lease))))
             return
         exchange = await self._fetch(lease)
         verdict = self._frontier.release(lease, exchange)
         if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != "unwanted":
-            extraction = await self._extract(exchange.page)
-            judgement = await self._judge.judge(lease, exchange, extraction)
-            verdict, extraction = apply_judgement(_name_errand(lease, verdict), extraction, judgement)
-            found = self._finder.find(lease, exchange, extraction, judgement)
-            self._finish(Finished(lease, verdict, exchange, extraction, found, judgement))
+            await self._take_page(lease, exchange, verdict)
             return
-        found = []
-        if isinstance(exchange, Capture) and verdict.reason == "redirect":
-            found = follow_redirect(lease, find_redirect(exchange))
-        self._finish(Finished(lease, _name_errand(lease, verdict), exchange, None, found))
+        found: Sequence[Discovered] = ()
+        judgement = Judgement()
+        if isinstance(exchange, Capture):
+            judgement = judge_wishes(exchange, None, exchange.started)
+            if verdict.reason == "redirect":
+                found = follow_redirect(lease, find_redirect(exchange))
+                if lease.found_as == "context":
+                    found = self._contexts.lead(lease, found)
+        self._finish(Finished(lease, name_errand(lease, verdict), exchange, None, found, judgement))
+
+    async def _take_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:
+        """Take out what a page holds, judge it, and find where it leads."""
+        if lease.found_as == "context" and (taken := self._contexts.take(lease, capture)):
+            self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
+            return
+        extraction = await self._extract(lease, capture.page)
+        if extraction is None:
+            # Its permit is given back already.
+            self._committer.add(Finished(lease, Verdict("retry", "context")))
+            return
+        verdict = name_errand(lease, verdict, extraction, is_inside=self._is_inside(lease.url))
+        if verdict.is_page:
+            self._contexts.take_found(capture.page, extraction.media_type)
+            judgement = await self._judge.judge(lease, capture, extraction)
+            verdict, extraction = apply_judgement(verdict, extraction, judgement)
+        else:
+            judgement = judge_wishes(capture, None, capture.started)
+            extraction = keep_errand(verdict, extraction)
+        found = self._finder.find(lease, capture, extraction, judgement, await self._query(extraction))
+        while len(found) > _MANY_LINKS:
+            # A sitemap may have more than should hold up the loop at once.
+            self._committer.discover(found[-_MANY_LINKS:])
+            del found[-_MANY_LINKS:]
+            await asyncio.sleep(0)
+        self._finish(Finished(lease, verdict, capture, extraction, found, judgement))
 
     async def _fetch(self, lease: Lease) -> Capture | Failure:
         """One request, when its address and a connection are free."""
@@ -260,16 +317,43 @@ class Shard:
         finally:
             self._passage.release(address)
 
-    async def _extract(self, page: Page) -> Extraction:
-        if len(page.body) > self._config.run.large_page_bytes or self._suspects.has(page.url):
-            return await self._large_pages.extract(page, self._config.extract)
+    async def _extract(self, lease: Lease, page: Page) -> Extraction | None:
+        """What a page says, with the contexts that it names; None where it has to be fetched again for them."""
+        extraction = await self._read(page)
+        if not extraction.wanted or "contexts" not in self._config.crawl.ways:
+            return extraction
+        # What it waits for may need its permit.
+        self._peers.permits.give_back()
+        self._wake.set()
+        completed = await self._contexts.complete(lease, page, extraction, self._read)
+        while completed is not None and not self._peers.permits.has_one():
+            # Others have it; there are more to come, or the crawl is over.
+            if self._contexts.is_called_off:
+                return None
+            await asyncio.sleep(_PERMIT_POLL_S)
+        if completed is not None:
+            self._peers.permits.reserve()
+        return completed
+
+    async def _read(self, page: Page) -> Extraction:
+        # What is packed may be much larger than it looks.
+        is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
+        if is_large or self._suspects.has(page.url):
+            return await self._large_pages.extract(page, self._extract_config)
         with self._meter.of("extract"), self._suspects.watch(page.url):
-            return extract_from(page, self._config.extract)
+            return extract_from(page, self._extract_config)
+
+    async def _query(self, extraction: Extraction) -> list[str]:
+        """The addresses that the user's query finds in a page's data; where there is no query, none."""
+        if not self._finder.query or not extraction.statements:
+            return []
+        return await self._large_pages.query(self._finder.query, extraction.url, extraction.to_nquads())
 
     def _finish(self, finished: Finished) -> None:
         if not finished.verdict.is_page:
             self._peers.permits.give_back()
-        self._meter.count(finished.verdict, finished.exchange, finished.extraction)
+        self._contexts.settle(finished.lease, finished.verdict, finished.found)
+        self._meter.count(finished.lease.host, finished.verdict, finished.exchange)
         self._committer.add(finished)
 
     def _begin(self) -> None:
@@ -283,25 +367,59 @@ class Shard:
                 self._call_off()
             case "resume":
                 self._is_paused = False
+                self._contexts.go_on()
             case "stop":
                 self._is_stopping = True
+                # Whoever stops all at once, a moment later, hears no other.
+                self._send_beat()
             case "halt":
                 # As if the power failed, which loses nothing; and hosts get their full pause at the next start.
                 os._exit(0)
             case "scope":
                 self._committer.widen_scope(control.additions)
+                self._note_change()
+            case "filters":
+                self._scope.change_filters(Filters(control.include, control.exclude))
+                self._note_change()
+            case "seeds":
+                self._has_seeds = False
+                self._note_change()
         self._wake.set()
+
+    def _note_change(self) -> None:
+        """Seeds, filters or the scope have changed."""
+        self._is_behind = True
+        if self._catching_up is not None and self._catching_up.done():
+            self._catching_up = asyncio.create_task(self._catch_up())
+            self._catching_up.add_done_callback(self._note_failure)
+
+    async def _catch_up(self, seeds: Sequence[str] | None = None) -> None:
+        """Schedule seeds that are new, and what is no longer turned away, until nothing has changed meanwhile."""
+        while self._is_behind and not self._is_stopping:
+            self._is_behind = False
+            if not self._has_seeds:
+                self._has_seeds = True
+                # There may be millions, so they are not kept.
+                await self._changes.add_seeds(seeds or await asyncio.to_thread(read_seeds, self._folder))
+                seeds = None
+            await self._changes.review_refusals()
+
+    def _is_inside(self, url: str) -> bool:
+        return not self._scope.find_refusal(url)
 
     def _count_kept(self) -> int:
         """Bytes of bodies and statements that wait for the helper or for the disk."""
-        return self._large_pages.waiting_bytes + self._committer.waiting_bytes
+        return self._large_pages.waiting_bytes + self._contexts.waiting_bytes + self._committer.waiting_bytes
 
     def _count_kept_bodies(self) -> int:
         """The bodies of the same. Only they may cost another body its room: one page may say a great deal."""
-        return self._large_pages.waiting_bytes + self._committer.waiting_body_bytes
+        return self._large_pages.waiting_bytes + self._contexts.waiting_bytes + self._committer.waiting_body_bytes
 
     def _go_on(self) -> None:
         """A group is durable, and its memory free."""
+        if self._committer.has_wider_scope:
+            self._committer.has_wider_scope = False
+            self._note_change()
         self._passage.admit()
         self._wake.set()
 
@@ -312,12 +430,16 @@ class Shard:
     def _is_idle(self) -> bool:
         """Whether there is nothing to do here, and nothing on its way from here to another shard."""
         return (
-            self._has_seeds
+            self._is_ready
+            and self._is_caught_up()
             and not self._visits
             and self._committer.is_settled
             and self._frontier.next_lease_in_s() is None
             and self._peers.is_outbox_received
         )
+
+    def _is_caught_up(self) -> bool:
+        return not self._is_behind and self._catching_up is not None and self._catching_up.done()
 
     def _is_quiet(self) -> bool:
         """Whether this shard was told to pause, and nothing is under way here any more."""
@@ -349,9 +471,17 @@ class Shard:
             state, reason = "suspended", f"links wait for shards {', '.join(map(str, self._peers.missing))}"
         elif self._is_paused:
             state = "pausing"
-        connections = self._fetcher.open_connections
         beat = make_beat(
-            self._number, self._folder, self._frontier, self._meter, self._is_idle(), state, reason, connections
+            self._number,
+            self._committer.free_bytes,
+            self._frontier,
+            self._meter,
+            self._committer.survey,
+            self._committer.archive_bytes,
+            self._is_idle(),
+            state,
+            reason,
+            self._fetcher.open_connections,
         )
         self._peers.send_beat(beat)
 
@@ -372,9 +502,3 @@ def choose_address(lease: Lease) -> str:
     if lease.kind == "robots" and lease.robots is not None:
         attempts = lease.robots.errors
     return lease.addresses[attempts % len(lease.addresses)]
-
-
-def _name_errand(lease: Lease, verdict: Verdict) -> Verdict:
-    """What was fetched for the crawl itself is called so, and counts as no page."""
-    way = WAYS.get(lease.found_as)
-    return replace(verdict, reason=lease.found_as) if way and way.is_errand and verdict.is_page else verdict

@@ -4,6 +4,10 @@ from rdfspider.run.folder.bounds import Plain, describe_allowed, list_settings, 
 
 SETTINGS = list_settings()
 
+NO_PATTERN = (
+    "a regular expression of RE2, which has no lookaround and no backreferences; what is wrong with this one: "
+)
+
 
 @pytest.mark.parametrize(
     ("name", "written", "meant"),
@@ -19,7 +23,6 @@ SETTINGS = list_settings()
         ("crawl.bytes", "16MB", 16_000_000),
         ("crawl.bytes", "2 GiB", 2 * 1024**3),
         ("crawl.bytes", "500k", 500_000),
-        ("fetch.slow_bytes_s", "50", 50),
         ("fetch.allow_private", "yes", True),
         ("fetch.allow_private", False, False),
         ("fetch.contact", "https://example.org/bot", "https://example.org/bot"),
@@ -31,6 +34,10 @@ SETTINGS = list_settings()
         ("crawl.include", "one two", ["one", "two"]),
         ("extract.syntaxes", "rdfa,jsonld", ["jsonld", "rdfa"]),
         ("archive.keep", "all", "all"),
+        ("archive.volumes", "/one two/three", ["/one", "two/three"]),
+        ("crawl.ways", "", []),
+        ("crawl.data_links", "http://a.org/p http://b.org/q", ["http://a.org/p", "http://b.org/q"]),
+        ("crawl.data_links", "select ?x\n{ ?x ?y ?z } # all", ["select ?x { ?x ?y ?z }"]),
     ],
 )
 def test_what_people_write(name: str, written: object, meant: Plain) -> None:
@@ -57,15 +64,21 @@ def test_what_people_write(name: str, written: object, meant: Plain) -> None:
         ("fetch.contact", "somebody", "a URL or an e-mail address"),
         ("fetch.contact", "me@example.org)\r\nX: y", "a URL or an e-mail address, such as"),
         ("crawl.scope", "site", "one of host, domain, prefix, any"),
-        ("crawl.include", "(", "a regular expression of Python; what is wrong with this one: missing )"),
-        ("crawl.exclude", ["x(?i)"], "a regular expression of Python; what is wrong with this one: global"),
+        ("crawl.include", "(", f"{NO_PATTERN}missing )"),
+        ("crawl.exclude", ["x(?=y)"], f"{NO_PATTERN}invalid perl operator: (?="),
         ("crawl.include", [1], "a list of text"),
         ("crawl.include", "\udcff", "a list of text"),
         ("fetch.resolve", "x", "PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085"),
         ("fetch.resolve", "x=127.0.0.1:99999", "PATTERN=ADDRESS[:PORT], such as"),
         ("fetch.resolve", "x=300.0.0.1", "PATTERN=ADDRESS[:PORT], such as"),
         ("extract.syntaxes", "rfda", "some of "),
+        ("crawl.ways", "sitemap", "some of sitemaps, headers, data, contexts, ontologies"),
+        ("crawl.data_links", "seeAlso", "IRIs of predicates, such as http://schema.org/url, or one SPARQL query (SELECT)"),
+        ("crawl.data_links", "SELECT ?x {", "one SPARQL query, a SELECT; what is wrong with this one: error at 1:"),
+        ("crawl.data_links", ["BASE <http://a/> ASK {}"], "one SPARQL query, a SELECT; what is wrong with this one: it is no"),
         ("extract.documents", 1, "the path of a folder"),
+        ("archive.volumes", [1], "a list of folders, each of them once"),
+        ("archive.volumes", ["/one", "/one"], "a list of folders, each of them once"),
     ],
 )
 def test_what_is_not_allowed_says_what_is(name: str, written: object, allowed: str) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rdfspider.config import Config, CrawlConfig, ExtractConfig, Stylesheet
+from rdfspider.config import ArchiveConfig, Config, CrawlConfig, ExtractConfig, Stylesheet
 from rdfspider.errors import UsageError
 from rdfspider.run.documents import FolderDocuments
 from rdfspider.run.folder.settings import SETTINGS, Asked, ask_config, count_cores, find_name, load_config
@@ -32,6 +32,17 @@ def test_who_wins(tmp_path: Path) -> None:
     environ = {"RDFSPIDER_CRAWL_DEPTH": "2", "RDFSPIDER_CRAWL_TIME_S": "2m", "HOME": "/"}
     config = load_config(tmp_path, {"crawl.time_s": "3m"}, environ)
     assert (config.crawl.pages, config.crawl.depth, config.crawl.time_s) == (1, 2, 180.0)
+
+
+def test_folders_are_found_from_where_they_were_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    write(folder, "[archive]\nvolumes = ['near', '/far']\n")
+    assert load_config(folder, {}, {}).archive.volumes == (f"{folder}/near", "/far")
+    monkeypatch.chdir(tmp_path)
+    assert load_config(folder, {"archive.volumes": ["here"]}, {}).archive.volumes == (f"{tmp_path}/here",)
+    asked = ask_config(Config(archive=ArchiveConfig(volumes=("here",))))
+    assert asked["archive.volumes"].value == [f"{tmp_path}/here"]
 
 
 def test_every_setting_can_be_in_the_file_and_in_the_environment(tmp_path: Path) -> None:
@@ -94,8 +105,8 @@ def test_mistakes_elsewhere(tmp_path: Path) -> None:
 
 def test_a_complaint_shows_the_value_that_is_to_blame(tmp_path: Path) -> None:
     assert complain(tmp_path, {"include": ["fine", "("]}) == (
-        "include (: not allowed; it may be a regular expression of Python; what is wrong with this one: "
-        "missing ), unterminated subpattern at position 0"
+        "include (: not allowed; it may be a regular expression of RE2, which has no lookaround and no backreferences; "
+        "what is wrong with this one: missing ): ("
     )
     assert complain(tmp_path, {"resolve": ["a.test=::1", "foo"]}) == (
         "resolve foo: not allowed; it may be PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085"

@@ -11,19 +11,21 @@ from rdfspider.run.folder.status import (
     Totals,
     encode_status,
     end_shards,
+    estimate_rest,
+    forget_run,
     read_status,
     sum_beats,
-    warn_of_nothing,
-    write_line,
-    write_shards,
     write_status,
-    write_summary,
 )
-from rdfspider.run.peers.messages import Beat
+from rdfspider.run.peers.messages import Beat, Find
 
 
 def beat(shard: int, **facts: object) -> Beat:
     return Beat(shard, 1, 1000.0, 77 + shard, (1, 2), False, **facts)  # type: ignore[arg-type]
+
+
+def find(time: float) -> Find:
+    return Find(time, f"http://a.test/{time:g}", "A title", ("http://schema.org/Thing",), 7)
 
 
 BEATS = (
@@ -31,17 +33,30 @@ BEATS = (
         0,
         connections=3,
         pages=10,
-        counts={"known": 100, "pages": 10, "scheduled": 80, "hosts": 2, "body_bytes": 4_000_000, "quads": 50},
-        statuses={"200": 10, "404": 1, "timeout": 2, "disallowed": 4},
+        counts={"known": 100, "pages": 10, "structured": 8, "scheduled": 80, "hosts": 2, "quads": 50},
+        archive_bytes=300,
         quads={"jsonld": 40, "rdfa": 10},
+        problems={"iri-repaired": 2},
+        types={"http://schema.org/Thing": 5, "http://schema.org/Place": 2},
+        properties={"http://schema.org/name": 7},
+        statuses={"200": 10, "404": 1, "timeout": 2, "disallowed": 4},
         cpu_s={"extract": 1.5},
         wire_bytes=100,
         memory_used_bytes=120_000_000,
-        memory_total_bytes=8_000_000_000,
-        memory_free_bytes=4_000_000_000,
         cpu_percent=93.4,
+        slowest_hosts={"a.test": 2.0, "b.test": 0.5},
     ),
-    beat(1, connections=1, counts={"known": 11, "pages": 1, "future_count": 3}, statuses={"200": 1}, quads={"rdfa": 5}),
+    beat(
+        1,
+        connections=1,
+        counts={"known": 11, "pages": 1, "future_count": 3},
+        archive_bytes=33,
+        quads={"rdfa": 5},
+        problems={"iri-repaired": 1, "literal-cut": 1},
+        types={"http://schema.org/Place": 4},
+        statuses={"200": 1},
+        slowest_hosts={"c.test": 1.0},
+    ),
 )
 STATUS = Status(
     state="running",
@@ -60,20 +75,39 @@ STATUS = Status(
 def test_totals_are_the_sums_of_the_shards() -> None:
     totals = STATUS.totals
     assert (totals.known, totals.pages, totals.connections, totals.wire_bytes) == (111, 11, 4, 100)
+    assert (totals.structured, totals.archive_bytes) == (8, 333)
     assert totals.statuses == {"200": 11, "404": 1}
     assert totals.errors == {"timeout": 2}
     assert totals.quads_by_syntax == {"jsonld": 40, "rdfa": 15}
+    assert totals.problems == {"iri-repaired": 3, "literal-cut": 1}
     assert totals.cpu_s == {"extract": 1.5}
+
+
+def test_the_most_frequent_and_the_slowest_of_all_shards_come_first() -> None:
+    totals = STATUS.totals
+    assert list(totals.types.items()) == [("http://schema.org/Place", 6), ("http://schema.org/Thing", 5)]
+    assert list(totals.slowest_hosts.items()) == [("a.test", 2.0), ("c.test", 1.0), ("b.test", 0.5)]
+    many = sum_beats([beat(0, types={f"http://a.test/{number}": number for number in range(100)})])
+    assert (len(many.types), min(many.types.values())) == (50, 50)
+
+
+def test_the_latest_finds_of_all_shards() -> None:
+    shards = [beat(0, finds=tuple(map(find, range(0, 12, 2)))), beat(1, finds=tuple(map(find, range(1, 12, 2))))]
+    assert [found.time for found in sum_beats(shards).finds] == list(range(2, 12))
 
 
 def test_a_status_can_be_read_by_others(tmp_path: Path) -> None:
     write_status(tmp_path, STATUS)
     with hold_lock(tmp_path):
-        assert read_status(tmp_path) == STATUS
+        found = read_status(tmp_path)
+    assert (found.totals, found.limits) == (STATUS.totals, STATUS.limits)
     plain = json.loads(encode_status(STATUS))
     assert plain["totals"]["pages"] == 11
+    assert plain["totals"]["types"]["http://schema.org/Thing"] == 5
     assert plain["shards"][0]["memory_used_bytes"] == 120_000_000
     assert "type" not in plain["shards"][0]
+    # What may be long is there once.
+    assert "types" not in plain["shards"][0]
 
 
 def test_a_crawl_whose_process_is_gone_has_died(tmp_path: Path) -> None:
@@ -83,65 +117,27 @@ def test_a_crawl_whose_process_is_gone_has_died(tmp_path: Path) -> None:
         ("died", 0, 0.0)
     ] * 2
     assert read_status(tmp_path).totals.connections == 0
-    ended = msgspec.structs.replace(STATUS, state="ended", reason="finished")
-    write_status(tmp_path, ended)
-    assert read_status(tmp_path) == ended
+    write_status(tmp_path, msgspec.structs.replace(STATUS, state="ended", reason="finished"))
+    assert (read_status(tmp_path).state, read_status(tmp_path).totals) == ("ended", STATUS.totals)
 
 
 def test_before_the_first_run(tmp_path: Path) -> None:
     assert read_status(tmp_path).state == "new"
-    assert write_summary(read_status(tmp_path)) == ["new: it has not run yet"]
     (tmp_path / "status.json").write_text("{")
     assert read_status(tmp_path).state == "new"
     with hold_lock(tmp_path):
         assert read_status(tmp_path).state == "running"
 
 
-def test_a_line_of_progress() -> None:
-    assert write_line(STATUS) == (
-        "1:05  11 pages  10.2 pages/s  1.50 MB/s  known 111  queue 80  hosts 2  errors 2 (timeout 2)"
-    )
-    paused = msgspec.structs.replace(STATUS, state="paused", reason="the disk is full")
-    assert write_line(paused).endswith("errors 2 (timeout 2)  paused: the disk is full")
-
-
-def test_a_summary() -> None:
-    assert write_summary(msgspec.structs.replace(STATUS, state="ended", reason="pages")) == [
-        "ended: the limit of pages is reached, after 1:01:05",
-        "pages       11 (4.0 MB), 50 quads",
-        "URLs        111 known: 0 done, 0 failed, 0 disallowed, 80 to fetch",
-        "hosts       2",
-        "limits      pages 1,000",
-        "this run    1:05, 0.2 pages/s",
-        "  answers   12: 200 11, 404 1",
-        "  errors    2: timeout 2",
-        "  quads     55: jsonld 40, rdfa 15",
-    ]
-
-
-def test_many_kinds_are_cut_short() -> None:
-    many = Status(state="ended", totals=Totals(statuses={str(200 + number): 100 - number for number in range(20)}))
-    assert write_summary(many)[-1].endswith("206 94, 207 93, …")
-
-
-def test_a_line_of_a_shard() -> None:
-    assert write_shards(STATUS, 1001.2)[0] == (
-        "shard 0     running, process 77, 120 MB of 8,000 MB (4,000 MB free), CPU 93 %, 3 connections, 10 pages, 1 s ago"
-    )
-
-
-def test_a_shard_that_says_nothing_is_silent_until_the_crawl_is_over() -> None:
-    assert write_shards(STATUS, 1008.0)[0].startswith("shard 0     silent, process 77")
-    ended = end_shards(msgspec.structs.replace(STATUS, state="ended"))
-    assert write_shards(ended, 1008.0)[0].startswith("shard 0     ended, process 77")
+def test_a_new_run_knows_what_the_crawl_has_and_not_what_the_last_run_did() -> None:
+    totals = sum_beats(map(forget_run, BEATS))
+    assert (totals.pages, totals.quads_by_syntax, totals.problems["literal-cut"]) == (11, {"jsonld": 40, "rdfa": 15}, 1)
+    assert (totals.statuses, totals.wire_bytes, totals.slowest_hosts, totals.connections) == ({}, 0, {}, 0)
 
 
 def test_a_crawl_that_is_over_has_no_connections_and_no_load() -> None:
     stopping = tuple(msgspec.structs.replace(one, state="stopping") for one in BEATS)
     ended = end_shards(msgspec.structs.replace(STATUS, state="ended", shards=stopping))
-    assert write_shards(ended, 1001.2)[0] == (
-        "shard 0     ended, process 77, 120 MB of 8,000 MB (4,000 MB free), 10 pages, 1 s ago"
-    )
     plain = json.loads(encode_status(ended))
     assert {shard["state"] for shard in plain["shards"]} == {"ended"}
     assert {shard["connections"] for shard in plain["shards"]} == {plain["totals"]["connections"]} == {0}
@@ -160,25 +156,23 @@ def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:
     assert pages_s == pytest.approx(1.0) and bytes_s == 0.0
 
 
-def test_a_line_tells_which_shard_is_held_up_and_why() -> None:
-    held = beat(1, state="suspended", reason="less than 500 MB are free")
-    line = write_line(msgspec.structs.replace(STATUS, shards=(BEATS[0], held)))
-    assert line.endswith("  shard 1 suspended: less than 500 MB are free")
-
-
 @pytest.mark.parametrize(
-    ("failed", "shown"),
-    [(3, "3 failed (timeout 2, nxdomain 1),"), (9, "9 failed (in this run timeout 2, nxdomain 1),")],
+    ("limits", "pages_s", "rest"),
+    [
+        ({}, 2.0, None),
+        ({"depth": 3.0}, 2.0, None),
+        ({"pages": 200.0}, 2.0, ("pages", 50.0)),
+        ({"pages": 200.0}, 0.0, None),
+        ({"time_s": 90.0}, 0.0, ("time", 30.0)),
+        ({"time_s": 90.0, "pages": 120.0}, 2.0, ("pages", 10.0)),
+        # A page has had ten bytes, so far.
+        ({"bytes": 1600.0, "pages": 200.0}, 2.0, ("bytes", 30.0)),
+        ({"pages": 50.0}, 2.0, ("pages", 0.0)),
+    ],
 )
-def test_a_summary_tells_why_urls_failed(failed: int, shown: str) -> None:
-    totals = sum_beats([beat(0, counts={"failed": failed}, failures={"nxdomain": 1, "timeout": 2})])
-    assert shown in write_summary(Status(state="ended", totals=totals))[2]
-
-
-def test_a_crawl_without_a_single_page_warns() -> None:
-    nothing = Totals(statuses={"404": 1}, errors={"nxdomain": 2}, disallowed=1)
-    assert warn_of_nothing(Status(state="ended", totals=nothing)) == (
-        "not a single page could be fetched from any seed (nxdomain 2, 404 1, disallowed 1)"
-    )
-    assert warn_of_nothing(Status(state="stopped", totals=nothing)) == ""
-    assert warn_of_nothing(Status(state="ended", totals=Totals(pages=1))) == ""
+def test_the_nearest_limit_says_how_long_it_takes(
+    limits: dict[str, float], pages_s: float, rest: tuple[str, float] | None
+) -> None:
+    totals = Totals(pages=100, body_bytes=1000)
+    status = Status(state="running", elapsed_s=60.0, pages_s=pages_s, limits=limits, totals=totals)
+    assert estimate_rest(status) == rest

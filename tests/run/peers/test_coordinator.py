@@ -212,7 +212,8 @@ def test_what_a_shard_had_counted_before_it_died_still_counts() -> None:
     beat = coordinator.beats[0]
     assert (beat.epoch, beat.wire_bytes, beat.pages) == (3, 1500, 5)
     assert (beat.statuses, beat.failures) == ({"200": 15, "only-1": 5, "only-2": 5, "only-3": 5}, {"timeout": 15})
-    assert (beat.quads, beat.cpu_s) == ({"rdfa": 15}, {"all": 7.5})
+    # A shard keeps these itself, over all its lives.
+    assert (beat.quads, beat.cpu_s) == ({"rdfa": 5}, {"all": 7.5})
 
 
 def say(shard: int, state: str) -> Beat:
@@ -288,3 +289,27 @@ def test_permits_come_back_from_a_shard_that_waits_for_some_itself() -> None:
     coordinator.hear(PermitsWanted(0, 1, 64))
     assert coordinator.hear(PermitsWanted(0, 1, 64)) == [(1, Recall(1))]
     assert coordinator.hear(PermitsWanted(1, 1, 64)) == [(0, Recall(1)), (1, Recall(1))]
+
+
+def test_a_change_is_told_to_all_and_to_those_that_come_later() -> None:
+    coordinator = make_coordinator()
+    first = Control("filters", exclude=("/a",))
+    assert coordinator.announce(first) == [(0, first), (1, first)]
+    last = Control("filters", exclude=("/b",))
+    coordinator.announce(last)
+    coordinator.announce(Control("seeds"))
+    coordinator.lose(1)
+    letters = coordinator.hear(Arrival(1, 2, 101, 0, 0))
+    assert letters == [(1, last), (1, Control("seeds")), (1, Heard(2))]
+
+
+def test_a_change_between_two_rounds_means_that_it_is_not_over() -> None:
+    coordinator = make_coordinator()
+    coordinator.hear(make_beat(0))
+    coordinator.hear(make_beat(1))
+    coordinator.hear(answer(0, 1))
+    coordinator.hear(answer(1, 1))
+    coordinator.hear(answer(0, 2))
+    coordinator.announce(Control("seeds"))
+    assert coordinator.hear(answer(1, 2)) == []
+    assert not coordinator.ended

@@ -1,7 +1,8 @@
-"""Dates of feeds as XML Schema writes them: RFC 822 and W3C notes on dates go in, a value and its datatype come out."""
+"""Dates of feeds as XML Schema writes them: RFC 822 and W3C notes on dates go in, a value and its datatype come
+out, or a moment."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from rdfspider.extract.statements import XSD
 
@@ -34,6 +35,18 @@ def read_date(text: str) -> tuple[str, str] | None:
         return _read_w3c(text) or _read_rfc822(text)
     except (ValueError, OverflowError):
         return None
+
+
+def read_time(text: str) -> float:
+    """The same date in seconds since 1970: one without a zone is UTC's, one without a day the first; 0 where it is none."""
+    found = read_date(text) if text else None
+    if found is None:
+        return 0.0
+    try:
+        date = datetime.fromisoformat(found[0] + {4: "-01-01", 7: "-01"}.get(len(found[0]), ""))
+        return max((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp(), 0.0)
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _read_w3c(text: str) -> tuple[str, str] | None:

@@ -54,6 +54,8 @@ _MAX_CONTEXT_COPIES = 20_000_000
 # Terms that are defined by each other take its stack; so few cannot exhaust it.
 _UNCHECKED_TERMS = 200
 _MAX_ERRORS = 10_000
+# Contexts that a page may want and not have; real ones name one or two.
+_MAX_WANTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,13 @@ def _extract_value(document: Any, out: Statements, options: JsonLdOptions) -> No
         out.effort += effort
         return out.effort <= _MAX_PYLD_EFFORT
 
-    quads = to_quads(document, survey, out.base, out.config.documents, options, out.problem, may_spend)
+    def find_document(url: str) -> bytes | None:
+        found = out.config.documents(url) if out.config.documents is not None else None
+        if found is None and len(out.wanted) < _MAX_WANTED:
+            out.wanted.append(url)
+        return found
+
+    quads = to_quads(document, survey, out.base, find_document, options, out.problem, may_spend)
     # Labels of blank nodes are shared by all scripts of a page, which are one document (JSON-LD 1.1, 7.3).
     out.add_parsed(quads)
 

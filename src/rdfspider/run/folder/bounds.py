@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import NamedTuple, get_type_hints
 
-from rdfspider.config import Config
+from rdfspider.config import WAYS, Config
 from rdfspider.errors import UsageError
 from rdfspider.run.pipeline import check_syntaxes
 
@@ -24,7 +24,7 @@ class Setting(NamedTuple):
     name: str
     """`section.field`"""
     kind: str
-    """switch, count, size, duration, number, text, list, syntaxes, folder or file."""
+    """switch, count, size, duration, number, text, list, syntaxes, folder, folders or file."""
     default: object
 
 
@@ -42,14 +42,18 @@ CHOICES = {
 }
 """Settings that are one of some words."""
 
-_PATHS = {"extract.documents": "folder", "extract.stylesheets": "folder", "extract.transforms": "file"}
+_PATHS = {
+    "extract.documents": "folder",
+    "extract.stylesheets": "folder",
+    "extract.transforms": "file",
+    "archive.volumes": "folders",
+}
 BOUNDS: dict[str, tuple[float, float]] = {
     "crawl.shards": (0, 999),
     "frontier.give_up_errors": (1, 1_000),
     "frontier.attempts": (1, 1_000),
     "frontier.max_redirects": (0, 100),
     "frontier.seen_cache": (1, 1_000_000_000),
-    "frontier.block_cache_bytes": (1_000_000, 1_000_000_000_000),
     "fetch.connections": (1, 10_000),
     "fetch.connect_timeout_s": (0.001, 3_600),
     "fetch.first_byte_timeout_s": (0.001, 3_600),
@@ -96,7 +100,7 @@ def read_value(setting: Setting, value: object) -> Plain:
         if not isinstance(chosen, bool):
             raise ValueError("true or false")
         return chosen
-    if setting.kind in ("list", "syntaxes"):
+    if setting.kind in ("list", "syntaxes", "folders"):
         return _read_list(setting, value)
     return _read_text(setting, value)
 
@@ -108,9 +112,13 @@ def describe_allowed(setting: Setting) -> str:
     if setting.name in CHOICES:
         return f"one of {', '.join(CHOICES[setting.name])}"
     if setting.kind not in _MOST:
-        return {"switch": "true or false", "folder": "the path of a folder", "file": "the path of a file"}.get(
-            setting.kind, "text" if setting.kind == "text" else "a list of text"
-        )
+        return {
+            "switch": "true or false",
+            "folder": "the path of a folder",
+            "folders": "a list of folders, each of them once",
+            "file": "the path of a file",
+            "text": "text",
+        }.get(setting.kind, "a list of text")
     low, high = _find_bounds(setting)
     bounds = f"from {low:,.15g} to {high:,.15g}" if setting.name in BOUNDS else f"of {low:g} or more"
     what, example = {
@@ -184,6 +192,8 @@ def _read_text(setting: Setting, value: object) -> str:
 
 
 def _read_list(setting: Setting, value: object) -> list[str]:
+    if setting.name == "crawl.data_links":
+        value = _read_query(value)
     if isinstance(value, str):
         value = value.replace(",", " ").split() if setting.kind == "syntaxes" else value.split()
     if not isinstance(value, Iterable):
@@ -201,19 +211,55 @@ def _read_list(setting: Setting, value: object) -> list[str]:
         return sorted(set(entries))
     if setting.name in ("crawl.include", "crawl.exclude"):
         _check_patterns(entries)
+    if setting.name == "crawl.ways" and (unknown := [entry for entry in entries if entry not in WAYS]):
+        raise EntryError(unknown[0], f"some of {', '.join(WAYS)}")
+    if setting.name == "crawl.data_links":
+        _check_data_links(entries)
     if setting.name == "fetch.resolve":
         _check_addresses(entries)
+    if setting.kind == "folders" and (twice := [entry for entry in entries if entries.count(entry) > 1]):
+        raise EntryError(twice[0], describe_allowed(setting))
     return entries
 
 
 def _check_patterns(patterns: list[str]) -> None:
+    # Not at the top: it brings a library that is not needed before somebody filters.
+    from rdfspider.discover.filters import compile_pattern
+
     for pattern in patterns:
         try:
-            re.compile(pattern)
-        except (re.error, RecursionError, OverflowError) as error:
+            compile_pattern(pattern)
+        except ValueError as error:
             raise EntryError(
-                pattern, f"a regular expression of Python; what is wrong with this one: {error}"
+                pattern,
+                "a regular expression of RE2, which has no lookaround and no backreferences; what is wrong with this one: "
+                f"{error}",
             ) from error
+
+
+def _read_query(value: object) -> object:
+    """Where data links are a query, a list of that, on one line; all else as it is."""
+    from rdfspider.discover.data import find_query, flatten_query
+
+    texts = [value] if isinstance(value, str) else value
+    is_query = isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts) and find_query(texts)
+    return [flatten_query(is_query)] if is_query else value
+
+
+def _check_data_links(entries: list[str]) -> None:
+    # Not at the top: it brings libraries that are not needed before somebody crawls.
+    from rdfspider.discover.data import check_query, find_query
+    from rdfspider.urls import is_valid_iri
+
+    if query := find_query(entries):
+        try:
+            check_query(query)
+        except ValueError as error:
+            raise EntryError(query, f"one SPARQL query, a SELECT; what is wrong with this one: {error}") from error
+        return
+    for entry in entries:
+        if not is_valid_iri(entry):
+            raise EntryError(entry, "IRIs of predicates, such as http://schema.org/url, or one SPARQL query (SELECT)")
 
 
 def _check_addresses(entries: list[str]) -> None:

@@ -5,6 +5,7 @@ suffixes.dat    the public-suffix list that decides which hosts belong together
 seeds.txt       a URL a line; new ones are added at the end
 status.json     the state of the crawl, a second old at most while it runs
 lock            held by the process that runs the crawl
+documents/      JSON-LD contexts that were fetched, under the digests of their URLs
 shards/007/     what one shard has: its frontier and its WARC files
 """
 
@@ -20,12 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.errors import UsageError
+from rdfspider.errors import InUseError, UsageError
 from rdfspider.run.folder.bounds import Plain
 from rdfspider.run.folder.settings import FILE, FIXED, Asked, read_file, write_settings
 
 CONTROL = "control"
 """The file that names where a running crawl listens."""
+DOCUMENTS = "documents"
+"""The folder of the contexts that were fetched."""
 VERSION = 1
 """Of the folder's layout; a crawl of another one is refused."""
 _HASH = "xxh3"
@@ -110,6 +113,15 @@ def read_seeds(folder: Path) -> list[str]:
     return seeds
 
 
+def read_first_seed(folder: Path) -> str:
+    """The seed that was given first; empty where there is none. There may be millions more, which are not read."""
+    try:
+        with (folder / _SEEDS).open(encoding="utf-8", errors="replace") as lines:
+            return next(iter(lines.readline().split()), "")
+    except OSError:
+        return ""
+
+
 def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
     """Add seeds that are not there yet; returns how many were new."""
     known = dict.fromkeys(read_seeds(folder))
@@ -131,7 +143,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
             except BlockingIOError:
                 if attempt == _LOCK_TRIES - 1:
                     user = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-                    raise UsageError(f"{folder} is in use: a crawl runs there (process {user or 'unknown'})") from None
+                    raise InUseError(f"{folder} is in use: a crawl runs there (process {user or 'unknown'})") from None
                 time.sleep(_LOCK_WAIT_S)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)

@@ -40,12 +40,17 @@ def read_seeds(arguments: Iterable[str], file: Path | None, config: FetchConfig)
     return list(found)
 
 
+def has_scheme(text: str) -> bool:
+    """Whether an address as people write it says http, https or the like."""
+    return bool(_SCHEME.match(text.strip()))
+
+
 def normalise_seed(text: str) -> str | None:
     """The normal URL of a seed; without a scheme it is https. None where it is no address of the web."""
     text = text.strip()
     if text.startswith("//"):
         text = f"https:{text}"
-    elif not _SCHEME.match(text):
+    elif not has_scheme(text):
         # A file that was meant as --seeds is not a host; a folder may well be named like one.
         text = "" if _is_file(text) else f"https://{text}"
     return normalise_url(text)

@@ -62,6 +62,8 @@ def ask_flags(flags: Mapping[str, object]) -> dict[str, Asked]:
         plain = _check(setting, asked)
         if setting.kind in ("folder", "file") and plain:
             plain = str(Path(str(plain)).absolute())
+        elif setting.kind == "folders" and isinstance(plain, list):
+            plain = [str(Path(entry).absolute()) for entry in plain]
         found[setting.name] = Asked(plain, asked.where)
     return found
 
@@ -76,6 +78,8 @@ def ask_config(config: Config) -> dict[str, Asked]:
             continue
         if isinstance(value, FolderDocuments):
             value = str(value.folder.absolute())
+        elif setting.kind == "folders":
+            value = [str(Path(entry).absolute()) for entry in value]
         elif setting.kind in ("folder", "file"):
             raise UsageError(
                 f"{setting.name}: a crawl must find it again, so give the path of its {setting.kind}: "
@@ -197,6 +201,8 @@ def _convert(setting: Setting, value: Plain, where: str, folder: Path) -> object
     """The value as Config holds it: lists as tuples, paths as what they lead to."""
     if setting.kind == "list":
         return tuple(value) if isinstance(value, list) else ()
+    if setting.kind == "folders":
+        return tuple(str(folder.absolute() / entry) for entry in value) if isinstance(value, list) else ()
     if setting.kind == "syntaxes":
         return frozenset(value) if isinstance(value, list) and value else None
     if setting.kind not in ("folder", "file"):

@@ -1,45 +1,48 @@
-"""The state of a crawl as a whole: beats of its shards enter, `status.json` and lines for people leave.
+"""The state of a crawl as a whole: beats of its shards enter, `status.json` leaves.
 
 The process that runs a crawl writes the file every second; any other process reads it, also when the crawl is over.
+`run/folder/summary.py` puts it into words.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from rdfspider.frontier.facts import Counts
+from rdfspider.records import REFUSALS
 from rdfspider.run.folder.layout import is_in_use, write_atomically
-from rdfspider.run.peers.messages import Beat
+from rdfspider.run.peers.messages import Beat, Find
 
 FILE = "status.json"
 # Seconds over which the speed is measured: long enough to be calm, short enough to be news.
 _SPEED_WINDOW_S = 10.0
-_COUNTS_SHOWN = 8
-# A shard beats every second; one that has not for so long is busy with something, stopped, or being started again.
-_SILENT_S = 5.0
-# An outcome without an answer that is nobody's fault; it has a count of its own.
-_NO_ERROR = "disallowed"
+# Types and properties of all shards together, and pages that were found last.
+_NAMES_KEPT = 50
+_FINDS_KEPT = 10
+_SLOWEST_KEPT = 5
+# What beats hold that the totals have, too: with many shards it would be written many times a second.
+_IN_TOTALS = ("types", "properties", "finds", "slowest_hosts")
 
-REASONS = {
-    "finished": "nothing is left to fetch",
-    "pages": "the limit of pages is reached",
-    "bytes": "the limit of bytes is reached",
-    "time": "the limit of time is reached",
-    "asked": "asked to stop",
-    "halted": "asked to stop at once",
-    "interrupted": "interrupted",
-    "terminated": "terminated",
-    "gone": "its process is gone",
-}
-"""Why a crawl no longer runs, as `Status.reason` names it; another text is an error that ended it."""
+_Number = TypeVar("_Number", int, float)
 
 
 class Totals(Counts, kw_only=True):
-    """What all shards have together. The counts are those of the whole crawl, what follows is of this run."""
+    """What all shards have together: of the whole crawl, and, from `wire_bytes` on, of this run."""
 
+    archive_bytes: int = 0
+    """The length of all WARC files."""
+    quads_by_syntax: dict[str, int] = msgspec.field(default_factory=dict)
+    problems: dict[str, int] = msgspec.field(default_factory=dict)
+    """What was repaired, dropped or cut short on pages, by code."""
+    types: dict[str, int] = msgspec.field(default_factory=dict)
+    """The most frequent types, as IRIs, the first ones first. Each shard tells of its own most frequent ones, so that what
+    is rare somewhere is counted too low."""
+    properties: dict[str, int] = msgspec.field(default_factory=dict)
+    """The most frequent properties, likewise."""
     wire_bytes: int = 0
     connections: int = 0
     """Requests under way now."""
@@ -49,9 +52,14 @@ class Totals(Counts, kw_only=True):
     """Exchanges that gave no page, by the failure's code."""
     failures: dict[str, int] = msgspec.field(default_factory=dict)
     """URLs that failed for good, by the reason."""
-    quads_by_syntax: dict[str, int] = msgspec.field(default_factory=dict)
+    turned_away: dict[str, int] = msgspec.field(default_factory=dict)
+    """Links that were not followed, by the rule."""
     cpu_s: dict[str, float] = msgspec.field(default_factory=dict)
     """Processor time by stage; `all` is that of the processes."""
+    slowest_hosts: dict[str, float] = msgspec.field(default_factory=dict)
+    """Of the hosts asked last, those that take longest, with their seconds, the slowest first."""
+    finds: tuple[Find, ...] = ()
+    """The latest pages with structured data, the newest last."""
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -61,7 +69,7 @@ class Status(Struct, frozen=True, kw_only=True):
     """new, running, pausing (it finishes what is under way), paused, stopping (likewise), ended (by itself), stopped (by a
     person or an error) or died."""
     reason: str = ""
-    """Why it stops or no longer runs: a key of REASONS or a sentence; empty while it runs."""
+    """Why it stops or no longer runs: a key of `summary.REASONS` or a sentence; empty while it runs."""
     started: float = 0.0
     """When this run began; 0 before the first."""
     updated: float = 0.0
@@ -112,7 +120,14 @@ def count_pages(totals: Totals) -> int:
 def forget_run(beat: Beat) -> Beat:
     """A beat of an earlier run, with what is of the whole crawl alone."""
     return msgspec.structs.replace(
-        _let_go(beat, beat.state), wire_bytes=0, statuses={}, failures={}, quads={}, cpu_s={}
+        _let_go(beat, beat.state),
+        wire_bytes=0,
+        statuses={},
+        failures={},
+        turned_away={},
+        cpu_s={},
+        slowest_hosts={},
+        finds=(),
     )
 
 
@@ -127,31 +142,48 @@ def end_shards(status: Status) -> Status:
 
 def sum_beats(beats: Iterable[Beat]) -> Totals:
     """What all shards have together."""
-    counts: Counter[str] = Counter()
-    outcomes: Counter[str] = Counter()
-    failures: Counter[str] = Counter()
-    quads: Counter[str] = Counter()
+    beats = list(beats)
+    counts = _add_up(beat.counts for beat in beats)
+    outcomes = _add_up(beat.statuses for beat in beats)
     cpu_s: defaultdict[str, float] = defaultdict(float)
-    wire_bytes = connections = 0
     for beat in beats:
-        counts.update(beat.counts)
-        outcomes.update(beat.statuses)
-        failures.update(beat.failures)
-        quads.update(beat.quads)
         for stage, used_s in beat.cpu_s.items():
             cpu_s[stage] += used_s
-        wire_bytes += beat.wire_bytes
-        connections += beat.connections
+    slowest = {host: mean_s for beat in beats for host, mean_s in beat.slowest_hosts.items()}
+    finds = sorted((find for beat in beats for find in beat.finds), key=lambda find: find.time)
     return Totals(
         **{name: counts[name] for name in Counts.__struct_fields__},
-        wire_bytes=wire_bytes,
-        connections=connections,
+        archive_bytes=sum(beat.archive_bytes for beat in beats),
+        quads_by_syntax=dict(_add_up(beat.quads for beat in beats)),
+        problems=dict(_add_up(beat.problems for beat in beats)),
+        types=_keep_most(_add_up(beat.types for beat in beats), _NAMES_KEPT),
+        properties=_keep_most(_add_up(beat.properties for beat in beats), _NAMES_KEPT),
+        wire_bytes=sum(beat.wire_bytes for beat in beats),
+        connections=sum(beat.connections for beat in beats),
         statuses={name: count for name, count in outcomes.items() if name.isdigit()},
-        errors={name: count for name, count in outcomes.items() if not name.isdigit() and name != _NO_ERROR},
-        failures=dict(failures),
-        quads_by_syntax=dict(quads),
+        errors={name: count for name, count in outcomes.items() if not name.isdigit() and name not in REFUSALS},
+        failures=dict(_add_up(beat.failures for beat in beats)),
+        turned_away=_keep_most(_add_up(beat.turned_away for beat in beats), _NAMES_KEPT),
         cpu_s=dict(cpu_s),
+        slowest_hosts=_keep_most(slowest, _SLOWEST_KEPT),
+        finds=tuple(finds[-_FINDS_KEPT:]),
     )
+
+
+def estimate_rest(status: Status) -> tuple[str, float] | None:
+    """The limit that is reached first at the speed of now, and in how many seconds; None where none is in sight."""
+    totals, limits = status.totals, status.limits
+    rests = {}
+    if "time_s" in limits:
+        rests["time"] = limits["time_s"] - status.elapsed_s
+    if "pages" in limits and status.pages_s:
+        rests["pages"] = (limits["pages"] - totals.pages) / status.pages_s
+    if "bytes" in limits and status.pages_s and totals.body_bytes:
+        rests["bytes"] = (limits["bytes"] - totals.body_bytes) / (status.pages_s * totals.body_bytes / totals.pages)
+    if not rests:
+        return None
+    nearest = min(rests, key=rests.__getitem__)
+    return nearest, max(0.0, rests[nearest])
 
 
 def read_status(folder: Path) -> Status:
@@ -171,77 +203,12 @@ def write_status(folder: Path, status: Status) -> None:
 
 
 def encode_status(status: Status) -> bytes:
-    """One line of JSON; what tells messages apart on the wire is left out."""
+    """One line of JSON; of each shard without what tells messages apart on the wire, and what is among the totals."""
     plain = msgspec.to_builtins(status)
     for beat in plain["shards"]:
-        beat.pop("type", None)
+        for name in ("type", *_IN_TOTALS):
+            beat.pop(name, None)
     return msgspec.json.encode(plain)
-
-
-def write_line(status: Status) -> str:
-    """One line on how it goes."""
-    totals = status.totals
-    parts = (
-        _write_duration(status.run_s),
-        f"{totals.pages:,} pages",
-        f"{status.pages_s:.1f} pages/s",
-        f"{status.bytes_s / 1e6:.2f} MB/s",
-        f"known {totals.known:,}",
-        f"queue {totals.scheduled:,}",
-        f"hosts {totals.hosts:,}",
-        f"errors {sum(totals.errors.values()):,}{f' ({_write_counts(totals.errors, 2)})' if totals.errors else ''}",
-    )
-    mark = "" if status.state == "running" else f"  {status.state}{f': {_explain(status)}' if status.reason else ''}"
-    held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
-    return "  ".join(parts) + mark + held
-
-
-def write_summary(status: Status) -> list[str]:
-    """What became of the crawl, in a few lines: first of all its runs, then of this one."""
-    if status.state == "new":
-        return ["new: it has not run yet"]
-    totals = status.totals
-    state = f"{status.state}: {_explain(status)}" if status.reason else status.state
-    lines = [
-        f"{state}, after {_write_duration(status.elapsed_s)}",
-        f"pages       {totals.pages:,} ({totals.body_bytes / 1e6:,.1f} MB), {totals.quads:,} quads",
-        f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed{_write_failures(totals)}, "
-        f"{totals.disallowed:,} disallowed, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
-        f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
-    ]
-    if status.limits:
-        lines.append(f"limits      {', '.join(f'{name} {limit:,.15g}' for name, limit in status.limits.items())}")
-    if status.started:
-        speed = count_pages(totals) / max(status.run_s, 1)
-        lines.append(f"this run    {_write_duration(status.run_s)}, {speed:.1f} pages/s")
-    for name, counts in (("answers", totals.statuses), ("errors", totals.errors), ("quads", totals.quads_by_syntax)):
-        if counts:
-            lines.append(f"  {name:<9} {sum(counts.values()):,}: {_write_counts(counts)}")
-    return lines
-
-
-def warn_of_nothing(status: Status) -> str:
-    """What a person should know of a crawl that has ended without a single page; empty where there is nothing to say."""
-    totals = status.totals
-    if status.state != "ended" or totals.pages:
-        return ""
-    reasons = {**totals.statuses, **totals.errors}
-    if totals.disallowed:
-        reasons["disallowed"] = totals.disallowed
-    return f"not a single page could be fetched from any seed{f' ({_write_counts(reasons)})' if reasons else ''}"
-
-
-def write_shards(status: Status, now: float) -> list[str]:
-    """What each shard last said of itself, a line each; of one that is over, without what only a living process has."""
-    return [
-        f"shard {beat.shard:<5} {beat.state if status.is_over or now - beat.time < _SILENT_S else 'silent'}"
-        f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
-        f"{beat.memory_used_bytes / 1e6:,.0f} MB of {beat.memory_total_bytes / 1e6:,.0f} MB "
-        f"({beat.memory_free_bytes / 1e6:,.0f} MB free), "
-        f"{'' if status.is_over else f'CPU {beat.cpu_percent:.0f} %, {beat.connections} connections, '}"
-        f"{beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
-        for beat in status.shards
-    ]
 
 
 def _let_go(beat: Beat, state: str) -> Beat:
@@ -250,35 +217,12 @@ def _let_go(beat: Beat, state: str) -> Beat:
     return msgspec.structs.replace(beat, state=state, connections=0, cpu_percent=0.0, counts=counts)
 
 
-def _write_failures(totals: Totals) -> str:
-    """Why URLs failed, as far as this run knows."""
-    if not totals.failures:
-        return ""
-    is_all = sum(totals.failures.values()) == totals.failed
-    return f" ({'' if is_all else 'in this run '}{_write_counts(totals.failures)})"
+def _add_up(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for more in counts:
+        total.update(more)
+    return total
 
 
-def _write_waiting(totals: Totals) -> str:
-    """Of the URLs to fetch, those that a crawl does not wait for."""
-    parts = []
-    if totals.over_budget:
-        parts.append(f"{totals.over_budget:,} over the budget of their host or domain")
-    if totals.scheduled_given_up:
-        parts.append(f"{totals.scheduled_given_up:,} on hosts that do not answer; run the crawl again later")
-    return f" ({', '.join(parts)})" if parts else ""
-
-
-def _explain(status: Status) -> str:
-    return REASONS.get(status.reason, status.reason)
-
-
-def _write_counts(counts: dict[str, int], most: int = _COUNTS_SHOWN) -> str:
-    """The most frequent ones."""
-    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
-    return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > most else "")
-
-
-def _write_duration(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+def _keep_most(counts: Mapping[str, _Number], most: int) -> dict[str, _Number]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most])

@@ -17,6 +17,7 @@ import zmq
 from rdfspider.config import CrawlConfig
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.messages import (
+    CHANGES,
     Answer,
     Arrival,
     Beat,
@@ -66,6 +67,8 @@ class Coordinator:
         self._pages: dict[int, int] = {}
         self._body_bytes: dict[int, int] = dict(known_bytes or {})
         self._scope: dict[str, None] = {}
+        self._changes: dict[str, Control] = {}
+        """What was changed in this run, the last of each kind."""
         self._permits = PermitBook(config.pages, shards)
         self._round = 0
         self._round_started = 0.0
@@ -160,6 +163,12 @@ class Coordinator:
                 return Answer(True), self._tell_all(Control(command))
         return Answer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
 
+    def announce(self, change: Control) -> Letters:
+        """Tell all shards, and those that arrive later, that seeds or filters have changed: there may be work again."""
+        self._end_rounds()
+        self._changes[change.command] = change
+        return self._tell_all(change)
+
     def end(self, reason: str) -> Letters:
         """Tell all shards to stop, or to halt even if they are stopping already."""
         if self.ended and reason != "halted":
@@ -182,6 +191,7 @@ class Coordinator:
         known = set(arrival.scope)
         if missed := tuple(addition for addition in self._scope if addition not in known):
             letters.append((shard, Control("scope", additions=missed)))
+        letters += [(shard, change) for change in self._changes.values()]
         letters += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
         # The shard begins when it hears this, so that it comes after all that may keep it from beginning.
         return [*letters, (shard, Heard(arrival.epoch))]
@@ -259,7 +269,7 @@ class Coordinator:
 def _add_counts(past: Beat, beat: Beat) -> Beat:
     """What a shard counts since it was started, and what it had counted before."""
     sums = {}
-    for field in ("statuses", "failures", "quads", "cpu_s"):
+    for field in ("statuses", "failures", "turned_away", "cpu_s"):
         before, since = getattr(past, field), getattr(beat, field)
         sums[field] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
     return msgspec.structs.replace(beat, wire_bytes=past.wire_bytes + beat.wire_bytes, **sums)
@@ -272,9 +282,17 @@ _decoder = msgspec.msgpack.Decoder(ShardMessage)
 class CoordinatorHub:
     """The coordinator's socket, for shards and for the command line; it runs in the parent process."""
 
-    def __init__(self, coordinator: Coordinator, folder: Path | str, on_change: Callable[[], None]) -> None:
-        """`on_change` is called after everything that was heard, and before a person is answered."""
+    def __init__(
+        self,
+        coordinator: Coordinator,
+        folder: Path | str,
+        on_change: Callable[[], None],
+        change: Callable[[Command], tuple[Answer, Letters]] | None = None,
+    ) -> None:
+        """`on_change` is called after everything that was heard, and before a person is answered. `change` does what a person asks
+        that is to be kept in the crawl's folder."""
         self._coordinator = coordinator
+        self._change = change
         self.endpoint = find_endpoint(folder, COORDINATOR)
         self._on_change = on_change
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -311,7 +329,11 @@ class CoordinatorHub:
     def _answer(self, envelope: list[bytes], request: bytes) -> None:
         assert self._wire is not None
         try:
-            answer, letters = self._coordinator.obey(msgspec.json.decode(request, type=Command).command)
+            asked = msgspec.json.decode(request, type=Command)
+            if self._change is not None and asked.command in CHANGES:
+                answer, letters = self._change(asked)
+            else:
+                answer, letters = self._coordinator.obey(asked.command)
         except msgspec.MsgspecError as error:
             answer, letters = Answer(False, f"this is no command: {error}"), []
         self.send(letters)
@@ -320,14 +342,14 @@ class CoordinatorHub:
         self._wire.send([*envelope, msgspec.json.encode(answer)])
 
 
-def send_command(endpoint: str, command: str, timeout_s: float = 5.0) -> Answer | None:
+def send_command(endpoint: str, command: str | Command, timeout_s: float = 5.0) -> Answer | None:
     """Ask the coordinator of a running crawl for something, from another process; None when nobody answers."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     socket = context.socket(zmq.REQ)
     socket.linger = 0
     try:
         socket.connect(endpoint)
-        socket.send(msgspec.json.encode(Command(command)))
+        socket.send(msgspec.json.encode(Command(command) if isinstance(command, str) else command))
         if not socket.poll(int(timeout_s * 1000)):
             return None
         return msgspec.json.decode(socket.recv(), type=Answer)

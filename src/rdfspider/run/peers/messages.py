@@ -58,7 +58,31 @@ class Release(Struct, frozen=True, gc=False, array_like=True, tag=7):
     wait_s: float
 
 
-PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke
+class Claim(Struct, frozen=True, gc=False, array_like=True, tag=8):
+    """A URL of the sender's has a content whose digest is the recipient's."""
+
+    ticket: int
+    key: bytes
+    url: str
+
+
+class Claimed(Struct, frozen=True, gc=False, array_like=True, tag=9):
+    """Who had that content first."""
+
+    ticket: int
+    """The claim that this answers."""
+    first: str = ""
+    """A URL; empty where the one that was claimed for is the first."""
+
+
+class Repeated(Struct, frozen=True, gc=False, array_like=True, tag=10):
+    """A page that the recipient's origin had first is on one of the sender's too, at the same path."""
+
+    origin: str
+    other: str
+
+
+PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke | Claim | Claimed | Repeated
 
 
 class Parcel(Struct, frozen=True, array_like=True):
@@ -82,6 +106,19 @@ class Arrival(Struct, frozen=True, tag=1):
     body_bytes: int
     scope: tuple[str, ...] = ()
     """What it knows to be in scope beyond the seeds."""
+
+
+class Find(Struct, frozen=True):
+    """A page with structured data that was found a moment ago, for people."""
+
+    time: float
+    """Seconds since 1970."""
+    url: str
+    title: str = ""
+    """As the page has it, cut short."""
+    types: tuple[str, ...] = ()
+    """The first of its types, as IRIs."""
+    quads: int = 0
 
 
 class Beat(Struct, frozen=True, tag=2):
@@ -110,15 +147,29 @@ class Beat(Struct, frozen=True, tag=2):
     disk_free_bytes: int = 0
     counts: dict[str, int] = {}
     """The frontier's counts, by name."""
+    archive_bytes: int = 0
+    """The length of its WARC files."""
+    quads: dict[str, int] = {}
+    """Statements, by syntax."""
+    problems: dict[str, int] = {}
+    """What was repaired, dropped or cut short on pages, by code."""
+    types: dict[str, int] = {}
+    """The most frequent types of what pages state, as IRIs; `run/survey.py` tells how far to trust them."""
+    properties: dict[str, int] = {}
+    """Its most frequent properties, likewise."""
     wire_bytes: int = 0
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
     failures: dict[str, int] = {}
     """URLs that failed for good, by the reason."""
-    quads: dict[str, int] = {}
-    """Statements, by syntax."""
+    turned_away: dict[str, int] = {}
+    """Links that were not followed, by the rule."""
     cpu_s: dict[str, float] = {}
     """Processor time by stage; `all` is that of the process."""
+    slowest_hosts: dict[str, float] = {}
+    """Of the hosts asked last, those that take longest, with the seconds they took on average."""
+    finds: tuple[Find, ...] = ()
+    """The latest pages with structured data, the newest last."""
 
 
 class PermitsWanted(Struct, frozen=True, tag=3):
@@ -186,20 +237,32 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
     """What a person, a limit or another shard's finding asks of each shard."""
 
     command: str
-    """pause, resume, stop (finish what is under way), halt (stop at once), or scope."""
+    """pause, resume, stop (finish what is under way), halt (stop at once), scope, filters, or seeds (their file has more)."""
     reason: str = ""
     additions: tuple[str, ...] = ()
     """For scope: what is in scope too."""
+    include: tuple[str, ...] = ()
+    """For filters: all that hold from now on."""
+    exclude: tuple[str, ...] = ()
 
 
 CoordinatorMessage = Heard | Permits | Recall | Round | Control
+
+
+CHANGES = frozenset({"add-seeds", "add-filters", "remove-filters"})
+"""Commands that are kept in the crawl's folder."""
 
 
 class Command(Struct, frozen=True):
     """What the command line asks of the coordinator, as JSON."""
 
     command: str
-    """pause, resume, stop, halt or status."""
+    """pause, resume, stop, halt or status; or a change: add-seeds, add-filters, remove-filters."""
+    seeds: tuple[str, ...] = ()
+    """URLs to add."""
+    include: tuple[str, ...] = ()
+    """Filters to add or remove."""
+    exclude: tuple[str, ...] = ()
 
 
 class Answer(Struct, frozen=True):
@@ -210,11 +273,13 @@ class Answer(Struct, frozen=True):
     """Why it was not done, in one line."""
     state: str = ""
     """To status: running, pausing, paused or stopping."""
+    count: int = 0
+    """To a change: how many seeds or filters were added or removed."""
     beats: tuple[Beat, ...] = ()
     """To status: the last beat of each shard."""
 
 
-_links_decoder = msgspec.msgpack.Decoder(list[Discovered])
+_mail_decoder = msgspec.msgpack.Decoder(list[Discovered] | dict[bytes, str])
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -223,6 +288,7 @@ def encode_links(links: Sequence[Discovered]) -> bytes:
     return _encoder.encode(links)
 
 
-def decode_links(payload: bytes) -> list[Discovered]:
-    """The links of an outbox entry."""
-    return _links_decoder.decode(payload)
+def decode_mail(payload: bytes) -> list[Discovered] | dict[bytes, str]:
+    """An outbox entry: links, or keys of contents that the sender's URLs no longer have."""
+    mail: list[Discovered] | dict[bytes, str] = _mail_decoder.decode(payload)
+    return mail

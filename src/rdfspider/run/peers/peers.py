@@ -21,12 +21,15 @@ from rdfspider.frontier.addresses import AddressClocks, Grant, Order, Revoke
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier, GapError
 from rdfspider.records import Discovered
+from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.delivery import Delivery, Intake
 from rdfspider.run.peers.gate import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.line import CoordinatorLine
 from rdfspider.run.peers.messages import (
     Acquire,
     Beat,
+    Claim,
+    Claimed,
     Control,
     Cursor,
     Hello,
@@ -35,7 +38,8 @@ from rdfspider.run.peers.messages import (
     PeerMessage,
     Received,
     Release,
-    decode_links,
+    Repeated,
+    decode_mail,
 )
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.peers.wires import Wire, find_endpoint, open_inlet, open_outlet
@@ -100,6 +104,7 @@ class Peers:
         grant_s = config.fetch.timeout_s + GRANT_MARGIN_S
         self._clocks = AddressClocks(delay_s, grant_s, self._clock, self.others)
         self.gate = AddressGate(shards, delay_s, self._clock, self._send)
+        self.claims = Claims(shard, shards, frontier, self._clock, self._send)
         self._line = CoordinatorLine(shard, folder, frontier, config, on_control, is_idle, wake, scope)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._peers: dict[int, _Peer] = {}
@@ -125,6 +130,7 @@ class Peers:
         if self._ticks is not None:
             self._ticks.cancel()
         self.gate.close()
+        self.claims.close()
         self._line.close()
         if self._inlet is not None:
             self._inlet.close()
@@ -181,6 +187,7 @@ class Peers:
                     self._greet(number, peer)
                 if peer.pending or not peer.epoch or tick % _BEAT_TICKS == 0:
                     self._post(peer)
+            self.claims.sweep()
             if tick % _BEAT_TICKS == 0:
                 self._line.tick()
             if tick % _SWEEP_TICKS == 0:
@@ -196,6 +203,7 @@ class Peers:
             held = self.gate.meet_owner(number)
             peer.pending.append(Hello(peer.intake.durable, held, not peer.has_met))
             self.gate.ask_again(number)
+            self.claims.ask_again(number)
 
     def _read(self, frames: list[bytes]) -> None:
         try:
@@ -242,6 +250,14 @@ class Peers:
                 self.gate.take_grant(message)
             case Revoke():
                 self.gate.take_revoke(message)
+            case Claim():
+                self.claims.answer(source, message)
+                self._wake()
+            case Claimed():
+                self.claims.take(source, message)
+            case Repeated(origin, other):
+                self._frontier.note_repeated(origin, other)
+                self._wake()
             case Links():
                 self._take_links(source, message)
             case Received(cursor, has_gap):
@@ -252,8 +268,13 @@ class Peers:
         is_next, answer = intake.judge(links)
         if is_next:
             epoch, sequence = links.cursor
+            mail = decode_mail(links.payload)
             try:
-                self._on_links(source, epoch, sequence, decode_links(links.payload))
+                if isinstance(mail, list):
+                    self._on_links(source, epoch, sequence, mail)
+                else:
+                    self._frontier.receive_releases(source, epoch, sequence, mail)
+                    self._wake()
             except GapError:
                 answer = intake.reject()
         if answer is not None:

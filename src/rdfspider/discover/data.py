@@ -1,0 +1,104 @@
+"""Links inside the data: N-Quads in, the addresses out that certain predicates point to, or that a query finds.
+
+Which predicates is `crawl.data_links`. Objects are IRIs, or texts that are nothing but an address: feeds write their links so.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+import re2
+from pyoxigraph import NamedNode, QuerySolutions, RdfFormat, Store
+
+MAX_DATA_LINKS = 10_000
+"""Addresses that are taken out of one page's data: as many as there may be links on it."""
+MAX_QUERY_CHARS = 10_000
+# Parsers of SPARQL follow nesting on their stack.
+_MAX_QUERY_DEPTH = 100
+
+_QUERY = re.compile(r"\s*+(?:SELECT|PREFIX|BASE)\b", re.IGNORECASE)
+# What may hold any word in a query and means none: addresses, texts, comments and variables.
+_OPAQUE = re.compile(
+    r"<[^<>\"{}|^`\\\s]*+>|'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|#[^\n]*+|[?$]\w++",
+    re.DOTALL,
+)
+_SPACE = re.compile(r"\s+")
+_SERVICE = re.compile(r"(?<![\w:\-.])SERVICE(?![\w:\-])", re.IGNORECASE)
+
+
+class DataLinks:
+    """Finds the objects of some predicates."""
+
+    def __init__(self, predicates: Iterable[str]) -> None:
+        choices = "|".join(re2.escape(predicate) for predicate in predicates)
+        # RE2 looks for all of them at once, at 0.15 µs a quad; in bytes, as it counts characters otherwise.
+        pattern = re2.compile(rf' <(?:{choices})> (?:<(https?://[^>]+)>|"(https?://[^"\\\s]+)") '.encode())
+        self._find_all: Callable[[bytes], Iterator[re.Match[bytes]]] = pattern.finditer
+
+    def find(self, statements: Iterable[str]) -> list[str]:
+        """Addresses as they are written, each once."""
+        found: dict[str, None] = {}
+        for nquads in statements:
+            for match in self._find_all(nquads.encode()):
+                found[(match[1] or match[2]).decode()] = None
+                if len(found) >= MAX_DATA_LINKS:
+                    return list(found)
+        return list(found)
+
+
+def find_query(entries: Iterable[str]) -> str:
+    """The query that a list of data links is; empty where it is one of predicates."""
+    listed = tuple(entries)
+    return listed[0] if len(listed) == 1 and _QUERY.match(listed[0]) else ""
+
+
+def flatten_query(query: str) -> str:
+    """The same query on one line and without its comments, as far as its texts allow."""
+    parts: list[str] = []
+    end = 0
+    for opaque in _OPAQUE.finditer(query):
+        parts += (_SPACE.sub(" ", query[end : opaque.start()]), " " if opaque[0].startswith("#") else opaque[0])
+        end = opaque.end()
+    return "".join((*parts, _SPACE.sub(" ", query[end:]))).strip()
+
+
+def check_query(query: str) -> None:
+    """Raise a ValueError, with what is wrong, for a query that cannot be used."""
+    if len(query) > MAX_QUERY_CHARS:
+        raise ValueError(f"it has more than {MAX_QUERY_CHARS:,} characters")
+    bare = _OPAQUE.sub(" ", query)
+    if _SERVICE.search(bare):
+        raise ValueError("SERVICE would ask other servers")
+    if _measure_depth(bare) > _MAX_QUERY_DEPTH:
+        raise ValueError(f"it nests deeper than {_MAX_QUERY_DEPTH}")
+    try:
+        found = Store().query(query)
+    except (SyntaxError, ValueError, OSError) as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    if not isinstance(found, QuerySolutions):
+        raise ValueError("it is no SELECT")
+
+
+def run_query(query: str, url: str, nquads: str) -> list[str]:
+    """Every IRI in the results of a query over the data of a page. It may take any time: call it where it can be killed."""
+    store = Store()
+    store.load(nquads.encode(), RdfFormat.N_QUADS)
+    found: dict[str, None] = {}
+    results = store.query(query, base_iri=url, use_default_graph_as_union=True)
+    for solution in results if isinstance(results, QuerySolutions) else ():
+        for term in solution:
+            if isinstance(term, NamedNode):
+                found[term.value] = None
+        if len(found) >= MAX_DATA_LINKS:
+            break
+    return list(found)
+
+
+def _measure_depth(bare: str) -> int:
+    depth = deepest = 0
+    for character in bare:
+        if character in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ")]}":
+            depth -= 1
+    return deepest

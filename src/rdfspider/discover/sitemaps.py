@@ -1,0 +1,112 @@
+"""Where sitemaps are, and what they lead to: a page's origin in, its sitemaps out; a sitemap in, what it lists out.
+
+A sitemap speaks for its own registrable domain, and for that of whoever sent us to it: a robots.txt that names it, or a sitemap
+that is redirected to it. Lists of lists are followed two deep, and a domain may have so many files.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from rdfspider.domains import Domains
+from rdfspider.records import Capture, Discovered, Lease, Link
+from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
+
+LISTS = frozenset({"listed", "sitemap"})
+"""The relations of what a sitemap lists."""
+USUAL_PLACE = "/sitemap.xml"
+"""Where a sitemap is looked for that no robots.txt names."""
+MAX_NAMED = 100
+"""Sitemaps that are taken of one robots.txt."""
+MAX_NESTING = 2
+"""Lists of sitemaps, one in another."""
+MAX_FILES = 500
+"""Sitemaps of one registrable domain, as far as a shard remembers: at 50,000 pages each more than anybody will fetch."""
+
+# Origins and sitemaps that are remembered; the frontier knows the rest.
+_MAX_ORIGINS = 100_000
+_MAX_REMEMBERED = 200_000
+# A page that was changed within so long comes a step earlier.
+_FRESH_S = 7 * 86_400.0
+
+
+def is_list(links: Iterable[Link]) -> bool:
+    """Whether links are those of a sitemap, or of a feed in the place of one."""
+    return any(link.relation in LISTS or link.relation == "item" for link in links)
+
+
+class Sitemaps:
+    """Finds the sitemaps of origins, and follows them."""
+
+    def __init__(self, domains: Domains, list_named: Callable[[Lease], Sequence[str]], *, keeps_dates: bool) -> None:
+        """`list_named` gives what the robots.txt of a page's origin names, as written. Dates are of use where pages are visited
+        again."""
+        self._domains = domains
+        self._list_named = list_named
+        self._keeps_dates = keeps_dates
+        self._origins: set[str] = set()
+        self._files: dict[str, set[int]] = {}
+        """Hashes of sitemaps that other sitemaps listed, by domain."""
+        self._remembered = 0
+
+    def find_of_origin(self, lease: Lease) -> list[Discovered]:
+        """The sitemaps of a page's origin, where this is its first page."""
+        origin = lease.url[: lease.url.find("/", 8)]
+        if origin in self._origins:
+            return []
+        if len(self._origins) >= _MAX_ORIGINS:
+            self._origins.clear()
+        self._origins.add(origin)
+        named = self._list_named(lease)[:MAX_NAMED]
+        if not named:
+            return [Discovered(origin + USUAL_PLACE, 0, "sitemap", lease.url_id)]
+        own = self._domain_of(origin + "/")
+        targets = resolve_links(origin + "/", named).values()
+        return [
+            # Who names a sitemap elsewhere has to be remembered with it.
+            Discovered(
+                url, 0, "sitemap", lease.url_id, () if self._domain_of(url) == own else (origin + "/robots.txt",)
+            )
+            for url in dict.fromkeys(targets)
+            if url and len(host_of(url)) <= MAX_HOST_CHARS
+        ]
+
+    def follow(self, lease: Lease, capture: Capture, links: Iterable[Link]) -> Iterator[Discovered]:
+        """What a sitemap lists, as far as it may speak for it."""
+        # Redirects and the robots.txt that named it lead to a sitemap, and so to what it says.
+        spoken_for = {self._domain_of(url) for url in (lease.url, *lease.chain)}
+        level = lease.depth + 1 if lease.found_as == "sitemap" else 1
+        fresh_from = capture.started - _FRESH_S
+        allowed: dict[str, bool] = {}
+        for link in links:
+            url = link.target
+            authority = url.split("/", 3)[2]
+            if authority not in allowed:
+                allowed[authority] = self._domain_of(url) in spoken_for
+            if not allowed[authority]:
+                continue
+            if link.relation != "sitemap":
+                # A date to come is no date: such a page would be fetched again with every visit of the list.
+                modified = link.modified if self._keeps_dates and link.modified <= capture.started else 0.0
+                rank = max(link.rank - (link.modified > fresh_from), -1)
+                yield Discovered(url, 1, "listed", lease.url_id, rank=rank, modified=modified)
+            elif level <= MAX_NESTING and self._may_have(url):
+                yield Discovered(url, level, "sitemap", lease.url_id, lease.chain)
+
+    def _may_have(self, url: str) -> bool:
+        """Whether a domain may have this sitemap besides those that it has."""
+        domain = self._domain_of(url)
+        files = self._files.get(domain)
+        if files is None:
+            files = self._files[domain] = set()
+        mark = hash(url)
+        if mark in files:
+            return True
+        if len(files) >= MAX_FILES:
+            return False
+        files.add(mark)
+        self._remembered += 1
+        while self._remembered > _MAX_REMEMBERED:
+            self._remembered -= len(self._files.pop(next(iter(self._files))))
+        return True
+
+    def _domain_of(self, url: str) -> str:
+        return self._domains.domain(host_of(url))

@@ -1,0 +1,79 @@
+"""Sitemaps: the text of one in, the addresses that it lists out, with what it says of each.
+
+The protocol of sitemaps.org, as it is found: lists of pages (`urlset`) and of other sitemaps (`sitemapindex`), with or without
+its namespace, under any prefix, and text with an address a line. What extensions say of images, news and videos is left alone.
+"""
+
+from collections.abc import Iterator
+from math import isfinite
+
+from rdfspider.extract.feeds.dates import read_time
+from rdfspider.extract.feeds.tree import children, parse_feed, plain_text
+from rdfspider.extract.statements import Statements
+from rdfspider.records import Content, Link
+from rdfspider.urls import resolve_links
+
+LISTED = "listed"
+"""The relation of a page that a sitemap lists."""
+SITEMAP = "sitemap"
+"""The relation of another sitemap that it lists."""
+MAX_LISTED = 50_000
+"""Addresses that are read of one sitemap: what the protocol allows it to have."""
+
+# Priorities from which on a page comes a step earlier, and up to which a step later. 0.5 is the protocol's default.
+_HIGH, _LOW = 0.8, 0.2
+
+
+def read_sitemap(content: Content, out: Statements) -> tuple[Link, ...]:
+    """The links of a sitemap, in its order."""
+    entries = list(_read_lines(content.text) if content.root is None else _read_xml(content.text, out))
+    if len(entries) > MAX_LISTED:
+        out.problem("too-many-links", f"more than {MAX_LISTED} addresses were cut")
+        del entries[MAX_LISTED:]
+    # The protocol wants whole addresses; some are written without their host all the same.
+    targets = resolve_links(out.base, {address for address, *_ in entries})
+    return tuple(
+        Link(target, relation, rank=_read_rank(priority), modified=read_time(modified))
+        for address, relation, modified, priority in entries
+        if (target := targets[address])
+    )
+
+
+_Entry = tuple[str, str, str, str]
+"""Address, relation, date of the last change and priority, as they are written; empty where they are missing."""
+
+
+def _read_lines(text: str) -> Iterator[_Entry]:
+    for number, line in enumerate(text.split("\n")):
+        if number > 2 * MAX_LISTED:
+            return
+        if address := line.strip():
+            yield address, LISTED, "", ""
+
+
+def _read_xml(text: str, out: Statements) -> Iterator[_Entry]:
+    root = parse_feed(text, out)
+    if root is None:
+        return
+    # Elements of extensions are in other namespaces, and have names that are the same.
+    own, brace, _ = str(root.tag).rpartition("}")
+    relations = {f"{own}{brace}url": LISTED, f"{own}{brace}sitemap": SITEMAP}
+    facts = {f"{own}{brace}{name}": name for name in ("loc", "lastmod", "priority")}
+    for number, entry in enumerate(children(root)):
+        if number > MAX_LISTED:
+            return
+        relation = relations.get(str(entry.tag))
+        if relation is not None:
+            found = {facts[child.tag]: plain_text(child) for child in entry if child.tag in facts}
+            if address := found.get("loc"):
+                yield address, relation, found.get("lastmod", ""), found.get("priority", "")
+
+
+def _read_rank(priority: str) -> int:
+    try:
+        value = float(priority) if priority else 0.5
+    except ValueError:
+        return 0
+    if not isfinite(value):
+        return 0
+    return -1 if value >= _HIGH else 1 if value <= _LOW else 0

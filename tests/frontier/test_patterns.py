@@ -1,0 +1,143 @@
+"""Patterns of URLs, what is counted as new, budgets, and the bounds of it all."""
+
+from zlib import crc32
+
+import pytest
+from tests.frontier.conftest import HandClock, OpenFrontier, kill
+
+from rdfspider.domains import Domains
+from rdfspider.frontier.hosts import Host, HostRecord
+from rdfspider.frontier.patterns import MAX_PATTERNS, HostPatterns, Pattern, find_pattern
+from rdfspider.records import Judgement
+
+ONCE, TWICE = (1, 22, 333), (4444, 55555)
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern"),
+    [
+        ("/", "/"),
+        ("/about", "/*"),
+        ("/calendar/2024/05", "/calendar/0/0"),
+        ("/calendar/2024-05-03/", "/calendar/0/"),
+        ("/news/2024/05/03/a-long-title", "/news/0/0/0/**"),
+        ("/products/blue-widget-12.html", "/products/*.html"),
+        ("/news/12345.HTML", "/news/0.html"),
+        ("/category/shoes/", "/category/*/"),
+        ("/user/alice/posts/12", "/user/alice/*/0"),
+        ("/x/5f3759df-aaaa-bbbb/1?a=1&a=2&b", "/x/*/0?a&b"),
+        ("/calendar.php?year=2024&month=5", "/calendar.php?month&year"),
+        ("/calendar?2024-05", "/calendar?0"),
+        ("/?p=12", "/?p"),
+        ("/a/b/c/d", "/a/b/*/*"),
+        ("/a/b/c/d/e/f/g", "/a/b/*/*/**"),
+        ("//x//y", "/*/x/*/*"),
+    ],
+)
+def test_urls_that_look_alike_have_one_pattern(path: str, pattern: str) -> None:
+    assert find_pattern("https://a.org" + path) == find_pattern("http://b.example:8080" + path) == pattern
+
+
+def test_patterns_of_hostile_urls_are_short() -> None:
+    query = "&".join(f"p{number}x=1" for number in range(2000))
+    assert len(find_pattern("https://a.org/" + "a" * 4000 + "/" + "b/" * 1000 + "?" + query)) < 100
+    assert find_pattern("https://a.org/x?" + "&".join("abcdefgh")) == "/x?a&b&c&d&e&f"
+
+
+def test_what_was_met_before_is_not_new() -> None:
+    pattern = Pattern()
+    assert pattern.meet(Judgement(data=ONCE))
+    assert not pattern.meet(Judgement(data=ONCE[:2]))
+    assert pattern.meet(Judgement(data=(*ONCE, *TWICE)))
+    assert pattern.meet(Judgement(data=ONCE, words=(77,)))
+    assert (pattern.news, pattern.data_news, pattern.idle) == (3, 2, 0)
+
+
+@pytest.mark.parametrize("kind", ["exact", "canonical", "soft-404"])
+def test_repeated_pages_have_nothing_new(kind: str) -> None:
+    assert not Pattern().meet(Judgement(data=ONCE, words=TWICE, duplicate=kind))
+
+
+def test_a_similar_page_counts_by_its_data() -> None:
+    pattern = Pattern()
+    assert pattern.meet(Judgement(data=ONCE, words=TWICE, duplicate="near"))
+    assert not pattern.meet(Judgement(data=ONCE, words=(88,), duplicate="near"))
+
+
+def test_products_without_end_are_always_new() -> None:
+    pattern = Pattern()
+    boilerplate = (1, 2, 3, 4)
+    for number in range(5000):
+        own = tuple(crc32(b"%d of %d" % (part, number)) for part in range(3))
+        pattern.meet(Judgement(data=(*boilerplate, *own)))
+        assert pattern.idle < 5
+
+
+def test_numbered_pages_without_data_have_the_smaller_budget() -> None:
+    pattern = Pattern(idle=15)
+    assert pattern.is_spent("/calendar/0")
+    assert pattern.is_spent("/calendar?month")
+    assert not pattern.is_spent("/tags/*")
+    pattern.data_news = 1
+    assert not pattern.is_spent("/calendar/0")
+    pattern.idle = 30
+    assert pattern.is_spent("/calendar/0")
+
+
+def test_probes_become_rare() -> None:
+    pattern = Pattern()
+    probes = [number for number in range(1, 10_000) if pattern.take_probe()]
+    assert probes == [10, 100, 1000, 2000, 4000, 8000]
+    assert pattern.restore()
+    assert not pattern.restore()
+    assert [number for number in range(1, 100) if pattern.take_probe()] == [10]
+
+
+def test_a_mean_follows_the_last_pages() -> None:
+    pattern = Pattern()
+    for quads in [0] * 50 + [20] * 50:
+        pattern.count(quads)
+    assert pattern.mean > 18
+    pattern.count(1_000_000)
+    assert pattern.mean < 60, "one page with a great deal of data decides nothing"
+    assert (pattern.visits, pattern.structured, pattern.quads) == (101, 51, 1_001_000)
+
+
+@pytest.mark.parametrize("form", ["/shop/{}/", "/{}/", "/shop?{}"])
+def test_patterns_without_end_are_counted_together(form: str) -> None:
+    known = HostPatterns({})
+    for _ in range(20):
+        known.obtain("/product/*").count(10)
+    names = ["".join(chr(97 + number // 26**place % 26) for place in range(4)) for number in range(2000)]
+    for name in names:
+        pattern = known.obtain(form.format(name) + "*")
+        pattern.count(0)
+        pattern.meet(Judgement(words=ONCE))
+        assert len(known.by_key) <= MAX_PATTERNS + 1
+    assert known.find("/product/*") is known.by_key["/product/*"], "what is met often is still told apart"
+    unseen = known.find(form.format("never") + "*")
+    assert unseen is not None
+    assert unseen.is_spent("/"), "and what was never met shares the budget of its like"
+
+
+def test_what_is_learned_survives_a_kill(open_frontier: OpenFrontier, clock: HandClock, domains: Domains) -> None:
+    frontier = open_frontier()
+    host = Host(7, HostRecord("a.org", pages=1), 0.0)
+    known = frontier._patterns.obtain(host)
+    known.obtain("/product/*").count(10)
+    known.obtain("/product/*").meet(Judgement(data=ONCE))
+    known.total.count(10)
+    frontier.put_meta("something", b"is staged")
+    frontier.commit()
+    known.obtain("/lost/*").count(10)
+    kill(frontier)
+    again = open_frontier()._patterns.of(host)
+    assert again is not None
+    assert list(again.by_key) == ["/product/*"]
+    assert again.total.quads == 10
+    assert not again.by_key["/product/*"].meet(Judgement(data=ONCE))
+
+
+def test_nothing_is_read_for_hosts_without_pages(open_frontier: OpenFrontier) -> None:
+    patterns = open_frontier()._patterns
+    assert patterns.of(Host(7, HostRecord("a.org"), 0.0)) is None

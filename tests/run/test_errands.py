@@ -1,0 +1,217 @@
+"""What a crawl fetches for itself: names of outcomes, and pages that wait for contexts."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from rdfspider.records import Capture, Discovered, Extraction, Lease, Link, Page, Verdict
+from rdfspider.run import errands
+from rdfspider.run.documents import MAX_KEPT, KeptDocuments
+from rdfspider.run.errands import Contexts, is_context, keep_errand, name_errand
+
+FETCHED = Verdict("done", "fetched", 200)
+URL, OTHER = "https://a.org/context", "https://b.org/context"
+BODY = b'{"@context": {"@vocab": "http://v.org/"}}'
+
+
+def make_lease(found_as: str = "context", url: str = URL, chain: tuple[str, ...] = ()) -> Lease:
+    return Lease("page", "a.org", 1, url, url_id=7, depth=2, found_as=found_as, chain=chain)
+
+
+def make_capture(body: bytes = BODY, headers: tuple[tuple[str, str], ...] = (), truncated: str = "") -> Capture:
+    return Capture(Page(URL, body), 200, "OK", "1.1", headers, (), "127.0.0.1", 0.0, 0.0, 0, truncated)
+
+
+def extraction(*relations: str) -> Extraction:
+    return Extraction(URL, "text/xml", links=tuple(Link("https://a.org/1", relation) for relation in relations))
+
+
+@pytest.mark.parametrize(
+    ("found_as", "url", "verdict", "relations", "is_inside", "reason"),
+    [
+        ("link", URL, FETCHED, ["listed"], True, "fetched"),
+        ("sitemap", URL, FETCHED, ["listed"], True, "sitemap"),
+        ("sitemap", URL, FETCHED, ["", "item"], False, "sitemap"),
+        ("sitemap", URL, FETCHED, [""], True, "fetched"),
+        ("sitemap", URL, FETCHED, [""], False, "no-sitemap"),
+        ("sitemap", "https://a.org/sitemap.xml", FETCHED, [""], True, "no-sitemap"),
+        ("sitemap", "https://a.org/sitemap.xml", Verdict("done", "status-404", 404), None, True, "no-sitemap"),
+        ("sitemap", "https://a.org/sitemap.xml", Verdict("failed", "status-500", 500), None, True, "no-sitemap"),
+        ("sitemap", "https://a.org/sitemap.xml", Verdict("retry", "status-500", 500), None, True, "status-500"),
+        ("sitemap", "https://a.org/sitemap.xml", Verdict("done", "redirect", 302), None, True, "redirect"),
+        ("sitemap", URL, Verdict("done", "status-404", 404), None, True, "status-404"),
+        ("context", URL, FETCHED, [""], True, "fetched"),
+        ("context", URL, FETCHED, [""], False, "no-context"),
+        ("context", URL, FETCHED, None, True, "no-context"),
+    ],
+)
+def test_outcomes_are_called_by_what_they_were_for(
+    found_as: str, url: str, verdict: Verdict, relations: list[str] | None, is_inside: bool, reason: str
+) -> None:
+    read = None if relations is None else extraction(*relations)
+    named = name_errand(make_lease(found_as, url), verdict, read, is_inside=is_inside)
+    assert named.reason == reason
+    assert named.is_page == (reason == "fetched")
+
+
+def test_nothing_is_kept_of_what_is_no_sitemap() -> None:
+    read = Extraction(URL, "text/html", statements={"rdfa": "x"}, text="words", links=(Link("https://a.org/1"),))
+    assert keep_errand(Verdict("done", "no-sitemap", 200), read) == Extraction(URL, "text/html")
+    assert keep_errand(Verdict("done", "sitemap", 200), read) is read
+
+
+@pytest.mark.parametrize(
+    ("body", "is_one", "is_alone"),
+    [
+        (BODY, True, True),
+        (b'{"@context": "x", "name": "y"}', True, False),
+        (b'[{"@context": {}}]', False, False),
+        (b'{"@context": ', False, False),
+        (b'{"@context": ' + b"[" * 100_000, False, False),
+        (b'\xff{"@context": {}}', False, False),
+    ],
+)
+def test_what_is_a_context(body: bytes, is_one: bool, is_alone: bool) -> None:
+    assert (is_context(body), is_context(body, is_alone=True)) == (is_one, is_alone)
+
+
+class Waiting:
+    """Pages of a shard that name contexts; `scheduled` is what was asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.documents = KeptDocuments(folder / "documents")
+        self.scheduled: list[Discovered] = []
+        self.contexts = Contexts(self.documents, self.scheduled.extend)
+
+    async def read(self, page: Page) -> Extraction:
+        wanted = [url for url in (URL, OTHER) if self.documents(url) is None]
+        return Extraction(page.url, "text/html", wanted=tuple(wanted), text=f"without {len(wanted)}")
+
+    async def complete(self) -> str | None:
+        page = Page("https://c.org/", b"12345")
+        found = await self.contexts.complete(make_lease("link"), page, await self.read(page), self.read)
+        return None if found is None else found.text
+
+
+def test_a_page_is_read_again_when_its_contexts_have_come(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        waiting = Waiting(tmp_path)
+        tasks = [asyncio.create_task(waiting.complete()) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        assert waiting.scheduled == [Discovered(url, 2, "context", 7) for url in (URL, OTHER)]
+        assert waiting.contexts.waiting_bytes == 15
+        waiting.contexts.take(make_lease(url="https://a.org/moved", chain=(URL,)), make_capture())
+        # Another shard writes it.
+        KeptDocuments(tmp_path / "documents").keep(OTHER + "#fragment", BODY)
+        assert await asyncio.gather(*tasks) == ["without 0"] * 3
+        assert not waiting.contexts.waiting_bytes
+        assert await waiting.complete() == "without 0"
+
+    asyncio.run(scenario())
+
+
+def test_what_cannot_be_had_is_not_waited_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        waiting = Waiting(tmp_path)
+        task = asyncio.create_task(waiting.complete())
+        await asyncio.sleep(0.01)
+        waiting.contexts.take(make_lease(), make_capture())
+        waiting.contexts.settle(make_lease(url=OTHER), Verdict("retry", "timeout"), ())
+        assert not waiting.documents.is_known(OTHER)
+        waiting.contexts.settle(make_lease(url=OTHER), Verdict("failed", "timeout"), ())
+        assert await task == "without 1"
+        # Neither now nor in the next life of the shard.
+        assert await asyncio.wait_for(waiting.complete(), 0.4) == "without 1"
+        assert await asyncio.wait_for(Waiting(tmp_path).complete(), 0.4) == "without 1"
+        assert len(waiting.scheduled) == 2
+
+    asyncio.run(scenario())
+
+
+def test_nobody_waits_for_long_nor_do_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(errands, "WAIT_S", 0.2)
+        monkeypatch.setattr(errands, "MAX_WAITING", 2)
+        waiting = Waiting(tmp_path)
+        tasks = [asyncio.create_task(waiting.complete()) for _ in range(5)]
+        await asyncio.sleep(0.05)
+        assert sum(task.done() for task in tasks) == 3
+        assert await asyncio.gather(*tasks) == ["without 2"] * 5
+        assert await asyncio.wait_for(waiting.complete(), 0.1) == "without 2"
+
+    asyncio.run(scenario())
+
+
+def test_pages_that_wait_are_fetched_again_when_there_is_no_time(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        waiting = Waiting(tmp_path)
+        task = asyncio.create_task(waiting.complete())
+        await asyncio.sleep(0.01)
+        waiting.contexts.call_off()
+        assert await asyncio.wait_for(task, 0.4) is None
+        assert await asyncio.wait_for(waiting.complete(), 0.4) is None
+        waiting.contexts.go_on()
+        for url in (URL, OTHER):
+            waiting.documents.keep(url, BODY)
+        assert await waiting.complete() == "without 0"
+
+    asyncio.run(scenario())
+
+
+def test_a_context_may_be_elsewhere(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        contexts, documents = (waiting := Waiting(tmp_path)).contexts, waiting.documents
+        page = make_capture(b"<html>", (("Link", f'<{OTHER}>; rel="alternate"; type="application/ld+json"'),))
+        taken = contexts.take(make_lease(), page)
+        target = Discovered(OTHER, 2, "context", 7, (URL,))
+        assert taken == ("no-context", [target])
+        assert contexts.lead(make_lease(), [target]) == [target]
+        # What is kept already serves under this name too.
+        documents.keep(OTHER, BODY)
+        assert contexts.lead(make_lease(), [target]) == ()
+        assert documents(URL) == BODY
+        # In a circle there is none.
+        assert contexts.lead(make_lease(chain=(OTHER,)), [target]) == ()
+
+    asyncio.run(scenario())
+
+
+def test_a_context_that_is_cut_is_none(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        waiting = Waiting(tmp_path)
+        assert waiting.contexts.take(make_lease(), make_capture(truncated="length")) is None
+        assert waiting.documents(URL) is None
+        assert waiting.documents.is_known(URL)
+
+    asyncio.run(scenario())
+
+
+def test_pure_contexts_are_kept_however_they_were_found(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        waiting = Waiting(tmp_path)
+        waiting.contexts.take_found(Page(URL, BODY), "application/ld+json")
+        waiting.contexts.take_found(Page(OTHER, b'{"@context": {}, "name": "x"}'), "application/ld+json")
+        assert waiting.documents(URL) == BODY
+        assert waiting.documents(OTHER) is None
+
+    asyncio.run(scenario())
+
+
+def test_documents_are_bounded_in_number_and_cannot_leave_their_folder(tmp_path: Path) -> None:
+    documents = KeptDocuments(tmp_path / "documents")
+    for number, url in enumerate(["http://a.org/../../../x", "http://a.org/" + "x" * 5000, "\0", "http://a.org/%2e%2e/"]):
+        assert documents.keep(url, str(number).encode())
+        assert documents(url) == str(number).encode()
+    assert [path.name for path in tmp_path.iterdir()] == ["documents"]
+    for number in range(MAX_KEPT):
+        (tmp_path / "documents" / f"{number}.json").touch()
+    assert not documents.keep("http://a.org/new", b"x")
+    assert documents("http://a.org/new") is None
+
+
+def test_what_the_user_has_comes_first(tmp_path: Path) -> None:
+    documents = KeptDocuments(tmp_path / "documents", {URL: b"own"}.get)
+    documents.keep(URL, b"kept")
+    assert documents(URL) == b"own"
+    assert documents(OTHER) is None

@@ -1,0 +1,53 @@
+"""Samples: what pages have in common, and what one has of its own."""
+
+import random
+
+import pytest
+
+from rdfspider import extract
+from rdfspider.records import Extraction
+from rdfspider.run.samples import sample_data, sample_words
+
+
+def read(body: str, url: str = "https://a.org/x") -> Extraction:
+    return extract(f"<!doctype html><title>{url}</title>{body}".encode(), url, "text/html")
+
+
+def list_things(names: list[str], url: str = "https://a.org/x") -> Extraction:
+    items = ",".join(f'{{"@type": "Product", "name": "{name}"}}' for name in names)
+    graph = f'{{"@context": "https://schema.org", "@graph": [{items}]}}'
+    return read(f'<script type="application/ld+json">{graph}</script>', url)
+
+
+def test_the_order_and_the_address_do_not_count() -> None:
+    names = [f"thing {number}" for number in range(30)]
+    first = list_things(names)
+    random.Random(1).shuffle(names)
+    assert sample_data(first) == sample_data(list_things(names, "https://b.org/other"))
+    assert len(sample_data(first)) == 8
+
+
+def test_a_page_with_something_of_its_own_shows_it() -> None:
+    assert sample_data(list_things(["one"])) != sample_data(list_things(["another"]))
+
+
+def test_statements_without_literals_count_as_they_are() -> None:
+    page = Extraction("https://a.org/", "text/turtle", statements={"rdf": "<a:a> <a:b> <a:c> <a:g> .\n"})
+    assert len(sample_data(page)) > 0
+
+
+def test_what_a_page_says_of_itself_is_no_data() -> None:
+    page = read('<meta property="og:title" content="May 2031">')
+    assert page.statements
+    assert sample_data(page) == ()
+
+
+@pytest.mark.parametrize("text", ["Events of 3 May 2031, 12:30", "Events of 4 May 2032, 9:15"])
+def test_numbers_are_no_words(text: str) -> None:
+    assert sample_words(read(f"<p>{text}")) == sample_words(read("<p>Events of 1 May 1999, 0:00"))
+
+
+def test_long_texts_are_sampled_at_their_start_and_in_their_middle() -> None:
+    page = Extraction("https://a.org/", "text/html", text="same " * 200 + "special " + "same " * 200)
+    assert len(sample_words(page)) == 2
+    assert sample_words(Extraction("https://a.org/", "text/html")) == ()
