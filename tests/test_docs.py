@@ -132,7 +132,7 @@ def test_the_readme_crawl_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for command in CRAWLS:
         done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
-    assert len(CRAWLS) == 3
+    assert len(CRAWLS) == 4
     # The last one reads the archive: docs/tea.html has a name and an offer.
     assert "http://schema.org/price" in done.stdout
     _, crawls = examples("README.md", "python")

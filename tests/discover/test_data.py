@@ -70,7 +70,9 @@ def test_a_query_that_cannot_be_used_is_refused(query: str, reason: str) -> None
 
 
 def test_words_that_look_like_others_are_allowed() -> None:
-    check_query("PREFIX s: <http://a.org/service> SELECT ?service { ?service a s:SERVICE ; s:x 'SERVICE <a> {' } # SERVICE")
+    check_query(
+        "PREFIX s: <http://a.org/service> SELECT ?service { ?service a s:SERVICE ; s:x 'SERVICE <a> {' } # SERVICE"
+    )
 
 
 def test_a_query_fits_on_a_line() -> None:

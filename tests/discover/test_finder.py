@@ -11,13 +11,14 @@ SEED = "https://www.example.org/shop/tea.html"
 DOMAINS = Domains(b"org\n", 1)
 PAGE = Lease("page", "www.example.org", 1, SEED, url_id=7, found_as="link")
 NONE = CrawlConfig(ways=())
+NOTHING_ASKED = Judgement()
 
 
 def find(
     config: CrawlConfig,
     *links: Link,
     lease: Lease = PAGE,
-    judgement: Judgement = Judgement(),
+    judgement: Judgement = NOTHING_ASKED,
     headers: tuple[tuple[str, str], ...] = (),
     nquads: str = "",
 ) -> list[Discovered]:

@@ -19,7 +19,10 @@ def read(*values: str) -> list[Link]:
     [
         ("<x>; rel=next", ("http://example.org/dir/x", "next", "")),
         ('</x>; rel="next archives"; title="a, <b>; \\"c\\""', ("http://example.org/x", "next archives", "")),
-        ('<//o.org/x> ; REL = "alternate" ; TYPE = "Text/Turtle; charset=utf-8"', ("http://o.org/x", "alternate", "text/turtle")),
+        (
+            '<//o.org/x> ; REL = "alternate" ; TYPE = "Text/Turtle; charset=utf-8"',
+            ("http://o.org/x", "alternate", "text/turtle"),
+        ),
         ("<x>; title*=UTF-8''%e2%82%ac; rel=next; rel=prev", ("http://example.org/dir/x", "next", "")),
         ("<x>;;rel=next;", ("http://example.org/dir/x", "next", "")),
         ("junk, <x>; rel=next", ("http://example.org/dir/x", "next", "")),

@@ -11,9 +11,19 @@ def line(predicate: str, obj: str = '"x"') -> str:
 
 def test_predicates_and_classes_have_namespaces() -> None:
     data = line("http://a.org/ns#p") + line("http://b.org/ns/p") + line(TYPE, "<http://c.org/C>")
-    data += line("http://a.org/ns#q", "<http://object.org/x#y>") + line("urn:x:y") + line("http://d.org") + line(TYPE, "_:b")
+    data += (
+        line("http://a.org/ns#q", "<http://object.org/x#y>")
+        + line("urn:x:y")
+        + line("http://d.org")
+        + line(TYPE, "_:b")
+    )
     found = Ontologies().find([data])
-    assert found == ["http://a.org/ns", "http://b.org/ns/", "http://c.org/", "http://www.w3.org/1999/02/22-rdf-syntax-ns"]
+    assert found == [
+        "http://a.org/ns",
+        "http://b.org/ns/",
+        "http://c.org/",
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns",
+    ]
 
 
 def test_each_is_found_once() -> None:

@@ -54,7 +54,15 @@ def test_what_a_link_element_says_of_its_target() -> None:
 
 
 def test_links_to_what_has_no_data_are_left_out() -> None:
-    relations = ["stylesheet", "Alternate Stylesheet", "shortcut icon", "apple-touch-icon", "preload", "manifest", "EditURI"]
+    relations = [
+        "stylesheet",
+        "Alternate Stylesheet",
+        "shortcut icon",
+        "apple-touch-icon",
+        "preload",
+        "manifest",
+        "EditURI",
+    ]
     html = "".join(f"<link rel='{relation}' href=/{number}>" for number, relation in enumerate(relations))
     html += "<link rel=alternate type=application/json+oembed href=/embed>"
     assert read(html) == ()

@@ -57,13 +57,17 @@ def test_text_with_an_address_a_line() -> None:
     assert extract("http://example.org/1\nis a page", "text/plain").links == ()
 
 
-@pytest.mark.parametrize("content_type", ["application/gzip", "application/x-gzip", "application/octet-stream", "text/xml"])
+@pytest.mark.parametrize(
+    "content_type", ["application/gzip", "application/x-gzip", "application/octet-stream", "text/xml"]
+)
 def test_packed_lists(content_type: str) -> None:
     body = f"<urlset xmlns='{NAMESPACE}'><url><loc>http://example.org/1</loc></url></urlset>".encode()
     for packed in (gzip.compress(body), gzip.compress(body[:30]) + gzip.compress(body[30:]), gzip.compress(body)[:-9]):
         found = extract(packed, content_type, "http://example.org/sitemap.xml.gz")
         assert found.links == (Link("http://example.org/1", "listed"),)
-    assert len(extract(gzip.compress(b"http://example.org/1\n"), content_type, "http://example.org/1.txt.gz").links) == 1
+    assert (
+        len(extract(gzip.compress(b"http://example.org/1\n"), content_type, "http://example.org/1.txt.gz").links) == 1
+    )
     assert extract(gzip.compress(b"<html><a href=/>x</a>"), content_type).links == ()
     assert extract(gzip.compress(gzip.compress(body)), content_type).links == ()
     assert extract(b"\x1f\x8bnot so", content_type).links == ()

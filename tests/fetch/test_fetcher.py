@@ -177,7 +177,8 @@ def test_rdf_that_is_sent_as_a_download_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found_as", "best"), [("context", b"application/ld+json,"), ("ontology", b"text/turtle,"), ("sitemap", b"application/xml,")]
+    ("found_as", "best"),
+    [("context", b"application/ld+json,"), ("ontology", b"text/turtle,"), ("sitemap", b"application/xml,")],
 )
 def test_what_is_no_page_for_people_is_asked_for_by_its_own_types(found_as: str, best: bytes) -> None:
     _, request = fetch_page(ok(b"x"), found_as=found_as)

@@ -160,7 +160,7 @@ def test_a_crawl_runs_and_goes_on(folder: Path) -> None:
     heard: list[Status] = []
     with Web(make_site(["a.test"], 12)) as web:
         resolve = [f"a.test=127.0.0.1:{web.ports['127.0.0.1']}"]
-        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, shards=1, pages=5)
+        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, shards=1, pages=5, ways=())
         status = crawl.run(heard.append)
         assert (status.state, status.reason, status.totals.pages) == ("ended", "pages", 5)
         assert heard[0].state == "running"

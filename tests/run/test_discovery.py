@@ -1,4 +1,4 @@
-"""Crawls that find pages in other ways than by the links of pages, on real servers: sitemaps, headers, data, contexts, ontologies."""
+"""Crawls that find pages in other ways than by links, on real servers: sitemaps, headers, data, contexts, ontologies."""
 
 import gzip
 import json
@@ -29,7 +29,9 @@ def ways_of(folder: Path) -> dict[str, str]:
 def make_sitemap(*urls: str, kind: str = "url", more: str = "") -> bytes:
     root = "urlset" if kind == "url" else "sitemapindex"
     entries = "".join(f"<{kind}><loc>{url}</loc>{more}</{kind}>" for url in urls)
-    return f'<?xml version="1.0"?><{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{root}>'.encode()
+    return (
+        f'<?xml version="1.0"?><{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{root}>'.encode()
+    )
 
 
 def totals_of(folder: Path) -> dict[str, Any]:
@@ -58,7 +60,9 @@ def test_sitemaps_of_every_kind_lead_to_pages(tmp_path: Path) -> None:
     site.add("http://a.test/index.xml", Answer(body=index, content_type=XML))
     packed = gzip.compress(make_sitemap("http://a.test/1", "http://b.a.test/2", "http://stranger.test/no"))
     site.add("http://a.test/packed.xml.gz", Answer(body=packed, content_type="application/x-gzip"))
-    site.add("http://a.test/plain", Answer(body=make_sitemap("http://a.test/3"), content_type="application/octet-stream"))
+    site.add(
+        "http://a.test/plain", Answer(body=make_sitemap("http://a.test/3"), content_type="application/octet-stream")
+    )
     site.add("http://a.test/list.txt", Answer(body=b"http://a.test/4\r\nhttp://a.test/5\r\n", content_type=TEXT))
     feed = b"<rss version='2.0'><channel><title>t</title><item><link>http://a.test/6</link></item></channel></rss>"
     site.add("http://a.test/feed.xml", Answer(body=feed, content_type="text/xml"))
@@ -174,7 +178,7 @@ def test_what_has_changed_by_its_sitemap_is_fetched_again(tmp_path: Path) -> Non
         site.add("http://a.test/new.xml", Answer(body=new, content_type=XML))
         site.add("http://a.test/more", make_page("http://a.test/more", ["/new.xml"]))
         crawl(folder, "http://a.test/more", *arguments, **settings)
-    assert [path for path in (exchange.path for exchange in web.log[before:])] == ["/more", "/new.xml", "/changed"]
+    assert [exchange.path for exchange in web.log[before:]] == ["/more", "/new.xml", "/changed"]
 
 
 def test_headers_feeds_and_heads_lead_to_data_and_pages(tmp_path: Path) -> None:
@@ -182,7 +186,9 @@ def test_headers_feeds_and_heads_lead_to_data_and_pages(tmp_path: Path) -> None:
     head = "<link rel=alternate type=text/turtle href=/a.ttl><link rel=stylesheet href=/a.css><link rel='shortcut icon' href=/i>"
     head += "<link rel=next href=/page/2><link rel=alternate type=application/atom+xml href=/feed><link rel=preload href=/f>"
     home = make_page("http://a.test/", ["/ugly"], head=head)
-    links = '</b.ttl>; rel="alternate"; type="text/turtle"; title="a, b; <c>", </c.css>; rel=preload, </c>; rel=describedby'
+    links = (
+        '</b.ttl>; rel="alternate"; type="text/turtle"; title="a, b; <c>", </c.css>; rel=preload, </c>; rel=describedby'
+    )
     site.add("http://a.test/", Answer(body=home.body, headers={"Link": links}))
     site.add("http://a.test/page/2", PLAIN)
     feed = b"""<feed xmlns="http://www.w3.org/2005/Atom"><id>x</id><link rel="next" href="/feed?page=2"/>
@@ -239,7 +245,8 @@ def test_a_query_that_takes_too_long_is_killed(tmp_path: Path) -> None:
 
 def test_ontologies_are_asked_for_as_data_and_not_followed(tmp_path: Path) -> None:
     site = Site()
-    data = b"""<http://a.test/#it> a <http://onto.test/ns#Thing> ; <http://onto.test/ns#name> "it" ; <http://defs.test/p/x> "y" ."""
+    data = b"""<http://a.test/#it> a <http://onto.test/ns#Thing> ;
+      <http://onto.test/ns#name> "it" ; <http://defs.test/p/x> "y" ."""
     site.add("http://a.test/", Answer(body=data, content_type="text/turtle"))
     site.add("http://onto.test/ns", Answer(303, headers={"Location": "/ns.ttl"}))
     labels = b"<http://onto.test/ns#Thing> <http://www.w3.org/2000/01/rdf-schema#seeAlso> </more> ."

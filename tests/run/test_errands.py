@@ -200,7 +200,9 @@ def test_pure_contexts_are_kept_however_they_were_found(tmp_path: Path) -> None:
 
 def test_documents_are_bounded_in_number_and_cannot_leave_their_folder(tmp_path: Path) -> None:
     documents = KeptDocuments(tmp_path / "documents")
-    for number, url in enumerate(["http://a.org/../../../x", "http://a.org/" + "x" * 5000, "\0", "http://a.org/%2e%2e/"]):
+    for number, url in enumerate(
+        ["http://a.org/../../../x", "http://a.org/" + "x" * 5000, "\0", "http://a.org/%2e%2e/"]
+    ):
         assert documents.keep(url, str(number).encode())
         assert documents(url) == str(number).encode()
     assert [path.name for path in tmp_path.iterdir()] == ["documents"]

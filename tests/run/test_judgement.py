@@ -1,6 +1,6 @@
 """What pages ask, and what is done about it: one crawl of a site that asks for everything."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,6 +171,26 @@ def test_a_canonical_address_elsewhere_is_on_record_alone(result: Result) -> Non
 def test_links_lose_what_only_tracks(result: Result) -> None:
     assert {"/utm?b=2&a=1", "/s"} <= result.asked
     assert not {path for path in result.asked if "utm_source" in path or "sid" in path.lower()}
+
+
+def test_a_page_that_no_longer_says_noindex_is_read_in_full(tmp_path: Path) -> None:
+    """Also where nothing else of it has changed, and the server would say so."""
+    page = make_page(HOME)
+    wish = {"X-Robots-Tag": "noindex"}
+
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        if "if-none-match" in headers:
+            return Answer(304, headers={"ETag": '"1"'})
+        return Answer(body=page.body, headers={"ETag": '"1"', **wish}) if path == "/" else Answer(404)
+
+    folder = tmp_path / "crawl"
+    with Web(answer) as web:
+        flags = ["--delay", 0, "--shards", 1, "--archive", "none", *web.resolve({"*.test": "127.0.0.1"})]
+        crawl(folder, HOME, *flags, crawl_revisit_s=3600)
+        assert dict(read_facts(folder)) == {}
+        wish.clear()
+        crawl(folder, *flags, crawl_revisit_s=3600, ahead_s=4000)
+    assert b"schema.org" in b"".join(dict(read_facts(folder))[""])
 
 
 def make_capture(*headers: tuple[str, str]) -> Capture:

@@ -28,7 +28,7 @@ pipeline.extract_from = die_of_poison
 
 def make_crawl(folder: Path, web: Web, **settings: object) -> Crawl:
     resolve = tuple(web.resolve({"*.test": "127.0.0.1"})[1::2])
-    pace = {"ip_delay_s": 0.0, "backoff_s": 0.2, "min_free_bytes": 0, "allow_private": True}
+    pace = {"ip_delay_s": 0.0, "backoff_s": 0.2, "min_free_bytes": 0, "allow_private": True, "ways": ()}
     return Crawl.create(folder, ["http://a.test/"], resolve=resolve, shards=1, **(pace | settings))
 
 

@@ -20,7 +20,7 @@ def list_things(names: list[str], url: str = "https://a.org/x") -> Extraction:
 
 
 def test_the_order_and_the_address_do_not_count() -> None:
-    names = [f"thing {number}" for number in range(30)]
+    names = [f"thing {number}" for number in range(10)]
     first = list_things(names)
     random.Random(1).shuffle(names)
     assert sample_data(first) == sample_data(list_things(names, "https://b.org/other"))
@@ -37,7 +37,7 @@ def test_statements_without_literals_count_as_they_are() -> None:
 
 
 def test_what_a_page_says_of_itself_is_no_data() -> None:
-    page = read('<meta property="og:title" content="May 2031">')
+    page = read('<meta property="og:title" content="May 2031"><meta name="twitter:title" content="May 2031">')
     assert page.statements
     assert sample_data(page) == ()
 
@@ -48,6 +48,20 @@ def test_numbers_are_no_words(text: str) -> None:
 
 
 def test_long_texts_are_sampled_at_their_start_and_in_their_middle() -> None:
-    page = Extraction("https://a.org/", "text/html", text="same " * 200 + "special " + "same " * 200)
+    page = Extraction("https://a.org/", "text/html", text=f"{'same ' * 500}special {'same ' * 400}")
     assert len(sample_words(page)) == 2
     assert sample_words(Extraction("https://a.org/", "text/html")) == ()
+
+
+def test_long_lists_are_sampled_at_both_ends_in_whole_statements() -> None:
+    def sample(first: str, middle: str, last: str) -> tuple[int, ...]:
+        names = [
+            *(f"{first} {number}" for number in range(9)),
+            middle * 9000,
+            *(f"{last} {number}" for number in range(9)),
+        ]
+        return sample_data(list_things(names))
+
+    assert sample("a", "b", "c") == sample("a", "x", "c")
+    assert sample("a", "b", "c") != sample("x", "b", "c")
+    assert sample("a", "b", "c") != sample("a", "b", "x")

@@ -20,7 +20,7 @@ SHARDS = 2
 DELAY_S = 0.05
 # Everything is at one address, which may be asked as often as its hosts may. No site has so many pages, unless one counts what
 # traps make up.
-_OTHER_SETTINGS = ["frontier.ip_delay_s=0", "frontier.duration_factor=1", "crawl.pages_per_host=250"]
+_OTHER_SETTINGS = ["frontier.ip_delay_s=0", "frontier.duration_factor=1"]
 _HOST = ".localhost"
 _RESOLVE = f"*{_HOST}=127.0.0.1"
 

@@ -33,8 +33,8 @@ _NESTED = re.compile(r"%(?:25)*3F")
 _CALENDAR = re.compile(
     r"calend|kalender|agenda|/cal[/?.]|/events?\b|termine|veranstaltung|schedule|tribe|[?&](?:[^=&]*(?:date|month|year|day|week)|cal)="
 )
-# Four digits that may be a year, but none of the usual ones; nearly all URLs are done with here.
-_UNUSUAL_YEAR = re.compile(r"[/=](?!19[7-9]|20[0-2])\d{4}").search
+# Four digits that may be a year, but none of the usual ones.
+_UNUSUAL_YEAR = re.compile(r"[/=](?!19[7-9]|20[0-2])[12]\d{3}").search
 # A year with a month, and perhaps a day, or a parameter that is called a year.
 _DATE = re.compile(
     r"[/=](\d{4})(?:[-/_.](?:0?[1-9]|1[0-2])(?!\d)|(?:0[1-9]|1[0-2])(?:\d\d)?(?!\d))|year=(\d{4})(?!\d)", re.ASCII
@@ -49,7 +49,10 @@ def find_trap(url: str) -> str:
         return found
     if "?" in url and (found := _find_in_query(url)):
         return found
-    return _find_calendar(url) if _UNUSUAL_YEAR(url) else ""
+    # A search for four plain texts takes a third of the time of one for an expression, and most URLs have none of them.
+    if ("/2" in url or "=2" in url or "/1" in url or "=1" in url) and _UNUSUAL_YEAR(url):
+        return _find_calendar(url)
+    return ""
 
 
 def _find_in_path(url: str) -> str:

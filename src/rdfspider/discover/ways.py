@@ -43,9 +43,17 @@ _DATA = frozenset({"alternate", "describedby", "meta"})
 _NO_DATA_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 
 
-@lru_cache(maxsize=1024)
+# What is remembered must not be as long as a page likes.
+_MAX_CHARS = 100
+
+
 def name_way(relation: str, media_type: str) -> str:
     """What a link with such a relation is found as; `media_type` is what it says that its target is."""
+    return _name_way(relation[:_MAX_CHARS], media_type[:_MAX_CHARS])
+
+
+@lru_cache(maxsize=1024)
+def _name_way(relation: str, media_type: str) -> str:
     relations = frozenset(relation.lower().split())
     if "canonical" in relations:
         return "canonical"

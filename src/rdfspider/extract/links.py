@@ -1,6 +1,7 @@
 """The links of a page that a crawler could follow: target, relation, anchor text, nofollow."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import repeat
 
 from rdfspider.extract.dom import Document, Element
@@ -24,6 +25,8 @@ _WITHOUT_DATA = frozenset(
     "search edituri wlwmanifest shortlink openid.server openid.delegate openid2.provider openid2.local_id "
     "micropub authorization_endpoint token_endpoint indieauth-metadata hub https://api.w.org/".split()
 )
+# What is remembered of relations must not be as long as a page likes.
+_MAX_WORD_CHARS = 100
 # Alternates that tell how to show a page inside another.
 _EMBEDDING = "+oembed"
 
@@ -55,10 +58,15 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
 
 
 def _may_have_data(element: Element) -> bool:
-    relations = (element.attr("rel") or "").lower().split()
+    return _is_about_data((element.attr("rel") or "")[:_MAX_WORD_CHARS], (element.attr("type") or "")[:_MAX_WORD_CHARS])
+
+
+@lru_cache(maxsize=1024)
+def _is_about_data(relation: str, media_type: str) -> bool:
+    relations = relation.lower().split()
     # An alternate stylesheet is a stylesheet.
     is_other = "stylesheet" in relations or _WITHOUT_DATA.issuperset(relations)
-    return not is_other and not (element.attr("type") or "").lower().endswith(_EMBEDDING)
+    return not is_other and not media_type.lower().endswith(_EMBEDDING)
 
 
 def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list[Link]:

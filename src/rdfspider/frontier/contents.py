@@ -5,10 +5,8 @@ page that has other content now; a release that concerns another shard goes ther
 have changed since, so only the order of what is fetched depends on it.
 """
 
-from base64 import b32decode
-
 from msgspec.msgpack import Encoder
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.frontier.hosts import Host
 from rdfspider.frontier.likenesses import Known, Likenesses
@@ -18,15 +16,12 @@ from rdfspider.frontier.queues import Slot
 from rdfspider.frontier.store import Store
 from rdfspider.records import Judgement, Verdict
 
-# Of a digest's 20 bytes; no two contents of a crawl have these in common by chance.
-_KEY_BYTES = 16
-
 _encode = Encoder().encode
 
 
 def pack_digest(digest: str) -> bytes:
-    """The key of a digest as archives write it."""
-    return b32decode(digest.partition(":")[2])[:_KEY_BYTES]
+    """The key of a digest, whichever way an archive writes it: 16 bytes, which no two contents of a crawl share by chance."""
+    return xxh3_128_digest(digest.encode())
 
 
 def find_claim_owner(key: bytes, shards: int) -> int:

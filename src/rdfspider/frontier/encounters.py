@@ -21,7 +21,7 @@ from rdfspider.frontier.traps import REASON as TRAP
 from rdfspider.records import Discovered
 
 # What became of pages whose links count.
-_WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex"})
+_WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex", "soft-404"})
 
 
 class Encounters:

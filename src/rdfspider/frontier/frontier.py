@@ -352,9 +352,7 @@ class Frontier:
         mark_clean(self._store)
         self._store.close()
 
-    def _build(
-        self, domains: Domains, calendar: Calendar, priority: Priority | None, ranks: Mapping[str, int]
-    ) -> None:
+    def _build(self, domains: Domains, calendar: Calendar, priority: Priority | None, ranks: Mapping[str, int]) -> None:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
         self._ledger = Ledger(store)

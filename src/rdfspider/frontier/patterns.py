@@ -28,6 +28,11 @@ TRIALS = 3
 _MAX_LOADED = 10_000
 # Pages in a row that may give nothing new; fewer where URLs are counted up and no page ever had data of its own.
 _BUDGET, _NUMBERED_BUDGET = 30, 15
+# Words of a sample that a page without new data must have of its own: one alone is often the name of a filter, or of a month.
+_NEW_WORDS = 2
+# Sets of two and more parameters that one path may have. With three to choose from there are four; where choices multiply there
+# are soon hundreds, each with a budget of its own, that all show the same.
+_PARAMETER_SETS = 6
 # The first probe is the tenth URL that is refused. Gaps grow, faster than any page can bring links, so that every trap ends.
 _FIRST_PROBE, _STEEP_UNTIL = 10, 1000
 # Means follow the last pages: so many of them decide.
@@ -114,8 +119,8 @@ class Pattern(Struct, array_like=True, gc=False):
 
     def meet(self, judgement: Judgement) -> bool:
         """Whether a page has something new, as far as this pattern goes; it is known from now on."""
-        has_data = self._mark(judgement.data)
-        has_words = self._mark(judgement.words)
+        has_data = self._mark(judgement.data) > 0
+        has_words = self._mark(judgement.words) >= min(_NEW_WORDS, len(judgement.words) or 1)
         if judgement.duplicate in _REPEATED:
             has_data = has_words = False
         is_new = has_data or (has_words and not judgement.duplicate)
@@ -170,21 +175,21 @@ class Pattern(Struct, array_like=True, gc=False):
             self.newer = bytearray(ours | theirs for ours, theirs in zip(mine, other.newer, strict=True))
             self.marks = sum(map(int.bit_count, self.newer))
 
-    def _mark(self, sample: tuple[int, ...]) -> bool:
-        """Whether some of these were not met lately; from now on they were."""
+    def _mark(self, sample: tuple[int, ...]) -> int:
+        """How many of these were not met lately; from now on they were."""
         if self.marks > _MAP_MARKS or not self.newer:
             self.older, self.marks = self.newer, 0
             self.newer = bytearray(_MAP_BITS // 8)
-        newer, older, is_new = self.newer, self.older, False
+        newer, older, count = self.newer, self.older, 0
         for value in sample:
             # Checksums of texts that are alike are alike in some of their bits.
             number = value * _MIXER >> 16
             place, bit = (number >> 3) % len(newer), 1 << (number & 7)
             if not newer[place] & bit:
-                is_new = is_new or not (older and older[place] & bit)
+                count += not (older and older[place] & bit)
                 newer[place] |= bit
                 self.marks += 1
-        return is_new
+        return count
 
 
 class HostPatterns:
@@ -212,7 +217,7 @@ class HostPatterns:
     def name(self, key: str) -> str:
         """The pattern that a pattern is counted as."""
         if self._is_folded and key not in self.by_key:
-            for wider in (_widen(key), _REST):
+            for wider in (_drop_parameters(key), _widen(key), _REST):
                 if wider in self.by_key:
                     return wider
         return key
@@ -226,8 +231,11 @@ class HostPatterns:
 
     def obtain(self, key: str) -> Pattern:
         """The same as `find`, and a new one where there is none; it is stored with the next commit."""
-        if len(self.by_key) >= MAX_PATTERNS and self.find(key) is None:
-            self._fold()
+        if self.find(key) is None:
+            if "&" in key:
+                self._fold_parameters(key)
+            if len(self.by_key) >= MAX_PATTERNS:
+                self._fold()
         key = self.name(key)
         pattern = self.by_key.get(key)
         if pattern is None:
@@ -242,6 +250,16 @@ class HostPatterns:
             self.trials.clear()
         tried = self.trials[key] = self.trials.get(key, 0) + 1
         return tried <= TRIALS
+
+    def _fold_parameters(self, key: str) -> None:
+        """Count the sets of parameters of a path together, where they are many; but for those that were met often, which have
+        shown what they are."""
+        program = key.partition("?")[0] + "?"
+        sets = [other for other in self.by_key if "&" in other and other.startswith(program)]
+        rare = [other for other in sets if self.by_key[other].visits < _BUDGET]
+        if len(rare) >= _PARAMETER_SETS:
+            self._is_folded = True
+            self._merge(rare, _drop_parameters)
 
     def _fold(self) -> None:
         """Count the half that was met least together, by the first segment; and if those are too many, all as one."""
@@ -363,6 +381,12 @@ def _name_leaf(part: str) -> str:
     extension = found[0].lower() if found else ""
     is_number = "0" <= part[:1] <= "9" and _NUMBER.fullmatch(part.removesuffix(found[0]) if found else part)
     return ("0" if is_number else "*") + extension
+
+
+def _drop_parameters(key: str) -> str:
+    """The pattern of all that ask the same path with several parameters."""
+    path, mark, names = key.partition("?")
+    return f"{path}{mark}{_REST}" if "&" in names else key
 
 
 def _widen(key: str) -> str:

@@ -12,19 +12,22 @@ from rdfspider.records import Extraction
 
 # Numbers in a sample.
 _SIZE = 8
-# Characters that are looked at: of the statements of each syntax, and of the text at its start and in its middle.
-_STATEMENT_CHARS = 8000
-_TEXT_CHARS = 600
-# What it says of the page itself: its address, its title. These differ where nothing else does.
+# Characters that are looked at: of the statements of each syntax at their start and their end, as what all pages of a site state
+# may be in either; of the text at its start and in its middle.
+_STATEMENT_CHARS = 2000
+_TEXT_CHARS = 400
+# What they say of the page itself, its address and its title: these differ where nothing else does. A syntax of its own has some
+# of it, the rest is RDFa in the vocabulary of OpenGraph.
 _UNCOUNTED = "meta"
+_UNCOUNTED_TERMS = "://ogp.me/ns"
 
 
 def sample_data(extraction: Extraction) -> tuple[int, ...]:
     """A sample of the literals that a page states, or of its statements where it has none."""
-    parts = [nquads[:_STATEMENT_CHARS] for syntax, nquads in extraction.statements.items() if syntax != _UNCOUNTED]
-    if not parts:
-        return ()
+    parts = [_cut_statements(nquads) for syntax, nquads in extraction.statements.items() if syntax != _UNCOUNTED]
     statements = "".join(parts).replace(f'"{extraction.url}"', "")
+    if not statements:
+        return ()
     # Between the quotes, but for those within literals.
     literals = statements.replace('\\"', "").split('"')[1::2]
     return _take_smallest(literals or statements.split("\n"))
@@ -33,9 +36,22 @@ def sample_data(extraction: Extraction) -> tuple[int, ...]:
 def sample_words(extraction: Extraction) -> tuple[int, ...]:
     """A sample of the words of a page; those that are not of letters alone are passed over."""
     text = extraction.text
-    middle = max(len(text) // 2, _TEXT_CHARS)
-    words = f"{text[:_TEXT_CHARS]} {text[middle : middle + _TEXT_CHARS]}".split()
+    words = text[:_TEXT_CHARS].split()
+    if len(text) > _TEXT_CHARS:
+        middle = max(len(text) // 2, _TEXT_CHARS)
+        # Words may be cut at both ends of a part.
+        words = words[:-1] + text[middle : middle + _TEXT_CHARS].split()[1:-1]
     return _take_smallest(filter(str.isalpha, words))
+
+
+def _cut_statements(nquads: str) -> str:
+    """The first and the last statements, whole, that count."""
+    if len(nquads) > 2 * _STATEMENT_CHARS:
+        first, last = nquads[:_STATEMENT_CHARS], nquads[-_STATEMENT_CHARS:]
+        nquads = first[: first.rfind("\n") + 1] + last[last.find("\n") + 1 :]
+    if _UNCOUNTED_TERMS not in nquads:
+        return nquads
+    return "".join(line for line in nquads.splitlines(keepends=True) if _UNCOUNTED_TERMS not in line)
 
 
 def _take_smallest(pieces: Iterable[str]) -> tuple[int, ...]:

@@ -399,9 +399,10 @@ class Shard:
             self._is_behind = False
             if not self._has_seeds:
                 self._has_seeds = True
-                # There may be millions, so they are not kept.
-                await self._changes.add_seeds(seeds or await asyncio.to_thread(read_seeds, self._folder))
-                seeds = None
+                if seeds is None:
+                    seeds = await asyncio.to_thread(read_seeds, self._folder)
+                await self._changes.add_seeds(seeds)
+                seeds = None  # There may be millions.
             await self._changes.review_refusals()
 
     def _is_inside(self, url: str) -> bool:

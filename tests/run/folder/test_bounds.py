@@ -4,9 +4,7 @@ from rdfspider.run.folder.bounds import Plain, describe_allowed, list_settings, 
 
 SETTINGS = list_settings()
 
-NO_PATTERN = (
-    "a regular expression of RE2, which has no lookaround and no backreferences; what is wrong with this one: "
-)
+NO_PATTERN = "a regular expression of RE2, which has no lookaround and no backreferences; what is wrong with this one: "
 
 
 @pytest.mark.parametrize(
@@ -73,9 +71,17 @@ def test_what_people_write(name: str, written: object, meant: Plain) -> None:
         ("fetch.resolve", "x=300.0.0.1", "PATTERN=ADDRESS[:PORT], such as"),
         ("extract.syntaxes", "rfda", "some of "),
         ("crawl.ways", "sitemap", "some of sitemaps, headers, data, contexts, ontologies"),
-        ("crawl.data_links", "seeAlso", "IRIs of predicates, such as http://schema.org/url, or one SPARQL query (SELECT)"),
+        (
+            "crawl.data_links",
+            "seeAlso",
+            "IRIs of predicates, such as http://schema.org/url, or one SPARQL query (SELECT)",
+        ),
         ("crawl.data_links", "SELECT ?x {", "one SPARQL query, a SELECT; what is wrong with this one: error at 1:"),
-        ("crawl.data_links", ["BASE <http://a/> ASK {}"], "one SPARQL query, a SELECT; what is wrong with this one: it is no"),
+        (
+            "crawl.data_links",
+            ["BASE <http://a/> ASK {}"],
+            "one SPARQL query, a SELECT; what is wrong with this one: it is no",
+        ),
         ("extract.documents", 1, "the path of a folder"),
         ("archive.volumes", [1], "a list of folders, each of them once"),
         ("archive.volumes", ["/one", "/one"], "a list of folders, each of them once"),
