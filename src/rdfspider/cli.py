@@ -27,7 +27,9 @@ from rdfspider.errors import RdfspiderError, UsageError
 _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-_COMMANDS = {command.__name__: command for command in (extract, crawl, demo, status, pause, resume, stop, add, why, hosts)}
+_COMMANDS = {
+    command.__name__: command for command in (extract, crawl, demo, status, pause, resume, stop, add, why, hosts)
+}
 for command in _COMMANDS.values():
     app.command()(command)
 app.command("import")(import_archives)

@@ -174,7 +174,7 @@ class CrawlConfig:
     data_links: tuple[str, ...] = DATA_LINKS
     """Predicates whose objects are links, or one SPARQL query (SELECT) over a page's quads whose results are."""
     drop_parameters: tuple[str, ...] = DROPPED_PARAMETERS
-    """Parameters that are cut out of links, because they track or name a session and change no content; `*` stands for anything."""
+    """Parameters that are cut out of links: they track or name a session, and change no content; `*` stands for anything."""
     shards: int = 0
     """Processes, fixed when a crawl is created; 0 makes one a core."""
 

@@ -11,17 +11,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from web import check_archives, read_outcomes, read_responses, read_visits
 
 from rdfspider.archive.warc import make_id, make_record
 from rdfspider.cli import run_command
 from rdfspider.run.crawl import Crawl
+from web import check_archives, read_outcomes, read_responses, read_visits
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 
 def make_page(name: str) -> bytes:
-    return f'<title>{name}</title><p itemscope itemtype="http://schema.org/Thing"><b itemprop="name">{name}</b>'.encode()
+    return (
+        f'<title>{name}</title><p itemscope itemtype="http://schema.org/Thing"><b itemprop="name">{name}</b>'.encode()
+    )
 
 
 def write_warc(

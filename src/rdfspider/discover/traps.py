@@ -1,7 +1,7 @@
 """Addresses without end: a URL enters, the rule by which it looks like a trap leaves, in words for people.
 
-These are rules of structure, which need no page to be fetched. What is learned of patterns that stop giving anything new is in the
-frontier. Every link of every page comes through here, so that what is cheap comes first, and usual URLs need nothing else.
+These are rules of structure, which need no page to be fetched. What is learned of patterns that stop giving anything new is in
+the frontier. Every link of every page comes through here, so that what is cheap comes first, and usual URLs need nothing else.
 `docs/judgement.md` tells the numbers and the reasons.
 """
 

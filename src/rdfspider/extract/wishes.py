@@ -1,7 +1,7 @@
 """What pages ask of crawlers: the content of `meta` elements and `X-Robots-Tag` headers enters, Robots leave.
 
-Both hold lists: `noindex, nofollow`, `unavailable_after: 25 Jun 2026 15:00:00 PST`. A header may also name whom it means, and then
-all that follows is for that crawler alone, until the next name: `otherbot: noindex, rdfspider: nofollow`. Of wishes that
+Both hold lists: `noindex, nofollow`, `unavailable_after: 25 Jun 2026 15:00:00 PST`. A header may also name whom it means, and
+then all that follows is for that crawler alone, until the next name: `otherbot: noindex, rdfspider: nofollow`. Of wishes that
 contradict each other the strictest counts. What is not known (`max-snippet` and the like) asks nothing of us.
 """
 

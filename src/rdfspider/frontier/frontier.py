@@ -20,6 +20,7 @@ from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.encounters import Encounters
 from rdfspider.frontier.facts import Counts, GapError, LedgerEntry, Priority, by_depth
 from rdfspider.frontier.hosts import Host, Hosts
+from rdfspider.frontier.imports import Imports
 from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_meta, pack_row, to_url_id
 from rdfspider.frontier.leases import Leases, Parts
 from rdfspider.frontier.ledger import (
@@ -31,7 +32,6 @@ from rdfspider.frontier.ledger import (
     decode_url,
     to_entry,
 )
-from rdfspider.frontier.imports import Imports
 from rdfspider.frontier.likenesses import Known
 from rdfspider.frontier.mail import Inbox, Outbox
 from rdfspider.frontier.origins import Origins

@@ -1,5 +1,5 @@
-"""What seeds, filters and the scope change in a shard's frontier: seeds that are new are scheduled, and what was turned away comes
-back where nothing is against it any more. All of it is done in small steps beside the crawl, and again after a crash.
+"""What seeds, filters and the scope change in a shard's frontier: seeds that are new are scheduled, and what was turned away
+comes back where nothing is against it any more. All of it is done in small steps beside the crawl, and again after a crash.
 """
 
 import asyncio
@@ -24,17 +24,63 @@ class Changes:
     """Brings a frontier up to date."""
 
     def __init__(
-        self, frontier: Frontier, scope: Scope, router: Router, turn: asyncio.Lock, should_stop: Callable[[], bool]
+        self,
+        frontier: Frontier,
+        scope: Scope,
+        router: Router,
+        turn: asyncio.Lock,
+        *,
+        read_seeds: Callable[[], Sequence[str]],
+        should_stop: Callable[[], bool],
+        on_end: Callable[[asyncio.Task[None]], None],
     ) -> None:
-        """`turn` is held by whoever commits."""
+        """`turn` is held by whoever commits; `read_seeds` gives those of the crawl, and runs in a thread; `on_end` is told when
+        all is done for now, or has failed."""
         self._frontier = frontier
         self._scope = scope
         self._router = router
         self._turn = turn
+        self._read_seeds = read_seeds
         self._should_stop = should_stop
+        self._on_end = on_end
+        self._has_new_seeds = False
+        self._is_behind = False
+        """Whether something has changed, and what follows from that is not done yet."""
+        self._work: asyncio.Task[None] | None = None
+
+    @property
+    def are_done(self) -> bool:
+        """Whether there is nothing that a change has left to do."""
+        return not self._is_behind and self._work is not None and self._work.done()
+
+    def note(self) -> None:
+        """Filters or the scope have changed: what was turned away is looked at again, beside the crawl."""
+        self._is_behind = True
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._catch_up())
+            self._work.add_done_callback(self._on_end)
+
+    def note_seeds(self) -> None:
+        """There are new seeds."""
+        self._has_new_seeds = True
+        self.note()
+
+    async def finish(self) -> None:
+        """Wait until all is done, or the shard is to stop."""
+        if self._work is not None:
+            await self._work
+
+    async def _catch_up(self) -> None:
+        """Do what follows from changes, until nothing has changed meanwhile."""
+        while self._is_behind and not self._should_stop():
+            self._is_behind = False
+            if self._has_new_seeds:
+                self._has_new_seeds = False
+                await self.add_seeds(await asyncio.to_thread(self._read_seeds))
+            await self.review_refusals()
 
     async def add_seeds(self, seeds: Sequence[str]) -> None:
-        """Schedule the seeds that this shard owns, but for those that the list had when it was put in last: it grows at its end."""
+        """Schedule the seeds that this shard owns, but for those that the list had the last time: it grows at its end."""
         known = self._count_known_seeds(seeds)
         if known == len(seeds):
             return

@@ -7,14 +7,12 @@ group until it is safe on disk (`run/commits.py`). One loop does all of it, so n
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import replace as replace_fields
 from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from rdfspider.config import Config
-from rdfspider.detect.packed import MAGIC
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.scope import Scope
@@ -23,31 +21,26 @@ from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher, find_redirect
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Page, Verdict
+from rdfspider.records import Capture, Discovered, Failure, Judgement, Lease, Verdict
 from rdfspider.run.changes import Changes
 from rdfspider.run.commits import Committer, Finished
-from rdfspider.run.documents import KeptDocuments
-from rdfspider.run.errands import Contexts, keep_errand, name_errand
+from rdfspider.run.errands import keep_errand, name_errand
 from rdfspider.run.folder.layout import DOCUMENTS, read_seeds, shard_folder
 from rdfspider.run.heartbeat import Meter, make_beat
-from rdfspider.run.heavy import LARGE_PAGE_BYTES, LargePages
 from rdfspider.run.judgement import Judge, apply_judgement, judge_wishes
 from rdfspider.run.peers.messages import Control
 from rdfspider.run.peers.passage import Passage
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.pipeline import extract_from
+from rdfspider.run.readings import Readings
 from rdfspider.run.repetitions import Repetitions
 from rdfspider.run.routes import Router
 from rdfspider.run.rules import RecentRules, make_user_agent
-from rdfspider.run.suspects import Suspects
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3
 # Groups that may wait for the disk before nothing more is fetched.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
-# How often a page that had to wait looks for a permit.
-_PERMIT_POLL_S = 0.1
 # Links that are scheduled at once.
 _MANY_LINKS = 10_000
 
@@ -65,13 +58,13 @@ class Shard:
         clock = Clock()
         self._meter = Meter()
         ranks = {name: way.rank for name, way in WAYS.items()}
-        self._frontier = Frontier(shard_folder(folder, number) / "frontier", config, domains, number, clock, ranks=ranks)
+        self._frontier = Frontier(
+            shard_folder(folder, number) / "frontier", config, domains, number, clock, ranks=ranks
+        )
         self._scope = scope = Scope(config.crawl, domains)
         self._router = Router(scope, domains, number, self._meter.turned_away)
         self._rules = RecentRules()
         self._finder = Finder(config.crawl, domains, is_inside=self._is_inside, list_sitemaps=self._rules.list_sitemaps)
-        documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
-        self._extract_config = replace_fields(config.extract, documents=documents)
         wanted_types = tuple(transform.media_type for transform in config.extract.transforms)
         self._fetcher = Fetcher(
             config.fetch,
@@ -81,12 +74,9 @@ class Shard:
             wanted_types=wanted_types,
             kept_bytes=self._count_kept_bodies,
         )
-        self._large_pages = LargePages(config.run)
-        self._suspects = Suspects(shard_folder(folder, number))
         self._committer = Committer(
             number, shard_folder(folder, number), config, self._frontier, scope, self._router, self._meter
         )
-        self._contexts = Contexts(documents, self._committer.discover)
         self._peers = Peers(
             number,
             domains.shards,
@@ -100,6 +90,16 @@ class Shard:
             scope=tuple(self._committer.scope_additions),
             clock=clock,
         )
+        self._readings = Readings(
+            shard_folder(folder, number),
+            folder / DOCUMENTS,
+            config,
+            self._meter,
+            self._peers.permits,
+            self._committer.discover,
+            self._wake_up,
+        )
+        self._contexts = self._readings.contexts
         self._passage = Passage(
             self._peers.gate,
             self._frontier,
@@ -108,7 +108,15 @@ class Shard:
             kept_bytes=self._count_kept,
             on_enter=self._begin,
         )
-        self._changes = Changes(self._frontier, scope, self._router, self._committer.turn, lambda: self._is_stopping)
+        self._changes = Changes(
+            self._frontier,
+            scope,
+            self._router,
+            self._committer.turn,
+            read_seeds=lambda: read_seeds(folder),
+            should_stop=lambda: self._is_stopping,
+            on_end=self._note_failure,
+        )
         self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains))
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()
@@ -117,11 +125,6 @@ class Shard:
         self._wake = asyncio.Event()
         self._is_ready = False
         """Whether the start is over, after which there may be nothing to do."""
-        self._has_seeds = False
-        """Whether all seeds of the crawl's file are being scheduled, or are."""
-        self._is_behind = True
-        """Whether seeds, filters or the scope have changed, and what follows from that is not done yet."""
-        self._catching_up: asyncio.Task[None] | None = None
         self._retries_seeds = not is_again
         self._was_idle = False
         self._is_paused = False
@@ -132,14 +135,12 @@ class Shard:
 
         An error leaves everything as it is, as a crash would: then nothing is lost, and hosts get their pause.
         """
-        seeds = read_seeds(self._folder)
-        self._committer.set_scope(seeds)
+        self._committer.set_scope(read_seeds(self._folder))
         await self._peers.start()
         beats = asyncio.create_task(self._beat())
         beats.add_done_callback(self._note_failure)
-        self._catching_up = asyncio.create_task(self._catch_up(seeds))
-        del seeds  # There may be millions, and a crawl runs for weeks.
-        await self._catching_up
+        self._changes.note_seeds()
+        await self._changes.finish()
         if self._retries_seeds:
             # Not where the crawl is over already.
             await self._peers.welcome.wait()
@@ -147,7 +148,7 @@ class Shard:
         self._is_ready = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._go_on))
         await self._pump(commits)
-        await self._catching_up
+        await self._changes.finish()
         self._call_off()
         late: set[asyncio.Task[None]] = set()
         if self._visits:
@@ -284,7 +285,7 @@ class Shard:
         if lease.found_as == "context" and (taken := self._contexts.take(lease, capture)):
             self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
             return
-        extraction = await self._extract(lease, capture.page)
+        extraction = await self._readings.extract(lease, capture.page)
         if extraction is None:
             # Its permit is given back already.
             self._committer.add(Finished(lease, Verdict("retry", "context")))
@@ -297,7 +298,8 @@ class Shard:
         else:
             judgement = judge_wishes(capture, None, capture.started)
             extraction = keep_errand(verdict, extraction)
-        found = self._finder.find(lease, capture, extraction, judgement, await self._query(extraction))
+        queried = await self._readings.query(self._finder.query, extraction)
+        found = self._finder.find(lease, capture, extraction, judgement, queried)
         while len(found) > _MANY_LINKS:
             # A sitemap may have more than should hold up the loop at once.
             self._committer.discover(found[-_MANY_LINKS:])
@@ -316,38 +318,6 @@ class Shard:
             return exchange
         finally:
             self._passage.release(address)
-
-    async def _extract(self, lease: Lease, page: Page) -> Extraction | None:
-        """What a page says, with the contexts that it names; None where it has to be fetched again for them."""
-        extraction = await self._read(page)
-        if not extraction.wanted or "contexts" not in self._config.crawl.ways:
-            return extraction
-        # What it waits for may need its permit.
-        self._peers.permits.give_back()
-        self._wake.set()
-        completed = await self._contexts.complete(lease, page, extraction, self._read)
-        while completed is not None and not self._peers.permits.has_one():
-            # Others have it; there are more to come, or the crawl is over.
-            if self._contexts.is_called_off:
-                return None
-            await asyncio.sleep(_PERMIT_POLL_S)
-        if completed is not None:
-            self._peers.permits.reserve()
-        return completed
-
-    async def _read(self, page: Page) -> Extraction:
-        # What is packed may be much larger than it looks.
-        is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
-        if is_large or self._suspects.has(page.url):
-            return await self._large_pages.extract(page, self._extract_config)
-        with self._meter.of("extract"), self._suspects.watch(page.url):
-            return extract_from(page, self._extract_config)
-
-    async def _query(self, extraction: Extraction) -> list[str]:
-        """The addresses that the user's query finds in a page's data; where there is no query, none."""
-        if not self._finder.query or not extraction.statements:
-            return []
-        return await self._large_pages.query(self._finder.query, extraction.url, extraction.to_nquads())
 
     def _finish(self, finished: Finished) -> None:
         if not finished.verdict.is_page:
@@ -377,50 +347,30 @@ class Shard:
                 os._exit(0)
             case "scope":
                 self._committer.widen_scope(control.additions)
-                self._note_change()
+                self._changes.note()
             case "filters":
                 self._scope.change_filters(Filters(control.include, control.exclude))
-                self._note_change()
+                self._changes.note()
             case "seeds":
-                self._has_seeds = False
-                self._note_change()
+                self._changes.note_seeds()
         self._wake.set()
-
-    def _note_change(self) -> None:
-        """Seeds, filters or the scope have changed."""
-        self._is_behind = True
-        if self._catching_up is not None and self._catching_up.done():
-            self._catching_up = asyncio.create_task(self._catch_up())
-            self._catching_up.add_done_callback(self._note_failure)
-
-    async def _catch_up(self, seeds: Sequence[str] | None = None) -> None:
-        """Schedule seeds that are new, and what is no longer turned away, until nothing has changed meanwhile."""
-        while self._is_behind and not self._is_stopping:
-            self._is_behind = False
-            if not self._has_seeds:
-                self._has_seeds = True
-                if seeds is None:
-                    seeds = await asyncio.to_thread(read_seeds, self._folder)
-                await self._changes.add_seeds(seeds)
-                seeds = None  # There may be millions.
-            await self._changes.review_refusals()
 
     def _is_inside(self, url: str) -> bool:
         return not self._scope.find_refusal(url)
 
     def _count_kept(self) -> int:
         """Bytes of bodies and statements that wait for the helper or for the disk."""
-        return self._large_pages.waiting_bytes + self._contexts.waiting_bytes + self._committer.waiting_bytes
+        return self._readings.waiting_bytes + self._committer.waiting_bytes
 
     def _count_kept_bodies(self) -> int:
         """The bodies of the same. Only they may cost another body its room: one page may say a great deal."""
-        return self._large_pages.waiting_bytes + self._contexts.waiting_bytes + self._committer.waiting_body_bytes
+        return self._readings.waiting_bytes + self._committer.waiting_body_bytes
 
     def _go_on(self) -> None:
         """A group is durable, and its memory free."""
         if self._committer.has_wider_scope:
             self._committer.has_wider_scope = False
-            self._note_change()
+            self._changes.note()
         self._passage.admit()
         self._wake.set()
 
@@ -432,15 +382,12 @@ class Shard:
         """Whether there is nothing to do here, and nothing on its way from here to another shard."""
         return (
             self._is_ready
-            and self._is_caught_up()
+            and self._changes.are_done
             and not self._visits
             and self._committer.is_settled
             and self._frontier.next_lease_in_s() is None
             and self._peers.is_outbox_received
         )
-
-    def _is_caught_up(self) -> bool:
-        return not self._is_behind and self._catching_up is not None and self._catching_up.done()
 
     def _is_quiet(self) -> bool:
         """Whether this shard was told to pause, and nothing is under way here any more."""
@@ -489,8 +436,7 @@ class Shard:
     async def _close(self, is_clean: bool) -> None:
         """Let go of everything; where a visit was left in the middle, the frontier is told of no clean end."""
         await self._fetcher.close()
-        self._large_pages.close()
-        self._suspects.close()
+        self._readings.close()
         await self._peers.close()
         self._committer.close()
         if is_clean:

@@ -289,8 +289,8 @@ class CoordinatorHub:
         on_change: Callable[[], None],
         change: Callable[[Command], tuple[Answer, Letters]] | None = None,
     ) -> None:
-        """`on_change` is called after everything that was heard, and before a person is answered. `change` does what a person asks
-        that is to be kept in the crawl's folder."""
+        """`on_change` is called after everything that was heard, and before a person is answered. `change` does what a person
+        asks that is to be kept in the crawl's folder."""
         self._coordinator = coordinator
         self._change = change
         self.endpoint = find_endpoint(folder, COORDINATOR)
