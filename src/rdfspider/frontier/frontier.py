@@ -24,9 +24,6 @@ from rdfspider.frontier.imports import Imports
 from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_meta, pack_row, to_url_id
 from rdfspider.frontier.leases import Leases, Parts
 from rdfspider.frontier.ledger import (
-    DISALLOWED,
-    DONE,
-    FAILED,
     Ledger,
     decode_row,
     decode_url,
@@ -36,11 +33,12 @@ from rdfspider.frontier.likenesses import Known
 from rdfspider.frontier.mail import Inbox, Outbox
 from rdfspider.frontier.origins import Origins
 from rdfspider.frontier.outages import Outages
+from rdfspider.frontier.outcomes import Facts, Outcomes
 from rdfspider.frontier.patterns import Patterns
 from rdfspider.frontier.places import Places
 from rdfspider.frontier.priority import Ratings
-from rdfspider.frontier.queues import Queues, Slot
-from rdfspider.frontier.refusals import FILTERED, Refusals
+from rdfspider.frontier.queues import Queues
+from rdfspider.frontier.refusals import Refusals
 from rdfspider.frontier.schedule import Schedule
 from rdfspider.frontier.sieve import Sieve
 from rdfspider.frontier.starts import Starts
@@ -207,34 +205,8 @@ class Frontier:
         judgement: Judgement = _NO_JUDGEMENT,
     ) -> None:
         """Stage what became of a page: ledger, queue, next visit, counts. `position` is where the WARC tells of it."""
-        slot = self._leases.slots[lease.url_id]
-        host, row = slot.host, slot.row
-        row.attempts += slot.is_attempt
-        row.turned_away += slot.is_turned_away
-        row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, verdict.error, verdict.rule
-        row.decided = self._clock.now()
-        self._queues.remove(slot)
-        if verdict.is_final:
-            if verdict.reason != "unchanged":
-                self._contents.record(slot, lease.url_id, verdict, digest, judgement)
-                row.etag, row.last_modified, row.digest, row.captured = etag, last_modified, digest, captured
-                row.quads, row.likeness = quads, judgement.likeness
-                row.duplicate, row.original = judgement.duplicate, judgement.original
-            row.segment, row.offset = position or ("", 0)
-            self._count_final(slot, verdict, body_bytes, quads)
-            if self._learns:
-                self._traps.learn(lease, host, verdict, quads, judgement)
-            if row.state == FAILED and row.found_as == "seed" and not row.status:
-                self._outages.note_seed(host.number, slot.sequence)
-            if row.state == DISALLOWED and row.reason == FILTERED:
-                self._refusals.note(host.number, slot.sequence)
-        else:
-            row.turn += 1
-            self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
-        self._ledger.put(pack_row(host.number, slot.sequence), row, slot.url)
-        self._hosts.mark_changed(host)
-        self._leases.finish(slot)
-        self._encounters.settle(lease.url_id, slot)
+        facts = Facts(digest, etag, last_modified, captured, body_bytes, quads, position)
+        self._outcomes.record(lease, verdict, facts, judgement)
 
     def claim(self, key: bytes, url: str) -> str:
         """The URL that had a content of this shard's first; where none had, that is this one from now on, and staged."""
@@ -367,7 +339,6 @@ class Frontier:
         self._contents = Contents(store, self._outbox, self._shard, domains.shards)
         self._active = ActiveHosts(self._hosts, self._places, self._queues, config, clock, counts)
         self._outages = Outages(store, self._hosts, self._active, self._origins, config.frontier, clock)
-        self._learns = priority is None
         self._patterns = Patterns(store)
         ratings = Ratings(self._patterns, counts, ranks)
         self._schedule = Schedule(
@@ -411,43 +382,30 @@ class Frontier:
         self._encounters = Encounters(
             self._ledger, self._hosts, self._schedule, self._leases.slots, self._to_url_id, config.crawl
         )
-        self.imports = Imports(self._ledger, self._sieve, self._hosts, counts, clock)
-        """For pages that were read from archives of others."""
         self._refusals = Refusals(store, self._ledger, self._hosts, self._schedule)
+        self._outcomes = Outcomes(
+            self._ledger,
+            self._hosts,
+            self._queues,
+            self._visits,
+            self._leases,
+            self._encounters,
+            self._outages,
+            self._refusals,
+            self._contents,
+            self._traps if priority is None else None,
+            config.crawl,
+            clock,
+            counts,
+        )
+        self.imports = Imports(self._ledger, self._sieve, self._hosts, self._outcomes, counts, clock)
+        """For pages that were read from archives of others."""
         self._starts = Starts(
-            store, self._ledger, self._hosts, self._places, self._outages, self._schedule, self._state
+            store, self._ledger, self._hosts, self._places, self._outages, self._schedule, self._outcomes, self._state
         )
 
     def _to_url_id(self, number: int, sequence: int) -> int:
         return to_url_id(self._shard, number, sequence)
-
-    def _count_final(self, slot: Slot, verdict: Verdict, body_bytes: int, quads: int) -> None:
-        counts, row = self._state.counts, slot.row
-        self._hosts.count_scheduled(slot.host, -1)
-        if verdict.state == "done":
-            row.state = DONE
-            counts.done += 1
-        elif slot.is_refused:
-            row.state = DISALLOWED
-            counts.disallowed += 1
-        else:
-            row.state = FAILED
-            counts.failed += 1
-        counts.body_bytes += body_bytes
-        counts.quads += quads
-        if verdict.is_page:
-            counts.pages += 1
-            is_structured = bool(quads) and row.duplicate != "soft-404"
-            counts.structured += is_structured
-            counts.duplicates += bool(row.duplicate)
-            self._hosts.count_page(slot.host, 1)
-            slot.host.record.structured += is_structured
-            slot.host.record.quads += quads
-        revisit_s = self._config.crawl.revisit_s
-        if revisit_s and row.state == DONE:
-            row.next_visit = row.decided + revisit_s
-            self._visits.put(row.next_visit, self._to_url_id(slot.host.number, slot.sequence))
-            counts.future_visits += 1
 
     def _place(self, host: Host) -> None:
         """Before a commit: a host with scheduled URLs has a place that fits them, one without has none."""

@@ -6,6 +6,7 @@ from rdfspider.frontier.facts import Counts
 from rdfspider.frontier.hosts import Hosts
 from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row
 from rdfspider.frontier.ledger import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row
+from rdfspider.frontier.outcomes import Outcomes
 from rdfspider.frontier.sieve import Sieve
 from rdfspider.records import Discovered, Verdict
 
@@ -15,10 +16,13 @@ FOUND_AS = "import"
 class Imports:
     """Stages rows of the ledger for pages that came from elsewhere."""
 
-    def __init__(self, ledger: Ledger, sieve: Sieve, hosts: Hosts, counts: Counts, clock: Clock) -> None:
+    def __init__(
+        self, ledger: Ledger, sieve: Sieve, hosts: Hosts, outcomes: Outcomes, counts: Counts, clock: Clock
+    ) -> None:
         self._ledger = ledger
         self._sieve = sieve
         self._hosts = hosts
+        self._outcomes = outcomes
         self._counts = counts
         self._clock = clock
 
@@ -58,7 +62,11 @@ class Imports:
         row.state, row.quads, row.decided = DONE, quads, self._clock.now()
         row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, "", verdict.rule
         self._ledger.put(pack_row(number, sequence), row, url)
-        self._count(number, quads, body_bytes)
+        host = self._hosts.get(number)
+        counts.quads += quads
+        counts.body_bytes += body_bytes
+        self._outcomes.count_page(host, row, quads)
+        self._hosts.mark_changed(host)
 
     def _add(self, url: str) -> tuple[int, int]:
         """Host number and sequence of a URL that is new."""
@@ -70,14 +78,3 @@ class Imports:
         record.next_sequence += 1
         self._counts.known += 1
         return new.host.number, record.next_sequence - 1
-
-    def _count(self, number: int, quads: int, body_bytes: int) -> None:
-        host, counts = self._hosts.get(number), self._counts
-        counts.pages += 1
-        counts.structured += bool(quads)
-        counts.quads += quads
-        counts.body_bytes += body_bytes
-        host.record.structured += bool(quads)
-        host.record.quads += quads
-        self._hosts.count_page(host, 1)
-        self._hosts.mark_changed(host)

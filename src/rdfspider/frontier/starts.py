@@ -7,10 +7,12 @@ from rdfspider.frontier.hosts import NORMAL, OVER_BUDGET, Hosts
 from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.ledger import FAILED, SCHEDULED, Ledger, Row, decode_row, decode_url
 from rdfspider.frontier.outages import Outages
+from rdfspider.frontier.outcomes import Outcomes
 from rdfspider.frontier.places import Places
 from rdfspider.frontier.schedule import Schedule
 from rdfspider.frontier.state import State
 from rdfspider.frontier.store import Store
+from rdfspider.records import ERRANDS
 
 # Rows between two commits while a damaged archive's URLs are scheduled again.
 _ROWS_A_COMMIT = 1000
@@ -27,6 +29,7 @@ class Starts:
         places: Places,
         outages: Outages,
         schedule: Schedule,
+        outcomes: Outcomes,
         state: State,
     ) -> None:
         self._rows = store.tables["ledger"]
@@ -35,6 +38,7 @@ class Starts:
         self._places = places
         self._outages = outages
         self._schedule = schedule
+        self._outcomes = outcomes
         self._state = state
 
     def apply_limits(self, config: CrawlConfig) -> bool:
@@ -88,9 +92,8 @@ class Starts:
         number, sequence = unpack_row(key)
         host = self._hosts.get(number)
         self._state.counts.quads -= row.quads
-        if 200 <= row.status < 300:
-            self._state.counts.pages -= 1
-            self._hosts.count_page(host, -1)
+        if 200 <= row.status < 300 and row.reason not in ERRANDS:
+            self._outcomes.count_page(host, row, row.quads, -1)
         if host.record.status == OVER_BUDGET:
             self._hosts.set_status(host, NORMAL)
             self._places.put_front(host)
