@@ -1,5 +1,6 @@
 """Patterns of URLs, what is counted as new, budgets, and the bounds of it all."""
 
+from itertools import combinations
 from zlib import crc32
 
 import pytest
@@ -118,6 +119,65 @@ def test_patterns_without_end_are_counted_together(form: str) -> None:
     unseen = known.find(form.format("never") + "*")
     assert unseen is not None
     assert unseen.is_spent("/"), "and what was never met shares the budget of its like"
+
+
+def obtain_sets(known: HostPatterns, names: str, visits: int = 1) -> None:
+    """Pages with two and three parameters of these names."""
+    for size in (2, 3):
+        for chosen in combinations(names, size):
+            for _ in range(visits):
+                known.obtain(f"/shop?{'&'.join(chosen)}").count(0)
+
+
+def test_parameters_that_multiply_are_counted_together() -> None:
+    known = HostPatterns({})
+    for key in ("/shop?page", "/shop?a", "/item?id&lang"):
+        known.obtain(key).count(10)
+    obtain_sets(known, "abcdefgh")
+    assert sorted(known.by_key) == ["/item?id&lang", "/shop?a", "/shop?page", "/shop?…"]
+    assert known.by_key["/shop?…"].visits == 28 + 56
+    assert known.find("/shop?g&h&never") is known.by_key["/shop?…"]
+    assert known.find("/shop?never") is None
+    assert known.find("/item?id&page") is None
+    known.obtain("/shop?a&b").idle = 30
+    assert known.explain_refusal("/shop?b&c") == "pattern /shop?… gave nothing new in 30 pages"
+    assert not known.explain_refusal("/shop?page")
+
+
+def test_three_parameters_to_choose_from_are_told_apart() -> None:
+    known = HostPatterns({})
+    obtain_sets(known, "abc", visits=5)
+    assert sorted(known.by_key) == ["/shop?a&b", "/shop?a&b&c", "/shop?a&c", "/shop?b&c"]
+
+
+def test_parameters_that_were_met_often_are_still_told_apart() -> None:
+    known = HostPatterns({})
+    for _ in range(30):
+        known.obtain("/shop?id&lang").count(10)
+    obtain_sets(known, "abcdefgh")
+    assert sorted(known.by_key) == ["/shop?id&lang", "/shop?…"]
+
+
+def test_where_parameters_multiply_new_words_are_not_enough(open_frontier: OpenFrontier) -> None:
+    frontier = open_frontier()
+    host = Host(7, HostRecord("a.org", pages=1), 0.0)
+    obtain_sets(frontier._patterns.obtain(host), "abcdefgh")
+    frontier.put_meta("something", b"is staged")
+    frontier.commit()
+    kill(frontier)
+    known = open_frontier()._patterns.obtain(host)
+    assert not known.obtain("/shop?a&b").meet(Judgement(words=ONCE))
+    assert known.obtain("/shop?a&c").meet(Judgement(data=ONCE, words=ONCE))
+    assert not known.obtain("/shop?d&f&never").meet(Judgement(data=ONCE, words=TWICE))
+
+
+def test_where_parameters_multiply_thousands_of_things_are_remembered() -> None:
+    known = HostPatterns({})
+    obtain_sets(known, "abcdefgh")
+    things = [(crc32(b"name %d" % number), crc32(b"price %d" % number)) for number in range(2000)]
+    for data in things:
+        known.obtain("/shop?a&b").meet(Judgement(data=data))
+    assert not any(known.obtain("/shop?c&d").meet(Judgement(data=data)) for data in things)
 
 
 def test_what_is_learned_survives_a_kill(open_frontier: OpenFrontier, clock: HandClock, domains: Domains) -> None:

@@ -135,6 +135,53 @@ def test_a_list_that_leads_to_data_is_never_refused(open_frontier: OpenFrontier,
     assert len(reader.read) == 401
 
 
+def choose_parameters(number: int) -> str:
+    """Some of eight, other ones for every number."""
+    return "&".join(f"{name}={number}" for place, name in enumerate("abcdefgh") if (number + 3) >> place & 1)
+
+
+def test_parameters_that_multiply_end_together(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(**SETTINGS)
+    for number in range(240):
+        add(frontier, 1, f"/shop?{choose_parameters(number)}")
+    reader = Reader(frontier, clock)
+    reader.judge = lambda url: Judgement(words=new_data(url).data)
+    reader.run()
+    # Those with one parameter are no sets.
+    assert len([url for url in reader.read if "&" in url]) < 50
+    assert frontier.counts.scheduled == 0
+    check_tables(frontier)
+
+
+def test_things_with_parameters_are_never_refused(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(**SETTINGS)
+    urls = add(frontier, 200, "/item?id={}&lang=de")
+    for number in range(240):
+        urls += add(frontier, 1, f"/index.php?{choose_parameters(number)}")
+    reader = Reader(frontier, clock)
+    reader.judge = new_data
+    reader.run()
+    assert sorted(reader.read) == sorted(urls)
+
+
+def test_a_search_that_leads_to_data_is_never_refused(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(**SETTINGS)
+    add(frontier, 1, "/search?start={}")
+    reader = Reader(frontier, clock)
+
+    def links(url: str) -> list[str]:
+        number = len(reader.read)
+        if "/search?" not in url or number > 400:
+            return []
+        return [f"{A}/search?{choose_parameters(number)}", f"{A}/thing/{number}"]
+
+    reader.links = links
+    reader.judge = lambda url: new_data(url) if "/thing/" in url else SAME
+    reader.run()
+    assert len(reader.read) > 400
+    assert frontier.counts.disallowed == 0
+
+
 def test_a_probe_with_something_new_brings_back_what_was_refused(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier = open_frontier(**SETTINGS)
     urls = add(frontier, 1500)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
@@ -15,6 +16,7 @@ from rdfspider.frontier.frontier import Frontier
 from web import Answer, Web, crawl, make_page, pages_of
 
 THINGS = 60
+FACETS = "colour size material origin season gift weight price".split()
 # A crawl has read some more of a host's queue, and has asked for some, before it learns that nothing new comes.
 BOUND = 150
 MONTHS = "January February March April May June July August September October November December".split()
@@ -65,6 +67,21 @@ def show_shop(path: str) -> Answer:
     return write_page("All that we have", [*find_things(shown), *filters], data)
 
 
+def show_facets(path: str) -> Answer:
+    """Eight filters with three values each, which can be combined at will and in any order, and a plain list in pages."""
+    chosen = dict(parse_qsl(path.partition("?")[2]))
+    page = int(chosen.get("page", 0))
+    chance = random.Random(str(sorted(chosen.items())))
+    is_list = chosen.keys() <= {"page"}
+    shown = range(THINGS)[page * 10 : page * 10 + 10] if is_list else chance.sample(range(THINGS), 10)
+    kept = {} if is_list else chosen
+    offers = [{**kept, name: value} for name in FACETS if name not in kept for value in ("small", "fair", "large")]
+    filters = [f"/facets?{urlencode(offer)}" for offer in offers]
+    pages = [f"/facets?page={page + 1}"] if is_list and page * 10 + 10 < THINGS else []
+    text = f"Chosen: {' '.join(chosen)}. {' '.join(WORDS[number] for number in shown)}"
+    return write_page(text, [*find_things(shown), *pages, *filters])
+
+
 def generate_addresses(path: str) -> Answer:
     """The same page, everywhere."""
     chance = random.Random(path)
@@ -88,6 +105,7 @@ def show_list(path: str) -> Answer:
 TRAPS = {
     "calendar.test": show_calendar,
     "shop.test": show_shop,
+    "facets.test": show_facets,
     "addresses.test": generate_addresses,
     "words.test": generate_words,
     "list.test": show_list,
@@ -130,6 +148,10 @@ def test_what_is_worth_having_is_fetched(crawled: Crawled, host: str) -> None:
 )
 def test_what_has_no_end_is_left_when_it_shows_the_same_again(crawled: Crawled, host: str, segment: str) -> None:
     assert 15 < crawled.asked[host, segment] < BOUND
+
+
+def test_filters_that_multiply_end_together(crawled: Crawled) -> None:
+    assert 3 * len(FACETS) < crawled.asked["facets.test", "facets"] < 100
 
 
 def test_a_generator_of_words_ends_when_it_has_said_all_of_them(crawled: Crawled) -> None:

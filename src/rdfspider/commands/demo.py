@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 FOLDER = Path("demo-crawl")
 SHARDS = 2
 DELAY_S = 0.05
-# Everything is at one address, which may be asked as often as its hosts may. No site has so many pages, unless one counts what
-# traps make up.
+# Everything is at one address, which may be asked as often as its hosts may.
 _OTHER_SETTINGS = ["frontier.ip_delay_s=0", "frontier.duration_factor=1"]
 _HOST = ".localhost"
 _RESOLVE = f"*{_HOST}=127.0.0.1"

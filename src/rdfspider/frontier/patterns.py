@@ -28,10 +28,8 @@ TRIALS = 3
 _MAX_LOADED = 10_000
 # Pages in a row that may give nothing new; fewer where URLs are counted up and no page ever had data of its own.
 _BUDGET, _NUMBERED_BUDGET = 30, 15
-# Words of a sample that a page without new data must have of its own: one alone is often the name of a filter, or of a month.
-_NEW_WORDS = 2
-# Sets of two and more parameters that one path may have. With three to choose from there are four; where choices multiply there
-# are soon hundreds, each with a budget of its own, that all show the same.
+# Sets of two and more parameters of one path that are told apart. Three parameters have four such sets; those of filters, which
+# multiply, have hundreds, and all show the same.
 _PARAMETER_SETS = 6
 # The first probe is the tenth URL that is refused. Gaps grow, faster than any page can bring links, so that every trap ends.
 _FIRST_PROBE, _STEEP_UNTIL = 10, 1000
@@ -39,9 +37,10 @@ _FIRST_PROBE, _STEEP_UNTIL = 10, 1000
 _MEMORY_PAGES = 16
 # One page with a great deal of data says little of its neighbours.
 _MAX_PAGE_QUADS = 500
-# What was met is remembered in two maps of so many bits. When so many of the newer one are set, it becomes the older one.
-_MAP_BITS = 2048
-_MAP_MARKS = 400
+# What was met is remembered in two maps of so many bytes. When more than a fifth of the bits of the newer one are set, it becomes
+# the older one. Where sets of parameters are counted together more is remembered, as they show the same again after a long while.
+_MAP_BYTES, _LARGE_MAP_BYTES = 256, 4096
+_MARKS_A_BYTE = 8 / 5
 _MIXER = 0x9E3779B1
 
 _SEGMENTS = 4
@@ -104,6 +103,8 @@ class Pattern(Struct, array_like=True, gc=False):
     """Bits that are set in the newer map."""
     newer: bytearray = field(default_factory=bytearray)
     older: bytearray = field(default_factory=bytearray)
+    is_combined: bool = False
+    """Whether sets of parameters are counted together. Each shows the same in other words, so that data alone counts as new."""
 
     def count(self, quads: int) -> None:
         """Take a visit into the means."""
@@ -119,8 +120,8 @@ class Pattern(Struct, array_like=True, gc=False):
 
     def meet(self, judgement: Judgement) -> bool:
         """Whether a page has something new, as far as this pattern goes; it is known from now on."""
-        has_data = self._mark(judgement.data) > 0
-        has_words = self._mark(judgement.words) >= min(_NEW_WORDS, len(judgement.words) or 1)
+        has_data = self._mark(judgement.data)
+        has_words = not self.is_combined and self._mark(judgement.words)
         if judgement.duplicate in _REPEATED:
             has_data = has_words = False
         is_new = has_data or (has_words and not judgement.duplicate)
@@ -170,26 +171,26 @@ class Pattern(Struct, array_like=True, gc=False):
         self.data_news += other.data_news
         self.stale = min(self.stale, other.stale) if self.news else other.stale
         self.idle = min(self.idle, other.idle)
-        if other.newer:
+        if other.newer and self.is_combined == other.is_combined:
             mine = self.newer or bytes(len(other.newer))
             self.newer = bytearray(ours | theirs for ours, theirs in zip(mine, other.newer, strict=True))
             self.marks = sum(map(int.bit_count, self.newer))
 
-    def _mark(self, sample: tuple[int, ...]) -> int:
-        """How many of these were not met lately; from now on they were."""
-        if self.marks > _MAP_MARKS or not self.newer:
+    def _mark(self, sample: tuple[int, ...]) -> bool:
+        """Whether some of these were not met lately; from now on they were."""
+        if not self.newer or self.marks > _MARKS_A_BYTE * len(self.newer):
             self.older, self.marks = self.newer, 0
-            self.newer = bytearray(_MAP_BITS // 8)
-        newer, older, count = self.newer, self.older, 0
+            self.newer = bytearray(_LARGE_MAP_BYTES if self.is_combined else _MAP_BYTES)
+        newer, older, is_new = self.newer, self.older, False
         for value in sample:
             # Checksums of texts that are alike are alike in some of their bits.
             number = value * _MIXER >> 16
             place, bit = (number >> 3) % len(newer), 1 << (number & 7)
             if not newer[place] & bit:
-                count += not (older and older[place] & bit)
+                is_new = is_new or not (older and older[place] & bit)
                 newer[place] |= bit
                 self.marks += 1
-        return count
+        return is_new
 
 
 class HostPatterns:
@@ -255,10 +256,14 @@ class HostPatterns:
         """Count the sets of parameters of a path together, where they are many; but for those that were met often, which have
         shown what they are."""
         program = key.partition("?")[0] + "?"
-        sets = [other for other in self.by_key if "&" in other and other.startswith(program)]
-        rare = [other for other in sets if self.by_key[other].visits < _BUDGET]
+        rare = [
+            other
+            for other, pattern in self.by_key.items()
+            if "&" in other and other.startswith(program) and pattern.visits < _BUDGET
+        ]
         if len(rare) >= _PARAMETER_SETS:
             self._is_folded = True
+            self.by_key[_drop_parameters(key)] = Pattern(is_combined=True)
             self._merge(rare, _drop_parameters)
 
     def _fold(self) -> None:

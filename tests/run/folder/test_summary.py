@@ -127,13 +127,31 @@ def test_the_place_and_the_commands_to_try_next(tmp_path: Path) -> None:
         ["rdfspider", "hosts", "--dir", str(folder)],
         ["rdfspider", "why", "http://seed.test/", "--dir", str(folder)],
     ]
-    # Where pages were kept they can be read again, and where something was found there is something to ask for.
+    # Where pages were kept they can be read again.
     (folder / "shards/000/warc/shard-000-pages-00001.warc.gz").touch()
-    found = sum_beats([beat(0, finds=(Find(1.0, "http://a.test/?a=1&b='2'"),))])
-    _, extract, _, why = write_place(msgspec.structs.replace(STATUS, totals=found), folder)
+    _, extract, _, _ = write_place(STATUS, folder)
     pattern = f"{tmp_path}/my [[]first] crawl/shards/*/warc/*-pages-*.warc.gz"
     assert shlex.split(extract)[2:] == ["rdfspider", "extract", pattern, "--output", "data.nq"]
-    assert shlex.split(why)[2] == "http://a.test/?a=1&b='2'"
+
+
+@pytest.mark.parametrize(
+    ("seed", "shown"),
+    [
+        ("http://seed.test/", "http://seed.test/"),
+        ("http://seed.test/" + "a" * 200, "http://a.test/?a=1&b='2'"),
+    ],
+)
+def test_the_url_to_ask_for_fits_into_a_line(tmp_path: Path, seed: str, shown: str) -> None:
+    add_seeds(tmp_path, [seed])
+    found = sum_beats([beat(0, finds=(Find(1.0, "http://a.test/?a=1&b='2'"), Find(2.0, "http://a.test/" + "b" * 150)))])
+    *_, why = write_place(msgspec.structs.replace(STATUS, totals=found), tmp_path)
+    assert shlex.split(why)[2] == shown
+
+
+def test_a_long_url_is_better_than_none(tmp_path: Path) -> None:
+    add_seeds(tmp_path, ["http://seed.test/" + "a" * 200])
+    *_, why = write_place(STATUS, tmp_path)
+    assert shlex.split(why)[2] == "http://seed.test/" + "a" * 200
 
 
 def test_without_seeds_and_finds_there_is_nothing_to_ask_for(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from rdfspider.run.folder.status import Status, Totals, count_pages
 _COUNTS_SHOWN = 8
 _PROBLEMS_SHOWN = 5
 _NAME_CHARS = 60
+# A URL that people are to paste fits into a line.
+_URL_CHARS = 100
 # A shard beats every second; one that has not for so long is busy with something, stopped, or being started again.
 _SILENT_S = 5.0
 _PAGES = "shards/*/warc/*-pages-*.warc.gz"
@@ -229,8 +231,8 @@ def _choose_commands(status: Status, folder: Path) -> list[str]:
     where = f"--dir {shlex.quote(str(folder))}"
     has_pages = next(folder.glob(_PAGES), None) is not None
     pages = shlex.quote(f"{glob.escape(str(folder))}/{_PAGES}")
-    finds = status.totals.finds
-    url = finds[-1].url if finds else read_first_seed(folder)
+    urls = list(filter(None, (read_first_seed(folder), *(find.url for find in reversed(status.totals.finds)))))
+    url = next((url for url in urls if len(url) <= _URL_CHARS), min(urls, key=len, default=""))
     return [
         f"rdfspider extract {pages} --output data.nq" if has_pages else f"rdfspider status {where} --json",
         f"rdfspider hosts {where}",
