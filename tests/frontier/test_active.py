@@ -143,3 +143,30 @@ def test_a_clock_that_is_set_back_makes_nobody_wait_for_years(open_frontier: Ope
     assert frontier.counts.done == 1
     requests = [at for at, _, url in crawler.requests if not url.endswith("robots.txt")]
     assert requests[1] - requests[0] >= 600
+
+
+def test_a_host_that_leaves_before_its_only_page_is_recorded_comes_back_for_the_links(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier(fetch={"connections": 1}, frontier={"delay_s": 0.0})
+    frontier.add(Discovered(f"https://h{host}.org/", found_as="seed") for host in range(10))
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    unrecorded = []
+    while frontier.counts.scheduled:
+        lease = frontier.lease()
+        if lease is not None and lease.kind == "page":
+            verdict = frontier.release(lease, crawler.exchange(lease))
+            unrecorded.append((lease, verdict))
+        elif lease is not None:
+            crawler.answer(lease)
+        else:
+            # Nothing else can be asked before these are on record, as in a group that waits for the disk.
+            assert unrecorded or frontier.next_lease_in_s() is not None, "hosts were forgotten"
+            for lease, verdict in unrecorded:
+                frontier.record(lease, verdict)
+                if lease.depth < 3:
+                    frontier.add([Discovered(f"{lease.url}{lease.depth}", lease.depth + 1, via=lease.url_id)])
+            unrecorded.clear()
+            frontier.commit()
+    assert frontier.counts.done == 40

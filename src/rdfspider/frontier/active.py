@@ -125,6 +125,9 @@ class ActiveHosts:
                 self._places.put_front(host)
             else:
                 self.put_aside(host, kind, until)
+        else:
+            # What the page that was recorded last leads to is not known yet: it gives the host a place of its own.
+            self._places.remove(host)
         self._drop(host)
 
     def put_aside(self, host: Host, kind: int, until: float) -> None:
