@@ -64,8 +64,7 @@ async def watch_shard(crawl: Crawl) -> tuple[int, int]:
     running = asyncio.create_task(shard.run())
     most = 0
     while not running.done():
-        kept_bytes = shard._large_pages.waiting_bytes + shard._committer.waiting_bytes
-        most = max(most, kept_bytes + shard._fetcher._transport.flight_bytes)
+        most = max(most, shard._count_kept() + shard._fetcher._transport.flight_bytes)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(running), 0.002)
     hub.close()

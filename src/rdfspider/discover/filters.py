@@ -2,7 +2,7 @@
 by the length of a URL alone, whatever the expression; Python's own could take hours for one link.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import re2
@@ -11,6 +11,8 @@ import re2
 # that is what a character of a URL costs, in ten nanoseconds each: the worst takes 20 ms for the longest URL that is no trap.
 _MAX_BYTES = 1024 * 1024
 _MAX_STEPS = 2_000
+# What all of them may take together.
+_MAX_SET_BYTES = 64 * 1024 * 1024
 
 
 class Filters:
@@ -19,28 +21,35 @@ class Filters:
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         self.include = tuple(include)
         self.exclude = tuple(exclude)
-        # One by one: put together, they could not say which of them it was, and might be too large.
-        self._include = tuple(map(compile_pattern, self.include))
-        self._exclude = tuple(map(compile_pattern, self.exclude))
+        self._match_include = _compile_set(self.include)
+        self._match_exclude = _compile_set(self.exclude)
 
     def find_refusal(self, url: str) -> str:
         """Which filter keeps a URL out, in words; empty where none does."""
-        if self._include and not any(pattern.search(url) for pattern in self._include):
+        if self.include and not self._match_include(url):
             return "filter: no --include matches"
-        for pattern in self._exclude:
-            if pattern.search(url):
-                return f"filter: --exclude {pattern.pattern}"
+        if self.exclude and (found := self._match_exclude(url)):
+            return f"filter: --exclude {self.exclude[min(found)]}"
         return ""
+
+
+def _compile_set(patterns: Sequence[str]) -> Callable[[str], Sequence[int] | None]:
+    """Which of the expressions are somewhere in a text, by their numbers. All are looked for at once, and no place is told, which
+    takes less than half the time of looking for one."""
+    options = _make_options(_MAX_SET_BYTES)
+    found = re2.Set.SearchSet(options)
+    for pattern in patterns:
+        compile_pattern(pattern)
+        found.Add(pattern)
+    found.Compile()
+    match: Callable[[str], Sequence[int] | None] = found.Match
+    return match
 
 
 def compile_pattern(pattern: str) -> Any:
     """An expression that can be searched for; a ValueError says what is wrong with it."""
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _MAX_BYTES
-    options.never_capture = True
     try:
-        compiled = re2.compile(pattern, options)
+        compiled = re2.compile(pattern, _make_options(_MAX_BYTES))
     except re2.error as error:
         # RE2 gives bytes: its complaint, and the place where it stopped.
         reason = error.args[0] if error.args else ""
@@ -48,3 +57,11 @@ def compile_pattern(pattern: str) -> Any:
     if compiled.programsize > _MAX_STEPS:
         raise ValueError(f"it is too large, with {compiled.programsize:,} steps of {_MAX_STEPS:,} that are allowed")
     return compiled
+
+
+def _make_options(max_bytes: int) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = max_bytes
+    options.never_capture = True
+    return options

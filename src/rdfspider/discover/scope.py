@@ -60,7 +60,7 @@ class Scope:
             return "too long"
         if not self._is_inside(url):
             return f"outside the scope ({self._config.scope})"
-        return find_trap(url) or self.filters.find_refusal(url)
+        return self.filters.find_refusal(url) or find_trap(url)
 
     def _is_inside(self, url: str) -> bool:
         match self._config.scope:

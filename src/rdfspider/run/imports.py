@@ -16,7 +16,7 @@ import msgspec
 from rdfspider.archive.reader import is_archive, split_archive
 from rdfspider.config import Config
 from rdfspider.errors import RdfspiderError, UsageError
-from rdfspider.run.folder.status import Status, end_shards, read_status, sum_beats, write_status
+from rdfspider.run.folder.status import Status, end_shards, leave_to_totals, read_status, sum_beats, write_status
 from rdfspider.run.importer import ImportOrder, Report
 
 _log = logging.getLogger(__name__)
@@ -132,5 +132,5 @@ class _Import:
             run_s=run_s,
             elapsed_s=self._elapsed_s + run_s,
             totals=sum_beats(known),
-            shards=known,
+            shards=tuple(map(leave_to_totals, known)),
         )

@@ -23,7 +23,16 @@ from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.run.folder.edits import make_change
 from rdfspider.run.folder.layout import CONTROL, shard_folder, write_atomically
-from rdfspider.run.folder.status import Speed, Status, end_shards, forget_run, read_status, sum_beats, write_status
+from rdfspider.run.folder.status import (
+    Speed,
+    Status,
+    end_shards,
+    forget_run,
+    leave_to_totals,
+    read_status,
+    sum_beats,
+    write_status,
+)
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
 from rdfspider.run.peers.messages import Answer, Command, Control
 from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
@@ -300,7 +309,7 @@ class _Local:
             bytes_s=bytes_s,
             limits={name: limit for name, limit in limits.items() if limit},
             totals=totals,
-            shards=tuple(known),
+            shards=tuple(map(leave_to_totals, known)),
         )
 
     def _listen_to_signals(self) -> None:

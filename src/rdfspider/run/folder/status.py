@@ -140,6 +140,11 @@ def end_shards(status: Status) -> Status:
     )
 
 
+def leave_to_totals(beat: Beat) -> Beat:
+    """A beat without what is told of all shards together."""
+    return msgspec.structs.replace(beat, **{name: type(getattr(beat, name))() for name in _IN_TOTALS})
+
+
 def sum_beats(beats: Iterable[Beat]) -> Totals:
     """What all shards have together."""
     beats = list(beats)
