@@ -39,10 +39,11 @@ class Router:
         """By owner; what is out of scope is left out."""
         own: list[Discovered] = []
         others: dict[int, list[Discovered]] = defaultdict(list)
+        find_refusal, turned_away = self._scope.find_refusal, self._turned_away
         for link in found:
-            if link.found_as not in _UNSCOPED and (refusal := self._scope.find_refusal(link.url)):
+            if (refusal := find_refusal(link.url)) and link.found_as not in _UNSCOPED:
                 # What is in brackets differs from URL to URL.
-                self._turned_away[refusal.partition(" (")[0]] += 1
+                turned_away[refusal if refusal[-1] != ")" else refusal.partition(" (")[0]] += 1
             else:
                 owner = self._domains.shard(host_of(link.url))
                 (own if owner == self._shard else others[owner]).append(link)
