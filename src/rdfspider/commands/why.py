@@ -18,7 +18,7 @@ def why(
 ) -> None:
     """Tell why a URL was fetched or not, or what would become of it."""
     # Not at the top: it brings the frontier, of which other commands have no use.
-    from rdfspider.run.answers import write_explanation
+    from rdfspider.run.reports.answers import write_explanation
 
     found = Crawl.open(folder).why(url)
     if as_json:

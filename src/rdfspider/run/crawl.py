@@ -31,7 +31,7 @@ from rdfspider.run.peers.messages import Answer, Command
 if TYPE_CHECKING:
     from rdfspider.frontier.reader import HostEntry
     from rdfspider.run.importer import Report
-    from rdfspider.run.why import Explanation
+    from rdfspider.run.reports.why import Explanation
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
@@ -139,14 +139,14 @@ class Crawl:
 
     def why(self, url: str) -> "Explanation":
         """Why a URL was fetched or not, or what would become of it; at any time, also while the crawl runs."""
-        from rdfspider.run.why import explain_url
+        from rdfspider.run.reports.why import explain_url
 
         # Filters may have been changed since this was opened.
         return explain_url(self.folder, load_config(self.folder), url)
 
     def hosts(self, sort: str = "pages", limit: int = 20) -> "list[HostEntry]":
         """The hosts that have most pages, quads, errors, URLs in the queue or time to wait; likewise at any time."""
-        from rdfspider.run.hosts import find_hosts
+        from rdfspider.run.reports.hosts import find_hosts
 
         return find_hosts(self.folder, load_config(self.folder), sort, limit)
 

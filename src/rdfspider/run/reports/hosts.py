@@ -7,7 +7,7 @@ from pathlib import Path
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.reader import ORDERS, HostEntry
-from rdfspider.run.frontiers import Frontiers
+from rdfspider.run.reports.frontiers import Frontiers
 
 SORTS = (*ORDERS, "wait")
 """What hosts can be sorted by."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from rdfspider.frontier.facts import LedgerEntry
 from rdfspider.frontier.reader import HostEntry
 from rdfspider.records import ERRANDS, RobotsState
-from rdfspider.run.hosts import write_wait
+from rdfspider.run.reports.hosts import write_wait
 
 if TYPE_CHECKING:
-    from rdfspider.run.why import Explanation
+    from rdfspider.run.reports.why import Explanation
 
 _FAILURES = {
     "busy": "there was no room for it here",

@@ -20,7 +20,11 @@ from rdfspider.frontier.facts import LedgerEntry
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader, HostEntry
 from rdfspider.records import RobotsState
-from rdfspider.run.answers import (
+from rdfspider.run.commits import load_scope_additions
+from rdfspider.run.folder.layout import load_domains, read_seeds, shard_folder
+from rdfspider.run.folder.seeds import has_scheme, normalise_seed
+from rdfspider.run.folder.status import read_status
+from rdfspider.run.reports.answers import (
     answer_done,
     answer_failed,
     answer_refused,
@@ -28,11 +32,7 @@ from rdfspider.run.answers import (
     answer_unknown,
     write_robots,
 )
-from rdfspider.run.commits import load_scope_additions
-from rdfspider.run.folder.layout import load_domains, read_seeds, shard_folder
-from rdfspider.run.folder.seeds import has_scheme, normalise_seed
-from rdfspider.run.folder.status import read_status
-from rdfspider.run.frontiers import Frontiers
+from rdfspider.run.reports.frontiers import Frontiers
 from rdfspider.run.rules import PRODUCT
 from rdfspider.urls import host_of
 

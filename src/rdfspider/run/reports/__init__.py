@@ -1,0 +1,1 @@
+"""What a crawl can be asked at any time, from its files alone."""
