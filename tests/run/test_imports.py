@@ -161,3 +161,16 @@ def test_what_is_no_archive_is_said_before_anything_is_made(
     assert complaint in told
     assert told.count("\n") == 1
     assert not (tmp_path / "crawl").exists()
+
+
+def test_a_full_disk_ends_an_import_and_says_so(tmp_path: Path) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", make_pages(10))
+    command = [sys.executable, "-m", "rdfspider", "import", str(archive), "--dir", str(tmp_path / "crawl")]
+    environment = os.environ | {"RDFSPIDER_RUN_MIN_FREE_BYTES": "900TB"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "make room and run the same command again" in done.stderr
+    assert done.stderr.endswith("rdfspider: the import has ended early; what was imported is kept\n")
+    assert "Traceback" not in done.stderr
+    assert import_archives(tmp_path / "crawl", archive) == 0
+    assert sum(read_responses(tmp_path / "crawl").values()) == 10

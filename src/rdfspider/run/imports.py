@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 # A page that a native library dies of is taken by a helper in the next life of its shard; more deaths than pages of that kind
 # that anybody has seen in one archive mean something else.
 _MAX_LIVES = 20
+_USAGE_ERROR = 2
 _LINE_BYTES = 16 * 1024 * 1024
 
 _REASONS = {int(signal.SIGINT): "interrupted", int(signal.SIGTERM): "terminated"}
@@ -70,26 +71,35 @@ class _Import:
         self._reports: dict[int, Report] = {}
         self._processes: set[asyncio.subprocess.Process] = set()
         self._signal = 0
+        self._error = ""
+
+    @property
+    def _is_over(self) -> bool:
+        return bool(self._signal or self._error)
 
     async def run(self) -> tuple[Status, list[Report]]:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop, number)
         await asyncio.gather(*(self._keep_alive(number) for number in range(self._config.crawl.shards)))
-        reason = _REASONS.get(self._signal, "finished")
-        status = end_shards(self._make_status("stopped" if self._signal else "ended", reason))
+        reason = self._error or _REASONS.get(self._signal, "finished")
+        status = end_shards(self._make_status("stopped" if self._is_over else "ended", reason))
         write_status(self._folder, status)
+        if self._error:
+            raise RdfspiderError(self._error)
         return status, [self._reports[number] for number in sorted(self._reports)]
 
     async def _keep_alive(self, number: int) -> None:
         for _ in range(_MAX_LIVES):
             code = await self._run_process(number)
-            if self._signal or (code == 0 and self._reports[number].is_done):
+            report = self._reports.get(number)
+            if self._is_over or (code == 0 and report is not None and report.is_done):
                 return
-            if code == 2:
-                raise RdfspiderError("the import has ended early; what was imported is kept")
+            if code == _USAGE_ERROR:
+                self._end_with("the import has ended early; what was imported is kept")
+                return
             _log.warning("the import of shard %d has ended with code %d; it goes on", number, code)
-        raise RdfspiderError(f"the import of shard {number} has failed {_MAX_LIVES} times")
+        self._end_with(f"the import of shard {number} has failed {_MAX_LIVES} times")
 
     async def _run_process(self, number: int) -> int:
         process = await asyncio.create_subprocess_exec(
@@ -116,6 +126,14 @@ class _Import:
     def _stop(self, number: int) -> None:
         """What is not durable is imported by the next run of the same command."""
         self._signal = self._signal or number
+        self._kill_all()
+
+    def _end_with(self, error: str) -> None:
+        """One shard cannot go on, so that nobody can: half of the pages would be missing."""
+        self._error = self._error or error
+        self._kill_all()
+
+    def _kill_all(self) -> None:
         for process in self._processes:
             with suppress(ProcessLookupError):
                 process.kill()
