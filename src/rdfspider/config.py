@@ -151,9 +151,11 @@ class CrawlConfig:
     """How far to go from the seeds and from what they redirect to: host, domain (the registrable one: most sites have several
     hosts), prefix (below the seed's folder) or any (the whole web)."""
     include: tuple[str, ...] = ()
-    """Regular expressions; a URL must match one of them, somewhere. None takes all. Seeds are taken anyway."""
+    """Regular expressions; a URL must match one of them, somewhere. None takes all. Seeds are taken anyway, and so are sitemaps,
+    contexts and ontologies."""
     exclude: tuple[str, ...] = ()
-    """Regular expressions; a URL that matches one of them, somewhere, is left out. Seeds and what they redirect to are not."""
+    """Regular expressions; a URL that matches one of them, somewhere, is left out, sitemaps, contexts and ontologies too. Seeds
+    and what they redirect to are not."""
     depth: int = 0
     """Links to follow from a seed."""
     pages: int = 0

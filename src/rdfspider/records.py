@@ -304,6 +304,8 @@ class Extraction:
     problems: tuple[Problem, ...] = ()
     wanted: tuple[str, ...] = ()
     """URLs of documents that the page refers to and that were not at hand: JSON-LD contexts."""
+    is_sitemap: bool = False
+    """Whether it is a list of addresses for crawlers, an empty one too."""
 
     @property
     def quads(self) -> list[Quad]:

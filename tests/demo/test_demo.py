@@ -57,7 +57,8 @@ class Demo:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("demo") / "crawl"
     # What an earlier demo has left gives way.
-    Crawl.create(folder, ["http://www.localhost:8585/"], shards=1, resolve=["*.localhost=127.0.0.1"])
+    start = "http://www.localhost:8585/"
+    Crawl.create(folder, [start], shards=1, contact=start, resolve=["*.localhost=127.0.0.1"])
     done = subprocess.run(
         [*COMMAND, "--dir", str(folder)], env=ENVIRONMENT, capture_output=True, text=True, timeout=240, check=False
     )
@@ -102,7 +103,7 @@ def test_traps_hold_nobody(demo: Demo) -> None:
     assert demo.count_pages(r"/(archive/)+") < 12
     filtered = [url for url in demo.asked if re.search(r"/products\?(?!page)", url)]
     assert len(filtered) < 100
-    assert "disallowed, 0 to fetch\n" in demo.errors, "they end by themselves, without a budget of pages"
+    assert ", 0 to fetch\n" in demo.errors, "they end by themselves, without a budget of pages"
 
 
 def test_there_are_about_500_pages(demo: Demo) -> None:
@@ -189,6 +190,30 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys: pytest
     assert run_command(["demo", "--dir", str(tmp_path)]) == 2
     assert "is not a crawl" in capsys.readouterr().err
     assert (tmp_path / "letter.txt").exists()
+
+
+@pytest.mark.parametrize("seeds", [(), ("http://myapp.localhost:3000/",), ("http://www.localhost:3000/",)])
+def test_a_crawl_of_ones_own_is_left_alone(
+    seeds: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mine"
+    resolve = ["*.localhost=127.0.0.1"]
+    if seeds:
+        Crawl.create(folder, seeds, shards=1, contact="me@example.org", resolve=resolve)
+    else:
+        Crawl.create_for_import(folder, shards=1)
+    assert run_command(["demo", "--dir", str(folder)]) == 2
+    assert "not of the demo; name another folder by --dir" in capsys.readouterr().err
+    assert (folder / "crawl.toml").exists()
+
+
+def test_a_port_that_is_taken_costs_no_earlier_demo(tmp_path: Path) -> None:
+    start = "http://www.localhost:8585/"
+    folder = tmp_path / "demo"
+    Crawl.create(folder, [start], shards=1, contact=start, resolve=["*.localhost=127.0.0.1"])
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert run_command(["demo", "--dir", str(folder), "--port", str(taken.getsockname()[1])]) == 2
+    assert (folder / "crawl.toml").exists()
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

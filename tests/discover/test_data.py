@@ -18,7 +18,11 @@ def line(predicate: str, obj: str) -> str:
     [
         (line(SEE, "<http://a.org/é?x=1#y>"), ["http://a.org/é?x=1#y"]),
         (line("http://purl.org/rss/1.0/link", '"http://a.org/x"'), ["http://a.org/x"]),
-        (line("http://schema.org/url", '"http://a.org/"^^<http://x.org/t>'), []),
+        (line("http://schema.org/url", '"http://a.org/"^^<http://x.org/t>'), ["http://a.org/"]),
+        (line("http://schema.org/url", '"http://a.org/"@en-GB'), ["http://a.org/"]),
+        (line("http://schema.org/url", '"\\n http://a.org/x \\t"@en'), ["http://a.org/x"]),
+        (line("http://schema.org/url", '"http://a.org/ and more"@en'), []),
+        (line("http://schema.org/url", '"http://a.org/\\"x"'), []),
         (line("http://schema.org/url", '"see http://a.org/"'), []),
         (line(SEE, "<urn:x>"), []),
         (line(SEE, "_:b1"), []),

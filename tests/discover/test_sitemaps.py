@@ -6,7 +6,7 @@ from rdfspider.config import CrawlConfig
 from rdfspider.discover.finder import Finder
 from rdfspider.discover.sitemaps import MAX_FILES, MAX_NAMED
 from rdfspider.domains import Domains
-from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link, Page
+from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link, Page, Robots
 
 DOMAINS = Domains(b"org\n", 1)
 PAGE = Lease("page", "a.org", 1, "https://a.org/x", url_id=7, depth=3, found_as="link")
@@ -96,3 +96,28 @@ def test_a_list_that_a_page_links_to_is_one_too() -> None:
         Discovered("https://a.org/more.xml", 1, "sitemap", 7),
         Discovered("https://a.org/1", 1, "listed", 7),
     ]
+
+
+def test_parameters_that_track_are_dropped() -> None:
+    links = listed("https://a.org/1?utm_source=map&x=1", "https://a.org/1?x=1", "https://a.org/2?utm_source=map")
+    for config in (REVISITING, CrawlConfig(ways=("sitemaps",), depth=3)):
+        found = find(make_finder(config=config), make_lease(), *links)
+        assert [link.url for link in found] == ["https://a.org/1?x=1", "https://a.org/2"]
+
+
+def test_a_list_may_be_kept_elsewhere() -> None:
+    finder = make_finder()
+    far = [Link(f"https://{number}.cdn{number}.org/s.xml", "sitemap") for number in range(MAX_FILES + 10)]
+    found = find(finder, make_lease(depth=0), *far, Link("https://cdn.org/page", "listed"))
+    assert found[0] == Discovered("https://0.cdn0.org/s.xml", 1, "sitemap", 9, ("https://a.org/s.xml",))
+    # No list sends us to hosts without end, nor does one that was itself named from elsewhere.
+    assert len(found) == MAX_FILES
+    vouched = make_lease("https://c.org/s.xml", depth=1, chain=("https://a.org/s.xml",))
+    assert find(make_finder(), vouched, far[0]) == []
+
+
+def test_a_list_that_asks_not_to_be_followed_is_not() -> None:
+    capture = Capture(Page("https://a.org/s.xml", b""), 200, "OK", "1.1", (), (), "127.0.0.1", NOW, 0.0, 0)
+    extraction = Extraction("https://a.org/s.xml", "application/xml", links=tuple(listed("https://a.org/1")))
+    asked = Judgement(robots=Robots(nofollow=True))
+    assert make_finder().find(make_lease(), capture, extraction, asked) == []

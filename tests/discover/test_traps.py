@@ -1,5 +1,6 @@
 """Addresses without end, by their structure."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -30,6 +31,20 @@ FAR = datetime.now(UTC).year + traps.YEARS_AHEAD + 1
         (f"/plan?view=1&startDate={FAR}0501", f"trap: calendar (the year {FAR})"),
         (f"/cal?year={FAR}&month=1", f"trap: calendar (the year {FAR})"),
         ("/kalender/1845/05", "trap: calendar (the year 1845)"),
+        ("/calendar/3024/05", "trap: calendar (the year 3024)"),
+        ("/calendar/0999/05", "trap: calendar (the year 999)"),
+        ("/events/9999-05-01", "trap: calendar (the year 9999)"),
+        (f"/calendar/{FAR}", f"trap: calendar (the year {FAR})"),
+        (f"/Calendar/{FAR}/", f"trap: calendar (the year {FAR})"),
+        (f"/calendar?m=5&y={FAR}", f"trap: calendar (the year {FAR})"),
+        (f"/calendar?month=05-{FAR}", f"trap: calendar (the year {FAR})"),
+        (f"/calendar?month=5%2F{FAR}", f"trap: calendar (the year {FAR})"),
+        (f"/kal?date=01.05.{FAR}", f"trap: calendar (the year {FAR})"),
+        (f"/calendar/{FAR}-W05", f"trap: calendar (the year {FAR})"),
+        (f"/calendar/may-{FAR}", f"trap: calendar (the year {FAR})"),
+        (f"/events/{FAR}/may", f"trap: calendar (the year {FAR})"),
+        ("/list?year=1848&month=5", "trap: calendar (the year 1848)"),
+        ("/?a=1;a=2;a=3", "trap: repeated parameter (a)"),
     ],
 )
 def test_each_rule(path: str, trap: str) -> None:
@@ -58,9 +73,31 @@ def test_each_rule(path: str, trap: str) -> None:
         "/events/4711/",
         "/calendar/4711",
         f"/in-the-year-{FAR}",
+        "/events/1848-revolution",
+        "/events/march-1848-revolution",
+        "/events/4711-10-years-of-tea",
+        "/events/4711/2",
+        "/calendar/1848",
+        "/works?year=1848",
+        f"/events/tea-in-{FAR}",
+        "/events?date=1700000000",
+        "/calendar/event-12345",
+        "/calendar?id=2345",
+        "/list?ids=1;2;3;4;5;6;7;8;9;10;11;12;13;14",
         "/item?id=5000",
         "/item?id=%3F3F3F3F",
     ],
 )
 def test_what_is_honest_passes(path: str) -> None:
     assert find_trap(SITE + path) == ""
+
+
+@pytest.mark.parametrize(
+    "part", ["/cal", "calendar", "1", "1/1/", "2099", "-2099-0", "may-", "date", "year", "%2f", ";a"]
+)
+def test_no_url_takes_long(part: str) -> None:
+    urls = [f"{SITE}/calendar?date={part * (1900 // len(part))}{end}" for end in range(50)]
+    started = time.thread_time()
+    for url in urls:
+        find_trap(url)
+    assert time.thread_time() - started < 0.05

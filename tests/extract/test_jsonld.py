@@ -187,6 +187,14 @@ def test_contexts_that_are_not_at_hand_are_named() -> None:
     assert found.wanted[:3] == ("http://example.org/dir/ctx", "http://other.example/", "http://0.example/")
     assert len(found.wanted) == 8
     assert rdfspider.extract(plain(name="y"), "http://example.org/", "application/ld+json").wanted == ()
+    # All of one list are told of at once, also behind one that is at hand and refers to another.
+    documents = {"http://known.example/": b'{"@context": "http://inner.example/"}'}
+    names = ["http://1.example/", "http://known.example/", {"p": "http://v/p"}, ["http://2.example/"]]
+    found = rdfspider.extract(
+        json.dumps({"@context": names, "p": "x"}), URL, "application/ld+json", documents=documents.get
+    )
+    assert found.wanted == ("http://1.example/", "http://inner.example/", "http://2.example/")
+    assert [problem.code for problem in found.problems] == ["context-unknown"]
 
 
 def test_terms_without_a_context_mean_nothing() -> None:

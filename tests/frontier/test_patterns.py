@@ -54,15 +54,25 @@ def test_what_was_met_before_is_not_new() -> None:
     assert (pattern.news, pattern.data_news, pattern.idle) == (3, 2, 0)
 
 
-@pytest.mark.parametrize("kind", ["exact", "canonical", "soft-404"])
-def test_repeated_pages_have_nothing_new(kind: str) -> None:
-    assert not Pattern().meet(Judgement(data=ONCE, words=TWICE, duplicate=kind))
-
-
-def test_a_similar_page_counts_by_its_data() -> None:
+def test_a_site_that_repeats_itself_has_nothing_new() -> None:
     pattern = Pattern()
-    assert pattern.meet(Judgement(data=ONCE, words=TWICE, duplicate="near"))
-    assert not pattern.meet(Judgement(data=ONCE, words=(88,), duplicate="near"))
+    assert not pattern.meet(Judgement(data=ONCE, words=TWICE, duplicate="exact"), repeats_itself=True)
+    assert (pattern.news, pattern.data_news, pattern.idle) == (0, 0, 1)
+
+
+def test_what_repeats_another_site_counts_like_any_page() -> None:
+    pattern = Pattern()
+    assert pattern.meet(Judgement(data=ONCE, duplicate="exact"))
+    assert pattern.meet(Judgement(data=ONCE, words=TWICE, duplicate="exact"))
+    assert not pattern.meet(Judgement(data=ONCE, words=TWICE, duplicate="exact"))
+
+
+@pytest.mark.parametrize("kind", ["near", "canonical", "soft-404"])
+def test_a_page_counts_by_its_data_whatever_it_is_taken_for(kind: str) -> None:
+    pattern = Pattern()
+    assert pattern.meet(Judgement(data=ONCE, words=TWICE, duplicate=kind))
+    assert not pattern.meet(Judgement(data=ONCE, words=(88,), duplicate=kind))
+    assert pattern.data_news == 1
 
 
 def test_products_without_end_are_always_new() -> None:

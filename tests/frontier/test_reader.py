@@ -144,7 +144,10 @@ def test_hosts_that_are_not_asked_tell_why(open_frontier: OpenFrontier, clock: H
     frontier.commit()
     with read(tmp_path, clock) as reader:
         found_hosts = {host.host: host for _, host in reader.find_top_hosts("pages", 10)}
-        waits = [host.host for _, host in reader.find_top_hosts("wait", 2)]
+        top = reader.find_top_hosts("wait", 10)
+        waits = [host.host for _, host in top[:2]]
+    assert [wait_s for wait_s, _ in top] == [host.wait_s for _, host in top], "what is shown is not what sorts"
+    assert found_hosts["none.test"].failed == 1
     reasons = {name: (host.status, host.reason) for name, host in found_hosts.items()}
     assert reasons == {
         "spent.test": ("over budget", "over budget: it has all the pages that it may have"),

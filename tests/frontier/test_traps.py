@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from zlib import crc32
 
+import pytest
+from msgspec.structs import replace
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 from tests.frontier.test_model import check_tables
 
@@ -70,7 +72,7 @@ def test_a_pattern_without_news_is_refused_without_a_request(open_frontier: Open
     assert last is not None
     assert (last.state, last.reason, last.status) == ("disallowed", "trap", 0)
     assert last.rule == "pattern /calendar/0 gave nothing new in 21 pages"
-    assert frontier.counts.disallowed == 400 - 22
+    assert frontier.counts.disallowed == frontier.counts.trapped == 400 - 22
     assert frontier.counts.scheduled == 0
     check_tables(frontier)
 
@@ -109,6 +111,30 @@ def test_pages_with_new_data_are_never_refused(open_frontier: OpenFrontier, cloc
     reader.judge = new_data
     reader.run()
     assert len(reader.read) == 300
+
+
+def test_a_site_that_repeats_itself_ends(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(**SETTINGS)
+    add(frontier, 200, "/session/{}/page")
+    reader = Reader(frontier, clock)
+    # They are more than a pattern remembers, and the first of each was elsewhere on the site.
+    reader.judge = lambda url: replace(new_data(url), duplicate="exact", original="https://www.a.org:8443/page")
+    reader.run()
+    assert 15 <= len(reader.read) < 60
+
+
+@pytest.mark.parametrize(
+    ("kind", "original"), [("exact", "https://b.org/page"), ("canonical", A + "/"), ("near", A + "/")]
+)
+def test_what_repeats_another_site_or_only_says_so_is_not_refused_for_it(
+    open_frontier: OpenFrontier, clock: HandClock, kind: str, original: str
+) -> None:
+    frontier = open_frontier(**SETTINGS)
+    urls = add(frontier, 200)
+    reader = Reader(frontier, clock)
+    reader.judge = lambda url: replace(new_data(url), duplicate=kind, original=original)
+    reader.run()
+    assert sorted(reader.read) == sorted(urls)
 
 
 def test_pages_that_nobody_judged_are_never_refused(open_frontier: OpenFrontier, clock: HandClock) -> None:
@@ -208,7 +234,7 @@ def test_coming_back_survives_a_kill(open_frontier: OpenFrontier, clock: HandClo
     again = Reader(frontier, clock)
     again.judge = new_data
     again.run()
-    assert frontier.counts.disallowed == 0
+    assert frontier.counts.disallowed == frontier.counts.trapped == 0
     assert sorted({*reader.read, *again.read}) == sorted(urls)
     assert not frontier._traps.restoring
     check_tables(frontier)

@@ -117,14 +117,46 @@ def test_a_page_in_the_place_of_a_sitemap_is_a_page(tmp_path: Path) -> None:
     site.add("http://b.a.test/", PLAIN)
     site.add("http://a.test/all-pages", make_page("http://a.test/all-pages", ["/1"]))
     site.add("http://a.test/1", PLAIN)
-    # A server that has a page for everything.
-    site.add("http://b.a.test/sitemap.xml", make_page("http://b.a.test/sitemap.xml", ["/trap"]))
+    # Nobody promised one here, and there is a page; and a server that apologizes for everything.
+    site.add("http://b.a.test/", make_page("http://b.a.test/", ["http://c.a.test/"]))
+    site.add("http://b.a.test/sitemap.xml", make_page("http://b.a.test/sitemap.xml", ["/2"]))
+    site.add("http://b.a.test/2", PLAIN)
+    site.add("http://c.a.test/", PLAIN)
+    apology = b"<title>404 Not Found</title><h1>Page not found</h1><a href='/trap'>home</a>"
+    site.add("http://c.a.test/sitemap.xml", Answer(body=apology))
     web = find(tmp_path / "crawl", site, ways="sitemaps")
-    assert sorted(paths_of(web)) == ["/", "/", "/1", "/all-pages", "/sitemap.xml"]
+    assert sorted(paths_of(web)) == ["/", "/", "/", "/1", "/2", "/all-pages", "/sitemap.xml", "/sitemap.xml"]
     found = outcomes_of(tmp_path / "crawl")
-    assert found["http://a.test/all-pages"].get("reason") == "fetched"
-    assert found["http://b.a.test/sitemap.xml"].get("reason") == "no-sitemap"
-    assert not found["http://b.a.test/sitemap.xml"].get("quads")
+    for url in ("http://a.test/all-pages", "http://b.a.test/sitemap.xml"):
+        assert found[url].get("reason") == "fetched"
+        assert found[url].get("quads")
+    assert found["http://c.a.test/sitemap.xml"].get("reason") == "no-sitemap"
+    assert not found["http://c.a.test/sitemap.xml"].get("quads")
+
+
+def test_sitemaps_are_asked_for_whatever_the_first_page_is_and_count_as_no_pages(tmp_path: Path) -> None:
+    """The first page is of a type that is not read; one list is empty, one is found by a link, one asks not to be followed."""
+    site = Site()
+    site.robots["a.test"] = Answer(
+        body=b"Sitemap: /empty.xml\nSitemap: /index.xml\nSitemap: /shy.xml", content_type=TEXT
+    )
+    site.add("http://a.test/", Answer(body=b"%PDF-1.7", content_type="application/pdf"))
+    site.add("http://a.test/empty.xml", Answer(body=make_sitemap(), content_type=XML))
+    # Kept elsewhere, it lists pages of who lists it.
+    index = make_sitemap("http://cdn.test/pages.xml", kind="sitemap")
+    site.add("http://a.test/index.xml", Answer(body=index, content_type=XML))
+    pages = make_sitemap("http://a.test/1?utm_source=map", "http://stranger.test/no")
+    site.add("http://cdn.test/pages.xml", Answer(body=pages, content_type=XML))
+    shy = Answer(body=make_sitemap("http://a.test/no"), content_type=XML, headers={"X-Robots-Tag": "nofollow"})
+    site.add("http://a.test/shy.xml", shy)
+    site.add("http://a.test/1", make_page("http://a.test/1", ["/linked.xml"]))
+    site.add("http://a.test/linked.xml", Answer(body=make_sitemap(), content_type=XML))
+    web = find(tmp_path / "crawl", site, ways="sitemaps")
+    lists = {f"/{name}.xml" for name in ("empty", "index", "shy", "pages", "linked")}
+    assert set(paths_of(web)) == {"/", "/1", *lists}
+    found = outcomes_of(tmp_path / "crawl")
+    assert {url.partition("test")[2] for url in found if found[url].get("reason") == "sitemap"} == lists
+    assert totals_of(tmp_path / "crawl")["pages"] == 2
 
 
 def test_endless_and_hostile_sitemaps_end(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from web import (
 EVERYWHERE = {"*.test": "127.0.0.1"}
 SHARDS = 2
 FLAGS = ["--scope", "any", "--shards", SHARDS]
+# With small groups, slow enough that a crawl learns from its pages before it has asked for all of them.
+LEARNING = {"frontier_delay_s": 0.02, "frontier_ip_delay_s": 0, "run_group_pages": 4}
 WORDS = ["".join(random.Random(n).choices("abcdefghijklmnopqrstuvwxyz", k=6)) for n in range(2000)]
 
 
@@ -173,6 +175,44 @@ def test_a_mirror_in_another_shard_is_noticed(tmp_path: Path) -> None:
         crawl(folder, *seeds, *FLAGS, "--delay", 0.02, *web.resolve(EVERYWHERE))
     hosts = map(json.loads, command(folder, "hosts", "--json").splitlines())
     assert {host["host"]: host["reason"] for host in hosts} == {first: "", second: f"mirror of {first}"}
+
+
+def test_a_site_that_names_its_home_page_everywhere_loses_no_page(tmp_path: Path) -> None:
+    (host,) = hosts_of(0, 1)
+    paths = [f"/product/{number}" for number in range(55)]
+    head = '<link rel="canonical" href="/">'
+    site = Site()
+    for path in ("/", *paths):
+        site.add(f"http://{host}{path}", make_page(f"http://{host}{path}", paths if path == "/" else (), head=head))
+    with Web(site) as web:
+        crawl(tmp_path / "crawl", f"http://{host}/", *FLAGS, *web.resolve(EVERYWHERE), **LEARNING)
+    found = duplicates_of(tmp_path / "crawl")
+    assert found == {f"http://{host}/": ("", "")} | {
+        f"http://{host}{path}": ("canonical", f"http://{host}/") for path in paths
+    }
+
+
+def test_a_mirror_that_is_added_later_is_fetched_and_a_site_that_repeats_itself_ends(tmp_path: Path) -> None:
+    (first,), (second,) = hosts_of(0, 1), hosts_of(1, 1)
+    paths = [f"/product/{number}" for number in range(55)]
+    copies = [f"/s/{number}{path}" for number, path in enumerate(paths)]
+    site = Site()
+    for host in (first, second):
+        for path in ("/", *paths):
+            site.add(f"http://{host}{path}", make_page(f"http://any.test{path}", paths if path == "/" else ()))
+    site.add(f"http://{first}/copies", make_page(f"http://{first}/copies", copies))
+    for path, copy in zip(paths, copies, strict=True):
+        site.add(f"http://{first}{copy}", make_page(f"http://any.test{path}"))
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        for seeds in ([f"http://{first}/"], [f"http://{second}/", f"http://{first}/copies"]):
+            crawl(folder, *seeds, *FLAGS, *web.resolve(EVERYWHERE), **LEARNING)
+    asked = [exchange.url for exchange in pages_of(web.log)]
+    found = duplicates_of(folder)
+    for path in paths:
+        assert asked.count(f"http://{second}{path}") == 1
+        assert found[f"http://{second}{path}"] == ("exact", f"http://{first}{path}")
+    assert 15 <= len([url for url in asked if "/s/" in url]) < len(copies) - 5
 
 
 def test_a_shard_that_is_killed_costs_no_page_and_copies_are_found_again(tmp_path: Path) -> None:

@@ -299,7 +299,8 @@ def test_shards_are_heard_of_every_second(tmp_path: Path) -> None:
             assert crawling.wait_until(have_beaten)
     for times in heard.values():
         gaps_s = [later - earlier for earlier, later in pairwise(times)]
-        assert 0.9 <= median(gaps_s) <= 2, "a busy machine may be late"
+        # They also beat when they become idle.
+        assert 0.3 <= median(gaps_s) <= 2, "a busy machine may be late"
         # The first was there before we looked.
         assert median(seen - beat for beat, seen in list(times.items())[1:]) < 2, (
             "the status is as fresh as the heartbeat"

@@ -30,12 +30,14 @@ def extraction(*relations: str) -> Extraction:
 @pytest.mark.parametrize(
     ("found_as", "url", "verdict", "relations", "is_inside", "reason"),
     [
-        ("link", URL, FETCHED, ["listed"], True, "fetched"),
+        ("link", URL, FETCHED, [""], True, "fetched"),
         ("sitemap", URL, FETCHED, ["listed"], True, "sitemap"),
         ("sitemap", URL, FETCHED, ["", "item"], False, "sitemap"),
         ("sitemap", URL, FETCHED, [""], True, "fetched"),
         ("sitemap", URL, FETCHED, [""], False, "no-sitemap"),
-        ("sitemap", "https://a.org/sitemap.xml", FETCHED, [""], True, "no-sitemap"),
+        ("sitemap", "https://a.org/sitemap.xml", FETCHED, [""], True, "fetched"),
+        ("sitemap", "https://a.org/sitemap.xml", FETCHED, [""], False, "no-sitemap"),
+        ("sitemap", "https://a.org/sitemap.xml", FETCHED, [], True, "no-sitemap"),
         ("sitemap", "https://a.org/sitemap.xml", Verdict("done", "status-404", 404), None, True, "no-sitemap"),
         ("sitemap", "https://a.org/sitemap.xml", Verdict("failed", "status-500", 500), None, True, "no-sitemap"),
         ("sitemap", "https://a.org/sitemap.xml", Verdict("retry", "status-500", 500), None, True, "status-500"),
@@ -53,6 +55,21 @@ def test_outcomes_are_called_by_what_they_were_for(
     named = name_errand(make_lease(found_as, url), verdict, read, is_inside=is_inside)
     assert named.reason == reason
     assert named.is_page == (reason == "fetched")
+
+
+def test_an_apology_in_the_place_of_a_sitemap_is_no_page() -> None:
+    lease = make_lease("sitemap", "https://a.org/sitemap.xml")
+    apology = Extraction(lease.url, "text/html", title="404 Not Found", links=(Link("https://a.org/"),))
+    assert name_errand(lease, FETCHED, apology, is_inside=True).reason == "no-sitemap"
+    # Where somebody promised one, it is for the judge of pages to say what it is.
+    assert name_errand(make_lease("sitemap"), FETCHED, apology, is_inside=True).reason == "fetched"
+
+
+@pytest.mark.parametrize("found_as", ["link", "seed", "sitemap", "context"])
+def test_a_sitemap_is_one_however_it_was_found_and_whatever_it_lists(found_as: str) -> None:
+    empty = Extraction(URL, "application/xml", is_sitemap=True)
+    for is_inside in (True, False):
+        assert name_errand(make_lease(found_as), FETCHED, empty, is_inside=is_inside).reason == "sitemap"
 
 
 def test_nothing_is_kept_of_what_is_no_sitemap() -> None:
@@ -79,10 +96,10 @@ def test_what_is_a_context(body: bytes, is_one: bool, is_alone: bool) -> None:
 class Waiting:
     """Pages of a shard that name contexts; `scheduled` is what was asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, attempts: int = 0) -> None:
         self.documents = KeptDocuments(folder / "documents")
         self.scheduled: list[Discovered] = []
-        self.contexts = Contexts(self.documents, self.scheduled.extend)
+        self.contexts = Contexts(self.documents, self.scheduled.extend, attempts=attempts)
 
     async def read(self, page: Page) -> Extraction:
         wanted = [url for url in (URL, OTHER) if self.documents(url) is None]
@@ -139,6 +156,36 @@ def test_nobody_waits_for_long_nor_do_many(tmp_path: Path, monkeypatch: pytest.M
         assert sum(task.done() for task in tasks) == 3
         assert await asyncio.gather(*tasks) == ["without 2"] * 5
         assert await asyncio.wait_for(waiting.complete(), 0.1) == "without 2"
+
+    asyncio.run(scenario())
+
+
+def test_a_page_is_fetched_again_for_a_context_that_comes_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(errands, "WAIT_S", 0.02)
+        waiting = Waiting(tmp_path, attempts=2)
+        assert await waiting.complete() is None
+        for url in (URL, OTHER):
+            waiting.documents.keep(url, BODY)
+        assert await waiting.complete() == "without 0"
+
+    asyncio.run(scenario())
+
+
+def test_pages_are_not_fetched_again_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(errands, "WAIT_S", 0.05)
+        waiting = Waiting(tmp_path, attempts=2)
+        assert [await waiting.complete() for _ in range(3)] == [None, None, "without 2"]
+        # From now on nobody waits for these, and no page is sent back.
+        monkeypatch.setattr(errands, "WAIT_S", 30)
+        assert await asyncio.wait_for(waiting.complete(), 1) == "without 2"
+        assert len(waiting.scheduled) == 2
+        # What cannot wait because too many do comes again too, and so does not lose its data.
+        monkeypatch.setattr(errands, "MAX_WAITING", 0)
+        (tmp_path / "other").mkdir()
+        full = Waiting(tmp_path / "other", attempts=1)
+        assert [await full.complete() for _ in range(2)] == [None, "without 2"]
 
     asyncio.run(scenario())
 

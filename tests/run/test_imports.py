@@ -97,6 +97,23 @@ def test_what_was_imported_is_not_imported_again_and_newer_captures_are(tmp_path
     assert (totals.known, totals.done) == (10, 10)
 
 
+def test_every_capture_is_counted_as_imported_or_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = {"https://a.example/": make_page("A")}
+    archive = write_warc(tmp_path / "a.warc.gz", page, date="2024-01-01T10:00:00Z")
+    write_warc(archive, page, date="2024-01-02T10:00:00Z")
+    folder = tmp_path / "crawl"
+    assert import_archives(folder, archive) == 0
+    told = capsys.readouterr().err
+    assert "imported    1 page in" in told
+    assert "passed over 1 page that was there, as new or newer\n" in told
+    found = Crawl.open(folder).why("https://a.example/")
+    assert found.answer == f"imported: {found.quads} quads, captured 2024-01-02"
+    assert (found.found_as, found.depth) == ("import", None)
+    assert found.quads > 0
+
+
 def test_a_page_that_asks_not_to_be_indexed_leaves_neither_data_nor_body(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     headers = (*HTML, ("X-Robots-Tag", "noindex"))
@@ -174,3 +191,14 @@ def test_a_full_disk_ends_an_import_and_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert import_archives(tmp_path / "crawl", archive) == 0
     assert sum(read_responses(tmp_path / "crawl").values()) == 10
+
+
+def test_files_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
+    (tmp_path / "queue.py").write_text("raise SystemExit(3)")
+    archive = write_warc(tmp_path / "a.warc.gz", make_pages(5))
+    script = Path(sys.executable).with_name("rdfspider")
+    done = subprocess.run(
+        [script, "import", archive, "--dir", "crawl"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert sum(read_responses(tmp_path / "crawl").values()) == 5

@@ -47,6 +47,8 @@ def make_wishes() -> Site:
         "/copy?sort=1": '<link rel="canonical" href="/original">',
         "/stranger": '<link rel="canonical" href="http://b.test/elsewhere">',
         "/self": '<link rel="canonical" href="/self">',
+        "/session?b=1": '<link rel="canonical" href="/session?PHPSESSID=7&amp;b=1">',
+        "/copy?sort=2": '<link rel="canonical" href="/original?utm_source=x">',
     }
     for path, head in canonical.items():
         site.add(f"http://a.test{path}", make_page(f"http://a.test{path}", head=head))
@@ -154,7 +156,7 @@ def test_links_are_followed_unless_the_page_or_they_ask_otherwise(result: Result
 
 def test_a_canonical_address_on_the_site_is_followed_and_the_data_kept(result: Result) -> None:
     assert "/original" in result.asked
-    for page in ("copy?sort=1", "data"):
+    for page in ("copy?sort=1", "copy?sort=2", "data"):
         outcome = result.outcomes[page]
         assert (outcome.get("duplicate"), outcome.get("duplicate-of")) == ("canonical", "http://a.test/original")
         assert page in result.bodies
@@ -171,6 +173,10 @@ def test_a_canonical_address_elsewhere_is_on_record_alone(result: Result) -> Non
 def test_links_lose_what_only_tracks(result: Result) -> None:
     assert {"/utm?b=2&a=1", "/s"} <= result.asked
     assert not {path for path in result.asked if "utm_source" in path or "sid" in path.lower()}
+
+
+def test_a_canonical_address_loses_what_only_tracks_before_it_is_compared(result: Result) -> None:
+    assert result.outcomes["session?b=1"].get("duplicate") == ""
 
 
 def test_a_page_that_no_longer_says_noindex_is_read_in_full(tmp_path: Path) -> None:

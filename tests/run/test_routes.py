@@ -1,5 +1,7 @@
 """Who owns what was found."""
 
+import random
+import time
 from collections import Counter
 
 from rdfspider.config import CrawlConfig
@@ -14,8 +16,8 @@ DOMAINS = Domains(bundled_suffix_list(), 2)
 SEED = "https://www.example.org/shop/tea.html"
 
 
-def make_scope(scope: str = "domain") -> Scope:
-    made = Scope(CrawlConfig(scope=scope), DOMAINS)
+def make_scope(scope: str = "domain", **settings: tuple[str, ...]) -> Scope:
+    made = Scope(CrawlConfig(scope=scope, **settings), DOMAINS)  # type: ignore[arg-type]
     made.extend(SEED)
     return made
 
@@ -50,3 +52,34 @@ def test_what_is_turned_away_is_counted_by_its_rule() -> None:
     assert router.find_refusal("link", traps[0])
     assert not router.find_refusal("seed", traps[0])
     assert not router.find_refusal("context", outside[0])
+
+
+def test_an_exclude_holds_for_all_but_seeds_and_an_include_for_pages() -> None:
+    turned_away: Counter[str] = Counter()
+    router = Router(make_scope(include=("/shop/",), exclude=("/private/",)), DOMAINS, 0, turned_away)
+    private, public = "https://elsewhere.example/private/x", "https://elsewhere.example/x"
+    for found_as in ("sitemap", "ontology", "context"):
+        assert router.find_refusal(found_as, private) == "filter: --exclude /private/"
+        assert not router.find_refusal(found_as, public)
+    assert not router.find_refusal("seed", private)
+    ways = ("seed", "sitemap", "ontology", "context")
+    own, others = router.route(Discovered(url, found_as=way) for url in (private, public) for way in ways)
+    kept = {(link.found_as, link.url) for link in [*own, *(link for links in others.values() for link in links)]}
+    # Pages wait for a context, and are told when its turn comes.
+    assert kept == {*((way, public) for way in ways), ("seed", private), ("context", private)}
+    assert turned_away == {"filter: --exclude /private/": 2}
+
+
+def test_a_page_of_links_that_are_slow_to_judge_has_its_time() -> None:
+    """Filters that a person cannot give, so that each URL takes milliseconds."""
+    scope = make_scope("any", exclude=tuple(f"[{letter}x].{{200}}c$" for letter in "abcd"))
+    turned_away: Counter[str] = Counter()
+    router = Router(scope, DOMAINS, 0, turned_away)
+    chance = random.Random(0)
+    links = [Discovered(f"https://www.example.org/{''.join(chance.choices('axyz', k=1900))}") for _ in range(500)]
+    seed = Discovered(SEED, found_as="seed")
+    started = time.thread_time()
+    own, others = router.route([*links, seed])
+    assert time.thread_time() - started < 2
+    assert turned_away["too slow to judge"] > 0
+    assert own[-1:] == [seed] or others[1][-1] == seed

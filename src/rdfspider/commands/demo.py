@@ -1,5 +1,6 @@
 """`rdfspider demo`: a small web of our own is served on this machine, crawled, and what was found is told."""
 
+import re
 import shutil
 import threading
 from collections import defaultdict
@@ -11,6 +12,7 @@ import typer
 from rdfspider.commands.crawl import crawl
 from rdfspider.errors import UsageError
 from rdfspider.run.folder.layout import check_folder, is_in_use, read_seeds
+from rdfspider.run.folder.settings import load_config
 
 if TYPE_CHECKING:
     from rdfspider.demo.server import DemoServer
@@ -22,6 +24,7 @@ DELAY_S = 0.05
 _OTHER_SETTINGS = ["frontier.ip_delay_s=0", "frontier.duration_factor=1"]
 _HOST = ".localhost"
 _RESOLVE = f"*{_HOST}=127.0.0.1"
+_START = re.compile(r"http://www\.localhost:\d+/")
 
 
 def demo(
@@ -55,11 +58,13 @@ def demo(
     from rdfspider.demo.server import DemoServer
 
     if not serve_only:
-        _clear_folder(folder)
+        _check_folder(folder)
     with DemoServer(port or 0) as server:
         if serve_only:
             _serve(server)
             return
+        # Not before everything else is known to work.
+        shutil.rmtree(folder, ignore_errors=True)
         typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
         code = _crawl(server, folder)
     if not code:
@@ -118,13 +123,16 @@ def _serve(server: "DemoServer") -> None:
         return
 
 
-def _clear_folder(folder: Path) -> None:
-    """Remove the crawl of an earlier demo; UsageError where something else is there."""
+def _check_folder(folder: Path) -> None:
+    """UsageError where something is in the folder that no earlier demo has made."""
     if not check_folder(folder):
+        if folder.is_dir() and any(folder.iterdir()):
+            raise UsageError(f"{folder} is not a crawl of the demo; name another folder by --dir")
         return
-    strangers = [seed for seed in read_seeds(folder) if not seed.split("/")[2].partition(":")[0].endswith(_HOST)]
-    if strangers:
-        raise UsageError(f"{folder} is a crawl of {strangers[0]}, not of the demo; name another folder by --dir")
     if is_in_use(folder):
         raise UsageError(f"{folder} is in use by another demo; name another folder by --dir")
-    shutil.rmtree(folder)
+    # A demo starts from one page of its own, which is its contact, too.
+    seeds, contact = read_seeds(folder), load_config(folder).fetch.contact
+    if seeds != [contact] or not _START.fullmatch(contact):
+        whose = f"a crawl of {seeds[0]}" if seeds else "a crawl without seeds"
+        raise UsageError(f"{folder} is {whose}, not of the demo; name another folder by --dir")

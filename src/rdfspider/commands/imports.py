@@ -41,7 +41,7 @@ def import_archives(
     """Take the pages of WARC files, such as Common Crawl's, into a crawl, as if it had fetched them.
 
     Nothing is fetched, and links are kept but not followed. What was cut off goes on where it was when the same command is run
-    again; pages that the crawl has already, as new or newer, are passed over.
+    again; pages that the crawl has already, as new or newer, are passed over, and so are answers other than 2xx.
     """
     given = {"crawl.shards": shards, "archive.keep": archive}
     flags = {"crawl.shards": "--shards", "archive.keep": "--archive"}
@@ -79,11 +79,12 @@ def write_import(status: Status, reports: Sequence[Report]) -> list[str]:
     pages = sum(report.imported for report in reports)
     known = sum(report.known for report in reports)
     speed = pages / max(status.run_s, 0.001)
-    lines = [f"imported    {pages:,} pages in {status.run_s:.1f} s ({speed:.0f} pages/s)"]
+    lines = [f"imported    {_count_pages(pages)} in {status.run_s:.1f} s ({speed:.0f} pages/s)"]
     if known:
-        lines.append(f"passed over {known:,} pages that were there, as new or newer")
+        was = "was" if known == 1 else "were"
+        lines.append(f"passed over {_count_pages(known)} that {was} there, as new or newer")
     totals = status.totals
-    lines.append(f"in all      {totals.pages:,} pages, {totals.structured:,} with data, {totals.quads:,} quads")
+    lines.append(f"in all      {_count_pages(totals.pages)}, {totals.structured:,} with data, {totals.quads:,} quads")
     # Every shard reads all files, and so finds all damage.
     worst = max(reports, key=lambda report: report.damage_count, default=None)
     if worst:
@@ -91,3 +92,7 @@ def write_import(status: Status, reports: Sequence[Report]) -> list[str]:
         if worst.damage_count > _DAMAGES_SHOWN:
             lines.append(f"… and {worst.damage_count - _DAMAGES_SHOWN:,} more records that could not be read")
     return lines
+
+
+def _count_pages(number: int) -> str:
+    return f"{number:,} page{'' if number == 1 else 's'}"

@@ -1,6 +1,7 @@
 """Links inside the data: N-Quads in, the addresses out that certain predicates point to, or that a query finds.
 
-Which predicates is `crawl.data_links`. Objects are IRIs, or texts that are nothing but an address: feeds write their links so.
+Which predicates is `crawl.data_links`. Objects are IRIs, or texts that are nothing but an address: feeds and many
+pages write their links so.
 """
 
 import re
@@ -14,8 +15,10 @@ MAX_QUERY_CHARS = 10_000
 # Parsers of SPARQL follow nesting on their stack.
 _MAX_QUERY_DEPTH = 100
 
-# An object, up to the blank after it, that is an IRI of the web or a text that is nothing but an address.
-_ADDRESS = re.compile(r'[<"](https?://[^>"\\]+)[>"]\Z')
+# An object that is an IRI of the web, or a text that is nothing but an address, whatever its language or datatype.
+_ADDRESS = re.compile(
+    r'<(https?://[^>\\]+)> |"(?:\\[tnr]|\s)*+(https?://[^"\\\s]+)(?:\\[tnr]|\s)*+"(?:@[\w-]++|\^\^<[^>]*+>)? '
+)
 _QUERY = re.compile(r"\s*+(?:SELECT|PREFIX|BASE)\b", re.IGNORECASE)
 # What may hold any word in a query and means none: addresses, texts, comments and variables.
 _OPAQUE = re.compile(
@@ -41,8 +44,9 @@ class DataLinks:
             # The last line ends, too.
             lines.pop()
             for line in lines:
-                if line.split(" ", 2)[1] in predicates and (address := _ADDRESS.match(line.split(" ", 3)[2])):
-                    found[address[1]] = None
+                _, predicate, rest = line.split(" ", 2)
+                if predicate in predicates and (address := _ADDRESS.match(rest)):
+                    found[address[1] or address[2]] = None
                     if len(found) >= MAX_DATA_LINKS:
                         return list(found)
         return list(found)

@@ -1,18 +1,39 @@
 """Filters of the user's: a URL enters, the filter that keeps it out leaves. They are regular expressions of RE2, which takes time
-by the length of a URL alone, whatever the expression; Python's own could take hours for one link.
+by the length of a URL and of the expression; Python's own could take hours for one link.
+
+RE2 is quick where it meets what it has met before. A few expressions, such as `[ab].{200}c$`, make it begin anew at each
+character of a URL that was made for that, and take a thousand times as long; these are refused when a person gives them.
 """
 
-from collections.abc import Callable, Sequence
+import math
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import re2
 
-# What one expression may take in memory, and the length of its program. Where it is made so that RE2 has to take it step by step,
-# that is what a character of a URL costs, in ten nanoseconds each: the worst takes 20 ms for the longest URL that is no trap.
+# What one expression may take in memory, and all of them together.
 _MAX_BYTES = 1024 * 1024
-_MAX_STEPS = 2_000
-# What all of them may take together.
 _MAX_SET_BYTES = 64 * 1024 * 1024
+# How many expressions there may be, and the length of their programs together: each step costs some three nanoseconds for each
+# character of the worst URL.
+MAX_PATTERNS = 100
+MAX_STEPS = 2_000
+# What the longest URL that is no trap may take: a page of 10,000 such links has its turn in two seconds.
+_MAX_URL_S = 0.0002
+# All together may take more: it needs a URL that was made for most of them, and a page's links have their limit.
+_MAX_ALL_S = 0.001
+_URL_CHARS = 2_000
+# Texts of each kind that are tried. The quickest counts: the first has RE2 set itself up, and the machine may be busy.
+_TRIALS = 5
+_MAX_CHOICES = 8
+_MAX_BEGINNINGS = 4
+_USUAL_PARTS = ("-", "/", "1", "a")
+_LETTER = "[A-Za-z0-9/?&=%_-]"
+# Texts to look for, as most filters are: they cannot be slow.
+_is_plain = re.compile(r"\^?(?:[\w/=&%:,;~-]|\\[./?-])*\$?", re.ASCII).fullmatch
 
 
 class Filters:
@@ -28,16 +49,51 @@ class Filters:
         """Which filter keeps a URL out, in words; empty where none does."""
         if self.include and not self._match_include(url):
             return "filter: no --include matches"
+        return self.find_exclusion(url)
+
+    def find_exclusion(self, url: str) -> str:
+        """Which `--exclude` keeps a URL out, in words; empty where none does."""
         if self.exclude and (found := self._match_exclude(url)):
             return f"filter: --exclude {self.exclude[min(found)]}"
         return ""
 
 
+def find_fault(patterns: Sequence[str]) -> tuple[str, str] | None:
+    """The first of the expressions that cannot be taken, beside those before it, and what is wrong with it."""
+    if len(patterns) > MAX_PATTERNS:
+        return patterns[MAX_PATTERNS], f"it is one of {len(patterns):,}, and {MAX_PATTERNS} are allowed"
+    steps = 0
+    for pattern in patterns:
+        try:
+            steps += compile_pattern(pattern).programsize
+        except ValueError as error:
+            return pattern, str(error)
+        if steps > MAX_STEPS:
+            return pattern, f"it is too large: all have {steps:,} steps up to here, of {MAX_STEPS:,} that are allowed"
+        if not _is_plain(pattern) and (took := _find_excess([pattern], _MAX_URL_S)):
+            return pattern, f"it is too slow, with {took} for a long URL; `.*` is quicker than `.{{20}}`"
+    if len(patterns) > 1 and (took := _find_excess(patterns, _MAX_ALL_S)):
+        return patterns[-1], f"all together are too slow, with {took} for a long URL"
+    return None
+
+
+def compile_pattern(pattern: str) -> Any:
+    """An expression that can be searched for; a ValueError says what is wrong with it."""
+    try:
+        compiled = re2.compile(pattern.encode("utf-8", "replace"), _make_options(_MAX_BYTES))
+    except re2.error as error:
+        # RE2 gives bytes: its complaint, and the place where it stopped.
+        reason = error.args[0] if error.args else ""
+        raise ValueError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from error
+    if compiled.programsize > MAX_STEPS:
+        raise ValueError(f"it is too large, with {compiled.programsize:,} steps of {MAX_STEPS:,} that are allowed")
+    return compiled
+
+
 def _compile_set(patterns: Sequence[str]) -> Callable[[str], Sequence[int] | None]:
     """Which of the expressions are somewhere in a text, by their numbers. All are looked for at once, and no place is told, which
     takes less than half the time of looking for one."""
-    options = _make_options(_MAX_SET_BYTES)
-    found = re2.Set.SearchSet(options)
+    found = re2.Set.SearchSet(_make_options(_MAX_SET_BYTES))
     for pattern in patterns:
         compile_pattern(pattern)
         found.Add(pattern)
@@ -46,22 +102,60 @@ def _compile_set(patterns: Sequence[str]) -> Callable[[str], Sequence[int] | Non
     return match
 
 
-def compile_pattern(pattern: str) -> Any:
-    """An expression that can be searched for; a ValueError says what is wrong with it."""
-    try:
-        compiled = re2.compile(pattern, _make_options(_MAX_BYTES))
-    except re2.error as error:
-        # RE2 gives bytes: its complaint, and the place where it stopped.
-        reason = error.args[0] if error.args else ""
-        raise ValueError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from error
-    if compiled.programsize > _MAX_STEPS:
-        raise ValueError(f"it is too large, with {compiled.programsize:,} steps of {_MAX_STEPS:,} that are allowed")
-    return compiled
-
-
 def _make_options(max_bytes: int) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = max_bytes
     options.never_capture = True
+    # URLs in normal form are ASCII; what `.` needs for all of Unicode is eight times as long.
+    options.encoding = re2.Options.Encoding.LATIN1
     return options
+
+
+def _find_excess(patterns: Sequence[str], max_s: float) -> str:
+    """What a long URL takes that was made to be slow, in words; empty where it is not too long."""
+    match = _compile_set(patterns)
+    for texts in _make_slow_texts(patterns):
+        least_s = min(_time_until(max_s, match, texts))
+        if least_s > max_s:
+            return f"{least_s * 1e6:,.0f} µs of {max_s * 1e6:,.0f}"
+    return ""
+
+
+def _time_until(max_s: float, match: Callable[[str], object], texts: Iterator[str]) -> Iterator[float]:
+    """How long each of the texts takes, until one is quick enough."""
+    took_s = math.inf
+    while took_s > max_s and (text := next(texts, "")):
+        started = time.thread_time()
+        match(text)
+        took_s = time.thread_time() - started
+        yield took_s
+
+
+def _make_slow_texts(patterns: Sequence[str]) -> Iterator[Iterator[str]]:
+    """Long URLs, some of each kind, of what the expressions themselves consist of, in no order: that is where RE2 meets most of
+    what is new to it."""
+    chance = random.Random(0)
+    # Without counts, such as {20}, and classes, such as \w.
+    plain = re.sub(r"\{[\d,]*\}|\\[A-Za-z]", " ", " ".join(patterns))
+    choices = re.findall(r"\[[^\]]+\]|\([^()]+\)", plain)[:_MAX_CHOICES]
+    first_choices = re.sub(r"\((?:\?:)?([^()|]*)\|[^()]*\)", r"\1", plain)
+    beginnings = {"https://example.org/"}
+    for pattern in patterns:
+        # What an expression wants at the beginning of the URL, as far as it is plain text.
+        if found := re.match(r"\^((?:[A-Za-z0-9:/_-]|\\[./-])+)", pattern):
+            beginnings.add(found[1].replace("\\", ""))
+    kinds = {
+        tuple(sorted(set(re.findall(form, part))))
+        for part in (plain, first_choices, *choices)
+        for form in (_LETTER, _LETTER + "+")
+    }
+    kinds.add(_USUAL_PARTS)
+    for beginning in sorted(beginnings)[:_MAX_BEGINNINGS]:
+        for parts in sorted(kinds - {()}):
+            for mixture in (parts, (*parts, *("~",) * 3 * len(parts))):
+                yield (_make_text(beginning, mixture, chance) for _ in range(_TRIALS))
+
+
+def _make_text(beginning: str, parts: Sequence[str], chance: random.Random) -> str:
+    return (beginning + "".join(chance.choices(parts, k=_URL_CHARS)))[:_URL_CHARS]

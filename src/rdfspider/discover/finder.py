@@ -6,6 +6,8 @@ names. Where a URL is found in several ways, the first of the special ones count
 
 from collections.abc import Callable, Iterable, Sequence
 
+from msgspec.structs import replace
+
 from rdfspider.config import CrawlConfig
 from rdfspider.discover.data import DataLinks, find_query
 from rdfspider.discover.headers import read_link_headers
@@ -55,16 +57,12 @@ class Finder:
         queried: Iterable[str] = (),
     ) -> list[Discovered]:
         """What a page leads to; no links where it asks that, or where it is deep enough. `queried` is what the query found."""
-        way = WAYS.get(lease.found_as) or WAYS["link"]
-        if not (way.is_followed or self._is_inside(lease.url)):
+        if not self._is_followed(lease):
             return []
         links = extraction.links
         if links and (links[0].relation in LISTS or (lease.found_as == "sitemap" and is_list(links))):
-            return self._find_listed(lease, capture, links)
-        found: list[Discovered] = []
-        # A sitemap knows no depth, so it is of no use where that is limited.
-        if self._reads_sitemaps and not self._max_depth:
-            found += self._sitemaps.find_of_origin(lease)
+            return self._find_listed(lease, capture, links) if not judgement.robots.nofollow else []
+        found = self.find_sitemaps(lease)
         if self._ontologies is not None:
             namespaces = self._ontologies.find(extraction.statements.values())
             found += [Discovered(url, lease.depth, "ontology", lease.url_id) for url in namespaces]
@@ -78,6 +76,16 @@ class Finder:
                 for url, name in ways.items()
             ]
         return found
+
+    def find_sitemaps(self, lease: Lease) -> list[Discovered]:
+        """The sitemaps of an origin whose first page this is, whatever that holds."""
+        # A sitemap knows no depth, so it is of no use where that is limited.
+        is_wanted = self._reads_sitemaps and not self._max_depth and self._is_followed(lease)
+        return self._sitemaps.find_of_origin(lease) if is_wanted else []
+
+    def _is_followed(self, lease: Lease) -> bool:
+        way = WAYS.get(lease.found_as) or WAYS["link"]
+        return way.is_followed or self._is_inside(lease.url)
 
     def _find_links(
         self, lease: Lease, capture: Capture, extraction: Extraction, queried: Iterable[str]
@@ -126,10 +134,13 @@ class Finder:
         if not self._reads_sitemaps:
             return []
         if not self._max_depth:
-            listed = self._sitemaps.follow(lease, capture, links)
-            return list({link.url: link for link in listed}.values())
+            found: dict[str, Discovered] = {}
+            for link in self._sitemaps.follow(lease, capture, links):
+                url = self._drop(link.url)
+                found[url] = link if url == link.url else replace(link, url=url)
+            return list(found.values())
         depth = lease.depth + 1
-        urls = dict.fromkeys(link.target for link in links) if depth <= self._max_depth else ()
+        urls = dict.fromkeys(self._drop(link.target) for link in links) if depth <= self._max_depth else ()
         return [Discovered(url, depth, "listed", lease.url_id) for url in urls]
 
     def _domain_of(self, url: str) -> str:

@@ -11,7 +11,7 @@ from xxhash import xxh3_64_digest
 
 from rdfspider.config import CrawlConfig
 from rdfspider.discover.filters import Filters
-from rdfspider.discover.traps import find_trap
+from rdfspider.discover.traps import MAX_CHARS, find_trap
 from rdfspider.domains import Domains
 from rdfspider.urls import MAX_URL_CHARS, host_of
 
@@ -60,6 +60,9 @@ class Scope:
             return "too long"
         if not self._is_inside(url):
             return f"outside the scope ({self._config.scope})"
+        if len(url) > MAX_CHARS:
+            # Filters take time by the length.
+            return find_trap(url)
         return self.filters.find_refusal(url) or find_trap(url)
 
     def _is_inside(self, url: str) -> bool:

@@ -1,7 +1,7 @@
 """Where sitemaps are, and what they lead to: a page's origin in, its sitemaps out; a sitemap in, what it lists out.
 
-A sitemap speaks for its own registrable domain, and for that of whoever sent us to it: a robots.txt that names it, or a sitemap
-that is redirected to it. Lists of lists are followed two deep, and a domain may have so many files.
+A sitemap speaks for its own registrable domain, and for that of whoever sent us to it: a robots.txt or a sitemap that
+names it, or one that is redirected to it. Lists of lists are followed two deep, and a domain may have so many files.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -82,18 +82,24 @@ class Sitemaps:
             if authority not in allowed:
                 allowed[authority] = self._domain_of(url) in spoken_for
             if not allowed[authority]:
+                is_file = link.relation == "sitemap" and level <= MAX_NESTING and len(spoken_for) == 1
+                is_file = is_file and len(host_of(url)) <= MAX_HOST_CHARS
+                # It may be kept elsewhere, and who lists it has to be remembered with it. It counts for both domains, so that no
+                # list can send us to hosts without end.
+                if is_file and self._may_have(url, lease.url) and self._may_have(url, url):
+                    yield Discovered(url, level, "sitemap", lease.url_id, (*lease.chain, lease.url))
                 continue
             if link.relation != "sitemap":
                 # A date to come is no date: such a page would be fetched again with every visit of the list.
                 modified = link.modified if self._keeps_dates and link.modified <= capture.started else 0.0
                 rank = max(link.rank - (link.modified > fresh_from), -1)
                 yield Discovered(url, 1, "listed", lease.url_id, rank=rank, modified=modified)
-            elif level <= MAX_NESTING and self._may_have(url):
+            elif level <= MAX_NESTING and self._may_have(url, url):
                 yield Discovered(url, level, "sitemap", lease.url_id, lease.chain)
 
-    def _may_have(self, url: str) -> bool:
-        """Whether a domain may have this sitemap besides those that it has."""
-        domain = self._domain_of(url)
+    def _may_have(self, url: str, owner: str) -> bool:
+        """Whether the domain of a URL may have this sitemap besides those that it has."""
+        domain = self._domain_of(owner)
         files = self._files.get(domain)
         if files is None:
             files = self._files[domain] = set()

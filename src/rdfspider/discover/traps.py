@@ -29,16 +29,34 @@ YEARS_AHEAD = 3
 
 # Slashes of a URL of four segments, which the rules on repetition need at least.
 _SOME_SLASHES = 6
+# Where a date is at the latest: what is longer is no calendar's, and takes time.
+_MAX_CALENDAR_CHARS = 500
 _NESTED = re.compile(r"%(?:25)*3F")
 _CALENDAR = re.compile(
     r"calend|kalender|agenda|/cal[/?.]|/events?\b|termine|veranstaltung|schedule|tribe|[?&](?:[^=&]*(?:date|month|year|day|week)|cal)="
 )
-# Four digits that may be a year, but none of the usual ones.
-_UNUSUAL_YEAR = re.compile(r"[/=](?!19[7-9]|20[0-2])[12]\d{3}").search
-# A year with a month, and perhaps a day, or a parameter that is called a year.
-_DATE = re.compile(
-    r"[/=](\d{4})(?:[-/_.](?:0?[1-9]|1[0-2])(?!\d)|(?:0[1-9]|1[0-2])(?:\d\d)?(?!\d))|year=(\d{4})(?!\d)", re.ASCII
+_MONTH_NAME = (
+    r"(?:jan(?:uary?)?|feb(?:ruary?)?|mar(?:ch)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?"
+    r"|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
 )
+# Where a number or a date ends: a title may follow on an event's number, as in `/events/4711-10-years`.
+_END = r"(?![0-9a-z]|[-_.+][a-z])"
+# A year beside a month or a week, as far as it is there; years of other thousands only where the month has two digits.
+_DATE = re.compile(
+    rf"(?<![0-9a-z%])(?:([12]\d{{3}})[-/_.+](?:0?[1-9]|1[0-2]){_END}"
+    rf"|(\d{{4}})[-/_.+](?:0[1-9]|1[0-2]){_END}"
+    rf"|([12]\d{{3}})(?:0[1-9]|1[0-2])(?:\d\d)?(?!\d)"
+    rf"|([12]\d{{3}})-?w[0-5]\d{_END}"
+    rf"|(\d{{4}})[-/_.+]{_MONTH_NAME}{_END}"
+    rf"|(?:{_MONTH_NAME}[-/_.+]|(?:0?[1-9]|1[0-2])[-_.]|(?<==)(?:\d\d?/)?\d\d?/)(\d{{4}}){_END})",
+    re.ASCII,
+)
+# A parameter that is called a year, beside which a month may be another.
+_YEAR = re.compile(r"(?:year|jahr|[?&;]y)=(\d{4})(?!\d)", re.ASCII)
+_MONTH = re.compile(r"(?:month|monat|[?&;]m)=")
+# A year alone may be the number of an event, but in what is called a calendar there are few of these.
+_NAMED_CALENDAR = re.compile(r"(?:calendar|kalender|agenda|/cal)\b")
+_LONE_YEAR = re.compile(r"/(2[01]\d\d)(?![^/?])", re.ASCII)
 
 
 def find_trap(url: str) -> str:
@@ -49,10 +67,7 @@ def find_trap(url: str) -> str:
         return found
     if "?" in url and (found := _find_in_query(url)):
         return found
-    # A search for four plain texts takes a third of the time of one for an expression, and most URLs have none of them.
-    if ("/2" in url or "=2" in url or "/1" in url or "=1" in url) and _UNUSUAL_YEAR(url):
-        return _find_calendar(url)
-    return ""
+    return _find_calendar(url)
 
 
 def _find_in_path(url: str) -> str:
@@ -77,6 +92,12 @@ def _find_in_path(url: str) -> str:
 
 def _find_in_query(url: str) -> str:
     others = url.count("&")
+    if not others and ";" in url:
+        # Some sites separate parameters so; in others a value is a list.
+        address, _, query = url.partition("?")
+        parameters = [part for part in query.split(";") if "=" in part]
+        url = f"{address}?{'&'.join(parameters)}"
+        others = len(parameters) - 1
     if others >= MAX_PARAMETERS:
         return f"trap: parameters ({others + 1} of them)"
     if others >= MAX_SAME_PARAMETERS:
@@ -94,11 +115,29 @@ def _find_in_query(url: str) -> str:
 
 def _find_calendar(url: str) -> str:
     """A year far away, where the rest of the URL looks like a calendar; elsewhere it may be a number, or history."""
-    text = url.lower()
-    dates = _DATE.findall(text)
-    if not dates or not _CALENDAR.search(text):
+    text = url[:_MAX_CALENDAR_CHARS].lower()
+    # A search for a plain text takes a tenth of the time of one for an expression, and most URLs have none of these.
+    is_likely = (
+        "alend" in text
+        or "/cal" in text
+        or "agenda" in text
+        or "/event" in text
+        or "termine" in text
+        or "veranstaltung" in text
+        or "schedule" in text
+        or "tribe" in text
+        or ("?" in text and ("date" in text or "month" in text or "year" in text or "day=" in text or "week=" in text))
+        or "cal=" in text
+    )
+    if not is_likely or not _CALENDAR.search(text):
         return ""
+    text = text.replace("%2f", "/")
     last_year = datetime.now(UTC).year + YEARS_AHEAD
-    years = (int(date[0] or date[1]) for date in dates)
+    years = [int("".join(date)) for date in _DATE.findall(text)]
+    # What is sorted by years alone may be history.
+    has_month = _MONTH.search(text) is not None
+    years += [year for year in map(int, _YEAR.findall(text)) if has_month or year >= FIRST_YEAR]
+    if _NAMED_CALENDAR.search(text):
+        years += map(int, _LONE_YEAR.findall(text))
     far = next((year for year in years if not FIRST_YEAR <= year <= last_year), None)
     return "" if far is None else f"trap: calendar (the year {far})"

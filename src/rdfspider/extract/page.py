@@ -65,7 +65,7 @@ def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extract
         elif content.kind == "xml":
             reading.read_xml()
         elif content.kind == "sitemap":
-            found = replace(found, links=read_sitemap(content, reading.start("sitemap")))
+            found = replace(found, links=read_sitemap(content, reading.start("sitemap")), is_sitemap=True)
         elif content.kind == "text":
             found = replace(found, text=content.text)
     except Exception as error:

@@ -35,6 +35,10 @@ class Counts(Struct):
     failed: int = 0
     disallowed: int = 0
     """URLs that robots.txt, a filter or a trap kept from being fetched."""
+    filtered: int = 0
+    """Of these, those that a filter, the scope or the form of a trap was against."""
+    trapped: int = 0
+    """Of these, those whose pattern gave nothing new."""
     pages: int = 0
     """Committed answers of 2xx, every visit counted."""
     structured: int = 0
@@ -55,6 +59,12 @@ class Counts(Struct):
     """Of the scheduled ones, those of hosts and domains that have all the pages they may have: nor do these."""
     future_visits: int = 0
     """Done URLs that are to be visited again."""
+
+    def count_refused(self, reason: str, number: int = 1) -> None:
+        """Take a URL into the counts that is not asked for, by the reason on record; or, with -1, out of them."""
+        self.disallowed += number
+        self.filtered += number * (reason == "filtered")
+        self.trapped += number * (reason == "trap")
 
     @property
     def pending(self) -> int:

@@ -357,6 +357,7 @@ class Frontier:
         )
         self._traps = Traps(
             store,
+            domains,
             self._patterns,
             ratings,
             self._ledger,

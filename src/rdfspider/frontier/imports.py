@@ -57,7 +57,8 @@ class Imports:
             return
         counts = self._counts
         counts.failed -= row.state == FAILED
-        counts.disallowed -= row.state == DISALLOWED
+        if row.state == DISALLOWED:
+            counts.count_refused(row.reason, -1)
         counts.done += row.state != DONE
         row.state, row.quads, row.decided = DONE, quads, self._clock.now()
         row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, "", verdict.rule

@@ -116,7 +116,7 @@ class Outcomes:
             counts.done += 1
         elif slot.is_refused:
             row.state = DISALLOWED
-            counts.disallowed += 1
+            counts.count_refused(row.reason)
         else:
             row.state = FAILED
             counts.failed += 1

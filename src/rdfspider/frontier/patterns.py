@@ -52,8 +52,8 @@ _NUMBER = re.compile(r"[0-9][0-9.:_T+-]*")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _VALUES = re.compile(r"=[^&]*")
 _DEEPER, _REST = "**", "…"
-# What repeats another page gives nothing, whatever it holds. One that is only similar may still have data of its own.
-_REPEATED = frozenset({"exact", "canonical", "soft-404"})
+# Ways to repeat a page by its own word or by its words: such a page may still have data of its own.
+_UNSURE = frozenset({"near", "canonical", "soft-404"})
 
 
 def find_pattern(url: str) -> str:
@@ -118,13 +118,14 @@ class Pattern(Struct, array_like=True, gc=False):
         """Take what the last page leads to into the promise."""
         self.promise += (mean - self.promise) / min(max(self.visits, 1), _MEMORY_PAGES)
 
-    def meet(self, judgement: Judgement) -> bool:
-        """Whether a page has something new, as far as this pattern goes; it is known from now on."""
+    def meet(self, judgement: Judgement, repeats_itself: bool = False) -> bool:
+        """Whether a page has something new, as far as this pattern goes; it is known from now on. A site that repeats itself,
+        byte by byte, has nothing new, however long ago it was; else data count, whatever the page is taken for."""
         has_data = self._mark(judgement.data)
         has_words = not self.is_combined and self._mark(judgement.words)
-        if judgement.duplicate in _REPEATED:
+        if repeats_itself:
             has_data = has_words = False
-        is_new = has_data or (has_words and not judgement.duplicate)
+        is_new = has_data or (has_words and judgement.duplicate not in _UNSURE)
         self.news += is_new
         self.data_news += has_data
         self.stale = 0 if is_new else self.stale + 1

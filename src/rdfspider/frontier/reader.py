@@ -58,7 +58,7 @@ class HostEntry(Struct, frozen=True):
     """Of these, those with structured data."""
     quads: int
     failed: int
-    """Exchanges that gave no answer or an error of the server."""
+    """Exchanges that gave no answer or an error of the server; that there is no such name is one."""
     queued: int
     """URLs to be fetched."""
     wait_s: float
@@ -69,10 +69,15 @@ class HostEntry(Struct, frozen=True):
     """given up, over budget, no address, or empty."""
 
 
+def _count_errors(record: HostRecord) -> int:
+    is_missing = record.addresses is not None and record.addresses.failure == "nxdomain"
+    return record.failed + is_missing
+
+
 ORDERS: dict[str, Callable[[HostRecord], float]] = {
     "pages": lambda record: record.pages,
     "quads": lambda record: record.quads,
-    "errors": lambda record: record.failed,
+    "errors": _count_errors,
     "queue": lambda record: sum(record.queued.values()),
 }
 """What hosts can be sorted by, besides their wait, which takes a clock."""
@@ -170,8 +175,12 @@ class FrontierReader:
     def find_top_hosts(self, order: str, limit: int) -> list[tuple[float, HostEntry]]:
         """The hosts that have most of something (`ORDERS`, or wait), and how much; at most so many, the first one first.
         However many there are, only these are in memory."""
-        measure = ORDERS.get(order, self._left_s)
-        measured = ((measure(record), -number, record) for number, record in self._iterate_hosts())
+        hosts = self._iterate_hosts()
+        measure = ORDERS.get(order)
+        if measure is None:
+            measured = ((self._describe(number, record).wait_s, -number, record) for number, record in hosts)
+        else:
+            measured = ((measure(record), -number, record) for number, record in hosts)
         top = heapq.nlargest(limit, measured, key=lambda entry: entry[:2])
         return [(amount, self._describe(-number, record)) for amount, number, record in top]
 
@@ -228,7 +237,7 @@ class FrontierReader:
             record.pages,
             record.structured,
             record.quads,
-            record.failed,
+            _count_errors(record),
             sum(record.queued.values()),
             round(wait_s, 3),
             reason,

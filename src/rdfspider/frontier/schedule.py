@@ -81,7 +81,8 @@ class Schedule:
         counts = self._counts
         counts.done -= row.state == DONE
         counts.failed -= row.state == FAILED
-        counts.disallowed -= row.state == DISALLOWED
+        if row.state == DISALLOWED:
+            counts.count_refused(row.reason, -1)
         counts.future_visits -= row.next_visit > 0
         row.state, row.turn = SCHEDULED, row.turn + 1
         row.attempts = row.turned_away = 0

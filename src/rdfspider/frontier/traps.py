@@ -5,6 +5,7 @@ probes, which become rarer. A probe that gives something new gives the budget ba
 small steps. Queued URLs whose pattern has proved barren go behind others.
 """
 
+from rdfspider.domains import Domains
 from rdfspider.frontier.active import ActiveHosts
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
@@ -17,6 +18,7 @@ from rdfspider.frontier.queues import Queues, Slot
 from rdfspider.frontier.schedule import Schedule
 from rdfspider.frontier.store import Store
 from rdfspider.records import ERRANDS, Judgement, Lease, Verdict
+from rdfspider.urls import host_of
 
 REASON = "trap"
 """Why a URL was refused, for the record."""
@@ -38,6 +40,7 @@ class Traps:
     def __init__(
         self,
         store: Store,
+        domains: Domains,
         patterns: Patterns,
         ratings: Ratings,
         ledger: Ledger,
@@ -50,6 +53,7 @@ class Traps:
     ) -> None:
         self._rows = store.tables["ledger"]
         self._meta = store.tables["meta"]
+        self._domain_of = domains.domain
         self._patterns = patterns
         self._ratings = ratings
         self._ledger = ledger
@@ -76,7 +80,7 @@ class Traps:
         known.total.count(quads)
         if is_missing or judgement == _UNJUDGED:
             return
-        if pattern.meet(judgement):
+        if pattern.meet(judgement, self._repeats_itself(host, judgement)):
             self._restore(host, pattern)
         self._patterns.page = PageLeads(lease.url_id, host, pattern)
 
@@ -113,6 +117,7 @@ class Traps:
                 continue
             row, url = self._ledger.find_changed(key) or decode_row(value), decode_url(value)
             if _is_refused(row) and not _is_spent(known, url):
+                self._counts.trapped -= 1
                 row.reason = row.rule = ""
                 self._schedule.add_again(host, unpack_row(key)[1], row, url)
         if len(rows) == _ROWS_A_STEP:
@@ -120,6 +125,12 @@ class Traps:
         else:
             del self.restoring[number]
             self._meta.delete(_INDEX + pack_host(number))
+
+    def _repeats_itself(self, host: Host, judgement: Judgement) -> bool:
+        """Whether a page has the bytes of another one of its site: so do traps. One of another site's is a mirror's."""
+        if judgement.duplicate != "exact":
+            return False
+        return self._domain_of(host_of(judgement.original)) == self._domain_of(host.record.name)
 
     def _restore(self, host: Host, pattern: Pattern) -> None:
         if pattern.restore():
@@ -156,7 +167,7 @@ class Traps:
         row.status, row.error = 0, ""
         row.decided = self._clock.now()
         self._hosts.count_scheduled(slot.host, -1)
-        self._counts.disallowed += 1
+        self._counts.count_refused(REASON)
         self._leave_queue(slot)
 
     def _demote(self, slot: Slot, priority: int) -> None:

@@ -16,6 +16,7 @@ import msgspec
 from rdfspider.discover.finder import follow_redirect
 from rdfspider.discover.headers import read_link_headers
 from rdfspider.discover.sitemaps import USUAL_PLACE, is_list
+from rdfspider.extract.absence import says_absence
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Verdict
 from rdfspider.run.documents import KeptDocuments
 from rdfspider.urls import MAX_HOST_CHARS, host_of, normalise_url
@@ -23,12 +24,14 @@ from rdfspider.urls import MAX_HOST_CHARS, host_of, normalise_url
 # Pages of a shard that wait at once, and how long each does.
 MAX_WAITING = 32
 WAIT_S = 30.0
+# Pages that were sent back and are remembered; the oldest may be sent back more often.
+_MAX_SENT_BACK = 10_000
 # How often it is looked whether another shard has put a context into the folder.
 _POLL_S = 0.5
 # Contexts that a shard asks for in its life: a site can name another one on each page.
 _MAX_ASKED = 1_000
 # Contexts that name contexts that name contexts.
-_MAX_ROUNDS = 5
+_MAX_ROUNDS = 8
 _MAX_CONTEXT_BYTES = 1024 * 1024
 _JSON = frozenset({"application/ld+json", "application/json"})
 
@@ -48,13 +51,20 @@ class Taken(NamedTuple):
 class Contexts:
     """The contexts that pages of a shard refer to, and the pages that wait for them."""
 
-    def __init__(self, documents: KeptDocuments, discover: Callable[[Sequence[Discovered]], None]) -> None:
-        """`discover` schedules URLs at once, here or at another shard."""
+    def __init__(
+        self, documents: KeptDocuments, discover: Callable[[Sequence[Discovered]], None], *, attempts: int = 0
+    ) -> None:
+        """`discover` schedules URLs at once, here or at another shard. A page that waited in vain is fetched again so often as
+        `attempts` says, as long as what it waits for may still come."""
         self._documents = documents
         self._discover = discover
-        self._asked: set[str] = set()
+        self._attempts = attempts
+        self._asked: dict[str, float] = {}
+        """Since when, by the loop's clock."""
         self._given_up: set[str] = set()
         """Of these, those that were waited for in vain."""
+        self._sent_back: dict[int, int] = {}
+        """How often pages were, by the ids of their URLs."""
         self._news = asyncio.Event()
         self.is_called_off = False
         """Whether the shard is to end or to pause, so that nobody may wait."""
@@ -63,21 +73,24 @@ class Contexts:
         """The bodies of the pages that wait."""
 
     async def complete(self, lease: Lease, page: Page, extraction: Extraction, read: Read) -> Extraction | None:
-        """What a page says once the contexts are there that it wants, or what it says without; None where the shard has no
-        time to find out: it is to be fetched again."""
-        deadline = asyncio.get_running_loop().time() + WAIT_S
+        """What a page says once the contexts are there that it wants, or what it says without; None where it is to be
+        fetched again, because they may come later or the shard has no time to find out."""
+        began = asyncio.get_running_loop().time()
         for _ in range(_MAX_ROUNDS):
             missing = self._find_missing(extraction.wanted)
             if missing and self.is_called_off:
                 return None
-            asked = self._ask(lease, missing)
+            asked = self._ask(lease, missing, began)
             if asked and self._waiting < MAX_WAITING:
-                await self._wait(asked, len(page.body), deadline)
+                await self._wait(asked, len(page.body), began + WAIT_S)
                 if self.is_called_off and self._find_missing(asked):
                     return None
+            if self._find_missing(asked) and self._send_back(lease):
+                return None
             if all(self._documents(url) is None for url in extraction.wanted):
                 break
             extraction = await read(page)
+        self._sent_back.pop(lease.url_id, None)
         return extraction
 
     def call_off(self) -> None:
@@ -135,11 +148,21 @@ class Contexts:
         urls = dict.fromkeys(url for url in map(normalise_url, wanted) if url and len(host_of(url)) <= MAX_HOST_CHARS)
         return [url for url in urls if url not in self._given_up and not self._documents.is_known(url)]
 
-    def _ask(self, lease: Lease, missing: Sequence[str]) -> list[str]:
+    def _send_back(self, lease: Lease) -> bool:
+        """Whether a page may be fetched once more for what may still come."""
+        times = self._sent_back.get(lease.url_id, 0)
+        if times >= self._attempts:
+            return False
+        if len(self._sent_back) >= _MAX_SENT_BACK:
+            self._sent_back.pop(next(iter(self._sent_back)))
+        self._sent_back[lease.url_id] = times + 1
+        return True
+
+    def _ask(self, lease: Lease, missing: Sequence[str], now: float) -> list[str]:
         """Have contexts fetched; returns those that are."""
         new = [url for url in missing if url not in self._asked][: _MAX_ASKED - len(self._asked)]
         if new:
-            self._asked.update(new)
+            self._asked.update(dict.fromkeys(new, now))
             self._discover([Discovered(url, lease.depth, "context", lease.url_id) for url in new])
         return [url for url in missing if url in self._asked]
 
@@ -152,7 +175,9 @@ class Contexts:
             while not self.is_called_off and (missing := [url for url in wanted if not self._documents.is_known(url)]):
                 left_s = deadline - loop.time()
                 if left_s <= 0:
-                    self._given_up.update(missing)
+                    # Pages come again for it until then, and no longer: nobody knows whether it will ever come.
+                    patience_s = WAIT_S * (self._attempts + 1)
+                    self._given_up.update(url for url in missing if deadline >= self._asked[url] + patience_s)
                     return
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._news.wait(), min(left_s, _POLL_S))
@@ -181,19 +206,26 @@ def name_errand(
     lease: Lease, verdict: Verdict, extraction: Extraction | None = None, *, is_inside: bool = False
 ) -> Verdict:
     """What was fetched for the crawl itself is called so, and counts as no page; what turned out to be a page is one, if it is in
-    scope. That there is no sitemap where nobody has promised one is no failure."""
+    scope. That there is no sitemap where nobody has promised one is no failure; a sitemap is one however it was found."""
+    if verdict.is_page and extraction is not None and extraction.is_sitemap:
+        return msgspec.structs.replace(verdict, reason="sitemap")
     if lease.found_as not in ("sitemap", "context"):
         return verdict
     is_guess = lease.found_as == "sitemap" and lease.url.endswith(USUAL_PLACE) and not lease.chain
     if verdict.is_page:
         if lease.found_as == "sitemap" and extraction is not None and is_list(extraction.links):
             return msgspec.structs.replace(verdict, reason="sitemap")
-        if is_inside and extraction is not None and not is_guess:
+        if is_inside and extraction is not None and not (is_guess and _says_nothing(extraction)):
             return verdict
         return msgspec.structs.replace(verdict, reason=f"no-{lease.found_as}")
     if is_guess and verdict.is_final and verdict.status >= 400:
         return msgspec.structs.replace(verdict, state="done", reason="no-sitemap")
     return verdict
+
+
+def _says_nothing(extraction: Extraction) -> bool:
+    """Whether what came from a place that was only guessed is empty, or says that there is nothing."""
+    return not (extraction.links or extraction.statements) or says_absence(extraction)
 
 
 def keep_errand(verdict: Verdict, extraction: Extraction) -> Extraction:

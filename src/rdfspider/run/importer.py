@@ -57,7 +57,7 @@ class Report(msgspec.Struct, frozen=True):
     imported: int = 0
     """Pages that were put into the archive by this run."""
     known: int = 0
-    """Pages that were there already, as new or newer."""
+    """Captures of pages that were there already, or came with this import, as new or newer."""
     damages: tuple[str, ...] = ()
     """What could not be read, a line each, the first ones; the same for every shard."""
     damage_count: int = 0
@@ -143,6 +143,9 @@ class Importer:
         if earlier is not None and earlier.capture.started >= capture.started:
             self._known += 1
             return
+        if earlier is not None:
+            self._known += 1
+            self._group_bytes -= len(earlier.capture.page.body)
         page = replace(capture.page, url=url)
         if len(page.body) > LARGE_PAGE_BYTES or self._suspects.has(page.url):
             extraction = await self._large_pages.extract(page, self._config.extract)

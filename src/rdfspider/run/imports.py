@@ -104,6 +104,7 @@ class _Import:
     async def _run_process(self, number: int) -> int:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",  # What lies in the current folder is no part of us.
             "-m",
             "rdfspider.run.importer",
             stdin=asyncio.subprocess.PIPE,

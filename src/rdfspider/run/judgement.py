@@ -4,7 +4,7 @@ What a page asks of crawlers is in its `meta` elements and its header; whether i
 known to the frontiers of this and of other shards. `docs/judgement.md` tells what each wish does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -27,9 +27,11 @@ _HEADER = "x-robots-tag"
 class Judge:
     """Judges the pages of one shard."""
 
-    def __init__(self, domains: Domains, repetitions: Repetitions) -> None:
+    def __init__(self, domains: Domains, repetitions: Repetitions, drop: Callable[[str], str]) -> None:
+        """What drops parameters is what links are made shorter by: only such addresses are ever asked for."""
         self._domains = domains
         self._repetitions = repetitions
+        self._drop = drop
 
     async def judge(self, lease: Lease, capture: Capture, extraction: Extraction) -> Judgement:
         """What the page asks and repeats."""
@@ -50,7 +52,8 @@ class Judge:
         url, canonical = capture.page.url, extraction.canonical
         if canonical is None and (canonical := _find_canonical_header(capture)):
             asked = msgspec.structs.replace(asked, wishes=(*asked.wishes, f"canonical {canonical} (Link)"))
-        if not canonical or canonical == url:
+        # A seed may have parameters that links lose, and name itself.
+        if not canonical or canonical == url or (canonical := self._drop(canonical)) == url:
             return asked
         if self._domains.domain(host_of(canonical)) != self._domains.domain(host_of(url)):
             return asked

@@ -210,12 +210,13 @@ class _Local:
         self._hub.send(self._coordinator.end("stopped"))
 
     async def _run_process(self, order: Order) -> int:
+        # What lies in the current folder is no part of us (-P).
         # Ctrl-C reaches every process of a terminal, also one that has not yet come to the line where it turns that off: it
         # inherits what is blocked here, for a moment.
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "rdfspider.run.process", stdin=asyncio.subprocess.PIPE
+                *(sys.executable, "-P", "-m", "rdfspider.run.process"), stdin=asyncio.subprocess.PIPE
             )
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

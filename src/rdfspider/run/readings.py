@@ -38,7 +38,7 @@ class Readings:
     ) -> None:
         """`documents` is where all shards keep contexts; `discover` schedules URLs at once; `wake` tells of a free permit."""
         kept = KeptDocuments(documents, config.extract.documents)
-        self.contexts = Contexts(kept, discover)
+        self.contexts = Contexts(kept, discover, attempts=config.frontier.attempts)
         self._config = replace(config.extract, documents=kept)
         self._fetches_contexts = "contexts" in config.crawl.ways
         self._meter = meter

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from rdfspider.config import Config
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.finder import Finder, follow_redirect
+from rdfspider.discover.parameters import ParameterDropper
 from rdfspider.discover.scope import Scope
 from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
@@ -117,7 +118,11 @@ class Shard:
             should_stop=lambda: self._is_stopping,
             on_end=self._note_failure,
         )
-        self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains))
+        self._judge = Judge(
+            domains,
+            Repetitions(self._frontier, self._peers.claims, domains),
+            ParameterDropper(config.crawl.drop_parameters).drop,
+        )
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()
         """Visits that have not asked anybody yet: they can be called off."""
@@ -278,6 +283,9 @@ class Shard:
                 found = follow_redirect(lease, find_redirect(exchange))
                 if lease.found_as == "context":
                     found = self._contexts.lead(lease, found)
+            elif verdict.is_page and lease.found_as != "context":
+                # A page of a type that is not read is on an origin that may have sitemaps all the same.
+                found = self._finder.find_sitemaps(lease)
         self._finish(Finished(lease, name_errand(lease, verdict), exchange, None, found, judgement))
 
     async def _take_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:

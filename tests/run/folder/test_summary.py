@@ -116,6 +116,13 @@ def test_a_summary_tells_why_urls_failed(failed: int, shown: str) -> None:
     assert any(shown in line for line in write_summary(Status(state="ended", totals=totals)))
 
 
+def test_a_summary_tells_what_kept_urls_from_being_fetched() -> None:
+    totals = msgspec.structs.replace(STATUS.totals, disallowed=1264, trapped=1171, filtered=3)
+    lines = write_summary(msgspec.structs.replace(STATUS, totals=totals))
+    shown = "1,264 disallowed (traps 1,171, robots.txt 90, scope and filters 3), "
+    assert any(shown in line for line in lines)
+
+
 def test_the_place_and_the_commands_to_try_next(tmp_path: Path) -> None:
     folder = tmp_path / "my [first] crawl"
     (folder / "shards/000/warc").mkdir(parents=True)

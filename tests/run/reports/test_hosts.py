@@ -30,6 +30,7 @@ def test_hosts_are_counted_and_sorted_over_all_shards(folder: Path) -> None:
     a, bad = found["a.test"], found["bad.test"]
     assert (a.pages, a.structured, a.quads, a.queued, a.failed) == (11, 11, 22, 0, 0)
     assert (bad.pages, bad.failed) == (0, 3)
+    assert found["none.invalid"].failed == 1
     assert (found["none.invalid"].status, found["none.invalid"].reason) == ("no address", "there is no such name")
     assert next(host.host for host in Crawl.open(folder).hosts("errors")) == "bad.test"
     assert [host.host for host in Crawl.open(folder).hosts("quads", limit=1)] == ["a.test"]

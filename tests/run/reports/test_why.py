@@ -74,7 +74,9 @@ def test_an_error_is_told_with_its_tries(folder: Path) -> None:
 
 
 def test_redirects_are_told_at_both_ends(folder: Path) -> None:
-    assert Crawl.open(folder).why("http://a.test/moved").answer == "fetched: it redirects (301)"
+    moved = Crawl.open(folder).why("http://a.test/moved")
+    assert moved.answer == "fetched: it redirects (301) to http://a.test/moved-on"
+    assert (moved.target, moved.truncated, moved.captured) == ("http://a.test/moved-on", "", 0.0)
     found = Crawl.open(folder).why("http://b.test/arrived")
     assert found.redirects == ("http://a.test/moved", "http://a.test/moved-on")
     assert [(step.url, step.found_as) for step in found.way] == [
@@ -90,7 +92,7 @@ def test_redirects_are_told_at_both_ends(folder: Path) -> None:
         ("http://c.test/", "a link to it would not be followed: outside the scope (domain)"),
         ("http://a.test/skip/x", "a link to it would not be followed: filter: --exclude /skip/"),
         ("http://a.test/private/y", "it would not be fetched: robots.txt of http://a.test says `Disallow: /private`"),
-        ("http://a.test/other", "it would be scheduled as soon as a page links to it"),
+        ("http://a.test/other", "it would be scheduled as soon as a page links to it without nofollow"),
         ("http://a.test/" + 9000 * "x", "a link to it would not be followed: too long"),
         ("http://a.test/x/x/x/x/x", "a link to it would not be followed: trap: repeated segment (/x)"),
     ],
@@ -159,7 +161,8 @@ def test_a_crawl_that_has_not_run_yet_knows_its_seeds(tmp_path: Path) -> None:
     assert (
         made.why("http://a.test/").answer == "never seen, but it is a seed: it is scheduled as soon as the crawl runs"
     )
-    assert made.why("http://a.test/x").answer == "never seen; it would be scheduled as soon as a page links to it"
+    answer = "never seen; it would be scheduled as soon as a page links to it without nofollow"
+    assert made.why("http://a.test/x").answer == answer
     assert made.hosts() == []
 
 
@@ -175,13 +178,17 @@ def test_what_waits_is_told_while_the_crawl_runs_and_after_it_was_killed(tmp_pat
                 lambda: bool(web.log) and "Crawl-delay" in Crawl.open(folder).why("http://a.test/1").answer
             )
             answer = command(folder, "why", "http://a.test/1").splitlines()
-            assert answer[0].startswith("scheduled: its host is left alone for another 60 min (Crawl-delay: 3600 of")
+            assert answer[0] == (
+                "scheduled: about 1 URL of its host comes first, and the host is left alone for another 60 min "
+                "(Crawl-delay: 3600 of robots.txt)"
+            )
             assert answer[-1] == "crawl      running"
             found = Crawl.open(folder).why("http://a.test/1")
             assert (found.priority, found.before) == (0, 1)
             crawling.kill()
         assert Crawl.open(folder).why("http://a.test/1").crawl == "died"
-        assert Crawl.open(folder).why("http://a.test/1").answer.startswith("scheduled: its host is left alone for")
+        answer = Crawl.open(folder).why("http://a.test/1").answer
+        assert answer == "scheduled: the crawl does not run (died: its process is gone)"
 
 
 def test_a_url_that_waits_in_a_paused_crawl_is_told_of_a_filter_that_came_later(tmp_path: Path) -> None:
@@ -193,11 +200,58 @@ def test_a_url_that_waits_in_a_paused_crawl_is_told_of_a_filter_that_came_later(
         Crawling(folder, "http://a.test/", "--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE)) as crawling,
     ):
         crawling.wait_until(lambda: bool(web.log) and "Retry-After" in Crawl.open(folder).why("http://a.test/1").answer)
-        command(folder, "pause")
         found = Crawl.open(folder).why("http://a.test/1")
         assert found.answer == "scheduled: its host is left alone for another 30 min (Retry-After: 1800 s (503))"
+        command(folder, "pause")
+        found = Crawl.open(folder).why("http://a.test/1")
+        assert found.answer == "scheduled: the crawl is paused"
         assert (found.crawl, found.reason, found.before) == ("paused", "status-503", 0)
     Crawl.create(folder, exclude=["/1$"])
     assert (
         Crawl.open(folder).why("http://a.test/1").answer == "scheduled, but will not be fetched: filter: --exclude /1$"
     )
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "told"),
+    [
+        ("pages", 1, "the crawl has all its 1 page (crawl.pages)"),
+        ("bytes", 10, "the crawl has all its 10 bytes (crawl.bytes)"),
+    ],
+)
+def test_a_limit_that_ended_the_crawl_is_what_a_url_waits_for(
+    tmp_path: Path, limit: str, value: int, told: str
+) -> None:
+    site = make_chain("a.test", 50)
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        # Bytes are counted once a second: by then no second page has come.
+        flags = ["--delay", 3, "--shards", 1, "--set", f"crawl.{limit}={value}", *web.resolve(EVERYWHERE)]
+        crawl(folder, "http://a.test/", *flags)
+    assert Crawl.open(folder).why("http://a.test/1").answer == f"scheduled, but not fetched while {told}"
+    answer = Crawl.open(folder).why("http://a.test/other").answer
+    assert answer == f"never seen; it would be scheduled, but not fetched while {told}"
+    Crawl.create(folder, **{limit: 1_000_000})
+    answer = Crawl.open(folder).why("http://a.test/1").answer
+    assert answer.startswith("scheduled: the crawl does not run (ended: the limit of")
+
+
+def test_the_time_that_is_used_up_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    site = make_chain("a.test", 50)
+    with Web(site) as web:
+        crawl(folder, "http://a.test/", "--delay", 60, "--shards", 1, "--time", "2", *web.resolve(EVERYWHERE))
+    answer = Crawl.open(folder).why("http://a.test/other").answer
+    assert answer.endswith("not fetched while the crawl has all its 2 seconds (crawl.time_s)")
+
+
+def test_a_page_that_came_cut_off_says_so(tmp_path: Path) -> None:
+    site = Site()
+    site.add("http://a.test/", make_page("http://a.test/"))
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        flags = ["--delay", 0, "--shards", 1, "--set", "fetch.max_body_bytes=100", *web.resolve(EVERYWHERE)]
+        crawl(folder, "http://a.test/", *flags)
+    found = Crawl.open(folder).why("http://a.test/")
+    assert found.truncated == "length"
+    assert found.answer.endswith("; it is not whole: it is longer than may be taken")

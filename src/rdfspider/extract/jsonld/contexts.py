@@ -142,7 +142,7 @@ def inline_context(context: Any, base: str, load_context: ContextLoader, depth: 
     if depth > _MAX_REMOTE_DEPTH:
         raise ContextError("context-invalid", "contexts refer to contexts without end")
     if isinstance(context, list):
-        return [local for part in context for local in inline_context(part, base, load_context, depth)]
+        return _inline_list(context, base, load_context, depth)
     if isinstance(context, str):
         reference = resolve_iri(base, context)
         remote = load_context(reference)
@@ -150,6 +150,22 @@ def inline_context(context: Any, base: str, load_context: ContextLoader, depth: 
     if depth and isinstance(context, dict) and "@base" in context:
         return [{key: value for key, value in context.items() if key != "@base"}]
     return [context]
+
+
+def _inline_list(contexts: list[Any], base: str, load_context: ContextLoader, depth: int) -> list[Any]:
+    """The same for several; all are asked for before one that is missing is told of, so that they can be had together."""
+    found: list[Any] = []
+    missing: ContextError | None = None
+    for context in contexts:
+        try:
+            found += inline_context(context, base, load_context, depth)
+        except ContextError as error:
+            if error.code != "context-unknown":
+                raise
+            missing = missing or error
+    if missing is not None:
+        raise missing
+    return found
 
 
 def check_chains(context: dict[str, Any]) -> None:

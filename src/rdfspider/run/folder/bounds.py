@@ -224,17 +224,15 @@ def _read_list(setting: Setting, value: object) -> list[str]:
 
 def _check_patterns(patterns: list[str]) -> None:
     # Not at the top: it brings a library that is not needed before somebody filters.
-    from rdfspider.discover.filters import compile_pattern
+    from rdfspider.discover.filters import find_fault
 
-    for pattern in patterns:
-        try:
-            compile_pattern(pattern)
-        except ValueError as error:
-            raise EntryError(
-                pattern,
-                "a regular expression of RE2, which has no lookaround and no backreferences; what is wrong with this one: "
-                f"{error}",
-            ) from error
+    if fault := find_fault(patterns):
+        pattern, complaint = fault
+        raise EntryError(
+            pattern,
+            "a regular expression of RE2, which has no lookaround and no backreferences; what is wrong with this one: "
+            f"{complaint}",
+        )
 
 
 def _read_query(value: object) -> object:

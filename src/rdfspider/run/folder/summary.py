@@ -109,7 +109,7 @@ def write_summary(status: Status) -> list[str]:
         lines.append(f"problems    {sum(totals.problems.values()):,}: {problems}")
     lines += [
         f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed{_write_failures(totals)}, "
-        f"{totals.disallowed:,} disallowed, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
+        f"{totals.disallowed:,} disallowed{_write_refusals(totals)}, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
         f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
     ]
     if status.limits:
@@ -214,6 +214,14 @@ def _write_failures(totals: Totals) -> str:
         return ""
     is_all = sum(totals.failures.values()) == totals.failed
     return f" ({'' if is_all else 'in this run '}{write_counts(totals.failures)})"
+
+
+def _write_refusals(totals: Totals) -> str:
+    """What kept URLs from being asked for."""
+    robots = totals.disallowed - totals.filtered - totals.trapped
+    kinds = {"robots.txt": robots, "scope and filters": totals.filtered, "traps": totals.trapped}
+    told = {kind: count for kind, count in kinds.items() if count > 0}
+    return f" ({write_counts(told)})" if told else ""
 
 
 def _write_waiting(totals: Totals) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rdfspider.frontier.facts import LedgerEntry
 from rdfspider.frontier.reader import HostEntry
 from rdfspider.records import ERRANDS, RobotsState
+from rdfspider.run.reports.exchanges import Exchange
 from rdfspider.run.reports.hosts import write_wait
 
 if TYPE_CHECKING:
@@ -35,17 +36,33 @@ _FAILURES = {
 _ANSWERS = {
     "unchanged": "fetched again, and not modified since (304)",
     "gone": "fetched: it is gone for good (410)",
+    "soft-404": "fetched, but it says that nothing is there (soft 404)",
 }
-_STATES = {"given up": "its host is given up", "no address": "its host has no address"}
+_CUTS = {
+    "length": "it is longer than may be taken",
+    "time": "it took too long",
+    "disconnect": "the connection ended before it did",
+    "unwanted": "its type is none that is read",
+}
+_STATES = {
+    "given up": "its host is given up",
+    "no address": "its host has no address",
+    "over budget": "its host is over budget",
+}
+# A wait that is shorter is over before it is read.
+_MIN_WAIT_S = 0.05
 _LABEL_CHARS = 11
 
 
-def answer_done(entry: LedgerEntry) -> str:
-    """Of a URL that has had an answer."""
+def answer_done(entry: LedgerEntry, exchange: Exchange) -> str:
+    """Of a URL that has had an answer, with what the archive says of that."""
     if entry.reason == "fetched":
         sentence = f"fetched: {_count(entry.quads, 'quad')}"
+    elif entry.reason == "imported":
+        captured = f", captured {datetime.fromtimestamp(entry.captured, UTC):%Y-%m-%d}" if entry.captured else ""
+        sentence = f"imported: {_count(entry.quads, 'quad')}{captured}"
     elif entry.reason == "redirect":
-        sentence = f"fetched: it redirects ({entry.status})"
+        sentence = f"fetched: it redirects ({entry.status}){f' to {exchange.target}' if exchange.target else ''}"
     elif entry.reason == "noindex":
         sentence = "fetched, but nothing of it is kept: it asks for that"
     elif entry.reason in ERRANDS:
@@ -54,8 +71,10 @@ def answer_done(entry: LedgerEntry) -> str:
         sentence = _ANSWERS.get(entry.reason, f"fetched: the server answered {entry.status or entry.reason}")
     if entry.rule:
         sentence += f" ({entry.rule})"
-    if entry.duplicate:
+    if entry.duplicate and entry.reason != "soft-404":
         sentence += f"; a duplicate ({entry.duplicate}){f' of {entry.original}' if entry.original else ''}"
+    if exchange.truncated:
+        sentence += f"; it is not whole: {_CUTS.get(exchange.truncated, exchange.truncated)}"
     return sentence
 
 
@@ -82,6 +101,7 @@ def answer_scheduled(
     prohibition: str,
     trap: str,
     budget: str,
+    halt: str,
     host: HostEntry | None,
     robots: RobotsState | None,
     before: int | None,
@@ -95,18 +115,23 @@ def answer_scheduled(
     if budget:
         return f"scheduled, but not fetched while {budget}"
     tried = f", tried {_count(entry.attempts, 'time')} in vain ({entry.reason})" if entry.attempts else ""
+    if halt:
+        return f"scheduled{tried}: {halt}"
     if host and host.status in _STATES:
         wait = f", for another {write_wait(host.wait_s)}" if host.wait_s else ""
-        return f"scheduled{tried}: {_STATES[host.status]}{wait}: {host.reason.removeprefix('given up: ')}"
+        return f"scheduled{tried}: {_STATES[host.status]}{wait}: {_explain_status(host)}"
     if robots and robots.rule == "unreachable" and robots.expires > now:
         return (
             f"scheduled{tried}: its robots.txt cannot be had ({robots.reason}), "
             f"and is asked for again in {write_wait(robots.expires - now)}"
         )
-    if host and host.wait_s:
-        return f"scheduled{tried}: its host is left alone for another {write_wait(host.wait_s)} ({host.reason})"
+    is_waiting = host is not None and host.wait_s >= _MIN_WAIT_S
+    wait = f"is left alone for another {write_wait(host.wait_s)} ({host.reason})" if host and is_waiting else ""
     if before:
-        return f"scheduled{tried}: about {_count(before, 'URL')} of its host come{'s' * (before == 1)} first"
+        first = f"about {_count(before, 'URL')} of its host come{'s' * (before == 1)} first"
+        return f"scheduled{tried}: {first}{f', and the host {wait}' if wait else ''}"
+    if wait:
+        return f"scheduled{tried}: its host {wait}"
     return f"scheduled{tried}: it is the next of its host{f'; {host.reason}' if host and host.reason else ''}"
 
 
@@ -125,10 +150,10 @@ def answer_unknown(
     if budget:
         return f"never seen; it would be scheduled, but not fetched while {budget}"
     if host and host.status in _STATES:
-        reason = host.reason.removeprefix("given up: ")
-        return f"never seen; it would be scheduled, but not fetched while {_STATES[host.status]}: {reason}"
+        state = f"{_STATES[host.status]}: {_explain_status(host)}"
+        return f"never seen; it would be scheduled, but not fetched while {state}"
     page = f"a page that is less than {_count(depth, 'link')} from a seed" if depth else "a page"
-    return f"never seen; it would be scheduled as soon as {page} links to it"
+    return f"never seen; it would be scheduled as soon as {page} links to it without nofollow"
 
 
 def write_robots(state: RobotsState | None, line: str, now: float) -> str:
@@ -155,8 +180,9 @@ def _write_facts(found: Explanation, now: float) -> Iterator[tuple[str, str]]:
     yield "state", state + (f", {_write_time(found.decided, now)}" if found.decided else "")
     if found.attempts:
         yield "tries", f"{found.attempts} in vain"
-    if found.depth is not None:
-        yield "found as", f"{found.found_as}, {_count(found.depth, 'link')} from a seed"
+    if found.found_as:
+        distance = "" if found.depth is None else f", {_count(found.depth, 'link')} from a seed"
+        yield "found as", found.found_as + distance
     for label, step in zip(("found on", *("" for _ in found.way)), found.way, strict=False):
         yield label, f"{step.url} ({step.found_as})"
     for label, url in zip(("redirects", *("" for _ in found.redirects)), found.redirects, strict=False):
@@ -177,6 +203,10 @@ def _write_facts(found: Explanation, now: float) -> Iterator[tuple[str, str]]:
     if found.host:
         yield "host", _write_host(found.host)
     yield "crawl", found.crawl
+
+
+def _explain_status(host: HostEntry) -> str:
+    return host.reason.removeprefix(f"{host.status}: ")
 
 
 def _write_host(host: HostEntry) -> str:

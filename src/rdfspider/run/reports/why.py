@@ -17,6 +17,7 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.imports import FOUND_AS as IMPORTED
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader, HostEntry
 from rdfspider.records import RobotsState
@@ -24,6 +25,7 @@ from rdfspider.run.commits import load_scope_additions
 from rdfspider.run.folder.layout import load_domains, read_seeds, shard_folder
 from rdfspider.run.folder.seeds import has_scheme, normalise_seed
 from rdfspider.run.folder.status import read_status
+from rdfspider.run.folder.summary import write_state
 from rdfspider.run.reports.answers import (
     answer_done,
     answer_failed,
@@ -32,6 +34,7 @@ from rdfspider.run.reports.answers import (
     answer_unknown,
     write_robots,
 )
+from rdfspider.run.reports.exchanges import Exchange, read_exchange
 from rdfspider.run.reports.frontiers import Frontiers
 from rdfspider.run.rules import PRODUCT
 from rdfspider.urls import host_of
@@ -71,12 +74,17 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """When the last verdict was recorded."""
     found_as: str = ""
     depth: int | None = None
-    """Links from a seed; None for a URL that was never seen."""
+    """Links from a seed; None for a URL that was never seen, and for one that was imported."""
     way: tuple[Step, ...] = ()
     """The pages that led to it, from the one that it was found on back to the seed; at most 20."""
     redirects: tuple[str, ...] = ()
     """The URLs that redirected to it, the first one first."""
+    target: str = ""
+    """Where it redirects to, as far as the archive tells."""
+    truncated: str = ""
+    """Why its body is not whole: length, time, disconnect or unwanted; empty where it is, or nothing is on record."""
     captured: float = 0.0
+    """When the body came that the archive holds; 0 where it holds none."""
     quads: int = 0
     digest: str = ""
     duplicate: str = ""
@@ -145,10 +153,12 @@ class _Case:
         url: str,
     ) -> None:
         self.url = url
+        self.folder = folder
         self.config = config
         self.frontiers = frontiers
         self.reader = reader
         self.domain = domains.domain(host_of(url))
+        self.shard = domains.shard(host_of(url))
         self.status = read_status(folder)
         seeds = read_seeds(folder)
         self.is_seed = url in seeds
@@ -170,13 +180,36 @@ class _Case:
     def find_budget(self) -> str:
         """The limit that is used up; empty where none is."""
         crawl, host, reader = self.config.crawl, self.host, self.reader
-        if crawl.pages and self.status.totals.pages >= crawl.pages:
-            return f"the crawl has all its {crawl.pages:,} pages (crawl.pages)"
+        totals = self.status.totals
+        limits = (
+            ("pages", crawl.pages, totals.pages, "page", "crawl.pages"),
+            ("bytes", crawl.bytes, totals.body_bytes, "byte", "crawl.bytes"),
+            ("time", crawl.time_s, self.status.elapsed_s, "second", "crawl.time_s"),
+        )
+        for reason, limit, used, unit, name in limits:
+            # A crawl that ended by a limit may have a little less; one whose limit was raised since then goes on.
+            is_end = self.status.reason == reason and self.status.limits.get(name.removeprefix("crawl.")) == limit
+            if limit and (used >= limit or is_end):
+                return f"the crawl has all its {limit:,.15g} {unit}{'s' * (limit != 1)} ({name})"
         if host and crawl.pages_per_host and host.pages >= crawl.pages_per_host:
             return f"its host has all its {crawl.pages_per_host:,} pages (crawl.pages_per_host)"
         if reader and crawl.pages_per_domain and reader.count_domain_pages(self.domain) >= crawl.pages_per_domain:
             return f"{self.domain} has all its {crawl.pages_per_domain:,} pages (crawl.pages_per_domain)"
         return ""
+
+    def find_halt(self) -> str:
+        """Why nothing is fetched now, whatever the host; empty where something is, and where it is the host that the crawl has
+        ended without."""
+        status = self.status
+        is_unreachable = self.robots_state is not None and self.robots_state.rule == "unreachable"
+        if status.reason == "finished" and (is_unreachable or (self.host and self.host.status)):
+            return ""
+        if status.is_over:
+            return f"the crawl does not run ({write_state(status)})"
+        if status.state != "running":
+            return f"the crawl is {write_state(status)}"
+        beats = (beat for beat in status.shards if beat.shard == self.shard and beat.state == "suspended")
+        return next((f"its shard is suspended: {beat.reason}" for beat in beats), "")
 
     def find_way(self, via: int) -> tuple[Step, ...]:
         """The pages that led to a URL that was found on the page of this id."""
@@ -213,11 +246,13 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
         )
     place = case.reader.find_place(entry.url_id) if case.reader else None
     segment, offset = entry.position or ("", 0)
+    exchange = Exchange()
     if segment:
         segment = str(shard_folder(Path(), from_url_id(entry.url_id)[0]) / "warc" / segment)
+        exchange = read_exchange(case.folder / segment, offset)
     return Explanation(
         url=entry.url,
-        answer=_answer_known(case, entry, place),
+        answer=_answer_known(case, entry, exchange, place),
         notes=notes,
         state=entry.state,
         reason=entry.reason,
@@ -227,9 +262,11 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
         attempts=entry.attempts,
         decided=entry.decided,
         found_as=entry.found_as,
-        depth=entry.depth,
+        depth=None if entry.found_as == IMPORTED else entry.depth,
         way=case.find_way(entry.via),
         redirects=entry.chain,
+        target=exchange.target,
+        truncated=exchange.truncated,
         captured=entry.captured,
         quads=entry.quads,
         digest=entry.digest,
@@ -248,10 +285,10 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
     )
 
 
-def _answer_known(case: _Case, entry: LedgerEntry, place: tuple[int, int] | None) -> str:
+def _answer_known(case: _Case, entry: LedgerEntry, exchange: Exchange, place: tuple[int, int] | None) -> str:
     match entry.state:
         case "done":
-            return answer_done(entry)
+            return answer_done(entry, exchange)
         case "failed":
             return answer_failed(entry)
         case "disallowed":
@@ -265,6 +302,7 @@ def _answer_known(case: _Case, entry: LedgerEntry, place: tuple[int, int] | None
                 prohibition=case.find_prohibition(),
                 trap=case.trap if is_judged else "",
                 budget=case.find_budget(),
+                halt=case.find_halt(),
                 host=case.host,
                 robots=case.robots_state,
                 before=place[1] if place else None,

@@ -1,0 +1,57 @@
+"""What became of a URL, in a sentence, where a real crawl gets into such a state by chance alone."""
+
+import msgspec
+import pytest
+
+from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.reader import HostEntry
+from rdfspider.run.reports.answers import answer_done, answer_scheduled
+from rdfspider.run.reports.exchanges import Exchange
+
+ENTRY = LedgerEntry("http://a.test/1", 1, "scheduled", 1, "link", 0)
+HOST = HostEntry("a.test", 1, 1, 2, 0, 5, 0.0, "")
+
+
+def answer(host: HostEntry, before: int = 0, budget: str = "", halt: str = "") -> str:
+    return answer_scheduled(
+        ENTRY,
+        refusal="",
+        prohibition="",
+        trap="",
+        budget=budget,
+        halt=halt,
+        host=host,
+        robots=None,
+        before=before,
+        now=0.0,
+    )
+
+
+def test_a_soft_404_is_no_plain_answer() -> None:
+    entry = msgspec.structs.replace(ENTRY, state="done", reason="soft-404", status=200, duplicate="soft-404")
+    assert answer_done(entry, Exchange()) == "fetched, but it says that nothing is there (soft 404)"
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "before", "told"),
+    [
+        (0.01, 0, "it is the next of its host; the usual delay"),
+        (0.01, 3, "about 3 URLs of its host come first"),
+        (9.0, 0, "its host is left alone for another 9.0 s (the usual delay)"),
+        (9.0, 3, "about 3 URLs of its host come first, and the host is left alone for another 9.0 s (the usual delay)"),
+    ],
+)
+def test_what_comes_first_is_told_together_with_the_wait(wait_s: float, before: int, told: str) -> None:
+    host = msgspec.structs.replace(HOST, wait_s=wait_s, reason="the usual delay")
+    assert answer(host, before) == f"scheduled: {told}"
+
+
+def test_what_holds_the_whole_crawl_is_told_before_what_holds_the_host() -> None:
+    lost = msgspec.structs.replace(HOST, wait_s=7200.0, status="given up", reason="given up: it does not answer")
+    assert answer(lost, 3) == "scheduled: its host is given up, for another 2 h: it does not answer"
+    halted = answer(lost, 3, halt="its shard is suspended: less than 500 MB are free")
+    assert halted == "scheduled: its shard is suspended: less than 500 MB are free"
+    used_up = answer(lost, 3, budget="the crawl has all its 9 bytes (crawl.bytes)", halt="the crawl is paused")
+    assert used_up == "scheduled, but not fetched while the crawl has all its 9 bytes (crawl.bytes)"
+    spent = msgspec.structs.replace(HOST, status="over budget", reason="over budget: it has all its pages")
+    assert answer(spent) == "scheduled: its host is over budget: it has all its pages"
