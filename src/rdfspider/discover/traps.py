@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 MAX_CHARS = 2_000
 """Browsers and sitemaps stop at 2,048; what is longer was put together by a machine that adds to it."""
 MAX_SEGMENTS = 24
-"""The deepest honest paths, of archives and file trees, have about 15."""
+"""Trees of files and archives are not so deep."""
 MAX_SAME_SEGMENTS = 3
 """How often one segment may be in a path: relative links on pages that answer to any path make `/a/a/a/a/a`. Three times the same
 is still honest: `/tiles/0/0/0`."""
