@@ -95,7 +95,7 @@ def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
 
     All at once, because a page has hundreds: one match over all of them tells which are normal already.
     """
-    start = normalise_url(base) or ""
+    start = (normalise_url(base) if base else "") or ""
     scheme = start.partition("//")[0]
     origin = "/".join(start.split("/", 3)[:3])
     folder = start.partition("?")[0].rpartition("/")[0] + "/"
@@ -131,7 +131,7 @@ def _find_normal(urls: Iterable[str]) -> set[str]:
         if mark in lines:
             normal = {url for url in normal if mark not in url}
     if "%" in lines:
-        normal = {url for url in normal if not _ODD_ESCAPE.search(url)}
+        normal = {url for url in normal if "%" not in url or not _ODD_ESCAPE.search(url)}
     return normal
 
 

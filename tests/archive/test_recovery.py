@@ -50,10 +50,11 @@ def commit(archive: ArchiveWriter) -> dict[str, int]:
 def read_numbers(folder: Path, pattern: str, kind: WarcRecordType) -> list[int]:
     """The pages' numbers in records of a kind, with each record read to its end and its digests verified."""
     numbers = []
+    is_response = kind == WarcRecordType.response
     for path in sorted(folder.glob(pattern)):
         with path.open("rb") as file:
-            for record in ArchiveIterator(file, record_types=kind, parse_http=False):
-                assert record.verify_block_digest()
+            for record in ArchiveIterator(file, record_types=kind, parse_http=is_response):
+                assert record.verify_payload_digest() if is_response else record.verify_block_digest()
                 numbers.append(int(record.headers["WARC-Target-URI"].rpartition("/")[2]))
     return numbers
 

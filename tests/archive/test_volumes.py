@@ -74,8 +74,8 @@ class Shard:
         for path in sorted(self.home.glob("*.warc.gz")):
             assert path.stat().st_size == self.committed[path.name]
             with path.open("rb") as file:
-                for record in ArchiveIterator(file, record_types=WarcRecordType.response, parse_http=False):
-                    assert record.verify_block_digest()
+                for record in ArchiveIterator(file, record_types=WarcRecordType.response):
+                    assert record.verify_payload_digest()
                     found.append(int(record.headers["WARC-Target-URI"].rpartition("/")[2]))
         assert found == self.numbers
         linked = {path.readlink() for path in self.home.glob("*.warc.gz") if path.is_symlink()}

@@ -8,6 +8,33 @@ import pytest
 from rdfspider.discover.filters import Filters, compile_pattern, find_fault
 
 URL = "https://www.example.org/en/tea/1"
+_PATHS = ("", "x", "y", "xy", "yy", "?x", "^http", "b|a")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"^https?://a\.test/",
+        r"^https*://a",
+        r"^http?://a",
+        r"^http{0,1}s://a",
+        r"^http{0}s?",
+        r"^http://a\.test/x?y",
+        r"^https://a\.test/x{0}y",
+        r"^https://b|a\.test",
+        r"^(?i)HTTPS?://A\.TEST/",
+        r"^http(?i)S://A",
+        r"^https?://a.test/",
+        r"^https?://a\.test/(x|y)y",
+        r"\^http",
+        r"^https?:\/\/a\.test\/\?x",
+    ],
+)
+def test_what_a_url_begins_with_decides_nothing_that_the_expression_would_not(pattern: str) -> None:
+    urls = [f"{scheme}://{host}.test/{path}" for scheme in ("http", "https") for host in "ab" for path in _PATHS]
+    search = compile_pattern(pattern).search
+    taken = [url for url in urls if not Filters([pattern], []).find_refusal(url)]
+    assert taken == [url for url in urls if search(url.encode())]
 
 
 def test_include_and_exclude_look_anywhere_in_the_url() -> None:

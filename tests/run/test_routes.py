@@ -25,7 +25,7 @@ def make_scope(scope: str = "domain", **settings: tuple[str, ...]) -> Scope:
 def test_links_go_to_the_shard_that_owns_their_domain() -> None:
     router = Router(make_scope("any"), DOMAINS, 0, Counter())
     urls = [f"https://site{number}.example/" for number in range(50)]
-    routed = router.route(Discovered(url) for url in urls)
+    routed = router.route([Discovered(url) for url in urls])
     own = [link.url for link in routed.own]
     assert own
     assert set(routed.others) == {1}
@@ -46,7 +46,7 @@ def test_what_is_turned_away_is_counted_by_its_rule() -> None:
     router = Router(make_scope(), DOMAINS, 0, turned_away)
     outside = [f"https://site{number}.example/" for number in range(3)]
     traps = ["https://www.example.org/" + "x" * length for length in (3000, 4000)]
-    assert router.route(map(Discovered, outside + traps)) == ([], {})
+    assert router.route([Discovered(url) for url in outside + traps]) == ([], {})
     assert turned_away == {"outside the scope": 3, "trap: URL length": 2}
     # What a person named, and what the crawl itself needs, is fetched wherever it is.
     assert router.find_refusal("link", traps[0])
@@ -63,7 +63,7 @@ def test_an_exclude_holds_for_all_but_seeds_and_an_include_for_pages() -> None:
         assert not router.find_refusal(found_as, public)
     assert not router.find_refusal("seed", private)
     ways = ("seed", "sitemap", "ontology", "context")
-    own, others = router.route(Discovered(url, found_as=way) for url in (private, public) for way in ways)
+    own, others = router.route([Discovered(url, found_as=way) for url in (private, public) for way in ways])
     kept = {(link.found_as, link.url) for link in [*own, *(link for links in others.values() for link in links)]}
     # Pages wait for a context, and are told when its turn comes.
     assert kept == {*((way, public) for way in ways), ("seed", private), ("context", private)}

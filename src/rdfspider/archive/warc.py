@@ -23,14 +23,17 @@ _GZIP_WINDOW_BITS = 31
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
-def make_record(kind: str, fields: Iterable[Field], block: bytes, digest: str = "") -> bytes:
-    """A record as a gzip member; `digest` is the block's, where it is known already."""
+def make_record(kind: str, fields: Iterable[Field], block: bytes) -> bytes:
+    """A record as a gzip member, with a digest of its block."""
+    return pack_record(kind, [*fields, ("WARC-Block-Digest", compute_digest(block))], block)
+
+
+def pack_record(kind: str, fields: Iterable[Field], *block: bytes) -> bytes:
+    """A record as a gzip member; the block may be in parts, as a body is large."""
     lines = [f"{name}: {value}\r\n" for name, value in fields if value]
-    head = (
-        f"WARC/1.1\r\nWARC-Type: {kind}\r\n{''.join(lines)}"
-        f"WARC-Block-Digest: {digest or compute_digest(block)}\r\nContent-Length: {len(block)}\r\n\r\n"
-    )
-    data = b"".join((head.encode("utf-8", "replace"), block, b"\r\n\r\n"))
+    length = sum(map(len, block))
+    head = f"WARC/1.1\r\nWARC-Type: {kind}\r\n{''.join(lines)}Content-Length: {length}\r\n\r\n"
+    data = b"".join((head.encode("utf-8", "replace"), *block, b"\r\n\r\n"))
     member: bytes = isal_zlib.compress(data, _LEVEL, _GZIP_WINDOW_BITS)
     return member
 

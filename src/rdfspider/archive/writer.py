@@ -23,6 +23,7 @@ from rdfspider.archive.warc import (
     make_fields_block,
     make_id,
     make_record,
+    pack_record,
 )
 from rdfspider.config import ArchiveConfig
 from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Verdict
@@ -264,7 +265,8 @@ def _make_response(about: _About, identity: str, capture: Capture, digest: str, 
         ("WARC-Identified-Payload-Type", clean_value(media_type)),
         ("WARC-Truncated", _TRUNCATIONS.get(capture.truncated, "unspecified") if capture.truncated else ""),
     ]
-    return make_record("response", fields, make_response_head(capture) + capture.page.body)
+    # The digest of a body is enough: one more of the same body with its head would cost every page a fortieth of its time.
+    return pack_record("response", fields, make_response_head(capture), capture.page.body)
 
 
 def _make_revisit(about: _About, identity: str, capture: Capture, digest: str, profile: str, captured: float) -> bytes:

@@ -33,19 +33,17 @@ class DataLinks:
     """Finds the objects of some predicates."""
 
     def __init__(self, predicates: Iterable[str]) -> None:
-        self._predicates = frozenset(f"<{predicate}>" for predicate in predicates)
+        wanted = "|".join(map(re.escape, predicates))
+        # Each match is a line, with its object and what follows where the predicate is wanted. No part gives back what it took,
+        # so that the text is read once.
+        self._find_objects = re.compile(rf"[^ ]*+ (?:<(?:{wanted})> ([^\n]*+))?+[^\n]*+\n").findall
 
     def find(self, statements: Iterable[str]) -> list[str]:
         """Addresses as they are written, each once."""
-        predicates = self._predicates
         found: dict[str, None] = {}
         for nquads in statements:
-            lines = nquads.split("\n")
-            # The last line ends, too.
-            lines.pop()
-            for line in lines:
-                _, predicate, rest = line.split(" ", 2)
-                if predicate in predicates and (address := _ADDRESS.match(rest)):
+            for written in filter(None, self._find_objects(nquads)):
+                if address := _ADDRESS.match(written):
                     found[address[1] or address[2]] = None
                     if len(found) >= MAX_DATA_LINKS:
                         return list(found)

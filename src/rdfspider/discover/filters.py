@@ -10,6 +10,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import re2
@@ -34,6 +35,8 @@ _USUAL_PARTS = ("-", "/", "1", "a")
 _LETTER = "[A-Za-z0-9/?&=%_-]"
 # Texts to look for, as most filters are: they cannot be slow.
 _is_plain = re.compile(r"\^?(?:[\w/=&%:,;~-]|\\[./?-])*\$?", re.ASCII).fullmatch
+# How a URL begins, where an expression says that: a text in which nothing is optional.
+_BEGINNING = re.compile(r"\^(https\?|https?(?![?*+{]))((?:(?:[\w/=&%:,;~-]|\\[./?-])(?![?*+{]))*)", re.ASCII)
 
 
 class Filters:
@@ -43,11 +46,13 @@ class Filters:
         self.include = tuple(include)
         self.exclude = tuple(exclude)
         self._match_include = _compile_set(self.include)
+        # Most links lead elsewhere, which takes RE2 ten times as long to see.
+        self._beginnings = tuple(chain.from_iterable(map(_list_beginnings, self.include)))
         self._match_exclude = _compile_set(self.exclude)
 
     def find_refusal(self, url: str) -> str:
         """Which filter keeps a URL out, in words; empty where none does."""
-        if self.include and not self._match_include(url):
+        if self.include and not (url.startswith(self._beginnings) and self._match_include(url)):
             return "filter: no --include matches"
         return self.find_exclusion(url)
 
@@ -100,6 +105,15 @@ def _compile_set(patterns: Sequence[str]) -> Callable[[str], Sequence[int] | Non
     found.Compile()
     match: Callable[[str], Sequence[int] | None] = found.Match
     return match
+
+
+def _list_beginnings(pattern: str) -> tuple[str, ...]:
+    """The texts with which a URL can begin that the expression is in."""
+    found = _BEGINNING.match(pattern)
+    if not found or "|" in pattern:
+        return ("",)
+    scheme, rest = found[1], found[2].replace("\\", "")
+    return (f"http{rest}", f"https{rest}") if scheme.endswith("?") else (scheme + rest,)
 
 
 def _make_options(max_bytes: int) -> Any:

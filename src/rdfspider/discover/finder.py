@@ -38,7 +38,8 @@ class Finder:
         self._max_depth = config.depth
         self._domains = domains
         self._is_inside = is_inside
-        self._drop = ParameterDropper(config.drop_parameters).drop
+        self._dropper = ParameterDropper(config.drop_parameters)
+        self._drop = self._dropper.drop
         self._reads_sitemaps = "sitemaps" in config.ways
         self._sitemaps = Sitemaps(domains, list_sitemaps, keeps_dates=bool(config.revisit_s))
         self._reads_headers = "headers" in config.ways
@@ -72,7 +73,7 @@ class Finder:
             rank = LAST if judgement.duplicate else 0
             found += [
                 # What a page calls its own address does not share its fault.
-                Discovered(url, depth, name, lease.url_id, rank=rank if name != "canonical" else 0)
+                Discovered(url, depth, name, lease.url_id, (), rank if name != "canonical" else 0)
                 for url, name in ways.items()
             ]
         return found
@@ -118,9 +119,8 @@ class Finder:
 
     def _drop_parameters(self, ways: dict[str, str]) -> dict[str, str]:
         """The same without what only tracks or names a session."""
-        # One look at all of them tells of most pages that there is nothing to drop.
-        every = "".join(ways)
-        if "?" not in every and ";" not in every:
+        # One look at those that have parameters tells of most pages that there is nothing to drop.
+        if not self._dropper.is_needed("\n".join([url for url in ways if "?" in url or ";" in url])):
             return ways
         found: dict[str, str] = {}
         for url, name in ways.items():

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 # What ends the name of a parameter, in the query (`?sid=1&a=2`) as in the path (`/a;sid=1/b`).
-_NAME_CHARACTER = "[^=&;?/]"
+_NAME_CHARACTER = r"[^=&;?/\n]"
 _SEPARATOR = re.compile("([&;])")
 _IN_PATH = re.compile(r";([^;/=]*)[^;/]*")
 
@@ -20,14 +20,16 @@ class ParameterDropper:
     def __init__(self, patterns: Iterable[str]) -> None:
         names = "|".join(_to_expression(pattern.lower()) for pattern in dict.fromkeys(patterns) if pattern)
         # One look at the whole URL tells of nearly all that nothing is to be done; without names nothing ever is.
-        self._suspect = re.compile(rf"[?&;](?:{names or '(?!)'})(?=[=&;?/]|$)").search
+        self._suspect = re.compile(rf"[?&;](?:{names or '(?!)'})(?=[=&;?/\n]|$)").search
         self._is_dropped = re.compile(names or "(?!)").fullmatch
+
+    def is_needed(self, urls: str) -> bool:
+        """Whether something may have to be dropped from a URL, or from one of several, a line each."""
+        return ("?" in urls or ";" in urls) and self._suspect(urls.lower()) is not None
 
     def drop(self, url: str) -> str:
         """The URL without these parameters; a query that has none left loses its `?`. Twice is once."""
-        if "?" not in url and ";" not in url:
-            return url
-        if not self._suspect(url.lower()):
+        if not self.is_needed(url):
             return url
         path, mark, query = url.partition("?")
         if ";" in path:

@@ -26,7 +26,7 @@ class Scope:
     """The part of the web that a crawl is about."""
 
     def __init__(self, config: CrawlConfig, domains: Domains) -> None:
-        self._config = config
+        self._scope = config.scope
         self._domains = domains
         self._places: set[str] = set()
         """Hosts, domains or prefixes, by what the scope is."""
@@ -36,7 +36,7 @@ class Scope:
 
     def extend(self, url: str) -> bool:
         """Take the place of a seed, or of what it redirects to, into the scope; False where it was there."""
-        if self._config.scope == "any":
+        if self._scope == "any":
             return False
         place = self._place_of(url)
         if place in self._places:
@@ -52,23 +52,23 @@ class Scope:
 
     def digest(self) -> bytes:
         """What refusals depend on: it changes when a URL that was turned away may be welcome."""
-        facts = (self._config.scope, len(self._places), self.filters.include, self.filters.exclude)
+        facts = (self._scope, len(self._places), self.filters.include, self.filters.exclude)
         return xxh3_64_digest(repr(facts).encode())
 
     def _find_refusal(self, url: str) -> str:
-        if len(url) > MAX_URL_CHARS or url.find("/", len("https://")) > _MAX_AUTHORITY_END:
+        # Nearly all are short, and what follows is done for every link of every page.
+        length = len(url)
+        if length > _MAX_AUTHORITY_END and (
+            length > MAX_URL_CHARS or url.find("/", len("https://")) > _MAX_AUTHORITY_END
+        ):
             return "too long"
-        if not self._is_inside(url):
-            return f"outside the scope ({self._config.scope})"
-        if len(url) > MAX_CHARS:
-            # Filters take time by the length.
-            return find_trap(url)
-        return self.filters.find_refusal(url) or find_trap(url)
+        if self._scope != "any" and not self._is_inside(url):
+            return f"outside the scope ({self._scope})"
+        # Filters take time by the length.
+        return (length <= MAX_CHARS and self.filters.find_refusal(url)) or find_trap(url)
 
     def _is_inside(self, url: str) -> bool:
-        match self._config.scope:
-            case "any":
-                return True
+        match self._scope:
             case "host":
                 return host_of(url) in self._places
             case "domain":
@@ -84,7 +84,7 @@ class Scope:
                 return False
 
     def _place_of(self, url: str) -> str:
-        match self._config.scope:
+        match self._scope:
             case "host":
                 return host_of(url)
             case "domain":

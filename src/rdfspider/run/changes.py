@@ -91,7 +91,7 @@ class Changes:
             async with self._turn:
                 for url in batch:
                     self._scope.extend(url)
-                self._frontier.add(self._router.route(Discovered(url, found_as="seed") for url in batch).own)
+                self._frontier.add(self._router.route([Discovered(url, found_as="seed") for url in batch]).own)
                 self._frontier.commit()
             await asyncio.sleep(0)
         async with self._turn:

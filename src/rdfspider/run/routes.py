@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rdfspider.discover.scope import Scope
@@ -16,8 +16,11 @@ _UNSCOPED = frozenset(name for name, way in WAYS.items() if not way.is_scoped)
 # What is taken without a question here: a seed, or its redirect, as the scope grows by it; and a context, which is judged when
 # its turn comes, so that pages that wait for it are told.
 _UNASKED = frozenset({"seed", "context"})
-# How long the links of one page may take: a page of 10,000 needs a tenth of it, unless it was made to be slow.
+_OTHERS = _UNSCOPED | _UNASKED
+# How long the links of one page may take: a page of 10,000 needs a tenth of it, unless it was made to be slow. The clock is read
+# after some of them.
 _MAX_PAGE_S = 1.0
+_LINKS_TIMED = 50
 
 
 class Routed(NamedTuple):
@@ -43,25 +46,32 @@ class Router:
             return ""
         return self._scope.filters.find_exclusion(url) if found_as in _UNSCOPED else self._scope.find_refusal(url)
 
-    def route(self, found: Iterable[Discovered]) -> Routed:
+    def route(self, found: Sequence[Discovered]) -> Routed:
         """By owner; what is out of scope is left out."""
-        own: list[Discovered] = []
-        others: dict[int, list[Discovered]] = defaultdict(list)
-        find_refusal, turned_away = self._scope.find_refusal, self._turned_away
-        started_s, deadline = time.thread_time(), time.monotonic() + _MAX_PAGE_S
-        for link in found:
-            if link.found_as in _UNASKED:
-                refusal = ""
-            elif time.monotonic() > deadline and time.thread_time() - started_s > _MAX_PAGE_S:
-                refusal = "too slow to judge"
-            elif link.found_as in _UNSCOPED:
-                refusal = self.find_refusal(link.found_as, link.url)
-            else:
-                refusal = find_refusal(link.url)
+        routed = Routed([], defaultdict(list))
+        started_s = time.thread_time()
+        for start in range(0, len(found), _LINKS_TIMED):
+            some = found[start : start + _LINKS_TIMED]
+            is_late = start > 0 and time.thread_time() - started_s > _MAX_PAGE_S
+            self._sort(some, self._judge_late(some) if is_late else self._judge(some), routed)
+        return routed
+
+    def _judge(self, found: Sequence[Discovered]) -> list[str]:
+        """Why each is not followed; empty where it is."""
+        # Nearly all are links within the scope's power, and pages have hundreds: these are judged without a step of our own.
+        if _OTHERS.isdisjoint([link.found_as for link in found]):
+            return list(map(self._scope.find_refusal, [link.url for link in found]))
+        return ["" if link.found_as in _UNASKED else self.find_refusal(link.found_as, link.url) for link in found]
+
+    def _judge_late(self, found: Sequence[Discovered]) -> list[str]:
+        return ["" if link.found_as in _UNASKED else "too slow to judge" for link in found]
+
+    def _sort(self, found: Sequence[Discovered], refusals: Sequence[str], routed: Routed) -> None:
+        find_shard = self._domains.shard
+        for link in [link for link, refusal in zip(found, refusals, strict=True) if not refusal]:
+            owner = find_shard(host_of(link.url))
+            (routed.own if owner == self._shard else routed.others[owner]).append(link)
+        for refusal, count in Counter(refusals).items():
             if refusal:
                 # What is in brackets differs from URL to URL.
-                turned_away[refusal if refusal[-1] != ")" else refusal.partition(" (")[0]] += 1
-            else:
-                owner = self._domains.shard(host_of(link.url))
-                (own if owner == self._shard else others[owner]).append(link)
-        return Routed(own, others)
+                self._turned_away[refusal if refusal[-1] != ")" else refusal.partition(" (")[0]] += count
