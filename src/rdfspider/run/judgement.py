@@ -15,8 +15,8 @@ from rdfspider.discover.headers import read_link_headers
 from rdfspider.domains import Domains
 from rdfspider.extract.wishes import read_wishes
 from rdfspider.records import ERRANDS, Capture, Extraction, Judgement, Lease, Robots, Verdict
-from rdfspider.run.repetitions import Repetitions
-from rdfspider.run.samples import sample_data, sample_words
+from rdfspider.run.repetitions import Repetition, Repetitions
+from rdfspider.run.samples import sample_copy, sample_page
 from rdfspider.urls import host_of
 
 _NO_WISHES = Robots()
@@ -38,13 +38,12 @@ class Judge:
         asked = self._judge_canonical(judge_wishes(capture, extraction, capture.started), capture, extraction)
         is_whole = capture.truncated in ("", "length")
         digest = compute_digest(capture.page.body) if is_whole and capture.page.body else ""
-        samples = {"data": sample_data(extraction), "words": sample_words(extraction)}
-        asked = msgspec.structs.replace(asked, digest=digest, **samples)
-        if lease.found_as in ERRANDS or asked.duplicate or asked.robots.noindex:
+        found = Repetition(duplicate=asked.duplicate, original=asked.original)
+        if not (lease.found_as in ERRANDS or asked.duplicate or asked.robots.noindex):
             # None of these may be what another page is taken to repeat.
-            return asked
-        found = await self._repetitions.find(lease, capture.page.body, extraction, digest)
-        return msgspec.structs.replace(asked, **found._asdict())
+            found = await self._repetitions.find(lease, capture.page.body, extraction, digest)
+        sample = sample_copy(extraction, digest) if found.duplicate == "exact" else sample_page(extraction)
+        return msgspec.structs.replace(asked, digest=digest, **found._asdict(), **sample._asdict())
 
     def _judge_canonical(self, asked: Judgement, capture: Capture, extraction: Extraction) -> Judgement:
         """What the page says its address is. It is the page that it repeats, where that is another one of the same site: nobody

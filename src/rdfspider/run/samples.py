@@ -6,6 +6,7 @@ and graphs do not count, as every page has those of its own; nor do words with d
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 from zlib import crc32
 
 from rdfspider.records import Extraction
@@ -22,7 +23,25 @@ _UNCOUNTED = "meta"
 _UNCOUNTED_TERMS = "://ogp.me/ns"
 
 
-def sample_data(extraction: Extraction) -> tuple[int, ...]:
+class Sample(NamedTuple):
+    """What a page holds; as in Judgement."""
+
+    data: tuple[int, ...]
+    words: tuple[int, ...]
+
+
+def sample_page(extraction: Extraction) -> Sample:
+    """A sample of what a page holds."""
+    return Sample(_sample_data(extraction), _sample_words(extraction))
+
+
+def sample_copy(extraction: Extraction, digest: str) -> Sample:
+    """The same for a page with the bytes of another one: it holds what others with these bytes hold."""
+    checksum = (crc32(digest.encode()),)
+    return Sample(checksum if extraction.statements.keys() - {_UNCOUNTED} else (), checksum)
+
+
+def _sample_data(extraction: Extraction) -> tuple[int, ...]:
     """A sample of the literals that a page states, or of its statements where it has none."""
     parts = [_cut_statements(nquads) for syntax, nquads in extraction.statements.items() if syntax != _UNCOUNTED]
     statements = "".join(parts).replace(f'"{extraction.url}"', "")
@@ -33,7 +52,7 @@ def sample_data(extraction: Extraction) -> tuple[int, ...]:
     return _take_smallest(literals or statements.split("\n"))
 
 
-def sample_words(extraction: Extraction) -> tuple[int, ...]:
+def _sample_words(extraction: Extraction) -> tuple[int, ...]:
     """A sample of the words of a page; those that are not of letters alone are passed over."""
     text = extraction.text
     words = text[:_TEXT_CHARS].split()

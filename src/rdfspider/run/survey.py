@@ -113,13 +113,13 @@ class Survey:
 
     def _choose_names(self, most: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """The most frequent types and properties; those of the same count by name, so that they do not jump about."""
-        types = [pair for pair in self._names.items() if pair[0].startswith(_TYPE_MARK)]
-        properties = [pair for pair in self._names.items() if " " not in pair[0] and pair[0] != _RDF_TYPE]
-        return heapq.nsmallest(most, types, key=_by_count), heapq.nsmallest(most, properties, key=_by_count)
+        types = [(-count, name) for name, count in self._names.items() if name.startswith(_TYPE_MARK)]
+        others = [(-count, name) for name, count in self._names.items() if " " not in name and name != _RDF_TYPE]
+        return _choose_first(types, most), _choose_first(others, most)
 
 
-def _by_count(pair: tuple[str, int]) -> tuple[int, str]:
-    return -pair[1], pair[0]
+def _choose_first(ranked: list[tuple[int, str]], most: int) -> list[tuple[str, int]]:
+    return [(name, -rank) for rank, name in heapq.nsmallest(most, ranked)]
 
 
 def _make_find(extraction: Extraction, names: list[list[str]], now: float) -> Find:
