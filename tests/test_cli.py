@@ -2,6 +2,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -12,10 +13,13 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+import typer
 from tests.conftest import Run
 
 from rdfspider import __version__
+from rdfspider.cli import app
 from rdfspider.formats import COLUMNS, to_quads
+from rdfspider.run.documents import KeptDocuments
 
 BOOK = b'<html><body><p itemscope itemtype="http://schema.org/Book"><b itemprop=name>%s</b><a itemprop=url href=x>x</a></p>'
 BROKEN = b'<html><script type="application/ld+json">{"@type": </script>'
@@ -279,6 +283,16 @@ def test_documents_come_from_a_folder(run: Run, tmp_path: Path) -> None:
     assert "<http://example.org/vocabulary#label>" in run("extract", page, "--documents", tmp_path / "documents")[1]
 
 
+def test_documents_come_from_a_crawl(run: Run, tmp_path: Path) -> None:
+    context = {"@context": {"label": "http://example.org/vocabulary#label"}}
+    KeptDocuments(tmp_path / "documents").keep("https://example.org/context", json.dumps(context).encode())
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<script type="application/ld+json">{"@context": "https://example.org/context", "label": "x"}</script>'
+    )
+    assert "<http://example.org/vocabulary#label>" in run("extract", page, "--documents", tmp_path / "documents")[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -313,6 +327,27 @@ def test_what_was_typed_wrong_gets_one_line(
     assert err.startswith("rdfspider: ")
     assert message in err
     assert err.count("\n") == 1
+
+
+def list_commands() -> list[list[str]]:
+    """Every command, and every command of those that have some."""
+    found: list[list[str]] = [[]]
+    for path in found:
+        command = typer.main.get_command(app)
+        for name in path:
+            command = command.commands[name]  # type: ignore[attr-defined]
+        found += [[*path, name] for name in getattr(command, "commands", ())]
+    return found
+
+
+@pytest.mark.parametrize("path", list_commands(), ids=" ".join)
+def test_help_fits_into_80_columns_and_is_not_cut(run: Run, monkeypatch: pytest.MonkeyPatch, path: list[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run(*path, "--help")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    # Where there is no room, `...` follows a word; what may be repeated has it after a bracket.
+    assert re.findall(r".*(?:…|\w\.\.\.)$", out, re.MULTILINE) == []
 
 
 def test_version_and_help(run: Run) -> None:

@@ -195,6 +195,10 @@ PAGES: dict[str, tuple[str, Callable[[], str | bytes]]] = {
         "application/rss+xml",
         lambda: f"<rss xmlns:z='http://z/{'z' * MEGABYTE}'><channel>" + "<z:a>x</z:a>" * 20_000 + "</channel></rss>",
     ),
+    "dates that are blanks": (
+        "text/html",
+        lambda: f"<meta name=robots content='unavailable_after: x{' ' * 9900}1'>" * 100,
+    ),
     "SVG within SVG": ("image/svg+xml", lambda: "<svg xmlns='http://www.w3.org/2000/svg'>" * 100_000),
 }
 

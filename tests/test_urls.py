@@ -3,7 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import NamedNode
 
-from rdfspider.urls import host_of, host_of_authority, normalise_url, resolve_iri, resolve_links, valid_iri
+from rdfspider.urls import (
+    MAX_URL_CHARS,
+    host_of,
+    host_of_authority,
+    normalise_url,
+    resolve_iri,
+    resolve_links,
+    valid_iri,
+)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +122,42 @@ def test_a_base_that_is_no_address_resolves_only_absolute_links() -> None:
     assert resolve_links("urn:x:y", ["https://example.org/", "/x"]) == {
         "https://example.org/": "https://example.org/",
         "/x": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("form", "filler", "width"),
+    [
+        ("https://a.example/{}", "x", 1),
+        ("https://a.example/?{}", "x", 1),
+        ("https://a.example/" + "y" * 4000 + "?{}", "x", 1),
+        ("https://a.example/%7e{}", "x", 1),
+        ("https://a.example/b/../{}", "x", 1),
+        ("https://a.example/{}", "é", 6),
+        ("https://{}/", "a.", 2),
+        ("/{}", "x", 1),
+        ("{}", "x", 1),
+    ],
+)
+def test_links_that_are_too_long_lead_nowhere(form: str, filler: str, width: int) -> None:
+    def resolve(count: int) -> str | None:
+        link = form.format(filler * count)
+        return resolve_links("https://example.org/", [link])[link]
+
+    start = len(resolve(1) or "") - width
+    most = (MAX_URL_CHARS - start) // width
+    longest = resolve(most)
+    assert longest and len(longest) == start + most * width
+    assert resolve(most + 1) is None
+    assert resolve(1_000_000) is None
+
+
+def test_what_becomes_short_is_followed() -> None:
+    link = "/a#" + "x" * 10_000
+    spread = "/b" + "\n" * 10_000 + "c"
+    assert resolve_links("https://example.org/", [link, spread]) == {
+        link: "https://example.org/a",
+        spread: "https://example.org/bc",
     }
 
 

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from rdfspider.config import Config, ExtractConfig
     from rdfspider.errors import RdfspiderError, UsageError
     from rdfspider.fetch.robots import RobotsTxt
+    from rdfspider.frontier.reader import HostEntry
     from rdfspider.records import Extraction, Link, Page, Problem, Robots
     from rdfspider.run.crawl import Crawl
     from rdfspider.run.documents import FolderDocuments
     from rdfspider.run.folder.status import Status
     from rdfspider.run.pipeline import extract
+    from rdfspider.run.reports.why import Explanation
 
 __version__ = "0.1.0"
 
@@ -31,9 +33,11 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 __all__ = [
     "Config",
     "Crawl",
+    "Explanation",
     "ExtractConfig",
     "Extraction",
     "FolderDocuments",
+    "HostEntry",
     "Link",
     "Page",
     "Problem",
@@ -48,9 +52,11 @@ __all__ = [
 _MODULES = {
     "Config": "config",
     "Crawl": "run.crawl",
+    "Explanation": "run.reports.why",
     "ExtractConfig": "config",
     "Extraction": "records",
     "FolderDocuments": "run.documents",
+    "HostEntry": "frontier.reader",
     "Link": "records",
     "Page": "records",
     "Problem": "records",

@@ -169,7 +169,7 @@ class CrawlConfig:
     time_s: float = 0.0
     """Seconds that the crawl may run, over all restarts."""
     revisit_s: float = 0.0
-    """Seconds after which a page is fetched again; 0 fetches each once."""
+    """Seconds after which a page is fetched again; 0 fetches each once. When that is due is decided when it is fetched."""
     ways: tuple[str, ...] = ("sitemaps", "headers", "data", "contexts")
     """Ways of discovery besides the links of pages: sitemaps, headers (`Link`), data (links in statements), contexts (of JSON-LD,
     for the extractor) and ontologies (the namespaces that are met). Ontologies are off, because they are on other sites."""

@@ -73,7 +73,7 @@ def resolve_iri(base: str, reference: str) -> str:
 def normalise_url(url: str) -> str | None:
     """The address as browsers write it (WHATWG), with escapes as all write them, without a fragment; None when it is not an
     http(s) URL."""
-    return url if url in _find_normal((url,)) else _normalised(url, None)
+    return url if url in _find_normal(url) else _normalised(url, None)
 
 
 def host_of(url: str) -> str:
@@ -91,7 +91,7 @@ def host_of_authority(authority: str) -> str:
 
 
 def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
-    """The normal address of each link of a page, None where it has none.
+    """The normal address of each link of a page, None where it has none, or one that is too long to follow.
 
     All at once, because a page has hundreds: one match over all of them tells which are normal already.
     """
@@ -108,24 +108,39 @@ def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
             elif address[:4] != "http" and address[0].isalnum() and ":" not in address:
                 address = folder + address
         addresses[link] = address
-    normal = _find_normal(addresses.values())
-    return {
+    lines = "\n".join(addresses.values())
+    normal = _find_normal(lines)
+    targets = {
         link: address if address in normal else _resolve_other(link, address, base)
         for link, address in addresses.items()
     }
+    return {link: _refuse_long(target) for link, target in targets.items()} if _has_long_line(lines) else targets
+
+
+def _refuse_long(url: str | None) -> str | None:
+    return url if url and len(url) <= MAX_URL_CHARS else None
+
+
+def _has_long_line(lines: str) -> bool:
+    """Whether some line is too long to follow: a few looks at a page, instead of one at each of its links."""
+    start = 0
+    while len(lines) - start > MAX_URL_CHARS:
+        start = lines.rfind("\n", start, start + MAX_URL_CHARS + 1) + 1
+        if not start:
+            return True
+    return False
 
 
 def _resolve_other(link: str, address: str, base: str) -> str | None:
     if _NO_LINK.match(link):
         return None
     if _BARE_HOST.fullmatch(address) and "xn--" not in address:
-        return address + "/"
-    return _normalised(link, base)
+        return _refuse_long(address + "/")
+    return _refuse_long(_normalised(link, base))
 
 
-def _find_normal(urls: Iterable[str]) -> set[str]:
-    """Those of the URLs that are surely their own normal form."""
-    lines = "\n".join(urls)
+def _find_normal(lines: str) -> set[str]:
+    """Those of the URLs, one a line, that are surely their own normal form."""
     normal = set(_NORMAL_LINKS.findall(lines))
     for mark in ("/.", "/%2", "xn--"):
         if mark in lines:

@@ -1,7 +1,10 @@
 """The demo as a newcomer runs it: what its sites publish is found, what they hide is not, and its traps hold nobody."""
 
+import gzip
 import os
 import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,13 +15,16 @@ from functools import cached_property
 from pathlib import Path
 
 import pytest
+from fastwarc.warc import ArchiveIterator
 
 from rdfspider import Crawl
 from rdfspider.cli import run_command
 from rdfspider.commands.demo import read_statements
 from rdfspider.demo.addresses import Addresses
 from rdfspider.demo.expectations import list_hidden, list_published
+from rdfspider.demo.facts import make_key
 from rdfspider.demo.sites.town import NOT_KEPT
+from rdfspider.run.folder.settings import load_config
 from web import Outcome, check_archives, read_outcomes, read_responses
 
 ENVIRONMENT = {**os.environ, "RDFSPIDER_RUN_MIN_FREE_BYTES": "1000000"}
@@ -46,6 +52,20 @@ class Demo:
     def asked(self) -> set[str]:
         """What a server has answered."""
         return {url for url, outcome in self.outcomes.items() if outcome.status}
+
+    @cached_property
+    def records(self) -> list[tuple[str, str]]:
+        """Every record of every segment: its type, and all words of its headers and its block, as in a URL."""
+        found = []
+        for path in sorted(self.folder.glob("shards/*/warc/*.warc.gz")):
+            with path.open("rb") as stream:
+                for record in ArchiveIterator(stream, parse_http=False):
+                    block = record.reader.read()
+                    packed = block.find(b"\x1f\x8b\x08")
+                    plain = block if packed < 0 else block[:packed] + gzip.decompress(block[packed:])
+                    words = f"{dict(record.headers)} {plain.decode('utf-8', 'replace')}"
+                    found.append((record.headers["WARC-Type"], make_key(words)))
+        return found
 
     def count_pages(self, pattern: str) -> int:
         """Pages whose path and query have this form."""
@@ -77,12 +97,26 @@ def test_every_published_thing_is_in_the_archive(demo: Demo) -> None:
 @pytest.mark.parametrize("reason", ["robots", "noindex", "nofollow", "expired", "trap"])
 def test_nothing_hidden_is_in_the_archive(demo: Demo, reason: str) -> None:
     hidden = [thing for thing in list_hidden(demo.at) if thing.reason == reason]
-    everything = "".join(demo.statements.values())
     assert hidden
-    assert [thing.literal for thing in hidden if f'"{thing.literal}"' in everything] == []
+    betrayed = [(thing, kind) for kind, words in demo.records for thing in hidden if make_key(thing.literal) in words]
+    assert betrayed == []
     assert {thing.url for thing in hidden if "?" not in thing.url and not thing.url.endswith("/products")}.isdisjoint(
         read_responses(demo.folder)
     )
+
+
+def test_every_kind_of_record_was_looked_into(demo: Demo) -> None:
+    assert {kind for kind, _ in demo.records} == {"warcinfo", "request", "response", "metadata", "conversion"}
+    # A name that may be known is seen in all of them where it is: in bodies, their text, statements, titles and links.
+    seen = {kind for kind, words in demo.records if make_key("Bells at Low Water") in words}
+    assert seen == {"request", "response", "metadata", "conversion"}
+
+
+def test_nothing_hidden_is_in_other_files(demo: Demo) -> None:
+    files = [path for path in demo.folder.rglob("*") if path.is_file() and path.suffix != ".gz"]
+    assert demo.folder / "status.json" in files
+    names = [thing.literal.encode() for thing in list_hidden(demo.at)]
+    assert [(path, name) for path in files for name in names if name in path.read_bytes()] == []
 
 
 def test_what_robots_forbid_is_never_asked_for(demo: Demo) -> None:
@@ -154,6 +188,14 @@ def test_what_may_not_be_kept_is_understood_but_not_kept(demo: Demo) -> None:
     assert url not in read_responses(demo.folder)
 
 
+def test_what_it_says_to_try_next_gives_the_same_statements(demo: Demo, tmp_path: Path) -> None:
+    _, pages, *contexts = shlex.split(demo.errors.partition("try next")[2].splitlines()[0])[1:-2]
+    assert run_command(["extract", pages, *contexts, "--output", str(tmp_path / "data.nq")]) == 0
+    kept = demo.statements.keys() - {demo.at.url("town", f"/articles/{NOT_KEPT.key}")}
+    expected = {line for url in kept for line in demo.statements[url].splitlines()}
+    assert set((tmp_path / "data.nq").read_text().splitlines()) == expected
+
+
 def test_redirects_end(demo: Demo) -> None:
     assert demo.outcomes[demo.at.url("old", "/contents")].status == 200
     assert demo.outcomes[demo.at.url("old", "/start")].get("redirected-from") == demo.at.url("old", "/")
@@ -167,10 +209,12 @@ def test_the_archive_is_sound(demo: Demo) -> None:
 
 def test_it_tells_what_was_found(demo: Demo) -> None:
     lines = [line for line in demo.output.splitlines() if line]
-    assert re.match(r"Found \d+ things: 50 books, 48 products, 40 events, 40 recipes, 30 ", lines[0])
+    assert re.match(
+        r"Found (\d+) of \1 things that the sites publish: 50 books, 48 products, 40 events, 40 recipes, 30 ", lines[0]
+    )
     assert "  Drossen                  data, events, museum, portal" in lines
     assert lines[-1] == (
-        "Left out, as it should be: 5 marked noindex, 4 behind robots.txt, 3 behind nofollow links, 3 at the bottom of traps, "
+        "Left out, as it should be: 5 behind robots.txt, 5 marked noindex, 3 behind nofollow links, 3 at the bottom of traps, "
         "1 out of date."
     )
 
@@ -190,6 +234,15 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys: pytest
     assert run_command(["demo", "--dir", str(tmp_path)]) == 2
     assert "is not a crawl" in capsys.readouterr().err
     assert (tmp_path / "letter.txt").exists()
+
+
+def test_what_a_person_has_put_beside_a_demo_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = "http://www.localhost:8585/"
+    Crawl.create(tmp_path / "demo", [start], contact=start, allow_private=True)
+    (tmp_path / "demo" / "notes.txt").write_text("Dear reader")
+    assert run_command(["demo", "--dir", str(tmp_path / "demo")]) == 2
+    assert "also holds notes.txt, which no demo has made" in capsys.readouterr().err
+    assert (tmp_path / "demo" / "notes.txt").exists()
 
 
 @pytest.mark.parametrize("seeds", [(), ("http://myapp.localhost:3000/",), ("http://www.localhost:3000/",)])
@@ -237,6 +290,20 @@ def test_sites_are_served_until_ctrl_c(serving: subprocess.Popen[str], tmp_path:
     with socket.create_connection(("127.0.0.1", port), 10) as wire:
         wire.sendall(b"GET / HTTP/1.1\r\nHost: town.localhost\r\nConnection: close\r\n\r\n")
         assert wire.recv(15) == b"HTTP/1.1 200 OK"
+    # The command that it shows crawls them, at the pace of the demo itself.
+    command = [*shlex.split(serving.stdout.readline())[1:], "--pages", "5"]
+    done = subprocess.run(
+        [sys.executable, "-m", "rdfspider", *command],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "ended: the limit of pages is reached" in done.stderr
+    assert load_config(tmp_path / "mycrawl").frontier.ip_delay_s == 0
+    shutil.rmtree(tmp_path / "mycrawl")
     serving.send_signal(signal.SIGINT)
     assert serving.wait(30) == 0
     assert list(tmp_path.iterdir()) == []

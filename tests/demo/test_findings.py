@@ -14,14 +14,15 @@ def test_what_is_missing_or_betrayed_is_told() -> None:
     statements = {
         "http://a.localhost/1": '<b> <name> "Eels" .\n',
         "http://b.localhost/1": '<b> <name> "Eels" .\n',
-        "http://a.localhost/5": '<s> <name> "A Secret" .\n',
     }
-    assert tell_findings(statements, published, hidden) == [
+    # Whatever record it is in, and however it is written, it is told.
+    everything = "".join(statements.values()) + "outlink: http://a.localhost/a-secret\r\n"
+    assert tell_findings(statements, everything, published, hidden) == [
         "",
-        "Found 1 things: 1 book.",
+        "Found 1 of 2 things that the sites publish: 1 book.",
         "Known from several sites, among others:",
         "  Eels                     a, b",
         "Left out, as it should be: 1 at the bottom of traps.",
-        "Not found on 1 of 3 pages: Ilse (http://a.localhost/2), …",
+        "Not found: Ilse (http://a.localhost/2)",
         "Found, but it is behind robots.txt: A Secret (http://a.localhost/3)",
     ]

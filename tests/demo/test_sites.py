@@ -34,6 +34,18 @@ def read_page(url: str) -> Extraction:
     return extract(answer.body, url, answer.content_type, documents=fetch_document)
 
 
+@cache
+def read_words() -> list[tuple[str, str]]:
+    """All pages that depend on their path alone: where they are, and their words as in a URL."""
+    pages = (
+        (WEB.at.url(name, path), answer) for name, site in WEB.sites.items() for path, answer in site.pages.items()
+    )
+    return [
+        (url, facts.make_key(f"{url} {answer.headers} {answer.body.decode('utf-8', 'replace')}"))
+        for url, answer in pages
+    ]
+
+
 @pytest.mark.parametrize(
     "site", sorted({published.url.split(".")[0].removeprefix("http://") for published in PUBLISHED})
 )
@@ -84,8 +96,12 @@ def test_what_is_hidden_is_there_for_who_does_not_behave(hidden: tuple[str, str,
         names = ("colour", "size", "material", "origin", "season", "gift", "weight")
         url += "?" + "&".join(f"{name}=x" for name in names)
     assert f'"{literal}"' in read_page(url).to_nquads()
-    others = [row.url for row in PUBLISHED if f'"{literal}"' in read_page(row.url).to_nquads()]
-    assert others == []
+    # No other page names it, nor does any URL; the mirror has the museum's pages, the hidden one too.
+    others = [place for place, words in read_words() if facts.make_key(literal) in words]
+    own = {
+        WEB.at.url(host, "/" + url.split("/", 3)[3]) for host in (url.split(".")[0].removeprefix("http://"), "mirror")
+    }
+    assert set(others) <= own
     if reason == "robots":
         site = WEB.sites[url.split(".")[0].removeprefix("http://")]
         path = "/" + url.split("/", 3)[3]

@@ -1,5 +1,7 @@
 """What pages and redirects lead to."""
 
+from collections import Counter
+
 import pytest
 
 from rdfspider.config import CrawlConfig
@@ -21,12 +23,14 @@ def find(
     judgement: Judgement = NOTHING_ASKED,
     headers: tuple[tuple[str, str], ...] = (),
     nquads: str = "",
+    turned_away: Counter[str] | None = None,
 ) -> list[Discovered]:
     capture = Capture(Page(lease.url, b""), 200, "OK", "1.1", headers, (), "127.0.0.1", 0.0, 0.0, 0)
-    extraction = Extraction(lease.url, "text/html", links=links, statements={"rdf": nquads} if nquads else {})
-    return Finder(config, DOMAINS, is_inside=lambda url: "example.org" in url).find(
-        lease, capture, extraction, judgement
-    )
+    statements = {"rdf": nquads} if nquads else {}
+    is_sitemap = any(link.relation == "listed" for link in links)
+    extraction = Extraction(lease.url, "text/html", links=links, statements=statements, is_sitemap=is_sitemap)
+    finder = Finder(config, DOMAINS, is_inside=lambda url: "example.org" in url, turned_away=turned_away)
+    return finder.find(lease, capture, extraction, judgement)
 
 
 def ways(found: list[Discovered]) -> dict[str, str]:
@@ -44,6 +48,29 @@ def test_a_page_that_is_deep_enough_or_says_nofollow_gives_none() -> None:
     link, config = Link("https://example.org/a"), CrawlConfig(ways=(), depth=2)
     assert find(config, link, lease=Lease("page", "example.org", 1, SEED, depth=2)) == []
     assert find(config, link, judgement=Judgement(robots=Robots(nofollow=True))) == []
+
+
+@pytest.mark.parametrize(
+    ("relation", "depth", "robots", "expected"),
+    [
+        ("", 0, Robots(), {"nofollow": 1}),
+        ("", 0, Robots(nofollow=True), {"nofollow": 3}),
+        ("", 2, Robots(), {"depth": 3}),
+        ("", 2, Robots(nofollow=True), {"nofollow": 3}),
+        ("listed", 0, Robots(nofollow=True), {"nofollow": 3}),
+        ("listed", 2, Robots(), {"depth": 3}),
+        ("listed", 0, Robots(), {}),
+    ],
+)
+def test_links_that_are_not_followed_are_counted(
+    relation: str, depth: int, robots: Robots, expected: dict[str, int]
+) -> None:
+    links = [Link(f"https://example.org/{path}", relation, nofollow=path == "c") for path in "abacc"]
+    lease = Lease("page", "example.org", 1, SEED, url_id=7, depth=depth)
+    turned_away = Counter[str]()
+    config = CrawlConfig(ways=("sitemaps",), depth=2)
+    find(config, *links, lease=lease, judgement=Judgement(robots=robots), turned_away=turned_away)
+    assert turned_away == expected
 
 
 def test_the_links_of_a_page_that_repeats_another_come_last_but_for_its_own_address() -> None:

@@ -20,7 +20,9 @@ def make_finder(named: Sequence[str] = (), config: CrawlConfig = REVISITING) -> 
 
 def find(finder: Finder, lease: Lease, *links: Link) -> list[Discovered]:
     capture = Capture(Page(lease.url, b""), 200, "OK", "1.1", (), (), "127.0.0.1", NOW, 0.0, 0)
-    return finder.find(lease, capture, Extraction(lease.url, "application/xml", links=links), Judgement())
+    is_sitemap = any(link.relation in ("listed", "sitemap") for link in links)
+    extraction = Extraction(lease.url, "application/xml", links=links, is_sitemap=is_sitemap)
+    return finder.find(lease, capture, extraction, Judgement())
 
 
 def listed(*urls: str) -> list[Link]:
@@ -94,8 +96,19 @@ def test_a_list_that_a_page_links_to_is_one_too() -> None:
     found = find(make_finder(), PAGE, Link("https://a.org/more.xml", "sitemap"), *listed("https://a.org/1"))
     assert found == [
         Discovered("https://a.org/more.xml", 1, "sitemap", 7),
-        Discovered("https://a.org/1", 1, "listed", 7),
+        Discovered("https://a.org/1", PAGE.depth + 1, "listed", 7),
     ]
+
+
+def test_a_page_that_links_to_a_sitemap_is_none() -> None:
+    links = (
+        Link("https://a.org/map", "sitemap"),
+        Link("https://a.org/secret", "nofollow", nofollow=True),
+        Link("https://b.org/"),
+    )
+    capture = Capture(Page(PAGE.url, b""), 200, "OK", "1.1", (), (), "127.0.0.1", NOW, 0.0, 0)
+    found = make_finder().find(PAGE, capture, Extraction(PAGE.url, "text/html", links=links), Judgement())
+    assert [link.url for link in found] == ["https://a.org/sitemap.xml", "https://a.org/map", "https://b.org/"]
 
 
 def test_parameters_that_track_are_dropped() -> None:

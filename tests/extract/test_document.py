@@ -25,6 +25,12 @@ def test_a_picture_has_no_title_for_the_page() -> None:
     assert read_facts(parse_html("<body><svg><title>icon</title></svg>"), PAGE).title is None
 
 
+def test_a_canonical_address_that_is_too_long_is_none() -> None:
+    for size, is_one in ((1000, True), (10_000, False)):
+        link = f"<link rel=canonical href=/{'x' * size}>"
+        assert bool(read_facts(parse_html(link), PAGE).canonical) == is_one
+
+
 def test_none_means_both() -> None:
     assert read_facts(parse_html('<meta name=robots content="none">'), PAGE).robots == Robots(True, True, False)
 

@@ -1,6 +1,7 @@
 """Streams as servers send them, in pieces of any size: what they give, whether they ended, and what no stream may cost."""
 
 import gzip
+import random
 import time
 import zlib
 
@@ -10,6 +11,8 @@ import pytest
 from rdfspider.fetch.encodings import BROKEN, PIECE_BYTES, make_decoder
 
 TEXT = b"".join(b"<p>paragraph %d</p>\n" % number for number in range(9000))
+BROTLI_TEXT = brotli.compress(TEXT)
+BROTLI_ZEROS = brotli.compress(bytes(5_000_000), quality=1)
 GZIP_START = b"\x1f\x8b\x08\0\0\0\0\0\0\3"
 
 
@@ -36,8 +39,8 @@ STREAMS = [
     pytest.param("deflate", deflate(TEXT, -15), id="bare deflate"),
     pytest.param("deflate", gzip.compress(TEXT), id="gzip called deflate"),
     pytest.param("gzip", zlib.compress(TEXT), id="deflate called gzip"),
-    pytest.param("br", brotli.compress(TEXT), id="br"),
-    pytest.param(" identity ,, br, GZIP", gzip.compress(brotli.compress(TEXT)), id="br in gzip"),
+    pytest.param("br", BROTLI_TEXT, id="br"),
+    pytest.param(" identity ,, br, GZIP", gzip.compress(BROTLI_TEXT), id="br in gzip"),
     pytest.param("gzip, br", brotli.compress(gzip.compress(TEXT)), id="gzip in br"),
 ]
 
@@ -79,6 +82,39 @@ def test_gzip_may_have_several_members(step: int) -> None:
 def test_what_follows_the_end_is_no_error(rest: bytes, step: int) -> None:
     assert decode("gzip", gzip.compress(b"hi") + rest, step) == (b"hi", True)
     assert decode("deflate", zlib.compress(b"hi") + rest, step) == (b"hi", True)
+    for text, packed in ((b"hi", brotli.compress(b"hi")), (TEXT, BROTLI_TEXT), (bytes(5_000_000), BROTLI_ZEROS)):
+        assert decode("br", packed + rest, step) == (text, True)
+        assert decode("br, gzip", gzip.compress(packed + rest), step) == (text, True)
+
+
+def test_a_broken_stream_is_found_to_be_so_soon() -> None:
+    """Although it is read twice, as it might have come to its end."""
+    generator = random.Random(1)
+    words = b" ".join(generator.choice((b"alpha", b"beta", b"gamma", b"delta")) for _ in range(1_000_000))
+    packed = brotli.compress(words, quality=1)
+    assert len(packed) < 1024 * 1024
+    broken = packed[:-20_000] + generator.randbytes(20_000)
+    before = time.process_time()
+    with pytest.raises(BROKEN):
+        decode("br", broken)
+    assert time.process_time() - before < 1
+
+
+def test_a_long_stream_with_more_behind_it_is_an_error() -> None:
+    noise = random.Random(1).randbytes(1_100_000)
+    packed = brotli.compress(noise, quality=0)
+    assert decode("br", packed) == (noise, True)
+    with pytest.raises(BROKEN):
+        decode("br", packed + b"more")
+
+
+@pytest.mark.parametrize("member", [gzip.compress(b""), gzip.compress(b"x")], ids=["empty", "small"])
+def test_gzip_members_without_end_are_given_up_soon(member: bytes) -> None:
+    before = time.process_time()
+    with pytest.raises(ValueError, match="more than 10,000 members"):
+        decode("gzip", member * 200_000)
+    assert time.process_time() - before < 0.5
+    assert decode("gzip", member * 2000)[1]
 
 
 @pytest.mark.parametrize("encoding", ["", "identity", "Identity, none", " , ", "UTF-8"])

@@ -95,6 +95,26 @@ def test_a_page_that_stays_or_cannot_be_had_for_now_keeps_its_content(pages: Pag
         assert pages.frontier.claim(pack_digest(old), "http://b.test/") == "http://a.test/"
 
 
+@pytest.mark.parametrize("is_due", [False, True])
+def test_a_page_that_the_archive_has_lost_releases_its_content(pages: Pages, clock: HandClock, is_due: bool) -> None:
+    """Also where it waits to be fetched again: it may have other content then, or none."""
+    lost, kept = digest_of("lost"), digest_of("kept")
+    for number, (name, digest) in enumerate([("kept", kept), ("lost", lost)]):
+        lease = pages.lease(f"http://a.test/{name}")
+        assert pages.frontier.claim(pack_digest(digest), lease.url) == lease.url
+        verdict = pages.frontier.release(lease, capture(lease.url))
+        pages.frontier.record(lease, verdict, digest=digest, position=("facts-1", number * 100))
+    pages.frontier.commit()
+    if is_due:
+        clock.advance(DAY_S + 1)
+        assert pages.frontier.lease() is None
+        pages.frontier.commit()
+        assert pages.frontier.counts.scheduled == 2
+    assert pages.frontier.reschedule_after("facts-1", 100) == 1
+    assert pages.frontier.claim(pack_digest(lost), "http://b.test/") == "http://b.test/"
+    assert pages.frontier.claim(pack_digest(kept), "http://b.test/") == "http://a.test/kept"
+
+
 def test_a_duplicate_that_changes_releases_nothing(pages: Pages) -> None:
     old = digest_of("old")
     pages.frontier.claim(pack_digest(old), "http://first.test/")

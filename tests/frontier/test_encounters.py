@@ -6,7 +6,7 @@ import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Discovered, Failure
+from rdfspider.records import Discovered, Failure, Lease
 
 URL = "https://a.org/x"
 QUICK = {"frontier": {"delay_s": 0.0}}
@@ -237,6 +237,61 @@ def test_ways_that_come_together_count_once(open_frontier: OpenFrontier, clock: 
     frontier.commit()
     check_counts(frontier)
     assert frontier.next_lease_in_s() is None
+
+
+@pytest.mark.parametrize("exchange", [capture(URL), capture(URL, 404), MOVED, GONE])
+@pytest.mark.parametrize("moment", ["leased", "recorded", "committed"])
+def test_a_url_that_becomes_a_context_is_asked_for_again_once(
+    open_frontier: OpenFrontier, clock: HandClock, exchange: object, moment: str
+) -> None:
+    frontier = open_frontier(**QUICK)
+    frontier.add([Discovered(URL, 3)])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    lease = crawler.next_page()
+    wanted = Discovered(URL, 2, "context", 9, ("https://b.org/name",))
+    if moment == "leased":
+        frontier.add([wanted])
+    frontier.record(lease, frontier.release(lease, exchange), etag='"1"', captured=1.0)  # type: ignore[arg-type]
+    if moment == "committed":
+        frontier.commit()
+    frontier.add([wanted])
+    frontier.commit()
+    again = crawler.next_page()
+    assert (again.found_as, again.via, again.chain, again.etag) == ("context", 9, wanted.chain, "")
+    frontier.record(again, frontier.release(again, capture(URL)))
+    frontier.add([wanted, Discovered(URL, 2, "context", 10)])
+    frontier.commit()
+    check_counts(frontier)
+    assert frontier.next_lease_in_s() is None, "once is enough"
+
+
+def test_a_url_that_waits_and_becomes_a_context_comes_first(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(**QUICK, ranks={"context": -8})
+    frontier.add([Discovered(f"https://a.org/{number}", 1) for number in range(60)])
+    frontier.add([Discovered("https://a.org/alone", 5)])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    crawler.run(pages=1)
+    wanted = ["https://a.org/50", "https://a.org/alone"]
+    frontier.add([Discovered(url, 1, "context", 9) for url in wanted])
+    # Another name of the same, while it waits.
+    frontier.add([Discovered(wanted[0], 1, "context", 9, ("https://b.org/name",))])
+    frontier.commit()
+    leases: list[Lease] = []
+    while len(leases) < 60:
+        leases.append(lease := crawler.next_page())
+        frontier.record(lease, frontier.release(lease, capture(lease.url)))
+    frontier.commit()
+    assert frontier.next_lease_in_s() is None
+    # But for those that were read before.
+    assert {lease.url for lease in leases[:21] if lease.found_as == "context"} == set(wanted)
+    assert next(lease.chain for lease in leases if lease.url == wanted[0]) == ("https://b.org/name",)
+    assert len({lease.url for lease in leases}) == 60
+    check_counts(frontier)
+    assert not frontier.counts.scheduled
+    frontier.close()
+    assert open_frontier(**QUICK).next_lease_in_s() is None
 
 
 def test_names_are_looked_up_anew_where_the_settings_for_that_have_changed(

@@ -1,4 +1,4 @@
-"""Patterns of URLs, what is counted as new, budgets, and the bounds of it all."""
+"""Patterns: what is counted as new, budgets, and the bounds of it all."""
 
 from itertools import combinations
 from zlib import crc32
@@ -8,41 +8,10 @@ from tests.frontier.conftest import HandClock, OpenFrontier, kill
 
 from rdfspider.domains import Domains
 from rdfspider.frontier.hosts import Host, HostRecord
-from rdfspider.frontier.patterns import MAX_PATTERNS, HostPatterns, Pattern, find_pattern
+from rdfspider.frontier.patterns import MAX_PATTERNS, HostPatterns, Pattern, Patterns
 from rdfspider.records import Judgement
 
 ONCE, TWICE = (1, 22, 333), (4444, 55555)
-
-
-@pytest.mark.parametrize(
-    ("path", "pattern"),
-    [
-        ("/", "/"),
-        ("/about", "/*"),
-        ("/calendar/2024/05", "/calendar/0/0"),
-        ("/calendar/2024-05-03/", "/calendar/0/"),
-        ("/news/2024/05/03/a-long-title", "/news/0/0/0/**"),
-        ("/products/blue-widget-12.html", "/products/*.html"),
-        ("/news/12345.HTML", "/news/0.html"),
-        ("/category/shoes/", "/category/*/"),
-        ("/user/alice/posts/12", "/user/alice/*/0"),
-        ("/x/5f3759df-aaaa-bbbb/1?a=1&a=2&b", "/x/*/0?a&b"),
-        ("/calendar.php?year=2024&month=5", "/calendar.php?month&year"),
-        ("/calendar?2024-05", "/calendar?0"),
-        ("/?p=12", "/?p"),
-        ("/a/b/c/d", "/a/b/*/*"),
-        ("/a/b/c/d/e/f/g", "/a/b/*/*/**"),
-        ("//x//y", "/*/x/*/*"),
-    ],
-)
-def test_urls_that_look_alike_have_one_pattern(path: str, pattern: str) -> None:
-    assert find_pattern("https://a.org" + path) == find_pattern("http://b.example:8080" + path) == pattern
-
-
-def test_patterns_of_hostile_urls_are_short() -> None:
-    query = "&".join(f"p{number}x=1" for number in range(2000))
-    assert len(find_pattern("https://a.org/" + "a" * 4000 + "/" + "b/" * 1000 + "?" + query)) < 100
-    assert find_pattern("https://a.org/x?" + "&".join("abcdefgh")) == "/x?a&b&c&d&e&f"
 
 
 def test_what_was_met_before_is_not_new() -> None:
@@ -206,6 +175,34 @@ def test_what_is_learned_survives_a_kill(open_frontier: OpenFrontier, clock: Han
     assert list(again.by_key) == ["/product/*"]
     assert again.total.quads == 10
     assert not again.by_key["/product/*"].meet(Judgement(data=ONCE))
+
+
+def load_hosts(patterns: Patterns, count: int) -> None:
+    for number in range(count):
+        assert patterns.of(Host(number, HostRecord(f"a{number}.org", pages=1), 0.0)) is not None
+
+
+def test_hosts_of_which_nothing_was_learned_leave_memory_too(open_frontier: OpenFrontier) -> None:
+    found = open_frontier()._patterns
+    load_hosts(found, 10_500)
+    found.settle()
+    assert len(found._hosts) == 10_000
+    assert 0 not in found._hosts
+
+
+def test_patterns_count_as_they_become_more_and_fewer(open_frontier: OpenFrontier) -> None:
+    found = open_frontier()._patterns
+    host = Host(7, HostRecord("a.org", pages=1), 0.0)
+    for number in range(100):
+        found.obtain(host).obtain(f"/{number}")
+    found.settle()
+    assert found._loaded == 101
+    found.obtain(host).by_key.clear()
+    found.settle()
+    assert found._loaded == 1
+    load_hosts(found, 20_000)
+    found.settle()
+    assert found._loaded == sum(len(known.by_key) + 1 for known in found._hosts.values()) == 10_000
 
 
 def test_nothing_is_read_for_hosts_without_pages(open_frontier: OpenFrontier) -> None:

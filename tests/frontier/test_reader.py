@@ -15,8 +15,9 @@ from rdfspider.records import Addresses, Discovered, Failure, RobotsState
 A = "http://a.test/"
 
 
-def read(tmp_path: Path, clock: HandClock, **frontier: float) -> FrontierReader:
-    return FrontierReader(tmp_path / "frontier", Config(frontier=FrontierConfig(**frontier)), 0, clock)  # type: ignore[arg-type]
+def read(tmp_path: Path, clock: HandClock, crawl: CrawlConfig | None = None, **frontier: float) -> FrontierReader:
+    config = Config(crawl=crawl or CrawlConfig(), frontier=FrontierConfig(**frontier))  # type: ignore[arg-type]
+    return FrontierReader(tmp_path / "frontier", config, 0, clock)
 
 
 def links(*paths: str, depth: int = 1, via: int = 0) -> list[Discovered]:
@@ -142,7 +143,7 @@ def test_hosts_that_are_not_asked_tell_why(open_frontier: OpenFrontier, clock: H
     clock.advance(1.0)
     assert frontier.lease() is None
     frontier.commit()
-    with read(tmp_path, clock) as reader:
+    with read(tmp_path, clock, CrawlConfig(pages_per_host=1)) as reader:
         found_hosts = {host.host: host for _, host in reader.find_top_hosts("pages", 10)}
         top = reader.find_top_hosts("wait", 10)
         waits = [host.host for _, host in top[:2]]
@@ -150,7 +151,7 @@ def test_hosts_that_are_not_asked_tell_why(open_frontier: OpenFrontier, clock: H
     assert found_hosts["none.test"].failed == 1
     reasons = {name: (host.status, host.reason) for name, host in found_hosts.items()}
     assert reasons == {
-        "spent.test": ("over budget", "over budget: it has all the pages that it may have"),
+        "spent.test": ("over budget", "over budget: it has all its pages: 1 (crawl.pages_per_host)"),
         "silent.test": ("given up", "given up: backed off after an error (refused)"),
         "none.test": ("no address", "there is no such name"),
         "shut.test": ("given up", "given up: robots.txt of http://shut.test cannot be had (status-500)"),
@@ -158,6 +159,17 @@ def test_hosts_that_are_not_asked_tell_why(open_frontier: OpenFrontier, clock: H
     assert next(iter(found_hosts)) == "spent.test"
     assert set(waits) == {"silent.test", "shut.test"}
     assert found_hosts["silent.test"].wait_s > 80_000
+    for crawl, status, reason in [
+        (
+            CrawlConfig(pages_per_domain=1),
+            "over budget",
+            "over budget: spent.test has all its pages: 1 (crawl.pages_per_domain)",
+        ),
+        (CrawlConfig(pages_per_host=2, pages_per_domain=2), "", ""),
+    ]:
+        with read(tmp_path, clock, crawl) as reader:
+            spent = reader.find_host("spent.test")
+        assert spent and (spent.status, spent.reason) == (status, reason)
 
 
 def test_a_killed_frontier_can_be_read(open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path) -> None:

@@ -52,6 +52,29 @@ def test_what_is_welcome_again_is_scheduled_and_the_rest_stays(open_frontier: Op
     assert sorted(crawler.fetched) == URLS
 
 
+def test_a_step_of_a_review_is_short_however_long_it_takes_to_judge_a_url(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier()
+    frontier.add(Discovered(url) for url in URLS)
+    frontier.commit()
+    refuse_all(frontier, clock)
+    judged: list[str] = []
+
+    def judge_slowly(found_as: str, url: str) -> bool:
+        judged.append(url)
+        clock.advance(0.015)
+        return True
+
+    after, steps = b"", []
+    while (after := frontier.review_refusals(after, 500, judge_slowly)) or not steps:
+        frontier.commit()
+        steps.append(len(judged) - sum(steps))
+    assert steps == [2, 2, 2, 1]
+    assert sorted(judged) == URLS
+    assert frontier.counts.scheduled == 7
+
+
 def test_what_robots_txt_turned_away_does_not_come_back(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier = open_frontier()
     frontier.add([Discovered(URLS[0])])

@@ -5,9 +5,9 @@ import pytest
 
 from rdfspider import Config, Crawl, UsageError
 from rdfspider.config import CrawlConfig
+from rdfspider.run.archives import check_disk
 from rdfspider.run.folder.layout import hold_lock, is_in_use
 from rdfspider.run.folder.status import Status
-from rdfspider.run.process import check_disk
 from web import Crawling, Web, make_chain, make_site
 
 SEED = "https://example.org/"

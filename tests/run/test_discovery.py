@@ -117,7 +117,7 @@ def test_a_page_in_the_place_of_a_sitemap_is_a_page(tmp_path: Path) -> None:
     site.add("http://b.a.test/", PLAIN)
     site.add("http://a.test/all-pages", make_page("http://a.test/all-pages", ["/1"]))
     site.add("http://a.test/1", PLAIN)
-    # Nobody promised one here, and there is a page; and a server that apologizes for everything.
+    # Nobody promised one here, and there is a page, which nobody wanted; and a server that apologizes for everything.
     site.add("http://b.a.test/", make_page("http://b.a.test/", ["http://c.a.test/"]))
     site.add("http://b.a.test/sitemap.xml", make_page("http://b.a.test/sitemap.xml", ["/2"]))
     site.add("http://b.a.test/2", PLAIN)
@@ -127,15 +127,37 @@ def test_a_page_in_the_place_of_a_sitemap_is_a_page(tmp_path: Path) -> None:
     web = find(tmp_path / "crawl", site, ways="sitemaps")
     assert sorted(paths_of(web)) == ["/", "/", "/", "/1", "/2", "/all-pages", "/sitemap.xml", "/sitemap.xml"]
     found = outcomes_of(tmp_path / "crawl")
-    for url in ("http://a.test/all-pages", "http://b.a.test/sitemap.xml"):
-        assert found[url].get("reason") == "fetched"
-        assert found[url].get("quads")
-    assert found["http://c.a.test/sitemap.xml"].get("reason") == "no-sitemap"
-    assert not found["http://c.a.test/sitemap.xml"].get("quads")
+    assert found["http://a.test/all-pages"].get("reason") == "fetched"
+    assert found["http://a.test/all-pages"].get("quads")
+    for url in ("http://b.a.test/sitemap.xml", "http://c.a.test/sitemap.xml"):
+        assert found[url].get("reason") == "no-sitemap"
+        assert not found[url].get("quads")
+
+
+@pytest.mark.parametrize("first", ["/", "/1"])
+@pytest.mark.parametrize("status", [200, 302])
+def test_a_home_page_in_the_place_of_a_sitemap_is_one_page(tmp_path: Path, first: str, status: int) -> None:
+    """Whether it is known before the sitemap is looked for or not, and whether the server sends us there or answers with it."""
+    site = Site()
+    home = make_page("http://a.test/", ["/1", "/2"], padding_bytes=200)
+    site.add("http://a.test/", home)
+    site.add("http://a.test/sitemap.xml", home if status == 200 else Answer(302, headers={"Location": "/"}))
+    for path in ("/1", "/2"):
+        site.add(f"http://a.test{path}", make_page(f"http://a.test{path}", ["/"]))
+    with Web(site) as web:
+        crawl(tmp_path / "crawl", f"http://a.test{first}", *QUICK, *web.resolve(EVERYWHERE), crawl_ways="sitemaps")
+    assert sorted(paths_of(web)) == ["/", "/1", "/2", "/sitemap.xml"]
+    found = outcomes_of(tmp_path / "crawl")
+    assert found["http://a.test/"].get("reason") == "fetched"
+    assert found["http://a.test/"].get("quads")
+    assert not found["http://a.test/"].get("duplicate")
+    assert not found["http://a.test/sitemap.xml"].get("quads")
+    totals = totals_of(tmp_path / "crawl")
+    assert (totals["pages"], totals["duplicates"]) == (3, 0)
 
 
 def test_sitemaps_are_asked_for_whatever_the_first_page_is_and_count_as_no_pages(tmp_path: Path) -> None:
-    """The first page is of a type that is not read; one list is empty, one is found by a link, one asks not to be followed."""
+    """The first page is of a type that is not read; one list is empty, one asks not to be followed, and one is linked as a page."""
     site = Site()
     site.robots["a.test"] = Answer(
         body=b"Sitemap: /empty.xml\nSitemap: /index.xml\nSitemap: /shy.xml", content_type=TEXT
@@ -152,11 +174,11 @@ def test_sitemaps_are_asked_for_whatever_the_first_page_is_and_count_as_no_pages
     site.add("http://a.test/1", make_page("http://a.test/1", ["/linked.xml"]))
     site.add("http://a.test/linked.xml", Answer(body=make_sitemap(), content_type=XML))
     web = find(tmp_path / "crawl", site, ways="sitemaps")
-    lists = {f"/{name}.xml" for name in ("empty", "index", "shy", "pages", "linked")}
-    assert set(paths_of(web)) == {"/", "/1", *lists}
+    lists = {f"/{name}.xml" for name in ("empty", "index", "shy", "pages")}
+    assert set(paths_of(web)) == {"/", "/1", "/linked.xml", *lists}
     found = outcomes_of(tmp_path / "crawl")
     assert {url.partition("test")[2] for url in found if found[url].get("reason") == "sitemap"} == lists
-    assert totals_of(tmp_path / "crawl")["pages"] == 2
+    assert totals_of(tmp_path / "crawl")["pages"] == 3
 
 
 def test_endless_and_hostile_sitemaps_end(tmp_path: Path) -> None:
@@ -185,6 +207,35 @@ def test_endless_and_hostile_sitemaps_end(tmp_path: Path) -> None:
     found = outcomes_of(tmp_path / "crawl")
     assert found["http://a.test/1"].get("found-as") == "listed"
     assert f"http://a.test/{'a' * 100}" in found
+
+
+def test_a_server_that_answers_everything_by_a_list_is_bound_by_the_limits(tmp_path: Path) -> None:
+    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        number = int("0" + path.rpartition("/")[2]) if path[1:].isdecimal() else 0
+        lines = "".join(f"http://a.test/{2 * number + more}\n" for more in (1, 2))
+        return Answer(404) if path == "/robots.txt" else Answer(body=lines.encode(), content_type=TEXT)
+
+    with Web(answer) as web:
+        limits = ["--pages", 5, "--time", "60s"]
+        crawl(tmp_path / "crawl", "http://a.test/", *QUICK, *limits, *web.resolve(EVERYWHERE), crawl_ways="sitemaps")
+    assert totals_of(tmp_path / "crawl")["pages"] == 5
+    assert len(paths_of(web)) <= 7
+
+
+def test_a_person_may_want_as_a_page_what_was_fetched_as_a_context(tmp_path: Path) -> None:
+    site = Site()
+    data = '{"@context": "http://b.test/", "@id": "#x", "name": "X"}'
+    page = f'<script type="application/ld+json">{data}</script>'.encode()
+    site.add("http://a.test/", Answer(body=page))
+    site.add("http://b.test/", make_page("http://b.test/", ["http://b.test/next"]))
+    site.add("http://b.test/next", PLAIN)
+    folder = tmp_path / "crawl"
+    find(folder, site, ways="contexts")
+    assert outcomes_of(folder)["http://b.test/"].get("reason") == "no-context"
+    with Web(site) as web:
+        crawl(folder, "http://b.test/", *QUICK, *web.resolve(EVERYWHERE))
+    assert {"/", "/next"} <= {exchange.path for exchange in web.log if exchange.host == "b.test"}
+    assert outcomes_of(folder)["http://b.test/"].get("reason") == "fetched"
 
 
 def test_what_has_changed_by_its_sitemap_is_fetched_again(tmp_path: Path) -> None:
@@ -272,7 +323,11 @@ def test_a_query_that_takes_too_long_is_killed(tmp_path: Path) -> None:
     query = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n2 ?o }"
     settings = {"crawl_data_links": query, "run_extract_timeout_s": 0.5}
     find(tmp_path / "crawl", site, "http://a.test/page", ways="data", **settings)
-    assert set(ways_of(tmp_path / "crawl")) == {"http://a.test/", "http://a.test/page"}
+    found = outcomes_of(tmp_path / "crawl")
+    assert set(found) == {"http://a.test/", "http://a.test/page"}
+    assert found["http://a.test/"].get("problem").startswith("query-timeout")
+    assert found["http://a.test/"].get("quads") == "rdf 300", "its data is kept"
+    assert totals_of(tmp_path / "crawl")["problems"] == {"query-timeout": 1}
 
 
 def test_ontologies_are_asked_for_as_data_and_not_followed(tmp_path: Path) -> None:
@@ -365,6 +420,35 @@ def test_a_context_that_pages_link_to_serves_too(tmp_path: Path) -> None:
         crawl(folder, "http://a.test/data", *QUICK, *web.resolve(EVERYWHERE), crawl_ways="contexts")
     assert paths_of(web) == ["/data"]
     assert outcomes_of(folder)["http://a.test/data"].get("quads") == "jsonld 1"
+
+
+def test_a_context_that_was_fetched_as_a_page_is_asked_for_at_once(tmp_path: Path) -> None:
+    """Of a type that is no data's, with data of its own, elsewhere, missing, forbidden: whatever became of it as a page."""
+    site = Site()
+    site.robots["a.test"] = Answer(body=b"User-agent: *\nDisallow: /forbidden", content_type=TEXT)
+    contexts = ["/untyped", "/data", "/moved", "/missing", "/forbidden"]
+    site.add("http://a.test/", make_page("http://a.test/", contexts))
+    site.add("http://a.test/untyped", Answer(body=CONTEXT, content_type=TEXT))
+    both = b'{"@context": {"@vocab": "http://vocab.test/"}, "@id": "#both", "name": "both"}'
+    site.add("http://a.test/data", Answer(body=both, content_type=JSON_LD))
+    site.add("http://a.test/moved", Answer(302, headers={"Location": "/untyped"}))
+    for name in contexts:
+        site.add(f"http://a.test/of{name}", make_data(name))
+    folder = tmp_path / "crawl"
+    find(folder, site, ways="contexts")
+    seeds = [f"http://a.test/of{name}" for name in contexts]
+    started = time.monotonic()
+    with Web(site) as web:
+        crawl(folder, *seeds, *QUICK, *web.resolve(EVERYWHERE), crawl_ways="contexts")
+    assert time.monotonic() - started < 25
+    asked = sorted(path for path in paths_of(web) if path.startswith("/of"))
+    assert asked == sorted(f"/of{name}" for name in contexts), "none is fetched again"
+    found = outcomes_of(folder)
+    assert [found[seed].get("quads") for seed in seeds[:3]] == ["jsonld 1"] * 3
+    assert all(found[seed].get("problem").startswith("context-unknown") for seed in seeds[3:])
+    # What says something besides is still a page.
+    both_found = found["http://a.test/data"]
+    assert (both_found.get("reason"), both_found.get("quads")) == ("fetched", "jsonld 1")
 
 
 @pytest.mark.parametrize("end", ["stop", "pause"])

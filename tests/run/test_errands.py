@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from rdfspider.domains import Domains
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Link, Page, Verdict
 from rdfspider.run import errands
 from rdfspider.run.documents import MAX_KEPT, KeptDocuments
-from rdfspider.run.errands import Contexts, is_context, keep_errand, name_errand
+from rdfspider.run.errands import MAX_ASKED_BY_SITE, Contexts, is_context, keep_errand, name_errand
 
+DOMAINS = Domains(b"org\n", 1)
 FETCHED = Verdict("done", "fetched", 200)
 URL, OTHER = "https://a.org/context", "https://b.org/context"
 BODY = b'{"@context": {"@vocab": "http://v.org/"}}'
@@ -37,6 +39,7 @@ def extraction(*relations: str) -> Extraction:
         ("sitemap", URL, FETCHED, [""], False, "no-sitemap"),
         ("sitemap", "https://a.org/sitemap.xml", FETCHED, [""], True, "fetched"),
         ("sitemap", "https://a.org/sitemap.xml", FETCHED, [""], False, "no-sitemap"),
+        ("sitemap", "https://a.org/all.xml.gz?x", FETCHED, [""], True, "fetched"),
         ("sitemap", "https://a.org/sitemap.xml", FETCHED, [], True, "no-sitemap"),
         ("sitemap", "https://a.org/sitemap.xml", Verdict("done", "status-404", 404), None, True, "no-sitemap"),
         ("sitemap", "https://a.org/sitemap.xml", Verdict("failed", "status-500", 500), None, True, "no-sitemap"),
@@ -65,17 +68,55 @@ def test_an_apology_in_the_place_of_a_sitemap_is_no_page() -> None:
     assert name_errand(make_lease("sitemap"), FETCHED, apology, is_inside=True).reason == "fetched"
 
 
-@pytest.mark.parametrize("found_as", ["link", "seed", "sitemap", "context"])
-def test_a_sitemap_is_one_however_it_was_found_and_whatever_it_lists(found_as: str) -> None:
+@pytest.mark.parametrize("found_as", ["link", "seed", "listed", "sitemap"])
+def test_a_sitemap_is_no_page_if_it_was_asked_for_as_one(found_as: str) -> None:
     empty = Extraction(URL, "application/xml", is_sitemap=True)
     for is_inside in (True, False):
-        assert name_errand(make_lease(found_as), FETCHED, empty, is_inside=is_inside).reason == "sitemap"
+        named = name_errand(make_lease(found_as), FETCHED, empty, is_inside=is_inside)
+        assert named.reason == ("sitemap" if found_as == "sitemap" else "fetched")
+
+
+def test_no_site_uses_up_the_contexts_of_all(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        waiting = Waiting(tmp_path)
+        waiting.contexts.call_off()
+
+        async def ask(host: str, urls: range) -> int:
+            before = len(waiting.scheduled)
+            page = Extraction(f"https://{host}/", "text/html", wanted=tuple(f"https://{host}/{url}" for url in urls))
+            lease = Lease("page", host, 1, page.url, url_id=7, found_as="link")
+            waiting.contexts.go_on()
+            task = asyncio.create_task(waiting.contexts.complete(lease, Page(page.url, b""), page, waiting.read))
+            await asyncio.sleep(0)
+            waiting.contexts.call_off()
+            await task
+            return len(waiting.scheduled) - before
+
+        assert sum([await ask("www.a.org", range(5 * page, 5 * page + 5)) for page in range(100)]) == MAX_ASKED_BY_SITE
+        assert await ask("shop.a.org", range(5)) == 0
+        assert await ask("www.b.org", range(5)) == 5
+
+    asyncio.run(scenario())
 
 
 def test_nothing_is_kept_of_what_is_no_sitemap() -> None:
     read = Extraction(URL, "text/html", statements={"rdfa": "x"}, text="words", links=(Link("https://a.org/1"),))
-    assert keep_errand(Verdict("done", "no-sitemap", 200), read) == Extraction(URL, "text/html")
-    assert keep_errand(Verdict("done", "sitemap", 200), read) is read
+    lease = make_lease("sitemap")
+    nothing = Extraction(URL, "text/html")
+    assert keep_errand(lease, Verdict("done", "no-sitemap", 200), read, is_inside=True) == nothing
+    assert keep_errand(lease, Verdict("done", "sitemap", 200), read, is_inside=True) is read
+
+
+@pytest.mark.parametrize("url", ["https://a.org/sitemap.xml", "https://a.org/all.xml.gz?x"])
+def test_of_a_page_where_a_list_should_be_only_the_links_count(url: str) -> None:
+    lease, links = make_lease("sitemap", url), (Link("https://a.org/1"),)
+    home = Extraction(url, "text/html", statements={"rdfa": "x"}, text="words", title="Home", links=links)
+    verdict = name_errand(lease, FETCHED, home, is_inside=True)
+    assert verdict.reason == "no-sitemap"
+    assert keep_errand(lease, verdict, home, is_inside=True) == Extraction(url, "text/html", links=links)
+    assert keep_errand(lease, verdict, home).links == ()
+    # A person, or a link, wants the page itself.
+    assert name_errand(make_lease("link", url), FETCHED, home, is_inside=True).reason == "fetched"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +140,7 @@ class Waiting:
     def __init__(self, folder: Path, attempts: int = 0) -> None:
         self.documents = KeptDocuments(folder / "documents")
         self.scheduled: list[Discovered] = []
-        self.contexts = Contexts(self.documents, self.scheduled.extend, attempts=attempts)
+        self.contexts = Contexts(self.documents, self.scheduled.extend, DOMAINS.domain, attempts=attempts)
 
     async def read(self, page: Page) -> Extraction:
         wanted = [url for url in (URL, OTHER) if self.documents(url) is None]
@@ -109,6 +150,17 @@ class Waiting:
         page = Page("https://c.org/", b"12345")
         found = await self.contexts.complete(make_lease("link"), page, await self.read(page), self.read)
         return None if found is None else found.text
+
+
+def test_nobody_waits_for_a_context_whose_address_is_too_long(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        waiting = Waiting(tmp_path)
+        page = Extraction("https://c.org/", "text/html", wanted=(f"https://a.org/{'x' * 10_000}",), text="as it is")
+        lease, body = make_lease("link"), Page("https://c.org/", b"12345")
+        assert await asyncio.wait_for(waiting.contexts.complete(lease, body, page, waiting.read), 5) is page
+        assert not waiting.scheduled
+
+    asyncio.run(scenario())
 
 
 def test_a_page_is_read_again_when_its_contexts_have_come(tmp_path: Path) -> None:

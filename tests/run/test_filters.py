@@ -10,6 +10,7 @@ import pytest
 
 from rdfspider import Crawl
 from rdfspider.cli import run_command
+from rdfspider.discover.filters import MAX_PATTERNS
 from web import Answer, Crawling, Site, Web, crawl, make_page, pages_of, prolong, read_outcomes
 
 EVERYWHERE = {"*.test": "127.0.0.1"}
@@ -206,8 +207,9 @@ def test_a_shard_that_dies_is_told_again(busy: Busy, run: Run, tmp_path: Path) -
 
 def test_what_was_typed_wrong_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "crawl"
-    Crawl.create(folder, ["https://example.org/"])
+    Crawl.create(folder, ["https://example.org/"], exclude=[f"/{number}/" for number in range(MAX_PATTERNS)])
     for arguments, complaint in (
+        (["filter", "add", "--exclude", "/one-more/"], "--exclude /one-more/: not allowed; it may be "),
         (["filter", "add"], "name at least one filter: --include REGEX or --exclude REGEX"),
         (
             ["filter", "add", "--exclude", "(?!x)"],
@@ -224,4 +226,4 @@ def test_what_was_typed_wrong_is_one_line(run: Run, tmp_path: Path, capsys: pyte
         told = capsys.readouterr().err
         assert told.startswith(f"rdfspider: {complaint}")
         assert told.count("\n") == 1
-    assert run(folder, "filter", "list", "--json") == '{"include":[],"exclude":[]}\n'
+    assert len(json.loads(run(folder, "filter", "list", "--json"))["exclude"]) == MAX_PATTERNS

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from rdfspider.records import Failure, Verdict
+from rdfspider.records import Capture, Failure, Page, Verdict
 from rdfspider.run.heartbeat import Meter
 
 
@@ -35,6 +35,14 @@ def test_urls_that_failed_for_good_are_counted_by_their_reason() -> None:
     ):
         meter.count("a.test", verdict, None)
     assert meter.failures == {"timeout": 1, "500": 1}
+
+
+def test_what_serves_the_crawl_itself_is_counted_apart() -> None:
+    meter = Meter()
+    for reason, status in (("fetched", 200), ("sitemap", 200), ("no-sitemap", 404), ("no-sitemap", 404)):
+        capture = Capture(Page("http://a.test/", b""), status, "", "1.1", (), (), "", 0.0, 0.1, 0)
+        meter.count("a.test", Verdict("done", reason, status), capture)
+    assert (meter.statuses, meter.errands) == ({"200": 1}, {"sitemap": 1, "no-sitemap": 2})
 
 
 def answer(meter: Meter, host: str, duration_s: float) -> None:

@@ -1,21 +1,35 @@
 """Archives of others become part of a crawl, once each, whatever happens meanwhile."""
 
+import asyncio
 import gzip
+import importlib
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from disks import mount_disk
+from rdfspider import UsageError
 from rdfspider.archive.warc import make_id, make_record
+from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.cli import run_command
+from rdfspider.config import ExtractConfig
+from rdfspider.run import importer
 from rdfspider.run.crawl import Crawl
-from web import check_archives, read_outcomes, read_responses, read_visits
+from rdfspider.run.folder.layout import load_domains
+from rdfspider.run.folder.status import Status
+from rdfspider.run.importer import Importer, ImportOrder
+from web import Web, check_archives, make_chain, pages_of, read_outcomes, read_responses, read_visits
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
@@ -31,9 +45,10 @@ def write_warc(
     pages: Mapping[str, bytes],
     date: str = "2024-05-01T10:00:00Z",
     headers: Sequence[tuple[str, str]] = HTML,
+    status: str = "HTTP/1.1 200 OK",
 ) -> Path:
     """An archive as Common Crawl makes them: a gzip member a record."""
-    head = "HTTP/1.1 200 OK\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers) + "\r\n"
+    head = f"{status}\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers) + "\r\n"
     with path.open("ab") as file:
         for url, body in pages.items():
             fields = [
@@ -114,14 +129,38 @@ def test_every_capture_is_counted_as_imported_or_passed_over(
     assert found.quads > 0
 
 
+def test_answers_other_than_2xx_are_counted_and_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", make_pages(3))
+    others = {f"https://site{number}.example/other": b"nothing" for number in range(4)}
+    write_warc(archive, others, status="HTTP/1.1 404 Not Found")
+    write_warc(archive, {"https://a.example/moved": b""}, status="HTTP/1.1 301 Moved", headers=(("Location", "/"),))
+    write_warc(archive, {"https://a.example/broken": b"?"}, status="nothing that is HTTP")
+    folder = tmp_path / "crawl"
+    assert import_archives(folder, archive) == 0
+    told = capsys.readouterr().err
+    assert "imported    3 pages in" in told
+    assert "passed over 6 answers other than 2xx: 404 4, 301 1, protocol 1\n" in told
+    totals = Crawl.open(folder).status().totals
+    assert (totals.statuses, totals.errors) == ({"200": 3, "404": 4, "301": 1}, {"protocol": 1})
+    assert (totals.pages, totals.known) == (3, 3)
+    # The next import counts its own.
+    assert import_archives(folder, write_warc(tmp_path / "b.warc.gz", make_pages(4))) == 0
+    assert Crawl.open(folder).status().totals.statuses == {"200": 1}
+    assert "other than 2xx" not in capsys.readouterr().err
+
+
 def test_a_page_that_asks_not_to_be_indexed_leaves_neither_data_nor_body(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    headers = (*HTML, ("X-Robots-Tag", "noindex"))
+    headers = (*HTML, ("X-Robots-Tag", "noindex"), ("ETag", '"1"'))
     assert import_archives(folder, write_warc(tmp_path / "a.warc.gz", make_pages(1), headers=headers)) == 0
     (outcome,) = read_outcomes(folder)
     assert outcome.get("reason") == "noindex"
     assert not read_responses(folder)
     assert Crawl.open(folder).status().totals.quads == 0
+    found = Crawl.open(folder).why(next(iter(make_pages(1))))
+    assert found.answer == "imported, but nothing of it is kept: it asks for noindex (X-Robots-Tag)"
+    # A crawl that asks for it later must not be told that it has not changed since.
+    assert found.digest == ""
 
 
 def test_an_import_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -193,6 +232,20 @@ def test_a_full_disk_ends_an_import_and_says_so(tmp_path: Path) -> None:
     assert sum(read_responses(tmp_path / "crawl").values()) == 10
 
 
+def test_the_disk_of_the_frontier_counts_too(tmp_path: Path) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", make_pages(10))
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    with mount_disk(tmp_path / "small", 50_000_000) as small:
+        folder = small / "crawl"
+        command = [sys.executable, "-m", "rdfspider", "import", str(archive), "--dir", str(folder), "--shards", "1"]
+        settings = {"RDFSPIDER_RUN_MIN_FREE_BYTES": "60MB", "RDFSPIDER_ARCHIVE_VOLUMES": str(volume)}
+        done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1, done.stderr
+        assert f"less than 60 MB are free on the disk of {folder / 'shards/000'}; make room" in done.stderr
+        assert not read_outcomes(folder)
+
+
 def test_files_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
     (tmp_path / "queue.py").write_text("raise SystemExit(3)")
     archive = write_warc(tmp_path / "a.warc.gz", make_pages(5))
@@ -202,3 +255,183 @@ def test_files_in_the_current_folder_are_not_run(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert sum(read_responses(tmp_path / "crawl").values()) == 5
+
+
+def test_a_file_with_the_name_and_the_size_of_another_is_another(tmp_path: Path) -> None:
+    """As those of two crawls are."""
+    folder = tmp_path / "crawl"
+    first, second = (tmp_path / name / "shard-000-pages-000.warc.gz" for name in ("a", "b"))
+    for path, url in ((first, "https://a.example/"), (second, "https://b.example/")):
+        path.parent.mkdir()
+        write_warc(path, {url: make_page("one")})
+    while second.stat().st_size != first.stat().st_size:
+        # Identifiers of records differ, and so do lengths.
+        second.unlink()
+        write_warc(second, {"https://b.example/": make_page("two")})
+    assert import_archives(folder, first) == 0
+    assert import_archives(folder, second) == 0
+    assert read_responses(folder) == Counter(["https://a.example/", "https://b.example/"])
+
+
+def test_no_new_frontier_is_made_where_a_disk_is_missing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "crawl"
+    assert import_archives(folder, write_warc(tmp_path / "a.warc.gz", make_pages(10))) == 0
+    frontier = folder / "shards/001/frontier"
+    frontier.rename(tmp_path / "elsewhere")
+    more = write_warc(tmp_path / "b.warc.gz", make_pages(20))
+    assert import_archives(folder, more) == 1
+    assert f"its frontier is missing: '{frontier}'" in capfd.readouterr().err
+    assert not frontier.exists()
+    (tmp_path / "elsewhere").rename(frontier)
+    assert import_archives(folder, more) == 0
+    assert sum(read_responses(folder).values()) == 20
+
+
+@pytest.mark.parametrize(
+    "limit", [{"pages": 2}, {"pages_per_host": 2}, {"pages_per_domain": 2}, {"bytes": 10_000, "pages": 2}]
+)
+def test_what_was_imported_uses_up_no_limit(limit: dict[str, int], tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    imported = {f"http://a.test/old-{number}": make_page("old") + bytes(3000) for number in range(5)}
+    assert import_archives(folder, write_warc(tmp_path / "a.warc.gz", imported)) == 0
+    with Web(make_chain("a.test", 10)) as web:
+        resolve = [f"a.test=127.0.0.1:{web.ports['127.0.0.1']}"]
+        crawl = Crawl.create(folder, ["http://a.test/"], resolve=resolve, delay_s=0, time_s=600, **limit)
+        totals = crawl.run().totals
+        why = crawl.why("http://a.test/never-seen")
+    assert sum(exchange.status == 200 for exchange in pages_of(web.log)) == 2
+    assert (totals.pages, totals.imported_pages, totals.sites) == (7, 5, 1)
+    assert "2 pages" in why.answer or "all its pages: 2" in why.answer
+
+
+def test_the_time_of_an_import_is_not_the_crawls(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    assert import_archives(folder, write_warc(tmp_path / "a.warc.gz", make_pages(10))) == 0
+    status = Crawl.open(folder).status()
+    assert status.run_s > 0
+    assert status.elapsed_s == 0
+    assert not Crawl.open(folder).why("https://site0.example/other").answer.endswith("(crawl.time_s)")
+
+
+async def run_importer(folder: Path, *paths: Path) -> Importer:
+    """One shard's import, in this process."""
+    crawl = Crawl.create_for_import(folder, shards=1)
+    running = Importer(ImportOrder(0, folder, crawl.config, paths), load_domains(folder, 1))
+    await running.run()
+    return running
+
+
+def test_a_group_ends_where_its_pages_say_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace = f"http://example.org/{'long' * 200}/"
+    turtle = f"@prefix n: <{namespace}> .\n".encode() + b"".join(b"n:s n:p n:o%d .\n" % number for number in range(500))
+    pages = {f"https://a.example/{number}": turtle for number in range(4)}
+    archive = write_warc(tmp_path / "a.warc.gz", pages, headers=[("Content-Type", "text/turtle")])
+    assert len(turtle) * 4 < 100_000
+    monkeypatch.setattr(importer, "_GROUP_BYTES", 100_000)
+    groups: list[int] = []
+    commit = Importer._commit
+
+    def watch(self: Importer, mark: str, position: int) -> None:
+        groups.append(len(self._group))
+        commit(self, mark, position)
+
+    monkeypatch.setattr(Importer, "_commit", watch)
+    asyncio.run(run_importer(tmp_path / "crawl", archive))
+    assert groups == [1, 1, 1, 1, 0]
+    assert len(read_outcomes(tmp_path / "crawl")) == 4
+
+
+def test_a_page_that_cannot_be_written_costs_itself_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_payload = ArchiveWriter._write_payload
+
+    def fail_at_one(self: ArchiveWriter, lease: Any, *rest: Any) -> Any:
+        if lease.url.endswith("/3"):
+            raise ValueError("a fault of ours")
+        return write_payload(self, lease, *rest)
+
+    monkeypatch.setattr(ArchiveWriter, "_write_payload", fail_at_one)
+    asyncio.run(run_importer(tmp_path / "crawl", write_warc(tmp_path / "a.warc.gz", make_pages(5))))
+    assert len(read_outcomes(tmp_path / "crawl")) == 5
+    assert sum(read_responses(tmp_path / "crawl").values()) == 4
+    assert "the records of https://site3.example/3 could not be written" in caplog.text
+
+
+@pytest.fixture
+def deadly_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ExtractConfig]:
+    """A page that asks for a context kills the importer that reads it, and no helper."""
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "modules/deadly_documents.py").write_text(
+        "import os, sys\n\ndef give(url):\n    if 'rdfspider.run.importer' in sys.orig_argv:\n        os._exit(9)\n"
+        '    return b\'{"@context": {"@vocab": "http://example.org/v/"}}\'\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path / "modules")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "modules"), prepend=os.pathsep)
+    yield ExtractConfig(documents=importlib.import_module("deadly_documents").give)
+    sys.modules.pop("deadly_documents")
+
+
+def test_what_kills_the_importer_is_read_by_the_helper_in_its_next_life(
+    tmp_path: Path, deadly_documents: ExtractConfig, caplog: pytest.LogCaptureFixture
+) -> None:
+    asking = b'{"@context": "http://example.org/context", "@id": "http://example.org/a", "name": "A"}'
+    pages = {f"https://a.example/{number}": asking for number in range(2)}
+    archive = write_warc(tmp_path / "a.warc.gz", pages, headers=[("Content-Type", "application/ld+json")])
+    folder = tmp_path / "crawl"
+    crawl = Crawl.create_for_import(folder, shards=1)
+    with caplog.at_level(logging.WARNING):
+        status, _ = Crawl(folder, replace(crawl.config, extract=deadly_documents)).import_archives([str(archive)])
+    assert caplog.text.count("has ended with code 9") == 2
+    assert (status.totals.pages, status.totals.quads) == (2, 2)
+
+
+def test_archives_can_be_imported_from_any_thread(tmp_path: Path) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", make_pages(10))
+    crawl = Crawl.create_for_import(tmp_path / "crawl", shards=1)
+    with ThreadPoolExecutor(1) as thread:
+        status, (report,) = thread.submit(crawl.import_archives, [str(archive)]).result()
+    assert (status.state, report.imported) == ("ended", 10)
+
+
+def test_archives_can_be_imported_where_a_loop_runs_and_interrupted_there(tmp_path: Path) -> None:
+    """As in a notebook."""
+    archive = write_warc(tmp_path / "a.warc.gz", make_pages(3000))
+    crawl = Crawl.create_for_import(tmp_path / "crawl", shards=1)
+
+    def interrupt(_status: Status, _reports: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    async def run(*watch: Any) -> str:
+        return crawl.import_archives([str(archive)], *watch)[0].reason
+
+    # Unlike `asyncio.run`, and like a notebook, this leaves Python's own handler in its place.
+    loop = asyncio.new_event_loop()
+    assert loop.run_until_complete(run(interrupt)) == "interrupted"
+    assert loop.run_until_complete(run()) == "finished"
+    loop.close()
+    assert sum(read_responses(tmp_path / "crawl").values()) == 3000
+
+
+def test_who_wants_the_folder_of_an_import_is_told_so_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    crawl = Crawl.create_for_import(folder, shards=1)
+    # As a crawl that was killed leaves it.
+    (folder / "control").write_text("ipc:///nowhere/coordinator\n")
+    told: list[str] = []
+
+    def ask(_status: Status, _reports: object) -> None:
+        if told:
+            return
+        for command in (Crawl.open(folder).stop, lambda: Crawl.open(folder).add_seeds(["https://a.example/"])):
+            started = time.monotonic()
+            with pytest.raises(UsageError) as complaint:
+                command()
+            told.append(str(complaint.value))
+            assert time.monotonic() - started < 5
+
+    crawl.import_archives([str(write_warc(tmp_path / "a.warc.gz", make_pages(10)))], ask)
+    user = f"an import runs there (process {os.getpid()}); wait for it, or end it with Ctrl-C"
+    assert told == [f"{folder} is in use: {user}"] * 2
+    assert not (folder / "control").exists()
+    assert Crawl.open(folder).add_seeds(["https://a.example/"]) == 1

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from rdfspider import extract
-from rdfspider.records import Extraction
+from rdfspider.frontier.patterns import Pattern
+from rdfspider.records import Extraction, Judgement
 from rdfspider.run.samples import sample_copy, sample_page
 
 
@@ -53,18 +54,39 @@ def test_long_texts_are_sampled_at_their_start_and_in_their_middle() -> None:
     assert sample_page(Extraction("https://a.org/", "text/html")).words == ()
 
 
-def test_long_lists_are_sampled_at_both_ends_in_whole_statements() -> None:
-    def sample(first: str, middle: str, last: str) -> tuple[int, ...]:
-        names = [
-            *(f"{first} {number}" for number in range(9)),
-            middle * 9000,
-            *(f"{last} {number}" for number in range(9)),
-        ]
-        return sample_page(list_things(names)).data
+@pytest.mark.parametrize("place", [0, 150, 299])
+def test_what_a_page_has_of_its_own_shows_wherever_it_is(place: int) -> None:
+    def count_new(pages: int) -> int:
+        known: set[int] = set()
+        news = 0
+        for number in range(pages):
+            names = [f"what every page states, {line}" for line in range(300)]
+            names[place : place + 1] = [
+                f"{fact} of thing {number}" for fact in ("name", "maker", "size", "price", "code")
+            ]
+            sample = set(sample_page(list_things(names, f"https://a.org/{number}")).data)
+            news += not sample <= known
+            known |= sample
+        return news
 
-    assert sample("a", "b", "c") == sample("a", "x", "c")
-    assert sample("a", "b", "c") != sample("x", "b", "c")
-    assert sample("a", "b", "c") != sample("a", "b", "x")
+    assert count_new(40) > 10
+
+
+def test_very_long_lists_are_sampled_everywhere() -> None:
+    def sample(*own: str) -> tuple[int, ...]:
+        nquads = "".join(
+            f'<a:{number}> <a:b> "{own[number * len(own) // 9000]} {number}" <a:g> .\n' for number in range(9000)
+        )
+        return sample_page(Extraction("https://a.org/", "text/turtle", statements={"rdf": nquads})).data
+
+    assert len(sample("a", "b", "c")) == 32
+    for other in (("x", "b", "c"), ("a", "x", "c"), ("a", "b", "x")):
+        assert sample(*other) != sample("a", "b", "c")
+
+
+def test_statements_longer_than_a_part_count_too() -> None:
+    nquads = "".join(f'<a:{number}> <a:b> "{number} {"x" * 5000}" <a:g> .\n' for number in range(40))
+    assert sample_page(Extraction("https://a.org/", "text/turtle", statements={"rdf": nquads})).data != ()
 
 
 def test_copies_of_a_page_have_their_bytes_in_common_and_nothing_else() -> None:
@@ -74,3 +96,16 @@ def test_copies_of_a_page_have_their_bytes_in_common_and_nothing_else() -> None:
     assert set(first.data).isdisjoint(other.data)
     assert set(first.words).isdisjoint(other.words)
     assert sample_copy(read("<p>Words"), "sha1:A").data == ()
+
+
+def test_a_catalogue_whose_pages_all_differ_is_never_given_up() -> None:
+    # Statements as a shop has them: what all pages state is before and after the thing that a page is about.
+    before, after = (
+        "".join(f'<a:s> <a:{part}{line}> "{part} {line}" .\n' for line in range(90)) for part in ("nav", "faq")
+    )
+    pattern = Pattern()
+    for number in range(3000):
+        own = "".join(f'<a:p> <a:{fact}> "{fact} {number}" .\n' for fact in ("name", "sku", "price"))
+        page = Extraction(f"https://a.org/{number}", "text/html", statements={"jsonld": before + own + after})
+        pattern.meet(Judgement(**sample_page(page)._asdict()))
+        assert not pattern.is_spent("/p/0")

@@ -121,10 +121,13 @@ def read_archive(
 
 
 def read_captures(path: Path, start: int = 0, *, limit: int = MAX_BODY_BYTES) -> Iterator[Archived | Damage]:
-    """The pages of an archive with the facts of their exchanges, from a record on that begins at `start`."""
+    """The pages of an archive with the facts of their exchanges, from a record on that begins at `start`; of answers other than
+    2xx without a body."""
 
     def read(record: WarcRecord, position: int) -> Archived | None:
         page = _read_page(record, limit)
+        if page is None and record.is_http_parsed:
+            page = Page(_read_url(record), b"")
         return Archived(_make_capture(record, page, limit), position) if page is not None else None
 
     with Archive(path) as archive:
@@ -183,7 +186,7 @@ def _read_run(
 def _read_page(record: WarcRecord, limit: int) -> Page | None:
     """The page that a record holds: a successful HTTP response or a resource. Other records hold none."""
     kind = record.record_type
-    url = (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
+    url = _read_url(record)
     if not record.headers.contains_key("WARC-Type"):
         raise _BadRecordError("the record's header is cut short")
     if kind in (WarcRecordType.resource, WarcRecordType.response) and not url:
@@ -203,12 +206,16 @@ def _read_page(record: WarcRecord, limit: int) -> Page | None:
     return None
 
 
+def _read_url(record: WarcRecord) -> str:
+    return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
+
+
 def _make_capture(record: WarcRecord, page: Page, limit: int) -> Capture:
-    """The exchange that a record tells of, as far as it does; a resource was never asked for."""
+    """The exchange that a record tells of, as far as it does; a resource was never asked for. What is no HTTP has status 0."""
     headers = record.http_headers if record.is_http_parsed else None
     return Capture(
         page=page,
-        status=(headers.status_code if headers else None) or 200,
+        status=(headers.status_code or 0) if headers else 200,
         reason=(headers.reason_phrase if headers else None) or "OK",
         http_version="1.1",
         headers=tuple(headers.astuples()) if headers else (),

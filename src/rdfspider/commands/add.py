@@ -1,10 +1,10 @@
 """`rdfspider add`: more seeds for a crawl, at any time."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rdfspider.commands import options
 from rdfspider.run.crawl import Crawl
 
 
@@ -16,11 +16,8 @@ def add(
         ),
     ] = None,
     *,
-    folder: Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)],
-    seeds_file: Annotated[
-        Path | None,
-        typer.Option("--seeds", metavar="FILE", help="A file of seeds, one a line, # begins a comment; - is stdin."),
-    ] = None,
+    folder: options.Folder,
+    seeds_file: options.SeedsFile = None,
 ) -> None:
     """Add seeds to a crawl. One that runs takes them at once; one that does not, when it runs next."""
     count = Crawl.open(folder).add_seeds(seeds or (), seeds_file=seeds_file)

@@ -1,16 +1,14 @@
 """`rdfspider status`, `pause`, `resume` and `stop`: what can be asked of a crawl from another terminal."""
 
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rdfspider.commands.options import Folder
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.status import encode_status
 from rdfspider.run.folder.summary import write_place, write_shards, write_summary
-
-Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
 
 
 def status(
@@ -29,7 +27,10 @@ def status(
 
 
 def pause(*, folder: Folder) -> None:
-    """Let a running crawl finish what is under way, and wait; return when nothing is under way any more."""
+    """Let a running crawl finish what is under way, and wait.
+
+    Returns when nothing is under way any more.
+    """
     Crawl.open(folder).pause()
 
 
@@ -39,5 +40,8 @@ def resume(*, folder: Folder) -> None:
 
 
 def stop(*, folder: Folder) -> None:
-    """End a running crawl when what is under way is finished; wait until it has ended."""
+    """End a running crawl when what is under way is finished.
+
+    Returns when it has ended.
+    """
     Crawl.open(folder).stop()

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 
 import typer
 
+from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
 from rdfspider.errors import UsageError
@@ -50,91 +51,28 @@ def crawl(
             "--dir", metavar="DIR", help="The folder of the crawl. A crawl that is there goes on.", show_default=False
         ),
     ],
-    seeds_file: Annotated[
-        Path | None,
-        typer.Option("--seeds", metavar="FILE", help="A file of seeds, one a line, # begins a comment; - is stdin."),
-    ] = None,
-    pages: Annotated[
-        str | None, typer.Option(metavar="N", help="Stop after so many pages, over all runs; 0 is no limit.")
-    ] = None,
-    time_limit: Annotated[
-        str | None,
-        typer.Option("--time", metavar="T", help="Stop after so long, over all runs: 90, 10m, 2h; 0 is no limit."),
-    ] = None,
-    depth: Annotated[
-        str | None, typer.Option(metavar="N", help="Follow at most so many links from a seed; 0 is no limit.")
-    ] = None,
-    scope: Annotated[
-        str | None,
-        typer.Option(
-            metavar="host|domain|prefix|any",
-            help="How far to go from the seeds and from what they redirect to; by default their registrable domains.",
-        ),
-    ] = None,
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="REGEX", help="Follow only links that match, somewhere; may be repeated."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="REGEX", help="Do not follow links that match; may be repeated.")
-    ] = None,
-    ontologies: Annotated[
-        bool | None,
-        typer.Option(
-            "--ontologies/--no-ontologies", help="Also fetch the ontologies whose terms are met, wherever they are."
-        ),
-    ] = None,
-    delay: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S",
-            help="Seconds between two requests to a host, at least; 1 by default. 0 turns every pace off, "
-            "for servers of your own.",
-        ),
-    ] = None,
-    shards: Annotated[
-        str | None, typer.Option(metavar="N", help="Processes; by default one a core. Fixed when a crawl is created.")
-    ] = None,
-    allow_private: Annotated[
-        bool | None,
-        typer.Option("--allow-private/--no-allow-private", help="Also fetch from private and loopback addresses."),
-    ] = None,
-    resolve: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN=ADDRESS[:PORT]",
-            help="The address of hosts, instead of asking DNS: '*.test=127.0.0.1:8085'; may be repeated.",
-        ),
-    ] = None,
-    contact: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL|EMAIL", help="Where the owner of a site can reach you; it is part of the user agent."
-        ),
-    ] = None,
-    archive: Annotated[
-        str | None,
-        typer.Option(
-            metavar="structured|all|none",
-            help="Which pages to keep as they came; by default those with structured data. "
-            "What was extracted is always kept.",
-        ),
-    ] = None,
-    other: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="SETTING=VALUE",
-            help="Another setting, such as crawl.pages_per_host=100; may be repeated.",
-        ),
-    ] = None,
+    seeds_file: options.SeedsFile = None,
+    pages: options.Pages = None,
+    time_limit: options.Time = None,
+    depth: options.Depth = None,
+    scope: options.Scope = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    ontologies: options.Ontologies = None,
+    delay: options.Delay = None,
+    shards: options.Shards = None,
+    allow_private: options.AllowPrivate = None,
+    resolve: options.Resolve = None,
+    contact: options.Contact = None,
+    archive: options.Archive = None,
+    other: options.Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON on stdout, a line a second.")] = False,
 ) -> None:
-    """Crawl from seeds, take the structured data out of every page, and keep it in WARC files.
+    """Crawl from seeds, and keep the structured data of every page.
 
-    The same command goes on with a crawl that was stopped or killed. Settings are kept in DIR/crawl.toml, so that
-    `rdfspider crawl --dir DIR` goes on as well. Ctrl-C finishes what is under way; a second one stops at once. Nothing is
-    lost either way.
+    All of it is in WARC files. The same command goes on with a crawl that was stopped or killed. Settings are kept in
+    DIR/crawl.toml, so that `rdfspider crawl --dir DIR` goes on as well. Ctrl-C finishes what is under way; a second one stops at
+    once. Nothing is lost either way.
     """
     given = {
         "crawl.pages": pages,
@@ -153,17 +91,21 @@ def crawl(
     }
     asked: dict[str, Any] = {name: Asked(value, FLAGS[name]) for name, value in given.items() if value is not None}
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **(asked | _split_settings(other or ())))
+    raise typer.Exit(_run(found, folder, as_json))
+
+
+def _run(found: Crawl, folder: Path, as_json: bool) -> int:
+    """Run a crawl, and tell how it goes and how it ended; the exit code."""
     if not found.config.fetch.contact:
         say("without --contact nobody can reach you when your crawl troubles a site; give a URL or an e-mail address")
     progress = _Progress(folder, as_json)
     with progress, show_log():
         status = found.run(progress.show)
-    code = 128 + signal.SIGPIPE if progress.is_unread else EXIT_CODES.get(status.reason, 0)
     if status.state == "stopped":
         say("stopped; run the same command to go on")
     if warning := warn_of_nothing(status):
         say(warning)
-    raise typer.Exit(code)
+    return 128 + signal.SIGPIPE if progress.is_unread else EXIT_CODES.get(status.reason, 0)
 
 
 class _Progress:

@@ -1,5 +1,6 @@
 """`rdfspider demo`: a small web of our own is served on this machine, crawled, and what was found is told."""
 
+import gzip
 import re
 import shutil
 import threading
@@ -11,8 +12,8 @@ import typer
 
 from rdfspider.commands.crawl import crawl
 from rdfspider.errors import UsageError
-from rdfspider.run.folder.layout import check_folder, is_in_use, read_seeds
-from rdfspider.run.folder.settings import load_config
+from rdfspider.run.folder.layout import CONTROL, DOCUMENTS, check_folder, hold_lock, is_in_use, read_seeds
+from rdfspider.run.folder.settings import FILE, load_config
 
 if TYPE_CHECKING:
     from rdfspider.demo.server import DemoServer
@@ -24,6 +25,21 @@ DELAY_S = 0.05
 _OTHER_SETTINGS = ["frontier.ip_delay_s=0", "frontier.duration_factor=1"]
 _HOST = ".localhost"
 _RESOLVE = f"*{_HOST}=127.0.0.1"
+# What the crawl of a demo leaves in its folder.
+_MADE = frozenset(
+    {
+        FILE,
+        "suffixes.dat",
+        "seeds.txt",
+        "shards",
+        "lock",
+        CONTROL,
+        DOCUMENTS,
+        "status.json",
+        f"{FILE}.new",
+        "status.json.new",
+    }
+)
 _START = re.compile(r"http://www\.localhost:\d+/")
 
 
@@ -47,7 +63,7 @@ def demo(
         bool, typer.Option("--serve-only", help="Only serve the sites, until Ctrl-C, to look at them or try commands.")
     ] = False,
 ) -> None:
-    """Crawl a small web that comes with rdfspider, and tell what was found.
+    """Crawl a small web that comes with rdfspider; tell what was found.
 
     A dozen invented sites are served on this machine alone (a shop, a museum, a library …), with the faults that real ones have.
     Nothing else is asked.
@@ -64,12 +80,13 @@ def demo(
             _serve(server)
             return
         # Not before everything else is known to work.
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
         code = _crawl(server, folder)
     if not code:
         at = server.web.at
-        for line in tell_findings(read_statements(folder), list_published(at), list_hidden(at)):
+        kept = read_statements(folder), read_everything(folder)
+        for line in tell_findings(*kept, list_published(at), list_hidden(at)):
             typer.echo(line)
     raise typer.Exit(code)
 
@@ -89,6 +106,12 @@ def read_statements(folder: Path) -> dict[str, str]:
                 if record.record_type == WarcRecordType.conversion and is_statements:
                     found[record.headers["WARC-Target-URI"]] += record.reader.read().decode()
     return dict(found)
+
+
+def read_everything(folder: Path) -> str:
+    """All records of a crawl's archive as they are, with their headers; bodies are stored as they were before compression."""
+    paths = sorted(folder.glob("shards/*/warc/*.warc.gz"))
+    return "\n".join(gzip.decompress(path.read_bytes()).decode("utf-8", "replace") for path in paths)
 
 
 def _crawl(server: "DemoServer", folder: Path) -> int:
@@ -115,9 +138,10 @@ def _serve(server: "DemoServer") -> None:
     """Serve until Ctrl-C, which is no mistake here."""
     start = server.web.start
     scope = f"--scope any --include '{_HOST}:{server.port}/' --resolve '{_RESOLVE}'"
+    pace = " ".join([f"--delay {DELAY_S}", *(f"--set {setting}" for setting in _OTHER_SETTINGS)])
     try:
         typer.echo(f"{start} leads to all sites; Ctrl-C ends them. To crawl them from another terminal:")
-        typer.echo(f"rdfspider crawl {start} --dir mycrawl {scope} --delay {DELAY_S}")
+        typer.echo(f"rdfspider crawl {start} --dir mycrawl {scope} {pace}")
         threading.Event().wait()
     except KeyboardInterrupt:
         return
@@ -136,3 +160,13 @@ def _check_folder(folder: Path) -> None:
     if seeds != [contact] or not _START.fullmatch(contact):
         whose = f"a crawl of {seeds[0]}" if seeds else "a crawl without seeds"
         raise UsageError(f"{folder} is {whose}, not of the demo; name another folder by --dir")
+    if others := sorted({path.name for path in folder.iterdir()} - _MADE):
+        raise UsageError(f"{folder} also holds {others[0]}, which no demo has made; name another folder by --dir")
+
+
+def _remove(folder: Path) -> None:
+    """Remove the crawl of an earlier demo, of which nobody may make use meanwhile."""
+    if folder.is_dir() and any(folder.iterdir()):
+        with hold_lock(folder):
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()

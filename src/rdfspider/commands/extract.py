@@ -14,11 +14,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from rdfspider.archive.reader import Damage
-from rdfspider.config import ExtractConfig
+from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
-from rdfspider.run.documents import FolderDocuments
+from rdfspider.run.documents import FolderDocuments, KeptDocuments
 from rdfspider.run.files.batch import Finished, Outcome, Work, run_parts
 from rdfspider.run.files.output import Write, open_output
 from rdfspider.run.files.sources import plan_parts
@@ -54,7 +54,7 @@ def extract(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="SOURCE",
             help="Files, folders (all that is in them but hidden files), patterns, WARC archives (.warc, .warc.gz, "
             ".warc.zst; their successful responses and resources), or - for a page on stdin.",
             show_default=False,
@@ -118,7 +118,8 @@ def extract(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="A folder of the contexts, vocabularies and transformations that pages refer to, as DIR/host/path.",
+            help="A folder of the contexts, vocabularies and transformations that pages refer to, as DIR/host/path, "
+            "or the folder in which a crawl keeps them, CRAWL/documents.",
         ),
     ] = None,
     stylesheets: Annotated[
@@ -130,7 +131,10 @@ def extract(
         typer.Option(metavar="FILE", help="A TOML file that names programs or functions for other media types."),
     ] = None,
 ) -> None:
-    """Write every statement that pages make, as RDF quads, in the order of the sources."""
+    """Write every statement that pages make, as RDF quads.
+
+    They come in the order of the sources.
+    """
     if base is not None and not (is_valid_iri(base) and _BASE.match(base)):
         raise UsageError(f"--base {base}: not an absolute URL, such as https://example.org/")
     output = _check_output(output, sources)
@@ -143,7 +147,7 @@ def extract(
         vocabulary_expansion=expand_vocabularies,
         processor_graph=processor_graph,
         grddl=grddl,
-        documents=FolderDocuments(documents.absolute()) if documents else None,
+        documents=_open_documents(documents.absolute()) if documents else None,
         stylesheets=load_stylesheets(stylesheets) if stylesheets else (),
         transforms=(load_transforms(transforms) if transforms else ()) + installed_transforms(),
     )
@@ -246,6 +250,11 @@ def _print_statistics(statistics: Statistics, *, stderr: bool) -> None:
 
 def _split_names(values: Iterable[str]) -> list[str]:
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def _open_documents(folder: Path) -> DocumentSource:
+    """What is in a folder, whether a person has laid it out or a crawl."""
+    return KeptDocuments(folder, FolderDocuments(folder))
 
 
 def _check_output(output: Path | None, sources: Iterable[str]) -> Path | None:

@@ -1,23 +1,15 @@
 """`rdfspider filter add`, `remove` and `list`: which links a crawl follows, changed at any time."""
 
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
+from rdfspider.commands.options import Exclude, Folder, Include
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
 
 app = typer.Typer(name="filter", help="Change or show which links a crawl follows, also while it runs.")
-
-Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
-Include = Annotated[
-    list[str] | None, typer.Option(metavar="REGEX", help="Follow only links that match, somewhere; may be repeated.")
-]
-Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="REGEX", help="Do not follow links that match; may be repeated.")
-]
 
 
 @app.command()

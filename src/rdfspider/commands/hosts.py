@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from rdfspider.commands.control import Folder
+from rdfspider.commands.options import Folder
 from rdfspider.run.crawl import Crawl
 
 

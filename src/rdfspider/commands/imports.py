@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from rdfspider.commands import options
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.settings import Asked
 from rdfspider.run.folder.status import Status
+from rdfspider.run.folder.summary import write_counts
 from rdfspider.run.importer import Report
 from rdfspider.run.imports import find_archives
 
@@ -21,7 +23,7 @@ _DAMAGES_SHOWN = 5
 def import_archives(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="WARC...", help="WARC files, patterns, or folders with such files.", show_default=False),
+        typer.Argument(metavar="WARC", help="WARC files, patterns, or folders with such files.", show_default=False),
     ],
     *,
     folder: Annotated[
@@ -30,18 +32,17 @@ def import_archives(
             "--dir", metavar="DIR", help="The folder of the crawl; made where it is missing.", show_default=False
         ),
     ],
-    shards: Annotated[
-        str | None, typer.Option(metavar="N", help="Processes; by default one a core. Fixed when a crawl is created.")
-    ] = None,
+    shards: options.Shards = None,
     archive: Annotated[
         str | None,
         typer.Option(metavar="structured|all|none", help="Which pages to keep as they are, besides what they state."),
     ] = None,
 ) -> None:
-    """Take the pages of WARC files, such as Common Crawl's, into a crawl, as if it had fetched them.
+    """Take pages of WARC files into a crawl, as if it had fetched them.
 
-    Nothing is fetched, and links are kept but not followed. What was cut off goes on where it was when the same command is run
-    again; pages that the crawl has already, as new or newer, are passed over, and so are answers other than 2xx.
+    The files may be Common Crawl's, or your own. Nothing is fetched, and links are kept but not followed. What was cut off
+    goes on where it was when the same command is run again; pages that the crawl has already, as new or newer, are passed
+    over, and so are answers other than 2xx; both are counted.
     """
     given = {"crawl.shards": shards, "archive.keep": archive}
     flags = {"crawl.shards": "--shards", "archive.keep": "--archive"}
@@ -84,6 +85,10 @@ def write_import(status: Status, reports: Sequence[Report]) -> list[str]:
         was = "was" if known == 1 else "were"
         lines.append(f"passed over {_count_pages(known)} that {was} there, as new or newer")
     totals = status.totals
+    others = {code: count for code, count in (totals.statuses | totals.errors).items() if not code.startswith("2")}
+    if others:
+        count = sum(others.values())
+        lines.append(f"passed over {count:,} answer{'s' * (count != 1)} other than 2xx: {write_counts(others)}")
     lines.append(f"in all      {_count_pages(totals.pages)}, {totals.structured:,} with data, {totals.quads:,} quads")
     # Every shard reads all files, and so finds all damage.
     worst = max(reports, key=lambda report: report.damage_count, default=None)

@@ -38,7 +38,7 @@ class Published(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """Something that is nowhere in what was found, although it is on this page."""
+    """Something that is nowhere in what a crawl keeps, by any part of a record: only this page names it."""
 
     url: str
     literal: str

@@ -1,8 +1,8 @@
 """The invented world that the sites are about: people, places, books and so on, as plain tables.
 
 Everything here is made up: no person, place, book or organisation exists. A key is part of URLs; what one table says of another
-it says by keys, so that several sites speak of the same thing. What the sites hide is in a table of its own: none of these
-names may ever be found by a crawler that behaves.
+it says by keys, so that several sites speak of the same thing. What the sites hide is in a table of its own: its names are on the
+hidden pages alone, and neither links nor URLs give them away, so a crawler that behaves has them nowhere.
 """
 
 import re
@@ -339,21 +339,22 @@ FOLDERS_END = 12
 """So many times the newspaper's archive holds itself, for whoever believes its broken link."""
 
 SECRETS = (
-    Secret("shop", "/staff/sampler", "Staff Only Sampler", "robots"),
-    Secret("shop", "/account/wishlist", "Wishlist of a Stranger", "robots"),
-    Secret("shop", "/partner/gold-teapot", "Gold Plated Teapot", "nofollow"),
+    Secret("shop", "/cart", "Cart of Nobody", "robots"),
+    Secret("shop", "/staff/today", "Staff Only Sampler", "robots"),
+    Secret("shop", "/account/wishes", "Wishlist of a Stranger", "robots"),
+    Secret("shop", "/partner/offer", "Gold Plated Teapot", "nofollow"),
     Secret("shop", "/products", "Clearance Behind Seven Filters", "trap"),
-    Secret("museum", "/depot/uncatalogued-mask", "Uncatalogued Mask", "noindex"),
-    Secret("university", "/people/visiting-fellow", "Visiting Fellow Zorn Halvard", "noindex"),
-    Secret("library", "/reserve/banned-hymnal", "The Banned Hymnal", "noindex"),
-    Secret("blog", "/lucky-numbers", "Lucky Numbers Casino", "nofollow"),
+    Secret("museum", "/depot/item-212", "Uncatalogued Mask", "noindex"),
+    Secret("university", "/people/guest", "Visiting Fellow Zorn Halvard", "noindex"),
+    Secret("library", "/reserve/shelf-3", "The Banned Hymnal", "noindex"),
+    Secret("blog", "/win", "Lucky Numbers Casino", "nofollow"),
     Secret("events", f"/calendar/{CALENDAR_END}/01", "Feast at the End of Time", "trap"),
-    Secret("data", "/internal/draft-border", "Draft Border of Eld", "robots"),
-    Secret("town", "/council/closed/minutes", "Minutes of the Closed Session", "robots"),
-    Secret("town", "/drafts/mayor-resigns", "Mayor Resigns in Draft", "noindex"),
-    Secret("town", "/drafts/embargoed", "Embargoed Budget", "noindex"),
-    Secret("town", "/notices/old-auction", "Auction That Is Long Over", "expired"),
-    Secret("town", "/letters/unmoderated", "Unmoderated Letter", "nofollow"),
+    Secret("data", "/internal/7", "Draft Border of Eld", "robots"),
+    Secret("town", "/council/closed/march", "Minutes of the Closed Session", "robots"),
+    Secret("town", "/drafts/1", "Mayor Resigns in Draft", "noindex"),
+    Secret("town", "/drafts/2", "Embargoed Budget", "noindex"),
+    Secret("town", "/notices/2019", "Auction That Is Long Over", "expired"),
+    Secret("town", "/letters/all", "Unmoderated Letter", "nofollow"),
     Secret("town", "/" + "archive/" * FOLDERS_END, "Archive Within Archives", "trap"),
 )
 

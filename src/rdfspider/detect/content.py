@@ -67,11 +67,11 @@ def _find_packed_sitemap(page: Page, body: bytes, max_body_bytes: int | None) ->
     if start.startswith(MAGIC) or detect_content(Page(url, start), None).kind not in ("sitemap", "feed"):
         return None
     limit_bytes = max_body_bytes or 10 * len(body)
-    text = unpack(body, limit_bytes)
+    text, is_cut = unpack(body, limit_bytes)
     found = detect_content(Page(url, text), None)
-    if len(text) < limit_bytes:
+    if not is_cut:
         return found
-    cut = Problem("body-cut", f"what is packed in it was cut to {limit_bytes} bytes")
+    cut = Problem("body-cut", f"what is packed in it was cut to {len(text)} bytes")
     return replace(found, problems=(*found.problems, cut))
 
 

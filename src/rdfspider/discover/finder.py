@@ -4,6 +4,7 @@ The links of a page come first; then what its headers, its data and its place on
 names. Where a URL is found in several ways, the first of the special ones counts.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from rdfspider.discover.data import DataLinks, find_query
 from rdfspider.discover.headers import read_link_headers
 from rdfspider.discover.ontologies import Ontologies
 from rdfspider.discover.parameters import ParameterDropper
-from rdfspider.discover.sitemaps import LISTS, Sitemaps, is_list
+from rdfspider.discover.sitemaps import Sitemaps, is_list
 from rdfspider.discover.ways import WAYS, name_way
 from rdfspider.domains import Domains
 from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link
@@ -33,12 +34,16 @@ class Finder:
         *,
         is_inside: Callable[[str], bool] = lambda url: True,
         list_sitemaps: Callable[[Lease], Sequence[str]] = lambda lease: (),
+        dropper: ParameterDropper | None = None,
+        turned_away: Counter[str] | None = None,
     ) -> None:
-        """`is_inside` says whether a URL is in the crawl's scope, `list_sitemaps` what a page's robots.txt names."""
+        """`is_inside` says whether a URL is in the crawl's scope, `list_sitemaps` what a page's robots.txt names; `turned_away`
+        counts links that are not followed, by the reason."""
         self._max_depth = config.depth
         self._domains = domains
         self._is_inside = is_inside
-        self._dropper = ParameterDropper(config.drop_parameters)
+        self._turned_away = turned_away if turned_away is not None else Counter()
+        self._dropper = dropper or ParameterDropper(config.drop_parameters)
         self._drop = self._dropper.drop
         self._reads_sitemaps = "sitemaps" in config.ways
         self._sitemaps = Sitemaps(domains, list_sitemaps, keeps_dates=bool(config.revisit_s))
@@ -61,14 +66,21 @@ class Finder:
         if not self._is_followed(lease):
             return []
         links = extraction.links
-        if links and (links[0].relation in LISTS or (lease.found_as == "sitemap" and is_list(links))):
-            return self._find_listed(lease, capture, links) if not judgement.robots.nofollow else []
+        if extraction.is_sitemap or (lease.found_as == "sitemap" and is_list(links)):
+            if judgement.robots.nofollow:
+                self._turn_away("nofollow", links)
+                return []
+            return self._find_listed(lease, capture, links)
         found = self.find_sitemaps(lease)
         if self._ontologies is not None:
-            namespaces = self._ontologies.find(extraction.statements.values())
+            namespaces = self._ontologies.find(self._domain_of(lease.url), extraction.statements.values())
             found += [Discovered(url, lease.depth, "ontology", lease.url_id) for url in namespaces]
         depth = lease.depth + 1
-        if not (judgement.robots.nofollow or (self._max_depth and depth > self._max_depth)):
+        if judgement.robots.nofollow:
+            self._turn_away("nofollow", links)
+        elif self._max_depth and depth > self._max_depth:
+            self._turn_away("depth", links)
+        else:
             ways = self._find_links(lease, capture, extraction, queried)
             rank = LAST if judgement.duplicate else 0
             found += [
@@ -92,11 +104,13 @@ class Finder:
         self, lease: Lease, capture: Capture, extraction: Extraction, queried: Iterable[str]
     ) -> dict[str, str]:
         """The URLs that a page leads to, each with the name of its way."""
-        links = extraction.links
-        ways = {link.target: "link" for link in links if not link.nofollow}
+        links = [link for link in extraction.links if not link.nofollow]
+        if len(links) < len(extraction.links):
+            self._turn_away("nofollow", [link for link in extraction.links if link.nofollow])
+        ways = {link.target: "link" for link in links}
         # Nearly all links have no relation, so that those that have one are looked at again.
         for link in links:
-            if link.relation and not link.nofollow:
+            if link.relation:
                 self._note(ways, lease, link.target, name_way(link.relation, link.media_type))
         if self._reads_headers:
             for link in read_link_headers(capture.headers, capture.page.url):
@@ -140,8 +154,16 @@ class Finder:
                 found[url] = link if url == link.url else replace(link, url=url)
             return list(found.values())
         depth = lease.depth + 1
-        urls = dict.fromkeys(self._drop(link.target) for link in links) if depth <= self._max_depth else ()
+        if depth > self._max_depth:
+            self._turn_away("depth", links)
+            return []
+        urls = dict.fromkeys(self._drop(link.target) for link in links)
         return [Discovered(url, depth, "listed", lease.url_id) for url in urls]
+
+    def _turn_away(self, reason: str, links: Sequence[Link]) -> None:
+        """Count links that are not followed, each target of a page once."""
+        if links:
+            self._turned_away[reason] += len({link.target for link in links})
 
     def _domain_of(self, url: str) -> str:
         return self._domains.domain(host_of(url))

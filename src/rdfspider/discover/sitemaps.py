@@ -10,8 +10,7 @@ from rdfspider.domains import Domains
 from rdfspider.records import Capture, Discovered, Lease, Link
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
 
-LISTS = frozenset({"listed", "sitemap"})
-"""The relations of what a sitemap lists."""
+_LISTED = frozenset({"listed", "sitemap", "item"})
 USUAL_PLACE = "/sitemap.xml"
 """Where a sitemap is looked for that no robots.txt names."""
 MAX_NAMED = 100
@@ -30,7 +29,7 @@ _FRESH_S = 7 * 86_400.0
 
 def is_list(links: Iterable[Link]) -> bool:
     """Whether links are those of a sitemap, or of a feed in the place of one."""
-    return any(link.relation in LISTS or link.relation == "item" for link in links)
+    return any(link.relation in _LISTED for link in links)
 
 
 class Sitemaps:
@@ -73,7 +72,9 @@ class Sitemaps:
         """What a sitemap lists, as far as it may speak for it."""
         # Redirects and the robots.txt that named it lead to a sitemap, and so to what it says.
         spoken_for = {self._domain_of(url) for url in (lease.url, *lease.chain)}
-        level = lease.depth + 1 if lease.found_as == "sitemap" else 1
+        # One that is met as a page has its place among the pages, so that a web of lists has an end.
+        is_page = lease.found_as != "sitemap"
+        level, depth = (1, lease.depth + 1) if is_page else (lease.depth + 1, 1)
         fresh_from = capture.started - _FRESH_S
         allowed: dict[str, bool] = {}
         for link in links:
@@ -93,7 +94,7 @@ class Sitemaps:
                 # A date to come is no date: such a page would be fetched again with every visit of the list.
                 modified = link.modified if self._keeps_dates and link.modified <= capture.started else 0.0
                 rank = max(link.rank - (link.modified > fresh_from), -1)
-                yield Discovered(url, 1, "listed", lease.url_id, rank=rank, modified=modified)
+                yield Discovered(url, depth, "listed", lease.url_id, rank=rank, modified=modified)
             elif level <= MAX_NESTING and self._may_have(url, url):
                 yield Discovered(url, level, "sitemap", lease.url_id, lease.chain)
 

@@ -13,8 +13,6 @@ class Way(NamedTuple):
     """Whether the scope of the crawl decides on them; what serves the crawl itself may be anywhere."""
     is_followed: bool = True
     """Whether what such a page leads to is followed in turn."""
-    is_errand: bool = False
-    """Whether it is fetched for the crawl itself, and counts as no page; its name is the verdict's reason then."""
 
 
 WAYS = {
@@ -27,8 +25,8 @@ WAYS = {
     "header": Way(),
     "data": Way(rank=-1),
     "listed": Way(),
-    "sitemap": Way(rank=-8, is_scoped=False, is_errand=True),
-    "context": Way(rank=-8, is_scoped=False, is_followed=False, is_errand=True),
+    "sitemap": Way(rank=-8, is_scoped=False),
+    "context": Way(rank=-8, is_scoped=False, is_followed=False),
     "ontology": Way(rank=-1, is_scoped=False, is_followed=False),
 }
 """seed: given by a person; link: of a page; redirect: a server sent us on; canonical, next, alternate: what a page says of

@@ -34,7 +34,10 @@ _TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _PLAIN_LINE = re.compile(
     rf"(_:[A-Za-z0-9]++|{_IRI}) {_IRI} (_:[A-Za-z0-9]++|{_IRI}|{_TEXT}(?:\^\^{_IRI}|@[a-z]{{2,3}}(?:-[A-Za-z]{{2}})?+)?+) \."
 )
-_CHUNK_QUADS = 4096
+# Few, because each may be as long as IRIs may be, and all are held several times over.
+_CHUNK_QUADS = 64
+# No registered tag is half as long, and one in a context or on an element is repeated with every text.
+_MAX_LANGUAGE_CHARS = 100
 
 
 class Problems:
@@ -177,7 +180,7 @@ class Statements:
             return term if datatype == f"<{XSD}string>" else f"{term}^^{datatype}"
         if language:
             tag = language.strip().replace("_", "-")
-            if is_language(tag):
+            if len(tag) <= _MAX_LANGUAGE_CHARS and is_language(tag):
                 return f"{term}@{tag}"
             self.problem("language-dropped", f"not a language tag: {language[:60]!r}")
         return term

@@ -5,6 +5,7 @@ whole one. Here every step gives a bounded piece, so that the caller can stop, a
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Protocol, cast
 
 import brotli
@@ -22,6 +23,10 @@ _PLAIN = frozenset({"", "identity", "none", "utf-8", "utf8", "iso-8859-1", "8bit
 # nothing: these bound what the inner one is given.
 _INNER_BYTES = 65_536
 _INNER_RATIO = 4
+# Members of gzip: each takes time, even if it holds nothing, and nobody sends a page in so many.
+_MAX_MEMBERS = 10_000
+# What is kept of a Brotli stream to read it again.
+_KEPT_BYTES = 1024 * 1024
 
 
 class Decoder(Protocol):
@@ -65,6 +70,7 @@ class _Inflater:
         self._name = name
         self._stream: igzip_lib.IgzipDecompressor | None = None
         self._start = b""
+        self._members = 0
         self._is_over = False
 
     def decode(self, chunk: bytes) -> Iterator[bytes]:
@@ -101,24 +107,61 @@ class _Inflater:
             flag = igzip_lib.DECOMP_DEFLATE
         else:
             raise ValueError("the body is no gzip")
+        self._members += 1
+        if self._members > _MAX_MEMBERS:
+            raise ValueError(f"more than {_MAX_MEMBERS:,} members of gzip")
         self._stream, self.is_whole = igzip_lib.IgzipDecompressor(flag=flag), False
 
 
 class _Brotli:
-    def __init__(self) -> None:
-        self._stream = brotli.Decompressor()
+    """What follows the end is no error here either. The decoder takes it for one, and keeps the end to itself: so a stream that
+    breaks is read once more, its last chunk byte by byte, unless it is long."""
 
-    @property
-    def is_whole(self) -> bool:
-        return bool(self._stream.is_finished())
+    def __init__(self) -> None:
+        self.is_whole = False
+        self._stream = brotli.Decompressor()
+        self._kept = bytearray()
+        self._is_long = False
+        self._given_bytes = 0
 
     def decode(self, chunk: bytes) -> Iterator[bytes]:
-        stream = self._stream
-        piece = stream.process(chunk, output_buffer_limit=PIECE_BYTES)
+        if self.is_whole:
+            return
+        if not self._is_long:
+            self._kept += chunk
+            if len(self._kept) > _KEPT_BYTES:
+                self._is_long, self._kept = True, bytearray()
+        try:
+            for piece in _read_brotli(self._stream, chunk):
+                self._given_bytes += len(piece)
+                yield piece
+            self.is_whole = self._stream.is_finished()
+        except brotli.error:
+            if self._is_long:
+                raise
+            yield from self._read_end(len(chunk))
+
+    def _read_end(self, last_bytes: int) -> Iterator[bytes]:
+        """What is missing of a stream that ends within its last bytes; where it does not, it is broken."""
+        stream = brotli.Decompressor()
+        known_bytes = self._given_bytes
+        end = len(self._kept)
+        start = end - last_bytes
+        for encoded in chain((self._kept[:start],), (self._kept[place : place + 1] for place in range(start, end))):
+            for piece in _read_brotli(stream, encoded):
+                yield piece[known_bytes:]
+                known_bytes = max(known_bytes - len(piece), 0)
+            if stream.is_finished():
+                self.is_whole = True
+                return
+
+
+def _read_brotli(stream: brotli.Decompressor, chunk: bytes | bytearray) -> Iterator[bytes]:
+    piece = stream.process(chunk, output_buffer_limit=PIECE_BYTES)
+    yield piece
+    while len(piece) >= PIECE_BYTES or not stream.can_accept_more_data():
+        piece = stream.process(b"", output_buffer_limit=PIECE_BYTES)
         yield piece
-        while len(piece) >= PIECE_BYTES or not stream.can_accept_more_data():
-            piece = stream.process(b"", output_buffer_limit=PIECE_BYTES)
-            yield piece
 
 
 class _Nested:

@@ -55,6 +55,15 @@ class Contents:
             self._digests.delete(key)
             self._claimed[key] = ""
 
+    def forget(self, digest: str, url: str) -> None:
+        """Stage that a URL of this shard's has a content no more, whichever shard that belongs to."""
+        key = pack_digest(digest)
+        owner = find_claim_owner(key, self._shards)
+        if owner == self._shard:
+            self.release(key, url)
+        else:
+            self._outbox.put(owner, _encode({key: url}))
+
     def find_alike(self, host: Host, page: Known) -> list[Known]:
         """Pages of the same domain with nearly the same text, the newest first."""
         return self._likenesses.meet(host.domain.name, page)
@@ -63,7 +72,7 @@ class Contents:
         """Stage what follows from a page's content, and that its old one is outdated; the row still tells of that one."""
         host, row, url = slot.host, slot.row, slot.url
         if row.digest and row.digest != digest:
-            self._release_old(pack_digest(row.digest), url)
+            self.forget(row.digest, url)
         # One that repeats another page need not be found: the other one is.
         is_kept = judgement.duplicate in ("", "soft-404")
         self._likenesses.record(host.domain.name, url_id, row.likeness, is_kept)
@@ -89,10 +98,3 @@ class Contents:
             stored = self._digests.get(key)
             first = stored.decode() if stored else ""
         return first
-
-    def _release_old(self, key: bytes, url: str) -> None:
-        owner = find_claim_owner(key, self._shards)
-        if owner == self._shard:
-            self.release(key, url)
-        else:
-            self._outbox.put(owner, _encode({key: url}))

@@ -2,7 +2,7 @@
 
 A seed is better than a link, as the scope grows with what it leads to; a short chain of redirects is better than a long one,
 and few links from a seed than many, as both have limits. A URL that was fetched is fetched again only where the old way has
-kept something from being found, or where its page is said to have changed since.
+kept something from being found, where its page is said to have changed since, or where somebody waits for it as a context.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,8 +18,10 @@ from rdfspider.frontier.refusals import FILTERED
 from rdfspider.frontier.schedule import Schedule
 from rdfspider.frontier.sieve import Met
 from rdfspider.frontier.traps import REASON as TRAP
-from rdfspider.records import Discovered
+from rdfspider.records import ERRANDS, Discovered
 
+# Ways by which a URL is fetched that need not be in scope: its links may not have been followed.
+_UNSCOPED = frozenset({"sitemap", "context", "ontology"})
 # What became of pages whose links count.
 _WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex", "soft-404"})
 
@@ -72,8 +74,10 @@ class Encounters:
 
     def _take_over(self, link: Discovered, number: int, sequence: int, row: Row) -> None:
         is_again, is_newer = self._needs_visit(link, row), self._is_newer(link, row)
-        _improve(row, link)
         host = self._hosts.get(number)
+        if _becomes_context(link, row) and row.state == SCHEDULED and self._schedule.take_out(host, sequence, row):
+            is_again = True
+        _improve(row, link)
         if row.found_as == "seed" and not host.record.is_seeded:
             host.record.is_seeded = True
             self._hosts.mark_changed(host)
@@ -87,7 +91,7 @@ class Encounters:
 
     def _is_better(self, link: Discovered, row: Row) -> bool:
         is_better = self._is_nearer(link, row) or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
-        return is_better or self._is_newer(link, row)
+        return is_better or self._is_newer(link, row) or _becomes_context(link, row)
 
     def _is_nearer(self, link: Discovered, row: Row) -> bool:
         """Whether a limit of depth lets more be found by the new way."""
@@ -99,12 +103,17 @@ class Encounters:
 
     def _needs_visit(self, link: Discovered, row: Row) -> bool:
         """Whether the way by which a URL was fetched kept something from being found that the new one leads to."""
+        if _becomes_context(link, row):
+            return row.state != SCHEDULED
         becomes_seed = _becomes_seed(link, row)
         if row.state == DISALLOWED:
             return becomes_seed and row.reason in (FILTERED, TRAP)
         if row.state == FAILED:
             is_too_long = row.reason == "too-many-redirects"
             return len(link.chain) < len(row.chain) if is_too_long else becomes_seed
+        if row.state == DONE and becomes_seed and (row.reason in ERRANDS or row.found_as in _UNSCOPED):
+            # It was taken for something that the crawl needs, and not as a page of its own.
+            return True
         if row.state != DONE or row.reason not in _WITH_LINKS:
             return False
         is_wider = becomes_seed and (row.reason == "redirect" or self._config.scope == "prefix")
@@ -115,9 +124,18 @@ def _becomes_seed(link: Discovered, row: Row) -> bool:
     return link.found_as == "seed" and row.found_as != "seed"
 
 
+def _becomes_context(link: Discovered, row: Row) -> bool:
+    """Whether a page waits for a URL as a context, under a name that it was not to be kept by so far."""
+    return link.found_as == "context" and (row.found_as != "context" or not set(link.chain) <= set(row.chain))
+
+
 def _improve(row: Row, link: Discovered) -> Row:
     """Give a row what the way of a link has better."""
-    if _becomes_seed(link, row) or len(link.chain) < len(row.chain):
+    if _becomes_context(link, row):
+        # Those that redirect to it are names of it, and each may be waited for.
+        names = row.chain if row.found_as == "context" and row.state == SCHEDULED else ()
+        row.via, row.found_as, row.chain = link.via, "context", tuple(dict.fromkeys((*names, *link.chain)))
+    elif _becomes_seed(link, row) or len(link.chain) < len(row.chain):
         row.via, row.chain = link.via, link.chain
         row.found_as = link.found_as if row.found_as != "seed" else "seed"
     row.depth = min(row.depth, link.depth)

@@ -45,7 +45,11 @@ class Counts(Struct):
     """Of these, those with structured data."""
     duplicates: int = 0
     """Of these, those that repeat another page."""
+    imported_pages: int = 0
+    """Of the pages, those that came from archives of others: they use up no limit."""
     body_bytes: int = 0
+    imported_bytes: int = 0
+    """Of these, those of the imported pages."""
     quads: int = 0
     sites: int = 0
     """Registrable domains with pages."""
@@ -65,6 +69,16 @@ class Counts(Struct):
         self.disallowed += number
         self.filtered += number * (reason == "filtered")
         self.trapped += number * (reason == "trap")
+
+    @property
+    def fetched_pages(self) -> int:
+        """Pages that count where a crawl is limited."""
+        return self.pages - self.imported_pages
+
+    @property
+    def fetched_bytes(self) -> int:
+        """Bytes of bodies that count likewise."""
+        return self.body_bytes - self.imported_bytes
 
     @property
     def pending(self) -> int:

@@ -309,7 +309,8 @@ class Frontier:
 
     def review_refusals(self, after: bytes, limit: int, is_welcome: Callable[[str, str], bool]) -> bytes:
         """Stage anew those of the next so many URLs that were `filtered` which are welcome now, by how they were found and what
-        they are; where to go on, empty at the end. They must be committed before the next are asked for."""
+        they are; where to go on, empty at the end. They must be committed before the next are asked for. Where they take long
+        to judge they are fewer."""
         return self._refusals.review(after, limit, is_welcome)
 
     def table_bytes(self) -> dict[str, int]:
@@ -383,7 +384,7 @@ class Frontier:
         self._encounters = Encounters(
             self._ledger, self._hosts, self._schedule, self._leases.slots, self._to_url_id, config.crawl
         )
-        self._refusals = Refusals(store, self._ledger, self._hosts, self._schedule)
+        self._refusals = Refusals(store, self._ledger, self._hosts, self._schedule, clock)
         self._outcomes = Outcomes(
             self._ledger,
             self._hosts,
@@ -402,7 +403,15 @@ class Frontier:
         self.imports = Imports(self._ledger, self._sieve, self._hosts, self._outcomes, counts, clock)
         """For pages that were read from archives of others."""
         self._starts = Starts(
-            store, self._ledger, self._hosts, self._places, self._outages, self._schedule, self._outcomes, self._state
+            store,
+            self._ledger,
+            self._hosts,
+            self._places,
+            self._outages,
+            self._schedule,
+            self._outcomes,
+            self._contents,
+            self._state,
         )
 
     def _to_url_id(self, number: int, sequence: int) -> int:

@@ -76,6 +76,13 @@ class HostRecord(Struct, array_like=True):
     """The host whose pages this one repeats; empty where it does not."""
     repeats: dict[str, Repeats] = {}
     """By origin, where pages repeat those of another one at the same path."""
+    imported_pages: int = 0
+    """Of the pages, those that came from archives of others."""
+
+    @property
+    def fetched_pages(self) -> int:
+        """Pages that count where the pages of a host are limited."""
+        return self.pages - self.imported_pages
 
     @property
     def last_request(self) -> Stamp:
@@ -91,11 +98,13 @@ class HostRecord(Struct, array_like=True):
 class Domain:
     """A registrable domain's share of the page budget."""
 
-    __slots__ = ("__weakref__", "name", "pages", "stalled", "unrecorded")
+    __slots__ = ("__weakref__", "fetched_pages", "name", "pages", "stalled", "unrecorded")
 
-    def __init__(self, name: str, pages: int) -> None:
+    def __init__(self, name: str, pages: int, fetched_pages: int) -> None:
         self.name = name
         self.pages = pages
+        self.fetched_pages = fetched_pages
+        """Of these, all but the imported ones: those that the budget is for."""
         self.unrecorded = 0
         self.stalled: list[Host] = []
         """Hosts that may have a page only if one of those that are in flight is none."""
@@ -288,12 +297,14 @@ class Hosts:
         self.count_scheduled(host, scheduled)
         self.changed[host.number] = host
 
-    def count_page(self, host: Host, pages: int) -> None:
+    def count_page(self, host: Host, pages: int, *, is_imported: bool) -> None:
         """Add to the pages of a host and of its domain."""
         self.find_domain(host)
         was_site = host.domain.pages > 0
         host.record.pages += pages
+        host.record.imported_pages += pages * is_imported
         host.domain.pages += pages
+        host.domain.fetched_pages += pages * (not is_imported)
         self._counts.sites += (host.domain.pages > 0) - was_site
         self.changed_domains[host.domain.name] = host.domain
 
@@ -302,7 +313,7 @@ class Hosts:
         name = self._domains.domain(host.record.name)
         domain = self._domain_memory.get(name)
         if domain is None:
-            domain = Domain(name, int.from_bytes(self._domain_counts.get(name.encode()) or b"", "big"))
+            domain = Domain(name, *decode_domain(self._domain_counts.get(name.encode())))
             self._domain_memory[name] = domain
         host.domain = domain
 
@@ -311,7 +322,7 @@ class Hosts:
         for number, host in self.changed.items():
             self._hosts.put(pack_host(number), encode_host(host.record))
         for name, domain in self.changed_domains.items():
-            self._domain_counts.put(name.encode(), domain.pages.to_bytes(8, "big"))
+            self._domain_counts.put(name.encode(), encode_domain(domain.pages, domain.fetched_pages))
 
     def settle(self) -> None:
         """After a commit: nothing is changed any more, and what is not needed leaves memory."""
@@ -335,6 +346,16 @@ class Hosts:
             for old in list(self._numbers)[: _RECENT_NUMBERS // 2]:
                 del self._numbers[old]
         self._numbers[authority] = number
+
+
+def encode_domain(pages: int, fetched_pages: int) -> bytes:
+    """What is stored of a registrable domain: its pages, and of these those that were fetched."""
+    return pages.to_bytes(8, "big") + fetched_pages.to_bytes(8, "big")
+
+
+def decode_domain(value: bytes | None) -> tuple[int, int]:
+    """The same two numbers; nothing is stored of a domain without pages."""
+    return int.from_bytes(value[:8], "big") if value else 0, int.from_bytes(value[8:], "big") if value else 0
 
 
 encode_host = Encoder().encode

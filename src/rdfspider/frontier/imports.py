@@ -10,7 +10,13 @@ from rdfspider.frontier.outcomes import Outcomes
 from rdfspider.frontier.sieve import Sieve
 from rdfspider.records import Discovered, Verdict
 
-FOUND_AS = "import"
+FOUND_AS, _REASON = "import", "imported"
+
+
+def is_imported(row: Row) -> bool:
+    """Whether what is on record of a URL came from an archive of others; a page that asks not to be indexed is on record as
+    that."""
+    return row.reason == _REASON or (row.reason == "noindex" and row.found_as == FOUND_AS)
 
 
 class Imports:
@@ -66,7 +72,8 @@ class Imports:
         host = self._hosts.get(number)
         counts.quads += quads
         counts.body_bytes += body_bytes
-        self._outcomes.count_page(host, row, quads)
+        counts.imported_bytes += body_bytes
+        self._outcomes.count_page(host, row, quads, is_imported=True)
         self._hosts.mark_changed(host)
 
     def _add(self, url: str) -> tuple[int, int]:

@@ -399,7 +399,7 @@ class Leases:
     def _is_over_budget(self, host: Host) -> bool:
         """Whether a host may have no more pages: for good, and then it goes, or until those in flight are recorded."""
         for limit, share in ((self._host_pages, host), (self._domain_pages, host.domain)):
-            pages = share.record.pages if isinstance(share, Host) else share.pages
+            pages = share.record.fetched_pages if isinstance(share, Host) else share.fetched_pages
             if limit and pages + share.unrecorded >= limit:
                 if pages >= limit:
                     self._hosts.set_status(host, IS_OVER_BUDGET)

@@ -96,16 +96,17 @@ class Outcomes:
         self._leases.finish(slot)
         self._encounters.settle(lease.url_id, slot)
 
-    def count_page(self, host: Host, row: Row, quads: int, pages: int = 1) -> None:
+    def count_page(self, host: Host, row: Row, quads: int, pages: int = 1, *, is_imported: bool = False) -> None:
         """Take a page into the counts, or, with -1, out of them."""
         counts, record = self._counts, host.record
         is_structured = bool(quads) and row.duplicate != "soft-404"
         counts.pages += pages
+        counts.imported_pages += pages * is_imported
         counts.structured += pages * is_structured
         counts.duplicates += pages * bool(row.duplicate)
         record.structured += pages * is_structured
         record.quads += pages * quads
-        self._hosts.count_page(host, pages)
+        self._hosts.count_page(host, pages, is_imported=is_imported)
 
     def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: Facts) -> None:
         """A URL is no longer scheduled."""

@@ -1,19 +1,18 @@
 """Path patterns: URLs of a host that look alike, what they have given so far, and whether they still give anything new.
 
-A URL enters and its pattern leaves, without numbers, dates and names. What is known of a pattern is a row on disk, which is
-written in the same commit as the page that it follows from; the patterns of hosts that are being asked are in memory. Both are
-bounded: where a host has too many, those that are met least are counted together.
+What is known of a pattern is a row on disk, which is written in the same commit as the page that it follows from; the patterns
+of hosts that are being asked are in memory. Both are bounded: where a host has too many, those that are met least are counted
+together.
 """
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
 
 from msgspec import Struct, field
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.hosts import Host
 from rdfspider.frontier.keys import pack_host
+from rdfspider.frontier.shapes import REST, drop_parameters, widen
 from rdfspider.frontier.store import Rows, Store
 from rdfspider.records import Judgement
 
@@ -24,7 +23,7 @@ RULE = "pattern"
 TRIALS = 3
 """How many URLs of a pattern that nothing is known of are tried soon."""
 
-# Patterns of all hosts in memory, a kilobyte each; more are allowed between two commits.
+# Patterns of all hosts in memory, a kilobyte each, with that of all together; more are allowed between two commits.
 _MAX_LOADED = 10_000
 # Pages in a row that may give nothing new; fewer where URLs are counted up and no page ever had data of its own.
 _BUDGET, _NUMBERED_BUDGET = 30, 15
@@ -43,36 +42,8 @@ _MAP_BYTES, _LARGE_MAP_BYTES = 256, 4096
 _MARKS_A_BYTE = 8 / 5
 _MIXER = 0x9E3779B1
 
-_SEGMENTS = 4
-_NAMED_SEGMENTS = 2
-_PARAMETERS = 6
-_MAX_WORD = 24
-_WORD = re.compile(r"[A-Za-z]+(?:[-_][A-Za-z]+)?(?:\.[A-Za-z]{1,5})?")
-_NUMBER = re.compile(r"[0-9][0-9.:_T+-]*")
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
-_VALUES = re.compile(r"=[^&]*")
-_DEEPER, _REST = "**", "…"
 # Ways to repeat a page by its own word or by its words: such a page may still have data of its own.
 _UNSURE = frozenset({"near", "canonical", "soft-404"})
-
-
-def find_pattern(url: str) -> str:
-    """The pattern of a normal URL: `/calendar/0/0`, `/products/*.html`, `/search?page&q`.
-
-    Numbers and dates become `0`, the last segment and whatever is no plain word `*`, parameters lose their values. The name of
-    what is asked with parameters is kept, as it is that of a program.
-    """
-    path, _, query = url[url.find("/", 8) :].partition("?")
-    parts = path.split("/", _SEGMENTS + 1)
-    last = len(parts) - (1 if parts[-1] else 2)
-    for place in range(1, last):
-        parts[place] = _name_segment(parts[place]) if place <= _NAMED_SEGMENTS else _name_late_segment(parts[place])
-    if last > _SEGMENTS:
-        parts[last:] = [_DEEPER]
-    elif last > 0:
-        parts[last] = _name_segment(parts[last]) if query else _name_leaf(parts[last])
-    pattern = "/".join(parts)
-    return f"{pattern}?{_name_parameters(_VALUES.sub('', query))}" if query else pattern
 
 
 class Pattern(Struct, array_like=True, gc=False):
@@ -197,7 +168,7 @@ class Pattern(Struct, array_like=True, gc=False):
 class HostPatterns:
     """The patterns of one host in memory."""
 
-    __slots__ = ("_is_folded", "by_key", "changed", "passed", "total", "trials")
+    __slots__ = ("_is_folded", "by_key", "changed", "counted", "passed", "total", "trials")
 
     def __init__(self, by_key: dict[str, Pattern]) -> None:
         self.total = by_key.pop("", Pattern())
@@ -209,7 +180,9 @@ class HostPatterns:
         """URLs in a row that were put behind others since one was found that was not, or since new ones came."""
         self.changed: dict[str, Pattern | None] = {}
         """What the next commit stores; None is no longer told apart."""
-        self._is_folded = any(key.endswith(_REST) for key in by_key)
+        self.counted = 0
+        """The share of this host in what is counted as loaded."""
+        self._is_folded = any(key.endswith(REST) for key in by_key)
 
     def find(self, key: str) -> Pattern | None:
         """What is known of a pattern, or of all that it is counted with; None where nothing is."""
@@ -219,7 +192,7 @@ class HostPatterns:
     def name(self, key: str) -> str:
         """The pattern that a pattern is counted as."""
         if self._is_folded and key not in self.by_key:
-            for wider in (_drop_parameters(key), _widen(key), _REST):
+            for wider in (drop_parameters(key), widen(key), REST):
                 if wider in self.by_key:
                     return wider
         return key
@@ -264,23 +237,23 @@ class HostPatterns:
         ]
         if len(rare) >= _PARAMETER_SETS:
             self._is_folded = True
-            self.by_key[_drop_parameters(key)] = Pattern(is_combined=True)
-            self._merge(rare, _drop_parameters)
+            self.by_key[drop_parameters(key)] = Pattern(is_combined=True)
+            self._merge(rare, drop_parameters)
 
     def _fold(self) -> None:
         """Count the half that was met least together, by the first segment; and if those are too many, all as one."""
         self._is_folded = True
-        self._merge([key for key in self.by_key if not key.endswith(_REST)], _widen)
+        self._merge([key for key in self.by_key if not key.endswith(REST)], widen)
         if len(self.by_key) > 3 * MAX_PATTERNS // 4:
-            self._merge([key for key in self.by_key if key != _REST], lambda key: _REST)
+            self._merge([key for key in self.by_key if key != REST], lambda key: REST)
 
-    def _merge(self, keys: list[str], widen: Callable[[str], str]) -> None:
+    def _merge(self, keys: list[str], find_wider: Callable[[str], str]) -> None:
         keys.sort(key=lambda key: self.by_key[key].visits)
         for key in keys[: MAX_PATTERNS // 2]:
             self.changed[key] = None
-            wider = self.by_key.setdefault(widen(key), Pattern())
+            wider = self.by_key.setdefault(find_wider(key), Pattern())
             wider.absorb(self.by_key.pop(key))
-            self.changed[widen(key)] = wider
+            self.changed[find_wider(key)] = wider
 
 
 class PageLeads:
@@ -313,6 +286,8 @@ class Patterns:
         self._table = store.tables["patterns"]
         self._hosts: dict[int, HostPatterns] = {}
         """Those that were met last are at the end."""
+        self._loaded = 0
+        """How many patterns these had at the last commit, or when they were read."""
         self._changed: dict[int, HostPatterns] = {}
         self.page: PageLeads | None = None
         """Until the next page is recorded."""
@@ -343,16 +318,23 @@ class Patterns:
         """After a commit: nothing is changed any more, and hosts that were not met for long leave memory."""
         for known in self._changed.values():
             known.changed.clear()
+            self._count(known)
         self._changed.clear()
-        loaded = sum(len(known.by_key) for known in self._hosts.values())
-        while loaded > _MAX_LOADED and len(self._hosts) > 1:
-            loaded -= len(self._hosts.pop(next(iter(self._hosts))).by_key)
+        while self._loaded > _MAX_LOADED and len(self._hosts) > 1:
+            self._loaded -= self._hosts.pop(next(iter(self._hosts))).counted
 
     def _load(self, host: Host) -> HostPatterns:
         known = self._hosts[host.number] = (
             read_patterns(self._table, host.number) if host.record.pages else HostPatterns({})
         )
+        self._count(known)
         return known
+
+    def _count(self, known: HostPatterns) -> None:
+        # A host of which nothing is known takes room, too.
+        count = len(known.by_key) + 1
+        self._loaded += count - known.counted
+        known.counted = count
 
 
 def read_patterns(table: Rows, number: int) -> HostPatterns:
@@ -360,45 +342,6 @@ def read_patterns(table: Rows, number: int) -> HostPatterns:
     prefix = pack_host(number)
     rows = table.scan(prefix, pack_host(number + 1))
     return HostPatterns({key[len(prefix) :].decode(): _decode(value) for key, value in rows})
-
-
-@lru_cache(maxsize=4096)
-def _name_segment(part: str) -> str:
-    """A plain word, with its extension, stays what it is."""
-    if len(part) <= _MAX_WORD and _WORD.fullmatch(part):
-        return part
-    return _name_leaf(part)
-
-
-@lru_cache(maxsize=1024)
-def _name_parameters(names: str) -> str:
-    found = {_name_segment(name) for name in names.split("&", 2 * _PARAMETERS)[: 2 * _PARAMETERS]}
-    return "&".join(sorted(found)[:_PARAMETERS])
-
-
-def _name_late_segment(part: str) -> str:
-    return "0" if part.isdigit() or _NUMBER.fullmatch(part) else "*"
-
-
-def _name_leaf(part: str) -> str:
-    if part.isdigit():
-        return "0"
-    found = _EXTENSION.search(part) if "." in part else None
-    extension = found[0].lower() if found else ""
-    is_number = "0" <= part[:1] <= "9" and _NUMBER.fullmatch(part.removesuffix(found[0]) if found else part)
-    return ("0" if is_number else "*") + extension
-
-
-def _drop_parameters(key: str) -> str:
-    """The pattern of all that ask the same path with several parameters."""
-    path, mark, names = key.partition("?")
-    return f"{path}{mark}{_REST}" if "&" in names else key
-
-
-def _widen(key: str) -> str:
-    """The pattern of all that have the same first segment."""
-    first, slash, _ = key[1:].partition("/")
-    return f"/{first}/{_REST}" if slash else _REST
 
 
 _encode = Encoder().encode

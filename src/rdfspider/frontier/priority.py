@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from rdfspider.frontier.facts import LOWEST_PRIORITY, Counts
 from rdfspider.frontier.hosts import Host
-from rdfspider.frontier.patterns import HostPatterns, Pattern, Patterns, find_pattern
+from rdfspider.frontier.patterns import HostPatterns, Pattern, Patterns
+from rdfspider.frontier.shapes import find_pattern
 from rdfspider.records import Discovered
 
 SPENT = 8

@@ -16,6 +16,8 @@ from rdfspider.frontier.store import Store
 
 # Entries that are read at once; most hold several URLs.
 _ENTRIES = 20
+# Entries among which a URL is looked for that is to go elsewhere: some milliseconds.
+_ENTRIES_SEARCHED = 2000
 
 _encode_entry = Encoder().encode
 decode_entry = Decoder(tuple[int, int, int]).decode
@@ -138,6 +140,26 @@ class Queues:
         queued[span.priority] -= 1
         del host.queues[span.priority].outstanding[slot]
         self._leave(host, span)
+
+    def withdraw(self, host: Host, sequence: int, turn: int) -> bool:
+        """Stage that a URL which was not read yet counts no more in its queue, where its next turn makes it be passed over; False
+        where it was read, or is not among the next ones."""
+        if find_read(host, sequence) is not None:
+            return False
+        left = _ENTRIES_SEARCHED
+        for priority in sorted(host.record.queued):
+            queue = host.queues.get(priority)
+            order = queue.head[0] if queue is not None else host.record.heads[priority][0]
+            lower, upper = pack_queue(host.number, priority, order), pack_queue(host.number, priority + 1, 0)
+            for _, value in (entries := self._queue.scan(lower, upper, left)):
+                first, count, entry_turn = decode_entry(value)
+                if first <= sequence < first + count and entry_turn == turn:
+                    host.record.queued[priority] -= 1
+                    return True
+            left -= len(entries)
+            if left <= 0:
+                break
+        return False
 
     def stage_heads(self, host: Host) -> None:
         """Write into a host's record where its queues begin; those that are empty are forgotten."""

@@ -16,7 +16,7 @@ from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import LedgerEntry
-from rdfspider.frontier.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_host
+from rdfspider.frontier.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
 from rdfspider.frontier.keys import GIVEN_UP as GIVEN_UP_PLACE
 from rdfspider.frontier.keys import (
     MAX_HOSTS,
@@ -34,8 +34,9 @@ from rdfspider.frontier.keys import (
 )
 from rdfspider.frontier.ledger import SCHEDULED, decode_row, decode_url, to_entry
 from rdfspider.frontier.origins import decode_robots
-from rdfspider.frontier.patterns import find_pattern, read_patterns
+from rdfspider.frontier.patterns import read_patterns
 from rdfspider.frontier.queues import decode_entry
+from rdfspider.frontier.shapes import find_pattern
 from rdfspider.frontier.sieve import find_sequence
 from rdfspider.frontier.state import read_state
 from rdfspider.frontier.store import StoreView, has_store
@@ -185,8 +186,13 @@ class FrontierReader:
         return [(amount, self._describe(-number, record)) for amount, number, record in top]
 
     def count_domain_pages(self, domain: str) -> int:
-        """Pages of a registrable domain."""
-        return int.from_bytes(self._tables["domains"].get(domain.encode()) or b"", "big")
+        """Pages that were fetched of a registrable domain."""
+        return decode_domain(self._tables["domains"].get(domain.encode()))[1]
+
+    def count_host_pages(self, name: str) -> int:
+        """Pages that were fetched of a host."""
+        number = self._number_of(name)
+        return 0 if number is None else self._read_host(number).fetched_pages
 
     def get_meta(self, key: str) -> bytes | None:
         """A value that the frontier keeps for its caller; None where there is none."""
@@ -222,8 +228,8 @@ class FrontierReader:
         if unreachable:
             wait_s = max(wait_s, unreachable[0])
             reason = unreachable[1]
-        if record.status == OVER_BUDGET:
-            status, wait_s, reason = "over budget", 0.0, "over budget: it has all the pages that it may have"
+        if record.status == OVER_BUDGET and (budget := self._find_budget(record)):
+            status, wait_s, reason = "over budget", 0.0, f"over budget: {budget}"
         elif record.status == GIVEN_UP:
             status, reason = "given up", f"given up: {reason or 'it does not answer'}"
         elif failure in _NO_ADDRESS:
@@ -243,6 +249,18 @@ class FrontierReader:
             reason,
             status,
         )
+
+    def _find_budget(self, record: HostRecord) -> str:
+        """The limit of pages that a host or its domain has used up, in words; empty where it was raised since."""
+        crawl = self._config.crawl
+        if crawl.pages_per_host and record.fetched_pages >= crawl.pages_per_host:
+            return f"it has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
+        # Of a host and the names above it one is a registrable domain, and only such have pages on record.
+        labels = record.name.split(".")
+        names = (".".join(labels[start:]) for start in range(len(labels)))
+        most = crawl.pages_per_domain
+        spent = next((name for name in names if most and self.count_domain_pages(name) >= most), "")
+        return f"{spent} has all its pages: {most:,} (crawl.pages_per_domain)" if spent else ""
 
     def _find_unreachable(self, number: int) -> tuple[float, str] | None:
         """How long a host waits because of a robots.txt, and why; None where some origin of it can be asked for pages."""

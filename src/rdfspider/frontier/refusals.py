@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.hosts import Hosts
 from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.ledger import DISALLOWED, Ledger
@@ -11,6 +12,9 @@ from rdfspider.frontier.store import Store
 FILTERED = "filtered"
 """The reason of verdicts on such URLs."""
 
+# How long one step of a review may take, besides the commit of what comes back: filters may be slow, and URLs made for that.
+_MAX_STEP_S = 0.02
+
 _INDEX = b"filtered/"
 _INDEX_END = b"filtered0"
 
@@ -18,21 +22,25 @@ _INDEX_END = b"filtered0"
 class Refusals:
     """Keeps the index, and has URLs scheduled again."""
 
-    def __init__(self, store: Store, ledger: Ledger, hosts: Hosts, schedule: Schedule) -> None:
+    def __init__(self, store: Store, ledger: Ledger, hosts: Hosts, schedule: Schedule, clock: Clock) -> None:
         self._meta = store.tables["meta"]
         self._ledger = ledger
         self._hosts = hosts
         self._schedule = schedule
+        self._clock = clock
 
     def note(self, number: int, sequence: int) -> None:
         """Stage that a URL was kept from being fetched."""
         self._meta.put(_INDEX + pack_row(number, sequence), b"")
 
     def review(self, after: bytes, limit: int, is_welcome: Callable[[str, str], bool]) -> bytes:
-        """Stage anew those of the next so many that are welcome now, by how they were found and their URLs; where to go on, empty
-        at the end."""
+        """Stage anew those of the next so many, or fewer where these take long, that are welcome now, by how they were found and
+        their URLs; where to go on, empty at the end."""
         last = b""
+        deadline = self._clock.monotonic() + _MAX_STEP_S
         for key, _ in self._meta.scan(after + b"\0" if after else _INDEX, _INDEX_END, limit):
+            if last and self._clock.monotonic() > deadline:
+                break
             last = key
             number, sequence = unpack_row(key[len(_INDEX) :])
             row, url = self._ledger.read(pack_row(number, sequence))

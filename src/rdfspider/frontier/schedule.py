@@ -93,6 +93,13 @@ class Schedule:
         self._ledger.put(pack_row(host.number, sequence), row, url)
         self._hosts.mark_changed(host)
 
+    def take_out(self, host: Host, sequence: int, row: Row) -> bool:
+        """Stage that a URL leaves its queue, for `add_again` to put it elsewhere; False where it cannot, or comes up anyway."""
+        is_out = self._queues.withdraw(host, sequence, row.turn)
+        if is_out:
+            self._hosts.count_scheduled(host, -1)
+        return is_out
+
     def add_due_visits(self) -> None:
         """Stage URLs whose next visit is due."""
         if self._clock.monotonic() < self._next_visits:

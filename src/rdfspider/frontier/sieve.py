@@ -20,6 +20,9 @@ from rdfspider.frontier.store import Rows, Store
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
 
+# Ways that matter also where the URL was found before: a person, or a page that waits, wants just this one.
+_WANTED = frozenset({"seed", "context"})
+
 
 class NewLinks:
     """Links to one host whose URLs were never seen, and the keys of those in the table."""
@@ -70,12 +73,13 @@ class Sieve:
             found, other = stored.get(key), staged.get(key)
             free_key: bytes | None = key
             if found is not None and decode_url(found[1]) == link.url:
-                if max_depth or link.found_as == "seed" or not is_untouched(found[1]):
+                if max_depth or link.found_as in _WANTED or not is_untouched(found[1]):
                     number, sequence = unpack_row(found[0])
                     met.append(Met(link, number, sequence, decode_row(found[1])))
                 continue
             if other is not None and other.url == link.url:
-                if link.depth < other.depth or len(link.chain) < len(other.chain) or link.found_as == "seed":
+                is_nearer = link.depth < other.depth or len(link.chain) < len(other.chain)
+                if is_nearer or link.found_as in _WANTED:
                     met += self._meet_staged(link, key, other)
                 continue
             if found is not None or other is not None:
@@ -103,7 +107,9 @@ class Sieve:
             place = fingerprint & mask
             # What was seen at another depth is another matter where there is a limit. The place tells the bits that this takes.
             mark = fingerprint ^ link.depth if max_depth else fingerprint
-            if (recent[place] == mark and link.found_as != "seed" and not link.modified) or len(url) > MAX_URL_CHARS:
+            if recent[place] == mark and link.found_as not in _WANTED and not link.modified:
+                continue
+            if len(url) > MAX_URL_CHARS:
                 continue
             if max_depth and link.depth > max_depth:
                 continue

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from rdfspider.config import CrawlConfig
+from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.hosts import NORMAL, OVER_BUDGET, Hosts
+from rdfspider.frontier.imports import is_imported
 from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.ledger import FAILED, SCHEDULED, Ledger, Row, decode_row, decode_url
 from rdfspider.frontier.outages import Outages
@@ -30,6 +32,7 @@ class Starts:
         outages: Outages,
         schedule: Schedule,
         outcomes: Outcomes,
+        contents: Contents,
         state: State,
     ) -> None:
         self._rows = store.tables["ledger"]
@@ -39,6 +42,7 @@ class Starts:
         self._outages = outages
         self._schedule = schedule
         self._outcomes = outcomes
+        self._contents = contents
         self._state = state
 
     def apply_limits(self, config: CrawlConfig) -> bool:
@@ -60,14 +64,18 @@ class Starts:
             row = decode_row(value)
             if row.segment != segment or row.offset < offset:
                 continue
-            # The page is no longer there to be unchanged from: it is asked for without conditions, and kept as it comes.
+            # The page is no longer there to be unchanged from, nor for others to repeat: it is asked for without conditions, and
+            # kept as it comes.
+            url = decode_url(value)
+            if row.digest:
+                self._contents.forget(row.digest, url)
             row.etag = row.last_modified = row.digest = row.segment = ""
             row.captured, row.offset = 0.0, 0
             if row.state == SCHEDULED:
                 # Its next visit is due anyway.
-                self._ledger.put(key, row, decode_url(value))
+                self._ledger.put(key, row, url)
             else:
-                self._schedule_lost(key, row, decode_url(value))
+                self._schedule_lost(key, row, url)
             lost += 1
             if lost % _ROWS_A_COMMIT == 0:
                 commit()
@@ -93,7 +101,7 @@ class Starts:
         host = self._hosts.get(number)
         self._state.counts.quads -= row.quads
         if 200 <= row.status < 300 and row.reason not in ERRANDS:
-            self._outcomes.count_page(host, row, row.quads, -1)
+            self._outcomes.count_page(host, row, row.quads, -1, is_imported=is_imported(row))
         if host.record.status == OVER_BUDGET:
             self._hosts.set_status(host, NORMAL)
             self._places.put_front(host)

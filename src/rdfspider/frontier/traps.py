@@ -12,21 +12,22 @@ from rdfspider.frontier.facts import Counts
 from rdfspider.frontier.hosts import Host, Hosts
 from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
 from rdfspider.frontier.ledger import DISALLOWED, Ledger, Row, decode_row, decode_url, is_untouched
-from rdfspider.frontier.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns, find_pattern
+from rdfspider.frontier.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns
 from rdfspider.frontier.priority import SPENT, Ratings, rate_again
 from rdfspider.frontier.queues import Queues, Slot
 from rdfspider.frontier.schedule import Schedule
+from rdfspider.frontier.shapes import find_pattern
 from rdfspider.frontier.store import Store
 from rdfspider.records import ERRANDS, Judgement, Lease, Verdict
 from rdfspider.urls import host_of
 
 REASON = "trap"
 """Why a URL was refused, for the record."""
+EXEMPT = ERRANDS | {"seed", "ontology"}
+"""How URLs are found that are asked for whatever their patterns have given: a person, or the crawl itself, wants just these."""
 
 # Rows that are looked at in one step when refused URLs of a host are scheduled again.
 _ROWS_A_STEP = 500
-# URLs that are asked for whatever their patterns have given: a person, or the crawl itself, wants just these.
-_EXEMPT = ERRANDS | {"seed", "ontology"}
 # URLs of a host in a row that are put behind others, before it is plain that there are no others.
 _MAX_PASSED = 200
 _UNJUDGED = Judgement()
@@ -139,7 +140,7 @@ class Traps:
 
     def _is_wanted(self, slot: Slot, known: HostPatterns, offsets: dict[str, int]) -> bool:
         row = slot.row
-        if row.found_as in _EXEMPT or row.captured:
+        if row.found_as in EXEMPT or row.captured:
             return True
         key = find_pattern(slot.url)
         pattern = known.find(key)

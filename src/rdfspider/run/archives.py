@@ -1,14 +1,22 @@
 """The archive of a shard, as of its frontier's last commit: what either has lost, the other is told at the start."""
 
+import errno
+import logging
+import shutil
 from pathlib import Path
 
 import msgspec
 
 from rdfspider import __version__
-from rdfspider.archive.writer import ArchiveWriter
+from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Verdict
+from rdfspider.run.folder.layout import shard_folder
+from rdfspider.run.folder.status import read_status
 from rdfspider.run.rules import PRODUCT, make_user_agent
+
+_log = logging.getLogger(__name__)
 
 WARC_LENGTHS = "warc-lengths"
 """Where a frontier keeps the lengths of the files, as of its last commit."""
@@ -30,6 +38,41 @@ def open_archive(number: int, folder: Path, config: Config, frontier: Frontier) 
     if archive.lost:
         frontier.commit()
     return archive
+
+
+def check_disk(folder: Path, number: int) -> None:
+    """A shard that has run before has a frontier; where that is on a disk that is missing, a new one must not take its place."""
+    frontier = shard_folder(folder, number) / "frontier"
+    if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
+        raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
+
+
+def find_full(folder: Path, archive: ArchiveWriter, least_bytes: int) -> list[str]:
+    """What has no room: a shard's folder, where its frontier is, or all volumes of its archive; nothing where work can go on."""
+    if shutil.disk_usage(folder).free < least_bytes:
+        return [str(folder)]
+    return archive.find_full(least_bytes)
+
+
+def write_outcome(
+    archive: ArchiveWriter,
+    lease: Lease,
+    verdict: Verdict,
+    exchange: Capture | Failure | None,
+    extraction: Extraction | None,
+    *,
+    via: str = "",
+    judgement: Judgement,
+) -> Written:
+    """Append all records of one outcome. A page that cannot be written must not stop the shard, now and at each new start: of it
+    the verdict alone is written."""
+    try:
+        return archive.write_outcome(lease, verdict, exchange, extraction, via=via, judgement=judgement)
+    except OSError:
+        raise
+    except Exception:
+        _log.exception("the records of %s could not be written", lease.url)
+        return archive.write_outcome(lease, verdict, None, None, via=via)
 
 
 def _make_info(contact: str) -> dict[str, str]:

@@ -5,8 +5,6 @@ lengths of the WARC files, and what is beyond them is cut off at the next start.
 """
 
 import asyncio
-import logging
-import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -20,14 +18,12 @@ from rdfspider.config import Config
 from rdfspider.discover.scope import Scope
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Verdict
-from rdfspider.run.archives import WARC_LENGTHS, open_archive
+from rdfspider.run.archives import WARC_LENGTHS, find_full, open_archive, write_outcome
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.routes import Router
 from rdfspider.run.survey import Survey
-
-_log = logging.getLogger(__name__)
 
 # How long something waits for others to be made durable with it.
 _GROUP_S = 0.2
@@ -234,16 +230,15 @@ class Committer:
         if not item.verdict.is_final:
             return None
         via = (self._frontier.url_of(item.lease.via) if item.lease.via else None) or ""
-        try:
-            return self._archive.write_outcome(
-                item.lease, item.verdict, item.exchange, item.extraction, via=via, judgement=item.judgement
-            )
-        except OSError:
-            raise
-        except Exception:
-            # A page that cannot be written must not stop the shard, now and at each new start.
-            _log.exception("the records of %s could not be written", item.lease.url)
-            return self._archive.write_outcome(item.lease, item.verdict, None, None, via=via)
+        return write_outcome(
+            self._archive,
+            item.lease,
+            item.verdict,
+            item.exchange,
+            item.extraction,
+            via=via,
+            judgement=item.judgement,
+        )
 
     def _stage(self, item: Finished, written: Written | None) -> None:
         """All that follows from one outcome, in the frontier's next commit."""
@@ -292,16 +287,10 @@ class Committer:
     async def _wait_for_room(self) -> None:
         """Hold everything while disks are nearly full; the last group takes what room there is, or is fetched again later."""
         least = self._config.run.min_free_bytes
-        while (full := self._find_full(least)) and not self._is_finishing:
+        while (full := find_full(self._folder, self._archive, least)) and not self._is_finishing:
             self.suspended = f"less than {least // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}"
             await asyncio.sleep(_ROOM_POLL_S)
         self.suspended = ""
-
-    def _find_full(self, least_bytes: int) -> list[str]:
-        """What has no room: the frontier, or all volumes of the archive; nothing where work can go on."""
-        if shutil.disk_usage(self._folder).free < least_bytes:
-            return [str(self._folder)]
-        return self._archive.find_full(least_bytes)
 
 
 def load_scope_additions(get_meta: Callable[[str], bytes | None]) -> list[str]:
@@ -321,9 +310,12 @@ def count_quads(extraction: Extraction | None) -> int:
 
 def count_bytes(finished: Finished) -> int:
     """What an outcome holds in memory, but for its links."""
-    extraction = finished.extraction
-    read_bytes = len(extraction.text) + sum(map(len, extraction.statements.values())) if extraction else 0
-    return count_body_bytes(finished) + read_bytes
+    return count_body_bytes(finished) + (count_read_bytes(finished.extraction) if finished.extraction else 0)
+
+
+def count_read_bytes(extraction: Extraction) -> int:
+    """What was read from a page: its words and statements."""
+    return len(extraction.text) + sum(map(len, extraction.statements.values()))
 
 
 def count_body_bytes(finished: Finished) -> int:

@@ -15,9 +15,11 @@ from rdfspider.errors import InUseError, RdfspiderError, UsageError
 from rdfspider.run.folder.edits import check_patterns, make_change
 from rdfspider.run.folder.layout import (
     CONTROL,
+    IMPORT,
     add_seeds,
     change_settings,
     check_folder,
+    check_import,
     hold_lock,
     is_in_use,
     make_folder,
@@ -130,7 +132,7 @@ class Crawl:
         from rdfspider.run.imports import find_archives, run_import
 
         paths = find_archives(sources)
-        with hold_lock(self.folder):
+        with hold_lock(self.folder, IMPORT):
             return run_import(self.folder, self.config, paths, on_progress or (lambda status, reports: None))
 
     def status(self) -> Status:
@@ -205,6 +207,7 @@ class Crawl:
                 count = self._change_now(command)
                 break
             except InUseError:
+                check_import(self.folder)
                 # The crawl is just starting, or ending.
                 if time.monotonic() > end:
                     raise
@@ -225,6 +228,7 @@ class Crawl:
     def _tell(self, command: str | Command) -> Answer:
         if not is_in_use(self.folder):
             raise UsageError(f"{self.folder}: no crawl runs there")
+        check_import(self.folder)
         try:
             endpoint = (self.folder / CONTROL).read_text("utf-8").strip()
         except FileNotFoundError:

@@ -71,10 +71,9 @@ class KeptDocuments:
         """Keep a document under one of its URLs; False where there are too many."""
         return self.is_known(url) or self._write(self._place(url), body)
 
-    def give_up(self, url: str) -> None:
-        """It cannot be had: nobody need wait for it."""
-        if not self.is_known(url):
-            self._write(self._mark(url), b"")
+    def give_up(self, url: str) -> bool:
+        """It cannot be had: nobody need wait for it; False where there are too many to note it."""
+        return self.is_known(url) or self._write(self._mark(url), b"")
 
     def _write(self, path: Path, body: bytes) -> bool:
         """Make a file that is there as a whole or not at all, also after a loss of power."""

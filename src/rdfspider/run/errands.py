@@ -2,10 +2,12 @@
 
 A context that is missing is scheduled like any URL, at the shard that owns it, and asked for as politely. The page that names it
 waits a while and is read again; whichever shard gets it puts it into the crawl's folder, where all look. What came of an errand
-that is neither is a page as any other, where it is in scope: nobody's page is lost because somebody took it for a context.
+that is neither is a page as any other, where it is in scope: nobody's page is lost because somebody took it for a context. But
+HTML at an address such as /sitemap.xml is what a server says to everything, mostly its home page: only its links count.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,9 +19,10 @@ from rdfspider.discover.finder import follow_redirect
 from rdfspider.discover.headers import read_link_headers
 from rdfspider.discover.sitemaps import USUAL_PLACE, is_list
 from rdfspider.extract.absence import says_absence
+from rdfspider.fetch.fetcher import MAX_CONTEXT_BYTES
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Verdict
 from rdfspider.run.documents import KeptDocuments
-from rdfspider.urls import MAX_HOST_CHARS, host_of, normalise_url
+from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
 
 # Pages of a shard that wait at once, and how long each does.
 MAX_WAITING = 32
@@ -28,12 +31,16 @@ WAIT_S = 30.0
 _MAX_SENT_BACK = 10_000
 # How often it is looked whether another shard has put a context into the folder.
 _POLL_S = 0.5
-# Contexts that a shard asks for in its life: a site can name another one on each page.
+# Contexts that a shard asks for in its life.
 _MAX_ASKED = 1_000
+MAX_ASKED_BY_SITE = 50
+"""Of these, for the pages of one registrable domain: it can name another one on each page, and others want theirs."""
 # Contexts that name contexts that name contexts.
 _MAX_ROUNDS = 8
-_MAX_CONTEXT_BYTES = 1024 * 1024
 _JSON = frozenset({"application/ld+json", "application/json"})
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+# Where nobody keeps pages.
+_LIST_ENDINGS = (".xml", ".gz", ".txt")
 
 Read = Callable[[Page], Awaitable[Extraction]]
 """Takes out of a page what it says."""
@@ -52,15 +59,22 @@ class Contexts:
     """The contexts that pages of a shard refer to, and the pages that wait for them."""
 
     def __init__(
-        self, documents: KeptDocuments, discover: Callable[[Sequence[Discovered]], None], *, attempts: int = 0
+        self,
+        documents: KeptDocuments,
+        discover: Callable[[Sequence[Discovered]], None],
+        domain_of: Callable[[str], str],
+        *,
+        attempts: int = 0,
     ) -> None:
-        """`discover` schedules URLs at once, here or at another shard. A page that waited in vain is fetched again so often as
-        `attempts` says, as long as what it waits for may still come."""
+        """`discover` schedules URLs at once, here or at another shard; `domain_of` tells the registrable domain of a host. A page
+        that waited in vain is fetched again so often as `attempts` says, as long as what it waits for may still come."""
         self._documents = documents
         self._discover = discover
+        self._domain_of = domain_of
         self._attempts = attempts
         self._asked: dict[str, float] = {}
         """Since when, by the loop's clock."""
+        self._asked_by_site: Counter[str] = Counter()
         self._given_up: set[str] = set()
         """Of these, those that were waited for in vain."""
         self._sent_back: dict[int, int] = {}
@@ -102,11 +116,11 @@ class Contexts:
         """Pages may wait again."""
         self.is_called_off = False
 
-    def take(self, lease: Lease, capture: Capture) -> "Taken | None":
-        """Keep a context that has come, or go where it is instead; None where it is no context."""
+    def take(self, lease: Lease, capture: Capture, *, is_inside: bool = False) -> "Taken | None":
+        """Keep a context that has come, or go where it is instead; None where it is no context, or a page of the crawl's too."""
         if not capture.truncated and is_context(capture.page.body):
             self._keep(lease, capture.page.body)
-            return Taken("context")
+            return None if is_inside and not is_context(capture.page.body, is_alone=True) else Taken("context")
         # JSON-LD 1.1 API, 9.4.2, step 5: a page may say where its context is.
         for link in read_link_headers(capture.headers, capture.page.url):
             if link.media_type == "application/ld+json" and "alternate" in link.relation.lower().split():
@@ -116,7 +130,7 @@ class Contexts:
 
     def take_found(self, page: Page, media_type: str) -> None:
         """Keep a page that is nothing but a context: it will not be asked for again."""
-        if media_type in _JSON and len(page.body) <= _MAX_CONTEXT_BYTES and is_context(page.body, is_alone=True):
+        if media_type in _JSON and len(page.body) <= MAX_CONTEXT_BYTES and is_context(page.body, is_alone=True):
             self._documents.keep(page.url, page.body)
             self._tell()
 
@@ -125,16 +139,17 @@ class Contexts:
         if not found or found[0].url in lease.chain or len(lease.chain) >= _MAX_ROUNDS:
             return ()
         body = self._documents(found[0].url)
-        if body is None:
-            return found
-        self._keep(lease, body)
-        return ()
+        if body is not None:
+            self._keep(lease, body)
+        # What is known not to be had is not asked for again, whoever leads there.
+        return found if body is None and not self._documents.is_known(found[0].url) else ()
 
     def settle(self, lease: Lease, verdict: Verdict, found: Sequence[Discovered]) -> None:
         """Something came of a lease: of a context that cannot be had everybody is told, so that nobody waits for it."""
         if lease.found_as == "context" and verdict.is_final and not found:
             for url in (lease.url, *lease.chain):
-                self._documents.give_up(url)
+                if not self._documents.give_up(url):
+                    self._given_up.add(url)
             self._tell()
 
     def _keep(self, lease: Lease, body: bytes) -> None:
@@ -145,7 +160,8 @@ class Contexts:
 
     def _find_missing(self, wanted: Iterable[str]) -> list[str]:
         """Those of the contexts that may still come."""
-        urls = dict.fromkeys(url for url in map(normalise_url, wanted) if url and len(host_of(url)) <= MAX_HOST_CHARS)
+        named = resolve_links("", wanted).values()
+        urls = dict.fromkeys(url for url in named if url and len(host_of(url)) <= MAX_HOST_CHARS)
         return [url for url in urls if url not in self._given_up and not self._documents.is_known(url)]
 
     def _send_back(self, lease: Lease) -> bool:
@@ -160,8 +176,11 @@ class Contexts:
 
     def _ask(self, lease: Lease, missing: Sequence[str], now: float) -> list[str]:
         """Have contexts fetched; returns those that are."""
-        new = [url for url in missing if url not in self._asked][: _MAX_ASKED - len(self._asked)]
+        site = self._domain_of(lease.host)
+        room = min(_MAX_ASKED - len(self._asked), MAX_ASKED_BY_SITE - self._asked_by_site[site])
+        new = [url for url in missing if url not in self._asked][: max(room, 0)]
         if new:
+            self._asked_by_site[site] += len(new)
             self._asked.update(dict.fromkeys(new, now))
             self._discover([Discovered(url, lease.depth, "context", lease.url_id) for url in new])
         return [url for url in missing if url in self._asked]
@@ -172,7 +191,7 @@ class Contexts:
         self._waiting += 1
         self.waiting_bytes += body_bytes
         try:
-            while not self.is_called_off and (missing := [url for url in wanted if not self._documents.is_known(url)]):
+            while not self.is_called_off and (missing := self._find_missing(wanted)):
                 left_s = deadline - loop.time()
                 if left_s <= 0:
                     # Pages come again for it until then, and no longer: nobody knows whether it will ever come.
@@ -206,17 +225,21 @@ def name_errand(
     lease: Lease, verdict: Verdict, extraction: Extraction | None = None, *, is_inside: bool = False
 ) -> Verdict:
     """What was fetched for the crawl itself is called so, and counts as no page; what turned out to be a page is one, if it is in
-    scope. That there is no sitemap where nobody has promised one is no failure; a sitemap is one however it was found."""
-    if verdict.is_page and extraction is not None and extraction.is_sitemap:
-        return msgspec.structs.replace(verdict, reason="sitemap")
+    scope and not just anything in the place of a list. That there is no sitemap where nobody has promised one is no failure. A
+    sitemap that was met as a page is one: a server may answer everything so, and pages have their limits."""
     if lease.found_as not in ("sitemap", "context"):
         return verdict
     is_guess = lease.found_as == "sitemap" and lease.url.endswith(USUAL_PLACE) and not lease.chain
     if verdict.is_page:
-        if lease.found_as == "sitemap" and extraction is not None and is_list(extraction.links):
+        if (
+            lease.found_as == "sitemap"
+            and extraction is not None
+            and (extraction.is_sitemap or is_list(extraction.links))
+        ):
             return msgspec.structs.replace(verdict, reason="sitemap")
-        if is_inside and extraction is not None and not (is_guess and _says_nothing(extraction)):
-            return verdict
+        if is_inside and extraction is not None and not _stands_in(lease, extraction):
+            is_nothing = is_guess and _says_nothing(extraction)
+            return msgspec.structs.replace(verdict, reason="no-sitemap") if is_nothing else verdict
         return msgspec.structs.replace(verdict, reason=f"no-{lease.found_as}")
     if is_guess and verdict.is_final and verdict.status >= 400:
         return msgspec.structs.replace(verdict, state="done", reason="no-sitemap")
@@ -228,8 +251,16 @@ def _says_nothing(extraction: Extraction) -> bool:
     return not (extraction.links or extraction.statements) or says_absence(extraction)
 
 
-def keep_errand(verdict: Verdict, extraction: Extraction) -> Extraction:
-    """What is kept of an errand: of a feed in the place of a sitemap what it says, of all else nothing."""
-    if verdict.reason.startswith("no-"):
-        return replace(extraction, statements={}, text="", title=None, links=())
-    return extraction
+def _stands_in(lease: Lease, extraction: Extraction) -> bool:
+    """Whether a page is where a list should be: the same page has another address, where it has any."""
+    is_of_list = lease.found_as == "sitemap" and lease.url.partition("?")[0].endswith(_LIST_ENDINGS)
+    return is_of_list and extraction.media_type in _HTML
+
+
+def keep_errand(lease: Lease, verdict: Verdict, extraction: Extraction, *, is_inside: bool = False) -> Extraction:
+    """What is kept of an errand: of a feed in the place of a sitemap what it says, of a page there where it leads, of all else
+    nothing."""
+    if not verdict.reason.startswith("no-"):
+        return extraction
+    leads = is_inside and _stands_in(lease, extraction) and not says_absence(extraction)
+    return replace(extraction, statements={}, text="", title=None, links=extraction.links if leads else ())

@@ -29,6 +29,8 @@ class Meter:
         self.cpu_s: defaultdict[str, float] = defaultdict(float)
         self.statuses: Counter[str] = Counter()
         """Exchanges, by HTTP status or by the code of their failure."""
+        self.errands: Counter[str] = Counter()
+        """Answers that served the crawl itself alone, by `records.ERRANDS`."""
         self.failures: Counter[str] = Counter()
         """URLs that failed for good, by the reason."""
         self.turned_away: Counter[str] = Counter()
@@ -71,7 +73,9 @@ class Meter:
             self._time_host(host, exchange.duration_s)
         if isinstance(exchange, Capture):
             # Errands are no pages; that nobody has a sitemap where one was looked for would look like much trouble.
-            if verdict.reason not in ERRANDS:
+            if verdict.reason in ERRANDS:
+                self.errands[verdict.reason] += 1
+            else:
                 self.statuses[str(exchange.status)] += 1
             self.wire_bytes += exchange.wire_bytes
         else:
@@ -132,6 +136,7 @@ def make_beat(
         properties=properties,
         wire_bytes=meter.wire_bytes,
         statuses=dict(meter.statuses),
+        errands=dict(meter.errands),
         failures=dict(meter.failures),
         turned_away=dict(meter.turned_away),
         cpu_s={**meter.cpu_s, "all": sum(meter.process.cpu_times()[:2])},

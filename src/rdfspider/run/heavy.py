@@ -72,14 +72,20 @@ class LargePages:
         finally:
             self.waiting_bytes -= len(page.body)
 
-    async def query(self, query: str, page_url: str, nquads: str) -> list[str]:
-        """The addresses that a query finds in the data of a page; none where that takes too long, or fails."""
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self._thread, self._ask, (query, page_url, nquads))
+    async def query(self, query: str, page: Page, nquads: str) -> list[str] | Problem:
+        """The addresses that a query finds in the data of a page, or what kept it from finding any."""
+        job = asyncio.get_running_loop().run_in_executor(self._thread, self._ask, (query, page.url, nquads))
+        self.waiting_bytes += len(page.body)
+        try:
+            found = await job
+        finally:
+            self.waiting_bytes -= len(page.body)
         if isinstance(found, list):
             return found
-        _log.info("%s: the query for links %s", page_url, found[1])
-        return []
+        code, message = found
+        if code == "too-slow":
+            return Problem("query-timeout", f"the query for links was killed after {self._timeout_s:g} s")
+        return Problem("query-failed", f"the query for links: {message}")
 
     def close(self) -> None:
         """End the helper, whatever it does; pages that are in line are not extracted."""

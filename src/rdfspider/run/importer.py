@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from xxhash import xxh3_64_hexdigest
+from xxhash import xxh3_128_hexdigest
 
 from rdfspider.archive.reader import Archived, Damage, read_captures
 from rdfspider.config import Config
@@ -23,20 +23,22 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Judgement, Lease, Verdict
-from rdfspider.run.archives import WARC_LENGTHS, open_archive
-from rdfspider.run.commits import count_quads
+from rdfspider.run.archives import WARC_LENGTHS, check_disk, find_full, open_archive, write_outcome
+from rdfspider.run.commits import count_quads, count_read_bytes
 from rdfspider.run.folder.layout import load_domains, shard_folder
 from rdfspider.run.heartbeat import Meter, make_beat
-from rdfspider.run.heavy import LARGE_PAGE_BYTES, LargePages
+from rdfspider.run.heavy import LargePages
 from rdfspider.run.judgement import apply_judgement, judge_wishes
 from rdfspider.run.peers.messages import Beat
-from rdfspider.run.pipeline import extract_from
+from rdfspider.run.readings import read_page
 from rdfspider.run.survey import Survey
 from rdfspider.run.suspects import Suspects
 from rdfspider.urls import host_of, normalise_url
 
-# Bytes of bodies that are made durable together at most.
+# Bytes of bodies, words and statements that are made durable together, but for those of the last page.
 _GROUP_BYTES = 16 * 1024 * 1024
+# What is read of a file to tell it from others, at its beginning and at its end.
+_MARK_BYTES = 64 * 1024
 _TELL_S = 1.0
 _MAX_DAMAGES = 100
 
@@ -73,6 +75,11 @@ class _Taken(NamedTuple):
     extraction: Extraction
     judgement: Judgement
 
+    @property
+    def held_bytes(self) -> int:
+        """What it holds in memory, but for its links."""
+        return len(self.capture.page.body) + count_read_bytes(self.extraction)
+
 
 class Importer:
     """Takes the pages of one shard out of archives."""
@@ -82,6 +89,7 @@ class Importer:
         self._config = order.config
         self._domains = domains
         self._folder = shard_folder(order.folder, order.number)
+        check_disk(order.folder, order.number)
         self._meter = Meter()
         self._frontier = Frontier(self._folder / "frontier", order.config, domains, order.number)
         self._archive = open_archive(order.number, self._folder, order.config, self._frontier)
@@ -107,7 +115,7 @@ class Importer:
 
     async def _import(self, path: Path) -> None:
         size = path.stat().st_size
-        mark = f"import/{xxh3_64_hexdigest(f'{path.name} {size}'.encode())}"
+        mark = make_mark(path, size)
         done = int(self._frontier.get_meta(mark) or 0)
         start_bytes, position = self._read_bytes, done
         if done < size:
@@ -132,9 +140,13 @@ class Importer:
                 yield found
 
     async def _take(self, capture: Capture) -> None:
-        """Extract a page, if its host is this shard's, and the archive has no capture of it that is as new."""
+        """Extract a page, if its host is this shard's, and the archive has no capture of it that is as new. Answers other than
+        2xx are only counted."""
         url = normalise_url(capture.page.url)
         if url is None or self._domains.shard(host := host_of(url)) != self._order.number:
+            return
+        if not 200 <= capture.status < 300:
+            self._meter.statuses[str(capture.status) if capture.status else "protocol"] += 1
             return
         if self._frontier.imports.has_since(url, capture.started):
             self._known += 1
@@ -145,45 +157,44 @@ class Importer:
             return
         if earlier is not None:
             self._known += 1
-            self._group_bytes -= len(earlier.capture.page.body)
+            self._group_bytes -= earlier.held_bytes
         page = replace(capture.page, url=url)
-        if len(page.body) > LARGE_PAGE_BYTES or self._suspects.has(page.url):
-            extraction = await self._large_pages.extract(page, self._config.extract)
-        else:
-            with self._suspects.watch(page.url):
-                extraction = extract_from(page, self._config.extract)
+        extraction = await read_page(page, self._config.extract, self._large_pages, self._suspects, self._meter)
         judgement = judge_wishes(capture, extraction, time.time())
         verdict = Verdict("done", "imported", capture.status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
         self._meter.count(host, verdict, capture)
-        self._group[url] = _Taken(
+        taken = self._group[url] = _Taken(
             Lease("page", host, 0, url, found_as="import"), verdict, replace(capture, page=page), extraction, judgement
         )
-        self._group_bytes += len(page.body)
+        self._group_bytes += taken.held_bytes
 
     def _commit(self, mark: str, position: int) -> None:
         """Make the group durable: WARC first, then the frontier, then readers are told; and with it how far the file was read."""
         archive, frontier = self._archive, self._frontier
-        if full := archive.find_full(self._config.run.min_free_bytes):
+        least = self._config.run.min_free_bytes
+        if full := find_full(self._folder, archive, least):
             raise UsageError(
-                f"less than {self._config.run.min_free_bytes // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}; "
+                f"less than {least // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}; "
                 "make room and run the same command again"
             )
         taken = list(self._group.values())
         written = [
-            archive.write_outcome(item.lease, item.verdict, item.capture, item.extraction, judgement=item.judgement)
+            write_outcome(archive, item.lease, item.verdict, item.capture, item.extraction, judgement=item.judgement)
             for item in taken
         ]
         archive.flush()
         lengths = archive.positions()
         archive.sync()
         for item, record in zip(taken, written, strict=True):
+            # Nothing is kept of a page that asks for that: a crawl that asks for it later needs all of it, the same or not.
+            is_kept = not item.judgement.robots.noindex
             frontier.imports.record(
                 item.lease.url,
                 item.verdict,
-                digest=record.digest,
-                etag=item.capture.header("etag"),
-                last_modified=item.capture.header("last-modified"),
+                digest=record.digest if is_kept else "",
+                etag=item.capture.header("etag") if is_kept else "",
+                last_modified=item.capture.header("last-modified") if is_kept else "",
                 captured=item.capture.started,
                 body_bytes=len(item.capture.page.body),
                 quads=count_quads(item.extraction),
@@ -223,6 +234,15 @@ class Importer:
         )
         sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
         sys.stdout.buffer.flush()
+
+
+def make_mark(path: Path, size: int) -> str:
+    """The name under which it is kept how far a file was read: files of two crawls have the same names."""
+    with path.open("rb") as file:
+        ends = file.read(_MARK_BYTES)
+        file.seek(max(size - _MARK_BYTES, 0))
+        ends += file.read(_MARK_BYTES)
+    return f"import/{xxh3_128_hexdigest(f'{path.name} {size} '.encode() + ends)}"
 
 
 def main() -> None:

@@ -16,8 +16,19 @@ import msgspec
 from rdfspider.archive.reader import is_archive, split_archive
 from rdfspider.config import Config
 from rdfspider.errors import RdfspiderError, UsageError
-from rdfspider.run.folder.status import Status, end_shards, leave_to_totals, read_status, sum_beats, write_status
+from rdfspider.run.folder.layout import CONTROL
+from rdfspider.run.folder.status import (
+    Status,
+    end_shards,
+    forget_run,
+    leave_to_totals,
+    read_status,
+    sum_beats,
+    write_status,
+)
 from rdfspider.run.importer import ImportOrder, Report
+from rdfspider.run.peers.wires import remove_old_endpoints
+from rdfspider.run.signals import Signals, run_until_end
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +67,9 @@ def run_import(
     folder: Path, config: Config, paths: Sequence[Path], on_progress: Progress
 ) -> tuple[Status, list[Report]]:
     """Import all pages of the archives; the caller holds the folder's lock. Going on where it was cut off is done by itself."""
-    return asyncio.run(_Import(folder, config, tuple(paths), on_progress).run())
+    remove_old_endpoints(folder / CONTROL)
+    running = _Import(folder, config, tuple(paths), on_progress)
+    return run_until_end(running.run, running.signals)
 
 
 class _Import:
@@ -65,11 +78,14 @@ class _Import:
         self._config = config
         self._paths = paths
         self._on_progress = on_progress
-        self._previous = {beat.shard: beat for beat in read_status(folder).shards}
-        self._elapsed_s = read_status(folder).elapsed_s
+        previous = read_status(folder)
+        self._previous = {beat.shard: forget_run(beat) for beat in previous.shards}
+        # How long the crawl may take is no matter of an import's.
+        self._elapsed_s = previous.elapsed_s
         self._started = time.time()
         self._reports: dict[int, Report] = {}
         self._processes: set[asyncio.subprocess.Process] = set()
+        self.signals = Signals(self._stop)
         self._signal = 0
         self._error = ""
 
@@ -78,10 +94,12 @@ class _Import:
         return bool(self._signal or self._error)
 
     async def run(self) -> tuple[Status, list[Report]]:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop, number)
-        await asyncio.gather(*(self._keep_alive(number) for number in range(self._config.crawl.shards)))
+        self.signals.listen()
+        try:
+            await asyncio.gather(*(self._keep_alive(number) for number in range(self._config.crawl.shards)))
+        finally:
+            # Where who watches it fails, say.
+            self._kill_all()
         reason = self._error or _REASONS.get(self._signal, "finished")
         status = end_shards(self._make_status("stopped" if self._is_over else "ended", reason))
         write_status(self._folder, status)
@@ -149,7 +167,7 @@ class _Import:
             started=self._started,
             updated=time.time(),
             run_s=run_s,
-            elapsed_s=self._elapsed_s + run_s,
+            elapsed_s=self._elapsed_s,
             totals=sum_beats(known),
             shards=tuple(map(leave_to_totals, known)),
         )

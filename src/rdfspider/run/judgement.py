@@ -39,7 +39,8 @@ class Judge:
         is_whole = capture.truncated in ("", "length")
         digest = compute_digest(capture.page.body) if is_whole and capture.page.body else ""
         found = Repetition(duplicate=asked.duplicate, original=asked.original)
-        if not (lease.found_as in ERRANDS or asked.duplicate or asked.robots.noindex):
+        is_stand_in = lease.found_as == "sitemap" and not lease.chain
+        if not (is_stand_in or asked.duplicate or asked.robots.noindex):
             # None of these may be what another page is taken to repeat.
             found = await self._repetitions.find(lease, capture.page.body, extraction, digest)
         sample = sample_copy(extraction, digest) if found.duplicate == "exact" else sample_page(extraction)
@@ -65,7 +66,7 @@ def judge_wishes(capture: Capture, extraction: Extraction | None, now: float) ->
     in_page = extraction.robots if extraction is not None else _NO_WISHES
     if not lists and in_page == _NO_WISHES:
         return _NOTHING_ASKED
-    in_header = read_wishes(lists)
+    in_header = read_wishes(lists, may_name=True)
     both = (in_header, in_page)
     moments = [robots.unavailable_after for robots in both if robots.unavailable_after]
     until = min(moments, default=0.0)

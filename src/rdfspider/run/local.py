@@ -10,10 +10,8 @@ import os
 import pickle
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,8 +33,9 @@ from rdfspider.run.folder.status import (
 )
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
 from rdfspider.run.peers.messages import Answer, Command, Control
-from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
+from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder, remove_old_endpoints
 from rdfspider.run.process import DAMAGED, DISK_FAILED, Order
+from rdfspider.run.signals import Signals, run_until_end
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +50,6 @@ _MAX_SILENT_LIVES = 8
 # A shard beats every second, whatever it does; one that does not for so long never will.
 _STUCK_S = 120.0
 _USAGE_ERROR = 2
-_POLL_S = 0.1
 _REASONS = {
     "done": ("ended", "finished"),
     "pages": ("ended", "pages"),
@@ -65,32 +63,9 @@ def run_local(folder: Path, config: Config, on_progress: Callable[[Status], None
     """Run a crawl until it ends; the caller holds the folder's lock. Returns how it ended, and tells that last of all."""
     on_progress = on_progress or (lambda status: None)
     local = _Local(folder, config, on_progress)
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        status = asyncio.run(local.run())
-    else:
-        status = _run_aside(local)
+    status = run_until_end(local.run, local.signals)
     on_progress(status)
     return status
-
-
-def _run_aside(local: "_Local") -> Status:
-    """Run where this thread has a loop already, as in a notebook: in another thread, which Ctrl-C does not reach by itself."""
-    with ThreadPoolExecutor(1, "crawl") as thread:
-        running = thread.submit(lambda: asyncio.run(local.run()))
-        is_interrupted = False
-        while True:
-            try:
-                if is_interrupted:
-                    is_interrupted = not local.interrupt()
-                return running.result(_POLL_S if is_interrupted else None)
-            except KeyboardInterrupt:
-                is_interrupted = True
-            except TimeoutError:
-                # There was no loop yet that could have been told.
-                if running.done():
-                    raise
 
 
 class _Local:
@@ -103,28 +78,27 @@ class _Local:
         self._spent_s = previous.elapsed_s
         self._started = time.time()
         self._speed = Speed()
-        known_bytes = {beat.shard: beat.body_bytes for beat in self._previous}
+        known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}
         self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
         self._processes: set[asyncio.subprocess.Process] = set()
-        self._signals: list[signal.Signals] = []
-        self._loop: asyncio.AbstractEventLoop | None = None
-        """The one that runs the crawl; None before it does."""
+        self.signals = Signals(self._take_signal)
+        self._taken: list[signal.Signals] = []
+        """The signals that came."""
         self._error = ""
         self._written_state = ""
         self._is_written = True
         """Whether the last status could be written."""
 
     async def run(self) -> Status:
-        self._remove_old_endpoints()
+        remove_old_endpoints(self._folder / CONTROL)
         endpoints = make_endpoint_folder()
         self._hub = CoordinatorHub(self._coordinator, endpoints, self._write_change, self._change)
         self._hub.open()
-        self._loop = asyncio.get_running_loop()
         ticks = asyncio.create_task(self._tick())
         ticks.add_done_callback(self._end_without_ticks)
         try:
             write_atomically(self._folder / CONTROL, f"{self._hub.endpoint}\n".encode(), durable=False)
-            self._listen_to_signals()
+            self.signals.listen()
             numbers = range(self._config.crawl.shards)
             await asyncio.gather(*(self._keep_alive(number, str(endpoints)) for number in numbers))
         finally:
@@ -141,14 +115,6 @@ class _Local:
             raise UsageError(self._error)
         return status
 
-    def interrupt(self) -> bool:
-        """Do, from another thread, what Ctrl-C does; False where nothing runs yet."""
-        if self._loop is None:
-            return False
-        with suppress(RuntimeError):  # It may have ended in this moment.
-            self._loop.call_soon_threadsafe(self._take_signal, signal.SIGINT)
-        return True
-
     def _change(self, command: Command) -> tuple[Answer, Letters]:
         """Do what a person asks that is to be kept; this process holds the folder's lock."""
         try:
@@ -160,11 +126,6 @@ class _Local:
         if command.command == "add-seeds":
             change = Control("seeds")
         return Answer(True, count=count), self._coordinator.announce(change) if count else []
-
-    def _remove_old_endpoints(self) -> None:
-        """Sockets of a run that was killed."""
-        with suppress(FileNotFoundError):
-            remove_endpoint_folder((self._folder / CONTROL).read_text())
 
     async def _keep_alive(self, number: int, endpoints: str) -> None:
         """Start a shard, and start it again whenever it dies before the end."""
@@ -293,8 +254,8 @@ class _Local:
         state, reason = self._coordinator.state, ""
         if self._coordinator.ended:
             state, reason = _REASONS.get(self._coordinator.ended, ("stopped", self._coordinator.ended))
-            if self._signals:
-                state, reason = "stopped", "interrupted" if self._signals[0] == signal.SIGINT else "terminated"
+            if self._taken:
+                state, reason = "stopped", "interrupted" if self._taken[0] == signal.SIGINT else "terminated"
             if self._error:
                 state, reason = "stopped", self._error
         crawl = self._config.crawl
@@ -313,17 +274,10 @@ class _Local:
             shards=tuple(map(leave_to_totals, known)),
         )
 
-    def _listen_to_signals(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
-            return
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._take_signal, number)
-
     def _take_signal(self, number: signal.Signals) -> None:
         """The first one stops the crawl, the second at once."""
-        self._signals.append(number)
-        if len(self._signals) == 1:
+        self._taken.append(number)
+        if len(self._taken) == 1:
             self._hub.send(self._coordinator.end("stopped"))
             return
         for process in self._processes:

@@ -17,8 +17,8 @@ import uvloop
 
 from rdfspider.config import Config
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.run.folder.layout import load_domains, shard_folder
-from rdfspider.run.folder.status import read_status
+from rdfspider.run.archives import check_disk
+from rdfspider.run.folder.layout import load_domains
 from rdfspider.run.shard import Shard
 
 _log = logging.getLogger(__name__)
@@ -82,13 +82,6 @@ def _report(number: int, error: Exception) -> int:
         return DISK_FAILED
     _log.error("shard %d failed", number, exc_info=error)
     return 1
-
-
-def check_disk(folder: Path, number: int) -> None:
-    """A shard that has run before has a frontier; where that is on a disk that is missing, a new one must not take its place."""
-    frontier = shard_folder(folder, number) / "frontier"
-    if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
-        raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
 
 
 def allow_descriptors(wanted: int) -> None:

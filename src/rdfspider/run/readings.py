@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rdfspider.config import Config
+from rdfspider.config import Config, ExtractConfig
 from rdfspider.detect.packed import MAGIC
 from rdfspider.records import Discovered, Extraction, Lease, Page
 from rdfspider.run.documents import KeptDocuments
@@ -34,11 +34,12 @@ class Readings:
         meter: Meter,
         permits: PermitPool,
         discover: Callable[[Sequence[Discovered]], None],
+        domain_of: Callable[[str], str],
         wake: Callable[[], None],
     ) -> None:
         """`documents` is where all shards keep contexts; `discover` schedules URLs at once; `wake` tells of a free permit."""
         kept = KeptDocuments(documents, config.extract.documents)
-        self.contexts = Contexts(kept, discover, attempts=config.frontier.attempts)
+        self.contexts = Contexts(kept, discover, domain_of, attempts=config.frontier.attempts)
         self._config = replace(config.extract, documents=kept)
         self._fetches_contexts = "contexts" in config.crawl.ways
         self._meter = meter
@@ -46,10 +47,17 @@ class Readings:
         self._wake = wake
         self._large_pages = LargePages(config.run)
         self._suspects = Suspects(folder)
+        self._queried_bytes = 0
 
     @property
     def waiting_bytes(self) -> int:
-        """The bodies of the pages that wait for the helper or for a context."""
+        """The bodies of the pages that wait for the helper or for a context, and what was read from those that wait for a
+        query."""
+        return self.waiting_body_bytes + self._queried_bytes
+
+    @property
+    def waiting_body_bytes(self) -> int:
+        """Of these, the bodies."""
         return self._large_pages.waiting_bytes + self.contexts.waiting_bytes
 
     async def extract(self, lease: Lease, page: Page) -> Extraction | None:
@@ -71,11 +79,22 @@ class Readings:
             self._permits.reserve()
         return completed
 
-    async def query(self, query: str, extraction: Extraction) -> list[str]:
-        """The addresses that a query of the user's finds in a page's data; where there is no query, none."""
+    async def query(self, query: str, page: Page, extraction: Extraction) -> tuple[list[str], Extraction]:
+        """The addresses that a query of the user's finds in a page's data, none where there is no query; and what the page says,
+        with the Problem of a query that took too long or failed."""
         if not query or not extraction.statements:
-            return []
-        return await self._large_pages.query(query, extraction.url, extraction.to_nquads())
+            return [], extraction
+        nquads = extraction.to_nquads()
+        # The page has it, and the question has it again.
+        queried_bytes = 2 * len(nquads)
+        self._queried_bytes += queried_bytes
+        try:
+            found = await self._large_pages.query(query, page, nquads)
+        finally:
+            self._queried_bytes -= queried_bytes
+        if isinstance(found, list):
+            return found, extraction
+        return [], replace(extraction, problems=(*extraction.problems, found))
 
     def close(self) -> None:
         """Let go of the helper, whatever it does."""
@@ -83,9 +102,16 @@ class Readings:
         self._suspects.close()
 
     async def _read(self, page: Page) -> Extraction:
-        # What is packed may be much larger than it looks.
-        is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
-        if is_large or self._suspects.has(page.url):
-            return await self._large_pages.extract(page, self._config)
-        with self._meter.of("extract"), self._suspects.watch(page.url):
-            return extract_from(page, self._config)
+        return await read_page(page, self._config, self._large_pages, self._suspects, self._meter)
+
+
+async def read_page(
+    page: Page, config: ExtractConfig, large_pages: LargePages, suspects: Suspects, meter: Meter
+) -> Extraction:
+    """What a page says: read here, or by the helper where it may take long or kill."""
+    # What is packed may be much larger than it looks.
+    is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
+    if is_large or suspects.has(page.url):
+        return await large_pages.extract(page, config)
+    with meter.of("extract"), suspects.watch(page.url):
+        return extract_from(page, config)

@@ -5,17 +5,19 @@ each other in parts, in whatever order, have samples in common, and a page that 
 and graphs do not count, as every page has those of its own; nor do words with digits, as calendars have other ones on every page.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
 
 from rdfspider.records import Extraction
 
-# Numbers in a sample.
-_SIZE = 8
-# Characters that are looked at: of the statements of each syntax at their start and their end, as what all pages of a site state
-# may be in either; of the text at its start and in its middle.
-_STATEMENT_CHARS = 2000
+# Numbers in a sample: an eighth of what there is, within these bounds. What is a page's own may be little beside what all pages
+# of its site state, and a few numbers would miss it too often.
+_MIN_SIZE, _MAX_SIZE = 8, 32
+_SHARE = 8
+# Characters that are looked at: the statements of a syntax as a whole, or so many parts of them, for nobody knows where a page
+# says what is its own; of the text its start and its middle.
+_STATEMENT_CHARS = 32_000
+_PARTS = 16
 _TEXT_CHARS = 400
 # What they say of the page itself, its address and its title: these differ where nothing else does. A syntax of its own has some
 # of it, the rest is RDFa in the vocabulary of OpenGraph.
@@ -43,13 +45,17 @@ def sample_copy(extraction: Extraction, digest: str) -> Sample:
 
 def _sample_data(extraction: Extraction) -> tuple[int, ...]:
     """A sample of the literals that a page states, or of its statements where it has none."""
-    parts = [_cut_statements(nquads) for syntax, nquads in extraction.statements.items() if syntax != _UNCOUNTED]
+    parts = [
+        _cut_statements(nquads, extraction.url)
+        for syntax, nquads in extraction.statements.items()
+        if syntax != _UNCOUNTED
+    ]
     statements = "".join(parts).replace(f'"{extraction.url}"', "")
     if not statements:
         return ()
     # Between the quotes, but for those within literals.
     literals = statements.replace('\\"', "").split('"')[1::2]
-    return _take_smallest(literals or statements.split("\n"))
+    return _take_smallest(set(literals or statements.split("\n")))
 
 
 def _sample_words(extraction: Extraction) -> tuple[int, ...]:
@@ -60,18 +66,24 @@ def _sample_words(extraction: Extraction) -> tuple[int, ...]:
         middle = max(len(text) // 2, _TEXT_CHARS)
         # Words may be cut at both ends of a part.
         words = words[:-1] + text[middle : middle + _TEXT_CHARS].split()[1:-1]
-    return _take_smallest(filter(str.isalpha, words))
+    return _take_smallest(set(filter(str.isalpha, words)))
 
 
-def _cut_statements(nquads: str) -> str:
-    """The first and the last statements, whole, that count."""
-    if len(nquads) > 2 * _STATEMENT_CHARS:
-        first, last = nquads[:_STATEMENT_CHARS], nquads[-_STATEMENT_CHARS:]
-        nquads = first[: first.rfind("\n") + 1] + last[last.find("\n") + 1 :]
+def _cut_statements(nquads: str, url: str) -> str:
+    """The statements of a page that count, or parts of them from everywhere where they are many."""
+    if len(nquads) > _STATEMENT_CHARS:
+        size, distance = _STATEMENT_CHARS // _PARTS, len(nquads) // _PARTS
+        # What is in a gap on one page is in a part on another.
+        shift = crc32(url.encode()) % distance
+        ends = range(shift, len(nquads) + size, distance)
+        parts = [nquads[max(end - size, 0) : end] for end in ends]
+        # A statement that is longer than a part is not whole in any.
+        nquads = "".join(part[part.find("\n") + 1 : part.rfind("\n") + 1] for part in parts) or nquads[:size]
     if _UNCOUNTED_TERMS not in nquads:
         return nquads
     return "".join(line for line in nquads.splitlines(keepends=True) if _UNCOUNTED_TERMS not in line)
 
 
-def _take_smallest(pieces: Iterable[str]) -> tuple[int, ...]:
-    return tuple(sorted(map(crc32, map(str.encode, set(pieces))))[:_SIZE])
+def _take_smallest(pieces: set[str]) -> tuple[int, ...]:
+    size = min(max(_MIN_SIZE, len(pieces) // _SHARE), _MAX_SIZE)
+    return tuple(sorted(map(crc32, map(str.encode, pieces)))[:size])

@@ -65,7 +65,15 @@ class Shard:
         self._scope = scope = Scope(config.crawl, domains)
         self._router = Router(scope, domains, number, self._meter.turned_away)
         self._rules = RecentRules()
-        self._finder = Finder(config.crawl, domains, is_inside=self._is_inside, list_sitemaps=self._rules.list_sitemaps)
+        dropper = ParameterDropper(config.crawl.drop_parameters)
+        self._finder = Finder(
+            config.crawl,
+            domains,
+            is_inside=self._is_inside,
+            list_sitemaps=self._rules.list_sitemaps,
+            dropper=dropper,
+            turned_away=self._meter.turned_away,
+        )
         wanted_types = tuple(transform.media_type for transform in config.extract.transforms)
         self._fetcher = Fetcher(
             config.fetch,
@@ -98,6 +106,7 @@ class Shard:
             self._meter,
             self._peers.permits,
             self._committer.discover,
+            domains.domain,
             self._wake_up,
         )
         self._contexts = self._readings.contexts
@@ -118,11 +127,7 @@ class Shard:
             should_stop=lambda: self._is_stopping,
             on_end=self._note_failure,
         )
-        self._judge = Judge(
-            domains,
-            Repetitions(self._frontier, self._peers.claims, domains),
-            ParameterDropper(config.crawl.drop_parameters).drop,
-        )
+        self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains), dropper.drop)
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: set[asyncio.Task[None] | None] = set()
         """Visits that have not asked anybody yet: they can be called off."""
@@ -290,7 +295,8 @@ class Shard:
 
     async def _take_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:
         """Take out what a page holds, judge it, and find where it leads."""
-        if lease.found_as == "context" and (taken := self._contexts.take(lease, capture)):
+        is_inside = self._is_inside(lease.url)
+        if lease.found_as == "context" and (taken := self._contexts.take(lease, capture, is_inside=is_inside)):
             self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
             return
         extraction = await self._readings.extract(lease, capture.page)
@@ -298,15 +304,15 @@ class Shard:
             # Its permit is given back already.
             self._committer.add(Finished(lease, Verdict("retry", "context")))
             return
-        verdict = name_errand(lease, verdict, extraction, is_inside=self._is_inside(lease.url))
+        verdict = name_errand(lease, verdict, extraction, is_inside=is_inside)
         if verdict.is_page:
             self._contexts.take_found(capture.page, extraction.media_type)
             judgement = await self._judge.judge(lease, capture, extraction)
             verdict, extraction = apply_judgement(verdict, extraction, judgement)
         else:
-            judgement = judge_wishes(capture, None, capture.started)
-            extraction = keep_errand(verdict, extraction)
-        queried = await self._readings.query(self._finder.query, extraction)
+            judgement = judge_wishes(capture, extraction, capture.started)
+            extraction = keep_errand(lease, verdict, extraction, is_inside=is_inside)
+        queried, extraction = await self._readings.query(self._finder.query, capture.page, extraction)
         found = self._finder.find(lease, capture, extraction, judgement, queried)
         while len(found) > _MANY_LINKS:
             # A sitemap may have more than should hold up the loop at once.
@@ -372,7 +378,7 @@ class Shard:
 
     def _count_kept_bodies(self) -> int:
         """The bodies of the same. Only they may cost another body its room: one page may say a great deal."""
-        return self._readings.waiting_bytes + self._committer.waiting_body_bytes
+        return self._readings.waiting_body_bytes + self._committer.waiting_body_bytes
 
     def _go_on(self) -> None:
         """A group is durable, and its memory free."""

@@ -4,6 +4,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rdfspider.run.documents import KeptDocuments
 from rdfspider.run.folder.layout import add_seeds
 from rdfspider.run.folder.status import Status, Totals, end_shards, sum_beats
 from rdfspider.run.folder.summary import (
@@ -97,6 +98,13 @@ def test_a_summary() -> None:
     ]
 
 
+def test_what_was_answered_to_the_crawl_itself_is_told_apart() -> None:
+    totals = Totals(statuses={"200": 3}, errands={"sitemap": 2, "no-sitemap": 12, "context": 1})
+    assert write_summary(Status(state="ended", totals=totals))[-1] == (
+        "  answers   3: 200 3; for the crawl itself 15: no sitemap 12, sitemap 2, context 1"
+    )
+
+
 def test_a_summary_of_nothing() -> None:
     assert write_summary(Status(state="new")) == ["new: it has not run yet"]
     assert write_summary(Status(state="ended", reason="finished"))[1:3] == ["pages       0 (0.0 MB)", "quads       0"]
@@ -139,6 +147,11 @@ def test_the_place_and_the_commands_to_try_next(tmp_path: Path) -> None:
     _, extract, _, _ = write_place(STATUS, folder)
     pattern = f"{tmp_path}/my [[]first] crawl/shards/*/warc/*-pages-*.warc.gz"
     assert shlex.split(extract)[2:] == ["rdfspider", "extract", pattern, "--output", "data.nq"]
+    # So are the contexts that some of them need.
+    KeptDocuments(folder / "documents").keep("http://seed.test/context", b"{}")
+    _, extract, _, _ = write_place(STATUS, folder)
+    contexts = ["--documents", str(folder / "documents")]
+    assert shlex.split(extract)[2:] == ["rdfspider", "extract", pattern, *contexts, "--output", "data.nq"]
 
 
 @pytest.mark.parametrize(

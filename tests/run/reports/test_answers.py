@@ -33,6 +33,25 @@ def test_a_soft_404_is_no_plain_answer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("reason", "status", "told"),
+    [
+        ("sitemap", 200, "fetched for the crawl itself, as a sitemap"),
+        ("no-sitemap", 404, "fetched for the crawl itself, as a sitemap, which it is not (404)"),
+    ],
+)
+def test_what_was_fetched_for_the_crawl_itself_says_so(reason: str, status: int, told: str) -> None:
+    entry = msgspec.structs.replace(ENTRY, state="done", reason=reason, status=status, found_as="sitemap")
+    assert answer_done(entry, Exchange()) == told
+
+
+@pytest.mark.parametrize(("found_as", "came"), [("link", "fetched"), ("import", "imported")])
+def test_a_page_that_asks_not_to_be_indexed_tells_how(found_as: str, came: str) -> None:
+    rule = "noindex (X-Robots-Tag); nofollow (meta robots)"
+    entry = msgspec.structs.replace(ENTRY, state="done", reason="noindex", status=200, rule=rule, found_as=found_as)
+    assert answer_done(entry, Exchange()) == f"{came}, but nothing of it is kept: it asks for {rule}"
+
+
+@pytest.mark.parametrize(
     ("wait_s", "before", "told"),
     [
         (0.01, 0, "it is the next of its host; the usual delay"),

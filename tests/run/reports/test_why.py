@@ -89,12 +89,15 @@ def test_redirects_are_told_at_both_ends(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "answer"),
     [
-        ("http://c.test/", "a link to it would not be followed: outside the scope (domain)"),
-        ("http://a.test/skip/x", "a link to it would not be followed: filter: --exclude /skip/"),
-        ("http://a.test/private/y", "it would not be fetched: robots.txt of http://a.test says `Disallow: /private`"),
+        ("http://c.test/", "a plain link to it would not be followed: outside the scope (domain)"),
+        ("http://a.test/skip/x", "a plain link to it would not be followed: filter: --exclude /skip/"),
+        (
+            "http://a.test/private/y",
+            "by a plain link it would not be fetched: robots.txt of http://a.test says `Disallow: /private`",
+        ),
         ("http://a.test/other", "it would be scheduled as soon as a page links to it without nofollow"),
-        ("http://a.test/" + 9000 * "x", "a link to it would not be followed: too long"),
-        ("http://a.test/x/x/x/x/x", "a link to it would not be followed: trap: repeated segment (/x)"),
+        ("http://a.test/" + 9000 * "x", "a plain link to it would not be followed: too long"),
+        ("http://a.test/x/x/x/x/x", "a plain link to it would not be followed: trap: repeated segment (/x)"),
     ],
 )
 def test_of_a_url_never_seen_it_is_told_what_would_happen(folder: Path, url: str, answer: str) -> None:
@@ -230,10 +233,61 @@ def test_a_limit_that_ended_the_crawl_is_what_a_url_waits_for(
         crawl(folder, "http://a.test/", *flags)
     assert Crawl.open(folder).why("http://a.test/1").answer == f"scheduled, but not fetched while {told}"
     answer = Crawl.open(folder).why("http://a.test/other").answer
-    assert answer == f"never seen; it would be scheduled, but not fetched while {told}"
+    assert answer == f"never seen; by a plain link it would be scheduled, but not fetched while {told}"
     Crawl.create(folder, **{limit: 1_000_000})
     answer = Crawl.open(folder).why("http://a.test/1").answer
     assert answer.startswith("scheduled: the crawl does not run (ended: the limit of")
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ("pages_per_host", "its host has all its pages: 2 (crawl.pages_per_host)"),
+        ("pages_per_domain", "a.test has all its pages: 2 (crawl.pages_per_domain)"),
+    ],
+)
+def test_the_budget_of_a_host_or_domain_is_named_until_it_is_raised(tmp_path: Path, limit: str, told: str) -> None:
+    site = Site()
+    urls = [f"http://a.test/{number}" for number in range(5)]
+    site.add("http://a.test/", make_page("http://a.test/", urls))
+    for url in urls:
+        site.add(url, make_page(url))
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        flags = ["--delay", 0, "--shards", 1, "--set", f"crawl.{limit}=2", *web.resolve(EVERYWHERE)]
+        crawl(folder, "http://a.test/", *flags)
+    found = Crawl.open(folder)
+    waiting = [url for url in urls if found.why(url).state == "scheduled"]
+    assert len(waiting) == 4
+    assert {found.why(url).answer for url in waiting} == {f"scheduled, but not fetched while {told}"}
+    (host,) = found.hosts()
+    assert (host.status, host.pages, host.queued) == ("over budget", 2, 4)
+    assert host.reason == f"over budget: {told.replace('its host', 'it')}"
+    raised = Crawl.create(folder, **{limit: 10})
+    answer = "scheduled: the crawl does not run (ended: nothing is left to fetch)"
+    assert {raised.why(url).answer for url in waiting} == {answer}
+
+
+def test_a_url_is_judged_as_it_was_found(tmp_path: Path) -> None:
+    """A context may be outside the scope, but `--exclude` holds for it, too."""
+    context = "http://contexts.test/tea.jsonld"
+    site = Site()
+    data = f'<script type="application/ld+json">{{"@context": "{context}", "name": "Tea"}}</script>'
+    site.add("http://a.test/", Answer(body=data.encode()))
+    site.add(context, Answer(503, headers={"Retry-After": "1800"}))
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        flags = ["--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE)]
+        with Crawling(folder, "http://a.test/", *flags, crawl_ways="contexts") as crawling:
+            crawling.wait_until(lambda: bool(web.log) and "Retry-After" in Crawl.open(folder).why(context).answer)
+            found = Crawl.open(folder).why(context)
+            assert found.answer == "scheduled: its host is left alone for another 30 min (Retry-After: 1800 s (503))"
+            assert (found.found_as, found.refusal) == ("context", "")
+            never_seen = Crawl.open(folder).why("http://contexts.test/other.jsonld")
+            assert never_seen.refusal == "outside the scope (domain)"
+    Crawl.create(folder, exclude=["/tea[.]jsonld$"])
+    found = Crawl.open(folder).why(context)
+    assert found.answer == "scheduled, but will not be fetched: filter: --exclude /tea[.]jsonld$"
 
 
 def test_the_time_that_is_used_up_is_told(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def make_site(at: Addresses) -> Site:
 
 
 def _write_post(at: Addresses, post: Post) -> str:
-    spam = link(_CASINO.path, "lucky numbers", 'rel="ugc nofollow"')
+    spam = link(_CASINO.path, "this", 'rel="ugc nofollow"')
     return f"""<article class="h-entry"><h1 class="p-name">{escape(post.title)}</h1>
 <p><a class="p-author h-card" href="{at.author(post.author)}">{post.author.name}</a>,
 <time class="dt-published" datetime="{post.day}">{post.day}</time>,

@@ -21,7 +21,7 @@ _FACETS = {
     "weight": ("light", "middling", "heavy"),
     "price": ("low", "fair", "high"),
 }
-_STAFF, _WISHES, _PARTNER, _CLEARANCE = secrets_of("shop")
+_CART, _STAFF, _WISHES, _PARTNER, _CLEARANCE = secrets_of("shop")
 
 
 def make_site(at: Addresses) -> Site:
@@ -31,7 +31,7 @@ def make_site(at: Addresses) -> Site:
         "# Nobody but customers and staff\nUser-agent: *\nDisallow: /cart\nDisallow: /account/\nDisallow: /staff/\n",
     )
     categories = list(dict.fromkeys(product.category for product in PRODUCTS))
-    ways = [("/products?utm_source=home&utm_medium=banner", "All products"), ("/cart", "Your cart")]
+    ways = [("/products?utm_source=home&utm_medium=banner", "All products"), (_CART.path, "Your cart")]
     ways += [(f"/category/{category}", category.title()) for category in categories]
     ways += [(_STAFF.path, "For our staff"), (_WISHES.path, "Your wishes")]
     seller = {
@@ -49,14 +49,14 @@ def make_site(at: Addresses) -> Site:
         related = [PRODUCTS[(number + step) % len(PRODUCTS)] for step in (1, 5, 11)]
         content = _write_microdata(product) if number % 2 else f"<h1>{escape(product.name)}</h1>"
         foot = listing((f"/products/{other.key}?{_make_session(product)}", other.name) for other in related)
-        cart = link(f"/cart?add={product.key}", "Put it into the cart")
+        cart = link(f"{_CART.path}?add={product.key}", "Put it into the cart")
         site.add(
             f"/products/{product.key}",
             product.name,
             f"{content}<p>{describe(product.name)}</p>{cart}<h2>Others bought</h2>{foot}",
             head=_point_to(f"/products/{product.key}") + ("" if number % 2 else _write_jsonld(product)),
         )
-    for secret in (_STAFF, _WISHES, _PARTNER):
+    for secret in (_CART, _STAFF, _WISHES, _PARTNER):
         site.add(secret.path, secret.name, "<p>Not for everybody.</p>", head=_write_secret(secret.name))
     site.find_page = lambda path, query, headers: _find_list(site, path, query, headers)
     return site
@@ -64,8 +64,6 @@ def make_site(at: Addresses) -> Site:
 
 def _find_list(site: Site, path: str, query: str, headers: Mapping[str, str]) -> Answer | None:
     """The list of products: one of its pages, in some order, or filtered by any number of filters in any order."""
-    if path == "/cart":
-        return site.frame("Your cart", "<p>It is empty.</p>", head=_write_secret("Cart of Nobody"))
     if path != "/products":
         return None
     asked = dict(parse_qsl(query))

@@ -19,8 +19,8 @@ def make_site(at: Addresses) -> Site:
     site = Site("Harrowmere Herald", "User-agent: *\nDisallow: /council/closed/\nCrawl-delay: 0.1\n")
     ways = [(f"/articles/{article.key}", article.title) for article in ARTICLES]
     ways += [(f"/people/{person.key}", person.name) for person in CITIZENS]
-    ways += [("/archive/", "Archive"), ("/letters", "Letters"), (_CLOSED.path, "Closed session")]
-    ways += [(secret.path, secret.name) for secret in (_DRAFT, _EMBARGOED, _AUCTION)]
+    ways += [("/archive/", "Archive"), ("/letters", "Letters"), (_CLOSED.path, "For the council")]
+    ways += [(_DRAFT.path, "In the making"), (_EMBARGOED.path, "Next week"), (_AUCTION.path, "Older notices")]
     site.add("/", "Front page", listing(ways))
     for article in ARTICLES:
         head = _write_opengraph(at, article)

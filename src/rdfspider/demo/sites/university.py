@@ -17,7 +17,7 @@ def make_site(at: Addresses) -> Site:
     departments = list(dict.fromkeys(course.department for course in COURSES))
     ways = [(f"/departments/{make_key(name)}", name) for name in departments]
     ways += [(f"/people/{person.key}", person.name) for person in SCHOLARS]
-    ways += [(_FELLOW.path, "Visiting fellow")]
+    ways += [(_FELLOW.path, "Our guest")]
     site.add("/", "Welcome", listing(ways), head=script(_HOME))
     for name in departments:
         own = [course for course in COURSES if course.department == name]
@@ -36,7 +36,7 @@ def make_site(at: Addresses) -> Site:
             head=script(_describe_course(at, course)),
         )
     fellow = script({"@type": "Person", "name": _FELLOW.name})
-    site.add(_FELLOW.path, "Visiting fellow", "<p>To be told.</p>", head=fellow + '<meta name="robots" content="none">')
+    site.add(_FELLOW.path, _FELLOW.name, "<p>To be told.</p>", head=fellow + '<meta name="robots" content="none">')
     return site
 
 

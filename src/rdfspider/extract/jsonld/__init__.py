@@ -6,8 +6,10 @@ than the specification. What a document uses decides, so that no document is rea
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -20,13 +22,23 @@ from rdfspider.extract.jsonld import processor
 from rdfspider.extract.jsonld.contexts import (
     ContextError,
     ContextLoader,
-    check_chains,
     context_loader,
     inline_context,
     repair_context,
     repair_root,
     schemaorg_context,
 )
+from rdfspider.extract.jsonld.effort import (
+    LONG_CHAR_NS,
+    PYLD_CHAR_NS,
+    PYLD_TERM_NS,
+    USUAL_CHARS,
+    count_steps,
+    estimate_effort,
+    estimate_loading,
+    spend,
+)
+from rdfspider.extract.jsonld.lengths import count_repeated, measure_iris
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
 from rdfspider.extract.jsonld.processor import Report
 from rdfspider.extract.jsonld.repair import repair_json
@@ -41,19 +53,14 @@ _MAX_REPAIR_CHARS = 2_000_000
 _WORDS = re.compile(rb'"([\w.-]+)[":]')
 _UNORDERED = re.compile(r"(Unexpected key in term definition).*", re.DOTALL)
 _DOTTED_AUTHORITY = re.compile(rb'"//[^"]*/\.')
-# PyLD's time grows with the square of the values: so many in one document take it up to a second, and the squares of all
-# documents of a page are bounded too.
+# PyLD's time grows with the square of the values: so many in one document take it up to a second.
 _MAX_PYLD_VALUES = 1_500
-_MAX_PYLD_EFFORT = 4 * _MAX_PYLD_VALUES**2
 _MAX_PYLD_STEPS = 200_000
-# The largest contexts in use have about three thousand.
-_MAX_TERMS = 50_000
-# Defining a term takes pyoxigraph about 1.4 µs, and copying one to an inner context 0.1 µs.
-_MAX_CONTEXT_STEPS = 2_000_000
-_MAX_CONTEXT_COPIES = 20_000_000
-# Terms that are defined by each other take its stack; so few cannot exhaust it.
-_UNCHECKED_TERMS = 200
+# The names in a document that cannot make more characters of statements need no count.
+_UNCOUNTED_CHARS = 1_000_000
 _MAX_ERRORS = 10_000
+_MAX_ERROR_CHARS = 500
+_MAX_REFERENCE_CHARS = 2_000
 # Contexts that a page may want and not have; real ones name one or two.
 _MAX_WANTED = 8
 
@@ -143,41 +150,51 @@ def to_quads(
     documents: DocumentSource | None,
     options: JsonLdOptions,
     report: Report,
-    may_spend: Callable[[int], bool] = lambda effort: True,
+    may_spend: Callable[[int], bool] = lambda effort_ns: True,
+    max_iri_chars: int = sys.maxsize,
 ) -> Iterator[Quad]:
     """JSON-LD 1.1 API, deserialise to RDF, by the processor that what the document uses asks for.
 
-    `may_spend` is told the effort that PyLD will take, and says whether that is still within the page's budget.
+    `may_spend` is told what that will take, and says whether it is still within the page's budget.
     """
     encoded = msgspec.json.encode(document)
     words = sorted({word.decode() for word in _WORDS.findall(encoded)}) if b"schema.org" in encoded else []
     schemaorg = schemaorg_context(words, own_vocabulary=b'"@vocab"' in encoded)
     # An @context in a JSON literal is none; only an expansion can tell.
     json_literals = b'"@json"' in encoded and len(survey.holders) > 1
-    load_context = context_loader(schemaorg, documents)
+    load_context = _bound_loader(context_loader(schemaorg, documents), base, may_spend)
     if json_literals:
         contexts = [holder["@context"] for holder in survey.holders]
     else:
         contexts = _load_contexts(survey, base, load_context, report)
     used = survey_contexts(contexts)
     try:
-        steps = _count_steps(survey, used)
+        longest = measure_iris(used, survey.values, max_iri_chars)
+        steps = count_steps(survey, used, longest)
         small = survey.values <= _MAX_PYLD_VALUES and steps <= _MAX_PYLD_STEPS
-        if json_literals or (small and survey.large_number) or _needs_pyld(encoded, survey, used, base, options):
-            if not small or not may_spend(max(survey.values, 1) ** 2):
-                raise ContextError("jsonld-too-large", f"{survey.values} values, too many for what they use")
-            dataset = processor.to_dataset(document, options.api_options(base), load_context)
-            yield from processor.dataset_quads(dataset, lenient=not options.strict, report=report)
-            return
+        by_pyld = json_literals or (small and survey.large_number) or _needs_pyld(encoded, survey, used, base, options)
+        if by_pyld and not small:
+            raise ContextError("jsonld-too-large", f"{survey.values} values, too many for what they use")
+        effort_ns = estimate_effort(survey, used, steps, longest, base, by_pyld)
+        if survey.values * len(encoded) > _UNCOUNTED_CHARS:
+            effort_ns += count_repeated(document, used, encoded) * LONG_CHAR_NS
+        if not may_spend(effort_ns):
+            raise ContextError("jsonld-too-large", f"{survey.values} values with {steps} terms would take too long")
+        if by_pyld:
+            measured = _measure_loaded(load_context, survey, max_iri_chars, may_spend)
+            dataset = processor.to_dataset(document, options.api_options(base), measured)
+            quads = processor.dataset_quads(dataset, lenient=not options.strict, report=report)
     except ContextError as error:
         report(error.code, str(error))
         return
-    for holder, context in zip(survey.holders, contexts, strict=True):
-        holder["@context"] = context
-    encoded = msgspec.json.encode(document) if survey.holders else encoded
-    # Lenient parsing keeps IRIs that can be repaired, but also what hangs on terms that no context defines.
-    lenient = not options.strict and _defines_all_keys(document, survey, used)
-    yield from _parse(encoded, base, lenient=lenient, report=report)
+    if not by_pyld:
+        for holder, context in zip(survey.holders, contexts, strict=True):
+            holder["@context"] = context
+        encoded = msgspec.json.encode(document) if survey.holders else encoded
+        # Lenient parsing keeps IRIs that can be repaired, but also what hangs on terms that no context defines.
+        lenient = not options.strict and _defines_all_keys(document, survey, used)
+        quads = _parse(encoded, base, lenient=lenient, report=report)
+    yield from quads
 
 
 def _extract_value(document: Any, out: Statements, options: JsonLdOptions) -> None:
@@ -197,17 +214,15 @@ def _extract_value(document: Any, out: Statements, options: JsonLdOptions) -> No
         out.problem("context-missing", "without an @context, the terms of a document have no meaning")
         return
 
-    def may_spend(effort: int) -> bool:
-        out.effort += effort
-        return out.effort <= _MAX_PYLD_EFFORT
-
     def find_document(url: str) -> bytes | None:
         found = out.config.documents(url) if out.config.documents is not None else None
         if found is None and len(out.wanted) < _MAX_WANTED:
             out.wanted.append(url)
         return found
 
-    quads = to_quads(document, survey, out.base, find_document, options, out.problem, may_spend)
+    quads = to_quads(
+        document, survey, out.base, find_document, options, out.problem, partial(spend, out), out.config.max_iri_chars
+    )
     # Labels of blank nodes are shared by all scripts of a page, which are one document (JSON-LD 1.1, 7.3).
     out.add_parsed(quads)
 
@@ -257,16 +272,34 @@ def _load_contexts(survey: Survey, base: str, load_context: ContextLoader, repor
     return contexts
 
 
-def _count_steps(survey: Survey, used: ContextSurvey) -> int:
-    """How many terms are to be defined; contexts beyond all proportion in time or stack are refused."""
-    steps = used.processed + (survey.values * used.terms if "@context" in used.keys else 0)
-    copies = used.terms * len(survey.holders)
-    if used.terms > _MAX_TERMS or steps > _MAX_CONTEXT_STEPS or copies > _MAX_CONTEXT_COPIES:
-        raise ContextError("context-too-large", f"{used.terms} terms in {len(survey.holders)} contexts are too many")
-    if used.terms > _UNCHECKED_TERMS:
-        for definitions in used.definitions:
-            check_chains(definitions)
-    return steps
+def _bound_loader(load_context: ContextLoader, base: str, may_spend: Callable[[int], bool]) -> ContextLoader:
+    """The same loader within the page's budget: contexts that name each other many times over multiply."""
+
+    def load_bounded(reference: str) -> Any:
+        if len(reference) > _MAX_REFERENCE_CHARS:
+            raise ContextError("context-unknown", f"no context has a name so long: {reference[:200]}")
+        context = load_context(reference)
+        if not may_spend(estimate_loading(context, base)):
+            raise ContextError("context-too-large", "contexts are named too often")
+        return context
+
+    return load_bounded
+
+
+def _measure_loaded(
+    load_context: ContextLoader, survey: Survey, max_iri_chars: int, may_spend: Callable[[int], bool]
+) -> ContextLoader:
+    """The same loader for PyLD, which asks for contexts that no survey has seen: they are measured as they come."""
+
+    def load_measured(reference: str) -> Any:
+        context = load_context(reference)
+        used = survey_contexts([context])
+        longest = measure_iris(used, survey.values, max_iri_chars)
+        if not may_spend(used.terms * PYLD_TERM_NS + survey.values * max(0, longest - USUAL_CHARS) * PYLD_CHAR_NS):
+            raise ContextError("context-too-large", f"{used.terms} terms of {reference[:200]} would take too long")
+        return context
+
+    return load_measured
 
 
 def _needs_pyld(encoded: bytes, survey: Survey, used: ContextSurvey, base: str, options: JsonLdOptions) -> bool:
@@ -314,7 +347,7 @@ def _parse(encoded: bytes, base: str, *, lenient: bool, report: Report) -> Itera
         except StopIteration:
             break
         except SyntaxError as error:
-            errors.append(_UNORDERED.sub(r"\1", str(error)))
+            errors.append(_UNORDERED.sub(r"\1", str(error)[:_MAX_ERROR_CHARS]))
     # Terms of a context are defined in no certain order, and so are their errors found.
     for message in sorted(errors):
         report("jsonld-error", message)

@@ -49,10 +49,13 @@ _SERVED = re.compile(
 _MEANT = re.compile(r"\W*(?:h?t{1,3}ps?)?[:/\\]*(?:[\w-]+\.)?schema\.org(?:[/#?\\,;].*)?", re.IGNORECASE | re.DOTALL)
 _BARE_VOCABULARY = re.compile(r"https?://(?:www\.)?schema\.org")
 _MISSPELT_KEY = re.compile(r"@?con?te?x?ts?:?|@content", re.IGNORECASE)
+# Longer ones are neither what was meant nor worth a place in a cache.
+_MAX_REFERENCE_CHARS = 200
 _MAX_REMOTE_DEPTH = 16
 _MAX_REMOTE_CONTEXTS = 64
 _REFERRING = ("@id", "@type", "@reverse", "@index")
-_MAX_CHAIN = 16
+MAX_CHAIN = 16
+"""Terms may be defined by terms that are defined by terms …, so often."""
 
 
 class ContextError(Exception):
@@ -63,16 +66,14 @@ class ContextError(Exception):
         self.code = code
 
 
-@lru_cache(maxsize=1024)
 def is_schemaorg(reference: str) -> bool:
     """Whether this is an address at which schema.org's context is served."""
-    return _SERVED.fullmatch(reference) is not None
+    return len(reference) < _MAX_REFERENCE_CHARS and _is_served(reference)
 
 
-@lru_cache(maxsize=1024)
 def means_schemaorg(reference: str) -> bool:
     """Whether somebody who wrote this as a context can have meant only schema.org's."""
-    return len(reference) < 200 and _MEANT.fullmatch(reference) is not None
+    return len(reference) < _MAX_REFERENCE_CHARS and _is_meant(reference)
 
 
 def schemaorg_context(words: Iterable[str], own_vocabulary: bool) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def _inline_list(contexts: list[Any], base: str, load_context: ContextLoader, de
 def check_chains(context: dict[str, Any]) -> None:
     """Refuse terms that are defined by terms that are defined by terms …: native parsers follow them on their stack."""
     waiting = {term: _references(term, value) for term, value in context.items()}
-    for _ in range(_MAX_CHAIN):
+    for _ in range(MAX_CHAIN):
         waiting = {
             term: rest for term, names in waiting.items() if (rest := [name for name in names if name in waiting])
         }
@@ -194,6 +195,16 @@ def _read_context(reference: str, documents: DocumentSource | None) -> Any:
     if is_deeper(document, MAX_CONTEXT_DEPTH):
         return ContextError("context-too-large", f"the context {reference[:200]} is nested too deep")
     return document["@context"]
+
+
+@lru_cache(maxsize=1024)
+def _is_served(reference: str) -> bool:
+    return _SERVED.fullmatch(reference) is not None
+
+
+@lru_cache(maxsize=1024)
+def _is_meant(reference: str) -> bool:
+    return _MEANT.fullmatch(reference) is not None
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rdfspider.extract.jsonld.contexts import COERCED, FACTS, FOREIGN, PREFIXES, VOCABULARY, is_schemaorg
+from rdfspider.extract.jsonld.effort import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_CHARS, spend
 from rdfspider.extract.jsonld.survey import Survey
 from rdfspider.extract.statements import RDF_TYPE, XSD, Statements
 from rdfspider.urls import valid_iri
@@ -63,13 +64,18 @@ def write_plain(roots: list[dict[str, Any]], out: Statements) -> None:
                 if key == "@type":
                     _add_types(subject, value, out)
                 continue
-            term = expand_key(key)
+            term = expand_key(key) if len(key) < USUAL_CHARS else _expand_long(key)
             if term is None or value is None:
                 continue
             predicate = term.ready or out.iri(term.iri)
             if predicate is None:
                 continue
-            for item in _flat(value) if value.__class__ is list else (value,):
+            items = _flat(value) if value.__class__ is list else (value,)
+            if len(subject) + len(predicate) > USUAL_CHARS and not _may_repeat(subject, predicate, len(items), out):
+                continue
+            for item in items:
+                if out.full:
+                    return
                 if item.__class__ is dict:
                     obj = _subject(item, out)
                     waiting.append((item, obj))
@@ -115,6 +121,21 @@ def canonical_number(number: float) -> tuple[str, str]:
     return _MANTISSA.sub(_shortened, mantissa), f"<{XSD}double>"
 
 
+def _expand_long(key: str) -> Term | None:
+    """The same for a key that would fill the cache; whether it is too long is told by who makes its term."""
+    term = expand_key.__wrapped__(key)
+    return term and term._replace(ready=None)
+
+
+def _may_repeat(subject: str, predicate: str, times: int, out: Statements) -> bool:
+    """Whether terms of unusual length may be written so often."""
+    chars = (len(subject) + len(predicate)) * times
+    if spend(out, chars * LONG_CHAR_NS):
+        return True
+    out.problem("jsonld-too-large", f"{times} values of a term were left out, since they make {chars} characters")
+    return False
+
+
 def _only_plain_keywords(keys: set[str]) -> bool:
     return all(key in _PLAIN_KEYWORDS for key in keys if key[:1] == "@")
 
@@ -140,7 +161,7 @@ def _add_types(subject: str, value: Any, out: Statements) -> None:
         if name.startswith("_:"):
             out.add(subject, RDF_TYPE, out.named_blank(name[2:]))
             continue
-        term = expand_key(name)
+        term = expand_key(name) if len(name) < USUAL_CHARS else _expand_long(name)
         iri = term and (term.ready or out.iri(term.iri))
         if iri:
             out.add(subject, RDF_TYPE, iri)
@@ -169,7 +190,17 @@ def _reference(text: str, out: Statements) -> str | None:
             return out.named_blank(name)
         if prefix in PREFIXES and not name.startswith("//"):
             return out.iri(PREFIXES[prefix] + name)
+    if len(out.base) > USUAL_CHARS and not _may_resolve(text, out):
+        return None
     return out.resolve(text)
+
+
+def _may_resolve(text: str, out: Statements) -> bool:
+    """Whether a reference may be resolved against a base of unusual length."""
+    if text.startswith(("http://", "https://")) or spend(out, len(out.base) * BASE_CHAR_NS):
+        return True
+    out.problem("jsonld-too-large", "relative references were left out, too many for a base so long")
+    return False
 
 
 def _flat(values: list[Any]) -> list[Any]:

@@ -46,6 +46,8 @@ class ContextSurvey:
     """The entries in them."""
     processed: int = 0
     """The entries again, counted as often as their context is used."""
+    uses: int = 0
+    """How often contexts are used, by objects that have one."""
     scoped_names: bool = False
     """Whether a term definition names a remote context."""
     type_maps: bool = False
@@ -114,6 +116,7 @@ def survey_contexts(contexts: list[Any]) -> ContextSurvey:
                 _survey_context(part, survey)
                 sizes[id(part)] = survey.terms - before
             survey.processed += sizes[id(part)]
+            survey.uses += 1
     return survey
 
 

@@ -39,7 +39,8 @@ def check_patterns(kind: str, patterns: Iterable[str]) -> tuple[str, ...]:
 
 
 def _add_filters(config: CrawlConfig, kind: str, patterns: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*getattr(config, kind), *check_patterns(kind, patterns))))
+    # Each may be fine, and all of them together too many or too slow.
+    return check_patterns(kind, dict.fromkeys((*getattr(config, kind), *patterns)))
 
 
 def _remove_filters(config: CrawlConfig, kind: str, patterns: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ crawl.toml      what was asked, and what is fixed
 suffixes.dat    the public-suffix list that decides which hosts belong together
 seeds.txt       a URL a line; new ones are added at the end
 status.json     the state of the crawl, a second old at most while it runs
-lock            held by the process that runs the crawl
+lock            held by the process that runs the crawl, or imports into it
 documents/      JSON-LD contexts that were fetched, under the digests of their URLs
 shards/007/     what one shard has: its frontier and its WARC files
 """
@@ -27,6 +27,8 @@ from rdfspider.run.folder.settings import FILE, FIXED, Asked, read_file, write_s
 
 CONTROL = "control"
 """The file that names where a running crawl listens."""
+IMPORT = "import"
+"""What holds the lock while archives of others are read; else it is a crawl."""
 DOCUMENTS = "documents"
 """The folder of the contexts that were fetched."""
 VERSION = 1
@@ -132,8 +134,9 @@ def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
 
 
 @contextmanager
-def hold_lock(folder: Path) -> Iterator[None]:
-    """Use the folder alone; UsageError where a crawl runs there. The lock goes with the process, however that ends."""
+def hold_lock(folder: Path, user: str = "crawl") -> Iterator[None]:
+    """Use the folder alone, for a crawl or an import; InUseError where another process does. The lock goes with the process,
+    however that ends."""
     descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         for attempt in range(_LOCK_TRIES):
@@ -142,11 +145,10 @@ def hold_lock(folder: Path) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if attempt == _LOCK_TRIES - 1:
-                    user = os.pread(descriptor, 32, 0).decode(errors="replace").strip()
-                    raise InUseError(f"{folder} is in use: a crawl runs there (process {user or 'unknown'})") from None
+                    raise InUseError(f"{folder} is in use: {_describe_user(descriptor)}") from None
                 time.sleep(_LOCK_WAIT_S)
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        os.pwrite(descriptor, f"{user} {os.getpid()}".encode(), 0)
         yield
     finally:
         os.close(descriptor)
@@ -167,6 +169,19 @@ def is_in_use(folder: Path) -> bool:
     return False
 
 
+def check_import(folder: Path) -> None:
+    """InUseError where an import runs in the folder: it takes no commands."""
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        if _read_user(descriptor)[0] == IMPORT and is_in_use(folder):
+            raise InUseError(f"{folder} is in use: {_describe_user(descriptor)}")
+    finally:
+        os.close(descriptor)
+
+
 def write_atomically(path: Path, body: bytes, *, durable: bool = True) -> None:
     """Replace a file in one step, so that no reader and no crash finds half of it."""
     new = path.with_name(path.name + ".new")
@@ -176,6 +191,19 @@ def write_atomically(path: Path, body: bytes, *, durable: bool = True) -> None:
             file.flush()
             os.fsync(file.fileno())
     new.replace(path)
+
+
+def _read_user(lock: int) -> tuple[str, str]:
+    """What the holder of a lock does, and the number of its process; empty where it has not said so yet."""
+    user, _, pid = os.pread(lock, 64, 0).decode(errors="replace").strip().partition(" ")
+    return user, pid
+
+
+def _describe_user(lock: int) -> str:
+    user, pid = _read_user(lock)
+    if user == IMPORT:
+        return f"an import runs there (process {pid}); wait for it, or end it with Ctrl-C"
+    return f"a crawl runs there (process {pid or 'unknown'})"
 
 
 def _check_fixed(folder: Path, fixed: Any) -> None:

@@ -123,7 +123,7 @@ def write_settings(text: str, fixed: Mapping[str, Plain] | None, asked: Mapping[
         text = text.rstrip("\n") + "\n\n" + write_tables({FIXED: fixed})
     for name, one in asked.items():
         section, _, field = name.partition(".")
-        value = read_value(SETTINGS[name], one.value)
+        value = _check(SETTINGS[name], one)
         if name != "crawl.shards" and tomllib.loads(text).get(section, {}).get(field, _default(name)) != value:
             text = change_value(text, section, field, value)
     return text

@@ -47,7 +47,9 @@ class Totals(Counts, kw_only=True):
     connections: int = 0
     """Requests under way now."""
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
-    """Answers by HTTP status."""
+    """Answers by HTTP status, but for errands."""
+    errands: dict[str, int] = msgspec.field(default_factory=dict)
+    """Answers that served the crawl itself alone: sitemap, context, and in vain no-sitemap, no-context."""
     errors: dict[str, int] = msgspec.field(default_factory=dict)
     """Exchanges that gave no page, by the failure's code."""
     failures: dict[str, int] = msgspec.field(default_factory=dict)
@@ -75,7 +77,7 @@ class Status(Struct, frozen=True, kw_only=True):
     updated: float = 0.0
     run_s: float = 0.0
     elapsed_s: float = 0.0
-    """Over all runs."""
+    """Over all runs; imports are none."""
     pages_s: float = 0.0
     """Pages a second, in the last seconds."""
     bytes_s: float = 0.0
@@ -123,6 +125,7 @@ def forget_run(beat: Beat) -> Beat:
         _let_go(beat, beat.state),
         wire_bytes=0,
         statuses={},
+        errands={},
         failures={},
         turned_away={},
         cpu_s={},
@@ -167,6 +170,7 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
         connections=sum(beat.connections for beat in beats),
         statuses={name: count for name, count in outcomes.items() if name.isdigit()},
         errors={name: count for name, count in outcomes.items() if not name.isdigit() and name not in REFUSALS},
+        errands=dict(_add_up(beat.errands for beat in beats)),
         failures=dict(_add_up(beat.failures for beat in beats)),
         turned_away=_keep_most(_add_up(beat.turned_away for beat in beats), _NAMES_KEPT),
         cpu_s=dict(cpu_s),
@@ -182,9 +186,10 @@ def estimate_rest(status: Status) -> tuple[str, float] | None:
     if "time_s" in limits:
         rests["time"] = limits["time_s"] - status.elapsed_s
     if "pages" in limits and status.pages_s:
-        rests["pages"] = (limits["pages"] - totals.pages) / status.pages_s
+        rests["pages"] = (limits["pages"] - totals.fetched_pages) / status.pages_s
     if "bytes" in limits and status.pages_s and totals.body_bytes:
-        rests["bytes"] = (limits["bytes"] - totals.body_bytes) / (status.pages_s * totals.body_bytes / totals.pages)
+        bytes_s = status.pages_s * totals.body_bytes / totals.pages
+        rests["bytes"] = (limits["bytes"] - totals.fetched_bytes) / bytes_s
     if not rests:
         return None
     nearest = min(rests, key=rests.__getitem__)

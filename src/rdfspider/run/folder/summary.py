@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from rdfspider.run.folder.layout import read_first_seed
+from rdfspider.run.folder.layout import DOCUMENTS, read_first_seed
 from rdfspider.run.folder.status import Status, Totals, count_pages
 
 _COUNTS_SHOWN = 8
@@ -65,6 +65,7 @@ PREFIXES = {
     "http://data-vocabulary.org/": "dv",
     "http://rdf.data-vocabulary.org/#": "dv",
     "http://dbpedia.org/ontology/": "dbo",
+    "http://www.cidoc-crm.org/cidoc-crm/": "crm",
     "http://www.wikidata.org/entity/": "wd",
     "http://www.wikidata.org/prop/direct/": "wdt",
     "http://microformats.org/wiki/": "mf",
@@ -96,7 +97,7 @@ def write_summary(status: Status) -> list[str]:
         return ["new: it has not run yet"]
     totals = status.totals
     lines = [
-        f"{write_state(status)}, after {write_duration(status.elapsed_s)}",
+        f"{write_state(status)}, after {write_duration(status.elapsed_s or status.run_s)}",
         _write_pages(totals),
         f"quads       {totals.quads:,}{f': {write_counts(totals.quads_by_syntax)}' if totals.quads_by_syntax else ''}",
     ]
@@ -120,7 +121,8 @@ def write_summary(status: Status) -> list[str]:
     outcomes = (("answers", totals.statuses), ("errors", totals.errors), ("turned away", totals.turned_away))
     for name, counts in outcomes:
         if counts:
-            lines.append(f"  {name:<9} {sum(counts.values()):,}: {write_counts(counts)}")
+            besides = _write_errands(totals) if name == "answers" else ""
+            lines.append(f"  {name:<9} {sum(counts.values()):,}: {write_counts(counts)}{besides}")
     return lines
 
 
@@ -135,7 +137,7 @@ def write_place(status: Status, folder: Path) -> list[str]:
 def warn_of_nothing(status: Status) -> str:
     """What a person should know of a crawl that has ended without a single page; empty where there is nothing to say."""
     totals = status.totals
-    if status.state != "ended" or totals.pages:
+    if status.state != "ended" or totals.fetched_pages:
         return ""
     reasons = {**totals.statuses, **totals.errors}
     if totals.disallowed:
@@ -205,6 +207,8 @@ def _write_pages(totals: Totals) -> str:
         parts.append(f"{totals.structured:,} with structured data ({100 * totals.structured / totals.pages:.0f} %)")
     if totals.duplicates:
         parts.append(f"{totals.duplicates:,} duplicates")
+    if totals.imported_pages:
+        parts.append(f"{totals.imported_pages:,} imported")
     return ", ".join(parts)
 
 
@@ -234,6 +238,12 @@ def _write_waiting(totals: Totals) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
+def _write_errands(totals: Totals) -> str:
+    """Answers that served the crawl itself, and are no pages: sitemaps, contexts, and that there is none."""
+    errands = {name.replace("-", " "): count for name, count in totals.errands.items()}
+    return f"; for the crawl itself {sum(errands.values()):,}: {write_counts(errands)}" if errands else ""
+
+
 def _choose_commands(status: Status, folder: Path) -> list[str]:
     """What is true of this folder: where no page was kept as it came, none can be read again."""
     where = f"--dir {shlex.quote(str(folder))}"
@@ -241,8 +251,11 @@ def _choose_commands(status: Status, folder: Path) -> list[str]:
     pages = shlex.quote(f"{glob.escape(str(folder))}/{_PAGES}")
     urls = list(filter(None, (read_first_seed(folder), *(find.url for find in reversed(status.totals.finds)))))
     url = next((url for url in urls if len(url) <= _URL_CHARS), min(urls, key=len, default=""))
+    # Contexts that the crawl fetched; without them some JSON-LD says nothing.
+    kept = folder / DOCUMENTS
+    contexts = f" --documents {shlex.quote(str(kept))}" if any(kept.glob("*.json")) else ""
     return [
-        f"rdfspider extract {pages} --output data.nq" if has_pages else f"rdfspider status {where} --json",
+        f"rdfspider extract {pages}{contexts} --output data.nq" if has_pages else f"rdfspider status {where} --json",
         f"rdfspider hosts {where}",
         *([f"rdfspider why {shlex.quote(url)} {where}"] if url else []),
     ]

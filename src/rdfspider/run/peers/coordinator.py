@@ -103,7 +103,7 @@ class Coordinator:
 
     @property
     def pages(self) -> int:
-        """Pages committed, as far as is known."""
+        """Pages fetched and committed, as far as is known."""
         return sum(self._pages.values())
 
     @property
@@ -203,7 +203,7 @@ class Coordinator:
             self._past[shard] = before
         self.beats[shard] = _add_counts(self._past[shard], beat) if shard in self._past else beat
         (self._quiet.add if beat.state == "paused" else self._quiet.discard)(shard)
-        self._pages[beat.shard], self._body_bytes[beat.shard] = beat.pages, beat.body_bytes
+        self._pages[beat.shard], self._body_bytes[beat.shard] = beat.fetched_pages, beat.fetched_bytes
         return self._check_limits() or self._start_round()
 
     def _check_limits(self) -> Letters:
@@ -269,7 +269,7 @@ class Coordinator:
 def _add_counts(past: Beat, beat: Beat) -> Beat:
     """What a shard counts since it was started, and what it had counted before."""
     sums = {}
-    for field in ("statuses", "failures", "turned_away", "cpu_s"):
+    for field in ("statuses", "errands", "failures", "turned_away", "cpu_s"):
         before, since = getattr(past, field), getattr(beat, field)
         sums[field] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
     return msgspec.structs.replace(beat, wire_bytes=past.wire_bytes + beat.wire_bytes, **sums)

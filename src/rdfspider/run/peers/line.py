@@ -72,7 +72,14 @@ class CoordinatorLine:
         self._wire = Wire(socket, self._read, _LINGER_MS)
         counts = self._frontier.counts
         self._send(
-            Arrival(self._shard, self._frontier.epoch, os.getpid(), counts.pages, counts.body_bytes, self._scope)
+            Arrival(
+                self._shard,
+                self._frontier.epoch,
+                os.getpid(),
+                counts.fetched_pages,
+                counts.fetched_bytes,
+                self._scope,
+            )
         )
 
     def close(self) -> None:

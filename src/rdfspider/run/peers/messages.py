@@ -102,8 +102,9 @@ class Arrival(Struct, frozen=True, tag=1):
     epoch: int
     pid: int
     pages: int
-    """Pages committed, in all its epochs."""
+    """Pages fetched and committed, in all its epochs."""
     body_bytes: int
+    """Of these."""
     scope: tuple[str, ...] = ()
     """What it knows to be in scope beyond the seeds."""
 
@@ -160,6 +161,8 @@ class Beat(Struct, frozen=True, tag=2):
     wire_bytes: int = 0
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
+    errands: dict[str, int] = {}
+    """Answers that served the crawl itself alone, by `records.ERRANDS`; they are not among the statuses."""
     failures: dict[str, int] = {}
     """URLs that failed for good, by the reason."""
     turned_away: dict[str, int] = {}
@@ -170,6 +173,16 @@ class Beat(Struct, frozen=True, tag=2):
     """Of the hosts asked last, those that take longest, with the seconds they took on average."""
     finds: tuple[Find, ...] = ()
     """The latest pages with structured data, the newest last."""
+
+    @property
+    def fetched_pages(self) -> int:
+        """Pages that count where a crawl is limited: all but the imported ones."""
+        return self.pages - self.counts.get("imported_pages", 0)
+
+    @property
+    def fetched_bytes(self) -> int:
+        """Bytes of bodies that count likewise."""
+        return self.body_bytes - self.counts.get("imported_bytes", 0)
 
 
 class PermitsWanted(Struct, frozen=True, tag=3):

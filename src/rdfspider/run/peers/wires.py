@@ -9,6 +9,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import zmq
@@ -42,6 +43,13 @@ def remove_endpoint_folder(endpoint: str) -> None:
     is_ours = folder.name.startswith(_PREFIX) and str(folder.parent) in (tempfile.gettempdir(), "/tmp")
     if is_ours and not _is_listening(place):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_old_endpoints(control: Path) -> None:
+    """Remove what a run that was killed has left: its sockets, and the file that names one of them."""
+    with suppress(FileNotFoundError):
+        remove_endpoint_folder(control.read_text())
+        control.unlink()
 
 
 def find_endpoint(folder: Path | str, name: str | int) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.imports import FOUND_AS as IMPORTED
 from rdfspider.frontier.reader import HostEntry
 from rdfspider.records import ERRANDS, RobotsState
 from rdfspider.run.reports.exchanges import Exchange
@@ -64,12 +65,15 @@ def answer_done(entry: LedgerEntry, exchange: Exchange) -> str:
     elif entry.reason == "redirect":
         sentence = f"fetched: it redirects ({entry.status}){f' to {exchange.target}' if exchange.target else ''}"
     elif entry.reason == "noindex":
-        sentence = "fetched, but nothing of it is kept: it asks for that"
+        came = "imported" if entry.found_as == IMPORTED else "fetched"
+        sentence = f"{came}, but nothing of it is kept: it asks for {entry.rule or entry.reason}"
     elif entry.reason in ERRANDS:
-        sentence = f"fetched for the crawl itself, as a {entry.reason}"
+        errand = entry.reason.removeprefix("no-")
+        vain = "" if errand == entry.reason else f", which it is not ({entry.status})"
+        sentence = f"fetched for the crawl itself, as a {errand}{vain}"
     else:
         sentence = _ANSWERS.get(entry.reason, f"fetched: the server answered {entry.status or entry.reason}")
-    if entry.rule:
+    if entry.rule and entry.reason != "noindex":
         sentence += f" ({entry.rule})"
     if entry.duplicate and entry.reason != "soft-404":
         sentence += f"; a duplicate ({entry.duplicate}){f' of {entry.original}' if entry.original else ''}"
@@ -138,20 +142,20 @@ def answer_scheduled(
 def answer_unknown(
     *, refusal: str, prohibition: str, trap: str, budget: str, host: HostEntry | None, depth: int, is_seed: bool
 ) -> str:
-    """Of a URL that was never seen: what would become of it."""
+    """Of a URL that was never seen: what would become of it, if a page had a plain link to it."""
     if is_seed:
         return "never seen, but it is a seed: it is scheduled as soon as the crawl runs"
     if refusal:
-        return f"never seen; a link to it would not be followed: {refusal}"
+        return f"never seen; a plain link to it would not be followed: {refusal}"
     if prohibition:
-        return f"never seen; it would not be fetched: {prohibition}"
+        return f"never seen; by a plain link it would not be fetched: {prohibition}"
     if trap:
-        return f"never seen; it would be scheduled, but hardly fetched: trap: {trap}"
+        return f"never seen; by a plain link it would be scheduled, but hardly fetched: trap: {trap}"
     if budget:
-        return f"never seen; it would be scheduled, but not fetched while {budget}"
+        return f"never seen; by a plain link it would be scheduled, but not fetched while {budget}"
     if host and host.status in _STATES:
         state = f"{_STATES[host.status]}: {_explain_status(host)}"
-        return f"never seen; it would be scheduled, but not fetched while {state}"
+        return f"never seen; by a plain link it would be scheduled, but not fetched while {state}"
     page = f"a page that is less than {_count(depth, 'link')} from a seed" if depth else "a page"
     return f"never seen; it would be scheduled as soon as {page} links to it without nofollow"
 
@@ -188,7 +192,8 @@ def _write_facts(found: Explanation, now: float) -> Iterator[tuple[str, str]]:
     for label, url in zip(("redirects", *("" for _ in found.redirects)), found.redirects, strict=False):
         yield label, url
     if found.captured:
-        yield "captured", f"{_write_time(found.captured, now)}, {_count(found.quads, 'quad')}, {found.digest}"
+        quads = _count(found.quads, "quad")
+        yield "captured", ", ".join(filter(None, (_write_time(found.captured, now), quads, found.digest)))
     if found.segment:
         yield "archive", f"{found.segment}, from byte {found.offset:,}"
     if found.next_visit:

@@ -1,10 +1,11 @@
 """Why a URL was or was not fetched: a URL as people write it enters, an Explanation leaves.
 
 It comes from the ledger and from what is known of the host, as they are on disk, whether the crawl runs or not. Of a URL that was
-never seen it tells what would become of it, by the same rules in the same order.
+never seen it tells what would become of it, by the same rules in the same order, if a page had a plain link to it.
 """
 
 import time
+from collections import Counter
 from pathlib import Path
 
 from msgspec import Struct
@@ -12,7 +13,6 @@ from msgspec import Struct
 from rdfspider.config import Config
 from rdfspider.discover.parameters import drop_parameters
 from rdfspider.discover.scope import Scope
-from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import RobotsTxt
@@ -20,6 +20,7 @@ from rdfspider.frontier.facts import LedgerEntry
 from rdfspider.frontier.imports import FOUND_AS as IMPORTED
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader, HostEntry
+from rdfspider.frontier.traps import EXEMPT
 from rdfspider.records import RobotsState
 from rdfspider.run.commits import load_scope_additions
 from rdfspider.run.folder.layout import load_domains, read_seeds, shard_folder
@@ -36,6 +37,7 @@ from rdfspider.run.reports.answers import (
 )
 from rdfspider.run.reports.exchanges import Exchange, read_exchange
 from rdfspider.run.reports.frontiers import Frontiers
+from rdfspider.run.routes import Router
 from rdfspider.run.rules import PRODUCT
 from rdfspider.urls import host_of
 
@@ -84,7 +86,7 @@ class Explanation(Struct, frozen=True, kw_only=True):
     truncated: str = ""
     """Why its body is not whole: length, time, disconnect or unwanted; empty where it is, or nothing is on record."""
     captured: float = 0.0
-    """When the body came that the archive holds; 0 where it holds none."""
+    """When the body came that the archive holds; 0 where it holds none. Of an imported page, when that was captured."""
     quads: int = 0
     digest: str = ""
     duplicate: str = ""
@@ -102,7 +104,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     robots: str = ""
     """What the robots.txt on record says of it, in words."""
     refusal: str = ""
-    """Why a link to it would not be followed now: scope, trap or filter; empty where it would."""
+    """Why it would not be followed now, found as it was, or as a plain link where it was never seen: scope, trap or filter; empty
+    where it would."""
     trap: str = ""
     """Why URLs like it are hardly asked for any more; empty where they are."""
     host: HostEntry | None = None
@@ -121,7 +124,8 @@ def explain_url(folder: Path, config: Config, text: str) -> Explanation:
         reader = frontiers.of(domains.shard(host_of(url)))
         found, entry = _find_entry(reader, url, has_scheme(text), config.crawl.drop_parameters)
         notes = (f"{url} was never seen as it stands; this is about {found}",) if found != url else ()
-        return _explain(_Case(folder, config, domains, frontiers, reader, found), entry, notes)
+        found_as = entry.found_as if entry else "link"
+        return _explain(_Case(folder, config, domains, frontiers, reader, found, found_as), entry, notes)
 
 
 def _find_entry(
@@ -151,6 +155,7 @@ class _Case:
         frontiers: Frontiers,
         reader: FrontierReader | None,
         url: str,
+        found_as: str,
     ) -> None:
         self.url = url
         self.folder = folder
@@ -168,7 +173,8 @@ class _Case:
         scope = Scope(config.crawl, domains)
         for seed in (*seeds, *(load_scope_additions(reader.get_meta) if reader else ())):
             scope.extend(seed)
-        self.refusal = "" if self.is_seed else scope.find_refusal(url)
+        router = Router(scope, domains, self.shard, Counter())
+        self.refusal = router.find_refusal("seed" if self.is_seed else found_as, url)
         self.trap = reader.find_trap(url) if reader and not self.is_seed else ""
 
     def find_prohibition(self) -> str:
@@ -179,11 +185,11 @@ class _Case:
 
     def find_budget(self) -> str:
         """The limit that is used up; empty where none is."""
-        crawl, host, reader = self.config.crawl, self.host, self.reader
+        crawl, reader = self.config.crawl, self.reader
         totals = self.status.totals
         limits = (
-            ("pages", crawl.pages, totals.pages, "page", "crawl.pages"),
-            ("bytes", crawl.bytes, totals.body_bytes, "byte", "crawl.bytes"),
+            ("pages", crawl.pages, totals.fetched_pages, "page", "crawl.pages"),
+            ("bytes", crawl.bytes, totals.fetched_bytes, "byte", "crawl.bytes"),
             ("time", crawl.time_s, self.status.elapsed_s, "second", "crawl.time_s"),
         )
         for reason, limit, used, unit, name in limits:
@@ -191,10 +197,10 @@ class _Case:
             is_end = self.status.reason == reason and self.status.limits.get(name.removeprefix("crawl.")) == limit
             if limit and (used >= limit or is_end):
                 return f"the crawl has all its {limit:,.15g} {unit}{'s' * (limit != 1)} ({name})"
-        if host and crawl.pages_per_host and host.pages >= crawl.pages_per_host:
-            return f"its host has all its {crawl.pages_per_host:,} pages (crawl.pages_per_host)"
+        if reader and crawl.pages_per_host and reader.count_host_pages(host_of(self.url)) >= crawl.pages_per_host:
+            return f"its host has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
         if reader and crawl.pages_per_domain and reader.count_domain_pages(self.domain) >= crawl.pages_per_domain:
-            return f"{self.domain} has all its {crawl.pages_per_domain:,} pages (crawl.pages_per_domain)"
+            return f"{self.domain} has all its pages: {crawl.pages_per_domain:,} (crawl.pages_per_domain)"
         return ""
 
     def find_halt(self) -> str:
@@ -294,13 +300,11 @@ def _answer_known(case: _Case, entry: LedgerEntry, exchange: Exchange, place: tu
         case "disallowed":
             return answer_refused(entry, origin_of(entry.url), case.robots_line)
         case _:
-            # URLs are judged once more before they are fetched, but for those that are taken wherever they are.
-            is_judged = entry.found_as != "seed" and WAYS.get(entry.found_as, WAYS["link"]).is_scoped
             return answer_scheduled(
                 entry,
-                refusal=case.refusal if is_judged else "",
+                refusal=case.refusal,
                 prohibition=case.find_prohibition(),
-                trap=case.trap if is_judged else "",
+                trap="" if entry.found_as in EXEMPT or entry.captured else case.trap,
                 budget=case.find_budget(),
                 halt=case.find_halt(),
                 host=case.host,

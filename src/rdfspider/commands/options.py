@@ -1,0 +1,81 @@
+"""The flags of commands that work on a crawl: what each is called, and what its help says. Some belong to several commands."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
+SeedsFile = Annotated[
+    Path | None,
+    typer.Option("--seeds", metavar="FILE", help="A file of seeds, one a line, # begins a comment; - is stdin."),
+]
+Pages = Annotated[str | None, typer.Option(metavar="N", help="Stop after so many pages, over all runs; 0 is no limit.")]
+Time = Annotated[
+    str | None,
+    typer.Option("--time", metavar="T", help="Stop after so long, over all runs: 90, 10m, 2h; 0 is no limit."),
+]
+Depth = Annotated[
+    str | None, typer.Option(metavar="N", help="Follow at most so many links from a seed; 0 is no limit.")
+]
+Scope = Annotated[
+    str | None,
+    typer.Option(
+        metavar="host|domain|prefix|any",
+        help="How far to go from the seeds and from what they redirect to; by default their registrable domains.",
+    ),
+]
+Include = Annotated[
+    list[str] | None, typer.Option(metavar="REGEX", help="Follow only links that match, somewhere; may be repeated.")
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="REGEX", help="Do not follow links that match; may be repeated.")
+]
+Ontologies = Annotated[
+    bool | None,
+    typer.Option(
+        "--ontologies/--no-ontologies", help="Also fetch the ontologies whose terms are met, wherever they are."
+    ),
+]
+Delay = Annotated[
+    str | None,
+    typer.Option(
+        metavar="S",
+        help="Seconds between two requests to a host, at least; 1 by default. 0 turns every pace off, "
+        "for servers of your own.",
+    ),
+]
+Shards = Annotated[
+    str | None, typer.Option(metavar="N", help="Processes; by default one a core. Fixed when a crawl is created.")
+]
+AllowPrivate = Annotated[
+    bool | None,
+    typer.Option("--allow-private/--no-allow-private", help="Also fetch from private and loopback addresses."),
+]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN=ADDRESS[:PORT]",
+        help="The address of hosts, instead of asking DNS: '*.test=127.0.0.1:8085'; may be repeated.",
+    ),
+]
+Contact = Annotated[
+    str | None,
+    typer.Option(metavar="URL|EMAIL", help="Where the owner of a site can reach you; it is part of the user agent."),
+]
+Archive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="structured|all|none",
+        help="Which pages to keep as they came; by default those with structured data. "
+        "What was extracted is always kept.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="SETTING=VALUE",
+        help="Another setting, such as crawl.pages_per_host=100; may be repeated.",
+    ),
+]
