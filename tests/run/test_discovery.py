@@ -157,7 +157,7 @@ def test_a_home_page_in_the_place_of_a_sitemap_is_one_page(tmp_path: Path, first
 
 
 def test_sitemaps_are_asked_for_whatever_the_first_page_is_and_count_as_no_pages(tmp_path: Path) -> None:
-    """The first page is of a type that is not read; one list is empty, one asks not to be followed, and one is linked as a page."""
+    """The first page is of a type that is not read; a list is empty, one asks not to be followed, one is linked as a page."""
     site = Site()
     site.robots["a.test"] = Answer(
         body=b"Sitemap: /empty.xml\nSitemap: /index.xml\nSitemap: /shy.xml", content_type=TEXT

@@ -162,14 +162,14 @@ def to_quads(
     schemaorg = schemaorg_context(words, own_vocabulary=b'"@vocab"' in encoded)
     # An @context in a JSON literal is none; only an expansion can tell.
     json_literals = b'"@json"' in encoded and len(survey.holders) > 1
-    load_context = _bound_loader(context_loader(schemaorg, documents), base, may_spend)
+    load_context = _bound_loader(context_loader(schemaorg, documents), may_spend)
     if json_literals:
         contexts = [holder["@context"] for holder in survey.holders]
     else:
         contexts = _load_contexts(survey, base, load_context, report)
     used = survey_contexts(contexts)
     try:
-        longest = measure_iris(used, survey.values, max_iri_chars)
+        longest = measure_iris(used, survey, max_iri_chars)
         steps = count_steps(survey, used, longest)
         small = survey.values <= _MAX_PYLD_VALUES and steps <= _MAX_PYLD_STEPS
         by_pyld = json_literals or (small and survey.large_number) or _needs_pyld(encoded, survey, used, base, options)
@@ -259,10 +259,12 @@ def _repair_contexts(document: Any, survey: Survey, report: Report) -> bool:
 def _load_contexts(survey: Survey, base: str, load_context: ContextLoader, report: Report) -> list[Any]:
     """The contexts of all objects that have one. An object whose context cannot be had is emptied, others stay."""
     contexts = []
+    # No context is found from a base of unusual length, and to look would take long.
+    near = base if len(base) <= USUAL_CHARS else ""
     for holder in survey.holders:
         try:
             context = holder["@context"]
-            inlined = inline_context(context, base, load_context)
+            inlined = inline_context(context, near, load_context)
             contexts.append(inlined[0] if len(inlined) == 1 and not isinstance(context, list) else inlined)
         except ContextError as error:
             report(error.code, str(error))
@@ -272,14 +274,14 @@ def _load_contexts(survey: Survey, base: str, load_context: ContextLoader, repor
     return contexts
 
 
-def _bound_loader(load_context: ContextLoader, base: str, may_spend: Callable[[int], bool]) -> ContextLoader:
+def _bound_loader(load_context: ContextLoader, may_spend: Callable[[int], bool]) -> ContextLoader:
     """The same loader within the page's budget: contexts that name each other many times over multiply."""
 
     def load_bounded(reference: str) -> Any:
         if len(reference) > _MAX_REFERENCE_CHARS:
             raise ContextError("context-unknown", f"no context has a name so long: {reference[:200]}")
         context = load_context(reference)
-        if not may_spend(estimate_loading(context, base)):
+        if not may_spend(estimate_loading(context)):
             raise ContextError("context-too-large", "contexts are named too often")
         return context
 
@@ -294,7 +296,7 @@ def _measure_loaded(
     def load_measured(reference: str) -> Any:
         context = load_context(reference)
         used = survey_contexts([context])
-        longest = measure_iris(used, survey.values, max_iri_chars)
+        longest = measure_iris(used, survey, max_iri_chars)
         if not may_spend(used.terms * PYLD_TERM_NS + survey.values * max(0, longest - USUAL_CHARS) * PYLD_CHAR_NS):
             raise ContextError("context-too-large", f"{used.terms} terms of {reference[:200]} would take too long")
         return context

@@ -45,10 +45,9 @@ def spend(out: Statements, effort_ns: int) -> bool:
     return True
 
 
-def estimate_loading(context: Any, base: str) -> int:
-    """The nanoseconds that a context takes which was found by its name on a page with this base."""
-    listed = len(context) if isinstance(context, list) else 1
-    return _NAMED_NS + listed * _LISTED_NS + max(0, len(base) - USUAL_CHARS) * BASE_CHAR_NS
+def estimate_loading(context: Any) -> int:
+    """The nanoseconds that it takes to look up a context by its name."""
+    return _NAMED_NS + (len(context) if isinstance(context, list) else 1) * _LISTED_NS
 
 
 def count_steps(survey: Survey, used: ContextSurvey, longest: int) -> int:

@@ -11,7 +11,7 @@ import msgspec
 
 from rdfspider.extract.jsonld.contexts import MAX_CHAIN, ContextError
 from rdfspider.extract.jsonld.effort import USUAL_CHARS
-from rdfspider.extract.jsonld.survey import ContextSurvey
+from rdfspider.extract.jsonld.survey import ContextSurvey, Survey
 
 _IRI_KEYS = ("@id", "@reverse")
 _LONG_STRING = re.compile(rb'"[^"]{%d,}+(?=(":)?)' % USUAL_CHARS)
@@ -20,8 +20,8 @@ _COLON = ord(":")
 _UNFOLLOWED_CHARS = 500_000
 
 
-def measure_iris(used: ContextSurvey, values: int, max_iri_chars: int) -> int:
-    """No IRI that the contexts give to a document of so many values is longer; too long ones are refused.
+def measure_iris(used: ContextSurvey, survey: Survey, max_iri_chars: int) -> int:
+    """No IRI that the contexts give to a document is longer; too long ones are refused.
 
     What a document adds itself, after a prefix or as a relative reference, is not counted.
     """
@@ -31,10 +31,10 @@ def measure_iris(used: ContextSurvey, values: int, max_iri_chars: int) -> int:
         for key, value in definitions.items()
     )
     # A context that is used again goes on from where it left, and one in a term definition is used with each value.
-    repeats = (used.uses if used.processed > used.terms else 1) * (values if "@context" in used.keys else 1)
-    longest = texts * repeats
-    if longest > max_iri_chars or (longest - USUAL_CHARS) * (values + used.processed) > _UNFOLLOWED_CHARS:
-        longest = _follow_terms(used, max_iri_chars) + _grown_chars(used) * repeats
+    scoped = survey.values if "@context" in used.keys else 1
+    longest = texts * scoped * (used.uses if used.processed > used.terms else 1)
+    if longest > max_iri_chars or (longest - USUAL_CHARS) * (survey.values + used.processed) > _UNFOLLOWED_CHARS:
+        longest = _follow_terms(used, max_iri_chars) + used.grown * scoped * survey.depth
     if longest > max_iri_chars:
         raise ContextError("iri-too-long", f"the terms of a context make IRIs of up to {longest} characters")
     return longest
@@ -130,13 +130,3 @@ def _rules(term: str, text: str) -> list[tuple[str, str, int]]:
     prefix, colon, _ = text.partition(":")
     own = (term, "" if prefix == term or text[:1] == "@" else prefix, len(text))
     return [own] if colon or text[:1] == "@" or term == "@vocab" else [own, (term, "@vocab", len(text))]
-
-
-def _grown_chars(used: ContextSurvey) -> int:
-    """What relative vocabularies and bases add to those of the contexts around them."""
-    return sum(
-        len(text)
-        for definitions in used.definitions
-        for key in ("@vocab", "@base")
-        if isinstance(text := definitions.get(key), str) and ":" not in text
-    )

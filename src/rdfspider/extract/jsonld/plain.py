@@ -59,9 +59,11 @@ def write_plain(roots: list[dict[str, Any]], out: Statements) -> None:
         node, subject = waiting.popleft()
         if subject is None:
             continue
+        long_subject = len(subject) > USUAL_CHARS
         for key, value in node.items():
             if key[:1] == "@":
-                if key == "@type":
+                times = len(value) if value.__class__ is list else 1
+                if key == "@type" and (not long_subject or _may_repeat(subject, key, times, out)):
                     _add_types(subject, value, out)
                 continue
             term = expand_key(key) if len(key) < USUAL_CHARS else _expand_long(key)
@@ -71,11 +73,9 @@ def write_plain(roots: list[dict[str, Any]], out: Statements) -> None:
             if predicate is None:
                 continue
             items = _flat(value) if value.__class__ is list else (value,)
-            if len(subject) + len(predicate) > USUAL_CHARS and not _may_repeat(subject, predicate, len(items), out):
+            if (long_subject or len(key) > USUAL_CHARS) and not _may_repeat(subject, predicate, len(items), out):
                 continue
             for item in items:
-                if out.full:
-                    return
                 if item.__class__ is dict:
                     obj = _subject(item, out)
                     waiting.append((item, obj))

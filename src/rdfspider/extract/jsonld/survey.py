@@ -48,6 +48,8 @@ class ContextSurvey:
     """The entries again, counted as often as their context is used."""
     uses: int = 0
     """How often contexts are used, by objects that have one."""
+    grown: int = 0
+    """The most characters that relative vocabularies and bases of one object add to those around it."""
     scoped_names: bool = False
     """Whether a term definition names a remote context."""
     type_maps: bool = False
@@ -108,15 +110,18 @@ def is_deeper(value: Any, depth: int) -> bool:
 def survey_contexts(contexts: list[Any]) -> ContextSurvey:
     """Walk the contexts of a document, after remote ones were put in their places."""
     survey = ContextSurvey()
-    sizes: dict[int, int] = {}
+    sizes: dict[int, tuple[int, int]] = {}
     for context in contexts:
+        grown = 0
         for part in context if isinstance(context, list) else [context]:
             if id(part) not in sizes:
-                before = survey.terms
+                before, nodes = survey.terms, len(survey.definitions)
                 _survey_context(part, survey)
-                sizes[id(part)] = survey.terms - before
-            survey.processed += sizes[id(part)]
+                sizes[id(part)] = survey.terms - before, sum(map(_relative_chars, survey.definitions[nodes:]))
+            survey.processed += sizes[id(part)][0]
+            grown += sizes[id(part)][1]
             survey.uses += 1
+        survey.grown = max(survey.grown, grown)
     return survey
 
 
@@ -150,6 +155,12 @@ def _survey_definitions(node: dict[str, Any], survey: ContextSurvey) -> None:
     container = node.get("@container")
     if container == "@type" or (isinstance(container, list) and "@type" in container):
         survey.type_maps = True
+
+
+def _relative_chars(node: dict[str, Any]) -> int:
+    return sum(
+        len(text) for text in (node.get("@vocab"), node.get("@base")) if isinstance(text, str) and ":" not in text
+    )
 
 
 def _names_contexts(scoped: Any) -> bool:
