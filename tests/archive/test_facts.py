@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.archive import facts
-from rdfspider.archive.facts import describe_links, read_payload_position
+from rdfspider.archive.facts import read_payload_position, write_links
 from rdfspider.archive.segments import Position
 from rdfspider.records import Link
 
@@ -28,12 +28,23 @@ def test_outlinks_are_told_once_and_with_what_is_known_of_them() -> None:
         Link("http://b.example/", "frame"),
         Link("http://b.example/", "x" * 5000),
     ]
-    assert describe_links(links) == [
-        ("outlink", "http://a.example/ L a/@href"),
-        ("outlink", "http://a.example/ L */@href rel=nofollow  noopener"),
-        ("outlink", "http://b.example/ E frame/@src"),
-        ("outlink", f"http://b.example/ L */@href rel={'x' * 100}"),
+    assert write_links(links).decode().splitlines() == [
+        "outlink: http://a.example/ L a/@href",
+        "outlink: http://a.example/ L */@href rel=nofollow  noopener",
+        "outlink: http://b.example/ E frame/@src",
+        f"outlink: http://b.example/ L */@href rel={'x' * 100}",
     ]
+    assert write_links([]) == b""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\u2028"])
+def test_no_outlink_makes_lines_of_its_own(end: str) -> None:
+    links = [
+        Link("http://a.example/"),
+        Link(f"http://b.example/{end}verdict: done"),
+        Link("http://c.example/", f"x{end}y: z"),
+    ]
+    assert write_links(links).count(b"\r\n") == len(write_links(links).decode().splitlines()) == 3
 
 
 @pytest.mark.parametrize(

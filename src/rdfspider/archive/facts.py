@@ -3,10 +3,10 @@
 Fields that other archives have too are named as there: `via`, `fetchTimeMs`, `outlink`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from rdfspider.archive.segments import Position
-from rdfspider.archive.warc import MAX_URL_CHARS, Field, clean_value
+from rdfspider.archive.warc import MAX_URL_CHARS, Field, clean_value, make_fields_block
 from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Verdict
 from rdfspider.urls import resolve_links
 
@@ -14,6 +14,8 @@ _PAYLOAD_FIELD = "payload-at"
 _MAX_MESSAGE_CHARS = 500
 _MAX_RELATION_CHARS = 100
 _FRAMES = frozenset({"iframe", "frame"})
+_PLAIN = " L a/@href"
+_LINE_END = "\r\n"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -85,21 +87,25 @@ def describe_judgement(judgement: Judgement) -> Iterator[Field]:
     yield "duplicate-of", judgement.original
 
 
-def describe_links(links: Iterable[Link]) -> list[Field]:
-    """Outlinks as Heritrix writes them: URL, hop (L link, E embedded), element and attribute; none twice.
+def write_links(links: Sequence[Link]) -> bytes:
+    """Outlinks as Heritrix writes them, a line each: URL, hop (L link, E embedded), element and attribute; none twice.
 
     A link with a relation does not tell its element, so that is `*`, and the relation follows.
     """
-    # Pages have hundreds of links, so the most common kind comes first.
-    found = {
-        f"{link.target} L a/@href"
-        if not (relation := link.relation)
-        else f"{link.target} E {relation}/@src"
-        if relation in _FRAMES
-        else f"{link.target} L */@href rel={relation[:_MAX_RELATION_CHARS]}": None
+    # Pages have hundreds of links, most of them without a relation: all of these are put together in one step.
+    plain = dict.fromkeys([link.target for link in links if not link.relation])
+    text = f"outlink: {f'{_PLAIN}{_LINE_END}outlink: '.join(plain)}{_PLAIN}{_LINE_END}" if plain else ""
+    fields = [
+        ("outlink", f"{link.target} E {link.relation}/@src")
+        if link.relation in _FRAMES
+        else ("outlink", f"{link.target} L */@href rel={link.relation[:_MAX_RELATION_CHARS]}")
         for link in links
-    }
-    return [("outlink", value) for value in found]
+        if link.relation
+    ]
+    if not text.isascii() or text.count("\n") != len(plain) or text.count("\r") != len(plain):
+        # An address in normal form is ASCII without a line end; whoever made this one did not normalise it.
+        fields, text = [("outlink", target + _PLAIN) for target in plain] + fields, ""
+    return text.encode("utf-8", "replace") + make_fields_block(dict.fromkeys(fields))
 
 
 def describe_redirect(capture: Capture) -> Iterator[Field]:

@@ -45,7 +45,7 @@ def make_fields_block(fields: Iterable[Field]) -> bytes:
         for name, value in fields
         if value
     ]
-    return ("\r\n".join(lines) + "\r\n").encode("utf-8", "replace")
+    return "".join([f"{line}\r\n" for line in lines]).encode("utf-8", "replace")
 
 
 def make_id() -> str:

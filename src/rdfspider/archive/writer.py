@@ -115,11 +115,11 @@ class ArchiveWriter:
         if extraction is not None:
             fields += facts.describe_extraction(extraction)
             links = extraction.links if links is None else links
-        fields += facts.describe_links(links or ())
         started = exchange.started if exchange is not None else 0.0
         about = _About(clean_url(lease.url), format_date(started or time.time()), exchange.address if exchange else "")
         identity = make_id()
-        members = [_make_metadata(about, identity, payload.identity, make_fields_block(fields))]
+        block = make_fields_block(fields) + facts.write_links(tuple(links or ()))
+        members = [_make_metadata(about, identity, payload.identity, block)]
         if extraction is not None and not payload.unchanged:
             members += _make_conversions(about, payload.identity or identity, extraction)
         return Written(self._facts.append(members)[0], payload.digest, payload.captured)
