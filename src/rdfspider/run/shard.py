@@ -96,6 +96,7 @@ class Shard:
             on_links=self._committer.receive,
             is_idle=self._is_idle,
             wake=self._wake_up,
+            note=self._committer.note,
             scope=tuple(self._committer.scope_additions),
             clock=clock,
         )

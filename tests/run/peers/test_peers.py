@@ -55,6 +55,7 @@ class Shard:
             on_links=self._take_links,
             is_idle=lambda: self.is_idle and self.peers.is_outbox_received and not self.frontier.has_staged,
             wake=self._commit_soon,
+            note=self._commit_soon,
         )
 
     async def start(self) -> "Shard":

@@ -86,12 +86,13 @@ class Peers:
         on_links: Callable[[int, int, int, list[Discovered]], None],
         is_idle: Callable[[], bool],
         wake: Callable[[], None] = lambda: None,
+        note: Callable[[], None] = lambda: None,
         scope: tuple[str, ...] = (),
         clock: Clock | None = None,
     ) -> None:
-        """`on_links(source, epoch, sequence, links)` gives the links to `frontier.receive`. `wake` is called when permits have
-        come, or something was staged in the frontier that should be committed soon. `scope` is what the shard knows to be in
-        scope beyond the seeds.
+        """`on_links(source, epoch, sequence, links)` gives the links to `frontier.receive`. `wake` is called when there may be
+        something to do, as permits or links have come; `note` when something was staged in the frontier that should be
+        committed soon, and nothing else. `scope` is what the shard knows to be in scope beyond the seeds.
         """
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
@@ -99,6 +100,7 @@ class Peers:
         self._frontier = frontier
         self._on_links = on_links
         self._wake = wake
+        self._note = note
         self._clock = clock or Clock()
         delay_s = config.frontier.ip_delay_s if config.frontier.delay_s else 0.0
         grant_s = config.fetch.timeout_s + GRANT_MARGIN_S
@@ -252,12 +254,12 @@ class Peers:
                 self.gate.take_revoke(message)
             case Claim():
                 self.claims.answer(source, message)
-                self._wake()
+                self._note()
             case Claimed():
                 self.claims.take(source, message)
             case Repeated(origin, other):
                 self._frontier.note_repeated(origin, other)
-                self._wake()
+                self._note()
             case Links():
                 self._take_links(source, message)
             case Received(cursor, has_gap):
@@ -303,6 +305,9 @@ class Peers:
             self._own.append(message)
         elif (peer := self._peers.get(destination)) is not None and peer.epoch:
             peer.pending.append(message)
+            if isinstance(message, Repeated):
+                # Nobody waits for it: it goes with the next word that is said, or with the next tick.
+                return
         else:
             return
         self._flush_soon()
