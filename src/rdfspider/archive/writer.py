@@ -265,7 +265,7 @@ def _make_response(about: _About, identity: str, capture: Capture, digest: str, 
         ("WARC-Identified-Payload-Type", clean_value(media_type)),
         ("WARC-Truncated", _TRUNCATIONS.get(capture.truncated, "unspecified") if capture.truncated else ""),
     ]
-    # The digest of a body is enough: one more of the same body with its head would cost every page a fortieth of its time.
+    # The digest of a body is enough: one of the block would read every body a second time.
     return pack_record("response", fields, make_response_head(capture), capture.page.body)
 
 
