@@ -85,6 +85,29 @@ def test_the_same_bytes_on_hosts_of_two_shards_are_one_page_and_its_copy(tmp_pat
     check_archives(folder)
 
 
+def test_a_page_that_has_changed_or_is_gone_is_no_original_any_more(tmp_path: Path) -> None:
+    """In its second life the crawl finds the old contents elsewhere, on hosts of both shards: they are nobody's copies."""
+    hosts, folder, day_s = [*hosts_of(0, 1), *hosts_of(1, 1)], tmp_path / "crawl", 86_400
+    old = {host: [make_page(f"http://any.test/{host}/{number}") for number in range(8)] for host in hosts}
+    for life in range(2):
+        site = Site()
+        for host in hosts:
+            for number, answer in enumerate(old[host]):
+                changed = make_page(f"http://any.test/{host}/new{number}") if number % 2 else Answer(410)
+                site.add(f"http://{host}/a{number}", changed if life else answer)
+                if life:
+                    site.add(f"http://{host}/b{number}", answer)
+        with Web(site) as web:
+            seeds = [url for url in sorted(site.urls) if life == 0 or "/a" in url]
+            flags = [*FLAGS, "--delay", 0, *web.resolve(EVERYWHERE)]
+            crawl(folder, *seeds, *flags, ahead_s=life * (day_s + 1), crawl_revisit_s=day_s)
+            if life:
+                later = [url for url in sorted(site.urls) if "/b" in url]
+                crawl(folder, *later, *flags, ahead_s=day_s + 2, crawl_revisit_s=day_s)
+    found = duplicates_of(folder)
+    assert {found[f"http://{host}/b{number}"] for host in hosts for number in range(8)} == {("", "")}
+
+
 def test_links_of_a_copy_come_last(tmp_path: Path) -> None:
     (host,) = hosts_of(0, 1)
     children = [f"child-{number}" for number in range(15)]

@@ -16,7 +16,7 @@ _UNSCOPED = frozenset(name for name, way in WAYS.items() if not way.is_scoped)
 # What is taken without a question here: a seed, or its redirect, as the scope grows by it; and a context, which is judged when
 # its turn comes, so that pages that wait for it are told.
 _UNASKED = frozenset({"seed", "context"})
-_OTHERS = _UNSCOPED | _UNASKED
+_JUDGED_APART = _UNSCOPED | _UNASKED
 # How long the links of one page may take: a page of 10,000 needs a tenth of it, unless it was made to be slow. The clock is read
 # after some of them.
 _MAX_PAGE_S = 1.0
@@ -59,7 +59,7 @@ class Router:
     def _judge(self, found: Sequence[Discovered]) -> list[str]:
         """Why each is not followed; empty where it is."""
         # Nearly all are links within the scope's power, and pages have hundreds: these are judged without a step of our own.
-        if _OTHERS.isdisjoint([link.found_as for link in found]):
+        if _JUDGED_APART.isdisjoint([link.found_as for link in found]):
             return list(map(self._scope.find_refusal, [link.url for link in found]))
         return ["" if link.found_as in _UNASKED else self.find_refusal(link.found_as, link.url) for link in found]
 
