@@ -17,9 +17,16 @@ from rdfspider.commands.add import add
 from rdfspider.commands.control import pause, resume, status, stop
 from rdfspider.commands.crawl import crawl
 from rdfspider.commands.demo import demo
+from rdfspider.commands.entity import entity
+from rdfspider.commands.export import export
 from rdfspider.commands.extract import extract
+from rdfspider.commands.forget import forget
 from rdfspider.commands.hosts import hosts
 from rdfspider.commands.imports import import_archives
+from rdfspider.commands.index import index
+from rdfspider.commands.query import query
+from rdfspider.commands.search import search
+from rdfspider.commands.stats import stats
 from rdfspider.commands.why import why
 from rdfspider.errors import RdfspiderError, UsageError
 
@@ -28,7 +35,11 @@ _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 _COMMANDS = {
-    command.__name__: command for command in (extract, crawl, demo, status, pause, resume, stop, add, why, hosts)
+    command.__name__: command
+    for command in (
+        *(extract, crawl, demo, status, pause, resume, stop, add, why, hosts, index, forget),
+        *(search, query, entity, stats, export),
+    )
 }
 for command in _COMMANDS.values():
     app.command()(command)

@@ -66,8 +66,6 @@ class ExtractConfig:
     """Links kept of one page; a page with more is a listing made by a machine."""
     max_quads: int = 500_000
     """Quads kept of one page and syntax: 16 MB of N-Triples hold about 150,000 of usual length."""
-    max_statement_chars: int = 128 * 1024 * 1024
-    """Characters of N-Quads kept of one page and syntax; a short page can name one long prefix a million times."""
     max_iri_chars: int = 16_384
     """Longer IRIs are dropped: nearly all are data: URLs, which name nothing."""
     max_literal_chars: int = 1_000_000
@@ -183,7 +181,7 @@ class CrawlConfig:
 
 @dataclass(frozen=True, slots=True)
 class FrontierConfig:
-    """How politely to ask, and how much of the queue is kept in memory."""
+    """How politely to ask."""
 
     delay_s: float = 1.0
     """Seconds between the end of a request to a host and the start of the next, at least; 0 turns every pace off."""
@@ -203,10 +201,6 @@ class FrontierConfig:
     """Seconds after which a host that was given up is tried again; a crawl does not wait for it to end."""
     attempts: int = 3
     """Tries that one URL gets."""
-    max_redirects: int = 10
-    """Redirects in a row; browsers stop at 20, honest chains are shorter than 5."""
-    seen_cache: int = 1_000_000
-    """Fingerprints of recent URLs in memory (8 bytes each): most links of a page were seen just before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +242,18 @@ class ArchiveConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexConfig:
+    """What questions are answered from, while a crawl runs and after it."""
+
+    enabled: bool = True
+    """Whether a crawl is indexed while it runs; without it, `rdfspider index` does so later."""
+    max_lag_s: float = 60.0
+    """Seconds that the index may be behind before shards fetch less: answers that are older are no answers about now."""
+    stores: tuple[str, ...] = ()
+    """SPARQL servers that get the same quads, by their URLs; none, because the index has its own store."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunConfig:
     """How a shard works."""
 
@@ -268,4 +274,5 @@ class Config:
     fetch: FetchConfig = field(default_factory=FetchConfig)
     extract: ExtractConfig = field(default_factory=ExtractConfig)
     archive: ArchiveConfig = field(default_factory=ArchiveConfig)
+    index: IndexConfig = field(default_factory=IndexConfig)
     run: RunConfig = field(default_factory=RunConfig)

@@ -1,8 +1,9 @@
 """The exceptions that rdfspider raises, by what the caller should do.
 
     RdfspiderError
-    └── UsageError      a person asked for something that cannot be: say it in one line, exit with 2
-        └── InUseError  another process has it: later it can be
+    ├── UsageError      a person asked for something that cannot be: say it in one line, exit with 2
+    │   └── InUseError  another process has it: later it can be
+    └── UnansweredError a question takes more than it may: ask for less, or allow more
 
 What a page contains is never an exception: extraction answers with quads and Problems.
 """
@@ -18,3 +19,7 @@ class UsageError(RdfspiderError):
 
 class InUseError(UsageError):
     """Another process holds what is needed."""
+
+
+class UnansweredError(RdfspiderError):
+    """A question was given up: it takes more time or memory than it may, or fails in a way of its own."""

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from rdfspider.config import ExtractConfig
+from rdfspider.extract import rdf
 from rdfspider.extract.rdf import FORMATS, extract_rdf_document
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
@@ -126,9 +127,10 @@ def test_ill_formed_rdf_xml_gives_what_stands_before_the_error() -> None:
     assert codes == ["syntax-error"]
 
 
-def test_long_prefixes_do_not_multiply() -> None:
+def test_long_prefixes_do_not_multiply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rdf, "MAX_STATEMENT_CHARS", 10_000_000)
     text = f"@prefix a: <http://a/{'x' * 100_000}> .\n" + "a:a a:b a:c .\n" * 10_000
-    lines, codes = extract(text, "text/turtle", max_statement_chars=10_000_000)
+    lines, codes = extract(text, "text/turtle")
     assert sum(map(len, lines)) <= 10_000_000
     assert codes[0] == "syntax-error"
 

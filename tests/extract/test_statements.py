@@ -1,9 +1,11 @@
 import pyoxigraph
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat
 
 from rdfspider.config import ExtractConfig
+from rdfspider.extract import statements as statements_module
 from rdfspider.extract.statements import Problems, Statements, graph_term
 
 PAGE = "http://example.org/page"
@@ -85,8 +87,9 @@ def test_limits_are_kept_with_a_problem() -> None:
     assert codes(out) == ["too-many-quads", "literal-cut", "iri-too-long"]
 
 
-def test_a_short_page_cannot_make_endless_output() -> None:
-    out = statements(max_statement_chars=10_000)
+def test_a_short_page_cannot_make_endless_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statements_module, "MAX_STATEMENT_CHARS", 10_000)
+    out = statements()
     prefix = "http://example.org/" + "x" * 1000
     out.add_parsed(pyoxigraph.parse(f"@prefix a: <{prefix}> . " + "a:s a:p a:o . " * 1000, RdfFormat.TURTLE))
     assert sum(map(len, out.lines)) < 10_000

@@ -50,14 +50,16 @@ WAITING = [arrive_staged, arrive_committed, arrive_read_ahead, arrive_twice]
 
 
 @pytest.mark.parametrize("arrive", WAITING)
-@pytest.mark.parametrize("seen_cache", [2, 1000])
+@pytest.mark.parametrize("recent_urls", [2, 1000])
 def test_a_url_that_waits_becomes_a_seed(
     open_frontier: OpenFrontier,
     clock: HandClock,
     arrive: Callable[[Frontier, Crawler, Callable[[], None]], None],
-    seen_cache: int,
+    recent_urls: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    frontier = open_frontier(frontier={"delay_s": 0.0, "seen_cache": seen_cache}, crawl={"depth": 5})
+    monkeypatch.setattr("rdfspider.frontier.sieve.RECENT_URLS", recent_urls)
+    frontier = open_frontier(frontier={"delay_s": 0.0}, crawl={"depth": 5})
     crawler = Crawler(frontier, clock)
     frontier.add([Discovered("https://a.org/0", 3), Discovered(URL, 3, via=77)])
     arrive(frontier, crawler, lambda: None if frontier.add([Discovered(URL, found_as="seed")]) == 0 else pytest.fail())

@@ -7,8 +7,11 @@ from rdfspider.frontier import sieve
 from rdfspider.records import Discovered
 
 
-def test_a_small_cache_forgets_and_the_table_does_not(open_frontier: OpenFrontier) -> None:
-    frontier = open_frontier(frontier={"seen_cache": 2})
+def test_a_small_cache_forgets_and_the_table_does_not(
+    open_frontier: OpenFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sieve, "RECENT_URLS", 2)
+    frontier = open_frontier()
     links = [Discovered(f"https://a{number % 5}.org/{number}") for number in range(500)]
     for _ in range(2):
         assert frontier.add(links[:250]) in (250, 0)
@@ -26,7 +29,8 @@ def test_equal_fingerprints_are_no_equal_urls(
         return (int(url.rpartition(b"/")[2]) % 3) << 40 | int(url.rpartition(b"/")[2]) + 1
 
     monkeypatch.setattr(sieve, "xxh3_64_intdigest", few_fingerprints)
-    frontier = open_frontier(frontier={"delay_s": 0.0, "seen_cache": 2})
+    monkeypatch.setattr(sieve, "RECENT_URLS", 2)
+    frontier = open_frontier(frontier={"delay_s": 0.0})
     urls = [f"https://a.org/{number}" for number in range(30)]
     assert frontier.add(Discovered(url) for url in urls[:20]) == 20
     assert frontier.add(Discovered(url) for url in urls[:20]) == 0

@@ -2,10 +2,10 @@ import pytest
 from tests.frontier.conftest import capture
 
 from rdfspider.config import FrontierConfig
-from rdfspider.frontier.verdicts import MAX_TURNED_AWAY, is_error, judge_exchange
+from rdfspider.frontier.verdicts import MAX_REDIRECTS, MAX_TURNED_AWAY, is_error, judge_exchange
 from rdfspider.records import Failure, Lease, Verdict
 
-CONFIG = FrontierConfig(attempts=3, max_redirects=2)
+CONFIG = FrontierConfig(attempts=3)
 URL = "https://a.org/"
 
 
@@ -32,8 +32,10 @@ def test_an_answer_is_final(status: int, verdict: Verdict) -> None:
 
 def test_redirects_are_done_until_there_are_too_many() -> None:
     moved = capture(URL, 301, Location="/other")
-    assert judge_exchange(page(chain=("a",)), moved, 0, CONFIG).verdict == Verdict("done", "redirect", 301)
-    assert judge_exchange(page(chain=("a", "b")), moved, 0, CONFIG).verdict == Verdict(
+    assert judge_exchange(page(chain=("a",) * (MAX_REDIRECTS - 1)), moved, 0, CONFIG).verdict == Verdict(
+        "done", "redirect", 301
+    )
+    assert judge_exchange(page(chain=("a",) * MAX_REDIRECTS), moved, 0, CONFIG).verdict == Verdict(
         "failed", "too-many-redirects", 301
     )
 

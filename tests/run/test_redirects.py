@@ -120,7 +120,7 @@ def test_a_chain_may_cross_the_shards_at_every_hop(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with Web(site) as web:
         flags = ["--scope", "any", "--delay", 0, "--shards", 2, *web.resolve(EVERYWHERE)]
-        crawl(folder, "http://start.test/", *flags, frontier_max_redirects=7)
+        crawl(folder, "http://start.test/", *flags)
     assert {exchange.url for exchange in pages_of(web.log)} == site.urls
     found = outcomes_of(folder)
     for number, url in enumerate(urls):

@@ -23,6 +23,8 @@ QUICK = {
     "run_min_free_bytes": 1_000_000,
     # Most scenarios count requests and pages; those that are about other ways than links turn them on.
     "crawl_ways": "",
+    # Likewise for those that are about the index.
+    "index_enabled": "false",
 }
 
 
@@ -37,7 +39,8 @@ def crawl(folder: Path, *arguments: object, timeout_s: float = 120.0, **settings
 class Crawling:
     """A crawl that was started; when the context ends, nothing of it is left.
 
-    Settings that have no flag are given by their names: `frontier_ip_delay_s=0.1`. Its calendar may be ahead of the machine's.
+    Settings that have no flag are given by their names: `frontier_ip_delay_s=0.1`; None leaves the default.
+    Its calendar may be ahead of the machine's.
     """
 
     def __init__(self, folder: Path, *arguments: object, ahead_s: float = 0.0, **settings: object) -> None:
@@ -47,6 +50,8 @@ class Crawling:
         command = [sys.executable, "-m", "rdfspider", "crawl", "--allow-private", "--contact", "https://example.org/"]
         command += [*map(str, arguments), "--dir", str(folder)]
         for name, value in {**QUICK, **settings}.items():
+            if value is None:
+                continue
             command += ["--set", f"{name.replace('_', '.', 1)}={value}"]
         with self._errors.open("ab") as errors, self._output.open("ab") as output:
             self.process = subprocess.Popen(

@@ -116,27 +116,37 @@ def read_archive(
         position = archive.size if found is None else found
         yield Mark(position)
         while position < stop:
-            position = yield from _read_run(archive, position, stop, lambda record, _: _read_page(record, limit))
+            position = yield from read_run(archive, position, stop, lambda record, _: _read_page(record, limit))
         yield Mark(position, final=True)
 
 
 def read_captures(path: Path, start: int = 0, *, limit: int = MAX_BODY_BYTES) -> Iterator[Archived | Damage]:
     """The pages of an archive with the facts of their exchanges, from a record on that begins at `start`; of answers other than
     2xx without a body."""
-
-    def read(record: WarcRecord, position: int) -> Archived | None:
-        page = _read_page(record, limit)
-        if page is None and record.is_http_parsed:
-            page = Page(_read_url(record), b"")
-        return Archived(_make_capture(record, page, limit), position) if page is not None else None
-
     with Archive(path) as archive:
         position = start
         while position < archive.size:
-            position = yield from _read_run(archive, position, archive.size, read)
+            position = yield from read_run(
+                archive, position, archive.size, lambda record, at: read_capture(record, at, limit)
+            )
 
 
-def _read_run(
+def read_capture(record: WarcRecord, position: int, limit: int = MAX_BODY_BYTES) -> Archived | None:
+    """The page that a record holds with the facts of its exchange, as `read_captures` gives it; None where it holds none."""
+    page = _read_page(record, limit)
+    if page is None and record.is_http_parsed:
+        page = Page(read_url(record), b"")
+    return Archived(_make_capture(record, page, limit), position) if page is not None else None
+
+
+def read_revisit(record: WarcRecord, position: int) -> Archived:
+    """The exchange that a revisit record tells of; the body is that of an earlier one."""
+    if record.is_http:
+        record.parse_http(strict_mode=False, quirks_mode=True, max_header_len=_MAX_HTTP_HEADER_BYTES)
+    return Archived(_make_capture(record, Page(read_url(record), b""), 0), position)
+
+
+def read_run(
     archive: "Archive", start: int, stop: int, read: Callable[[WarcRecord, int], _Item | None]
 ) -> Generator[_Item | Damage, None, int]:
     """What `read` makes of the records until the stop, the end or the first damage; returns where to go on.
@@ -186,7 +196,7 @@ def _read_run(
 def _read_page(record: WarcRecord, limit: int) -> Page | None:
     """The page that a record holds: a successful HTTP response or a resource. Other records hold none."""
     kind = record.record_type
-    url = _read_url(record)
+    url = read_url(record)
     if not record.headers.contains_key("WARC-Type"):
         raise _BadRecordError("the record's header is cut short")
     if kind in (WarcRecordType.resource, WarcRecordType.response) and not url:
@@ -206,7 +216,8 @@ def _read_page(record: WarcRecord, limit: int) -> Page | None:
     return None
 
 
-def _read_url(record: WarcRecord) -> str:
+def read_url(record: WarcRecord) -> str:
+    """Which URL a record is about; empty where it does not say."""
     return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
 
 

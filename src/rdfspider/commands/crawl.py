@@ -34,6 +34,8 @@ FLAGS = {
     "fetch.resolve": "--resolve",
     "fetch.contact": "--contact",
     "archive.keep": "--archive",
+    "index.enabled": "--index",
+    "index.stores": "--store",
 }
 """The settings that have a flag of their own, so that a complaint names what was typed."""
 _LINE_EVERY_S = 5.0
@@ -65,6 +67,8 @@ def crawl(
     resolve: options.Resolve = None,
     contact: options.Contact = None,
     archive: options.Archive = None,
+    index: options.Index = None,
+    store: options.Store = None,
     other: options.Settings = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON on stdout, a line a second.")] = False,
 ) -> None:
@@ -88,6 +92,8 @@ def crawl(
         "fetch.resolve": resolve,
         "fetch.contact": contact,
         "archive.keep": archive,
+        "index.enabled": index,
+        "index.stores": store,
     }
     asked: dict[str, Any] = {name: Asked(value, FLAGS[name]) for name, value in given.items() if value is not None}
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **(asked | _split_settings(other or ())))

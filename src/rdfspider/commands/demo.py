@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import shlex
 import shutil
 import threading
 from collections import defaultdict
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rdfspider.commands.crawl import crawl
+from rdfspider.commands.query import TABLE, query
+from rdfspider.commands.search import search
 from rdfspider.errors import UsageError
 from rdfspider.run.folder.layout import CONTROL, DOCUMENTS, check_folder, hold_lock, is_in_use, read_seeds
 from rdfspider.run.folder.settings import FILE, load_config
@@ -38,8 +41,10 @@ _MADE = frozenset(
         "status.json",
         f"{FILE}.new",
         "status.json.new",
+        "index",
     }
 )
+_RESULTS_SHOWN = 2
 _START = re.compile(r"http://www\.localhost:\d+/")
 
 
@@ -63,7 +68,7 @@ def demo(
         bool, typer.Option("--serve-only", help="Only serve the sites, until Ctrl-C, to look at them or try commands.")
     ] = False,
 ) -> None:
-    """Crawl a small web that comes with rdfspider; tell what was found.
+    """Crawl a small web that comes with rdfspider; tell what was found, and ask for it.
 
     A dozen invented sites are served on this machine alone (a shop, a museum, a library …), with the faults that real ones have.
     Nothing else is asked.
@@ -88,6 +93,7 @@ def demo(
         kept = read_statements(folder), read_everything(folder)
         for line in tell_findings(*kept, list_published(at), list_hidden(at)):
             typer.echo(line)
+        _ask_questions(folder)
     raise typer.Exit(code)
 
 
@@ -112,6 +118,24 @@ def read_everything(folder: Path) -> str:
     """All records of a crawl's archive as they are, with their headers; bodies are stored as they were before compression."""
     paths = sorted(folder.glob("shards/*/warc/*.warc.gz"))
     return "\n".join(gzip.decompress(path.read_bytes()).decode("utf-8", "replace") for path in paths)
+
+
+def _ask_questions(folder: Path) -> None:
+    """Ask what was crawled, as a person would on the command line."""
+    from rdfspider.demo.questions import QUESTIONS
+
+    for question in QUESTIONS:
+        typer.echo(f"\n{question.why}:\n$ rdfspider {shlex.join([*question.arguments, '--dir', str(folder)])}\n")
+        if question.sparql:
+            query(question.sparql, folder=folder, file_format=TABLE)
+        else:
+            search(
+                [question.words],
+                folder=folder,
+                types=[question.type] if question.type else None,
+                ontologies=[question.ontology] if question.ontology else None,
+                limit=_RESULTS_SHOWN,
+            )
 
 
 def _crawl(server: "DemoServer", folder: Path) -> int:

@@ -25,6 +25,7 @@ from rdfspider.run.folder.summary import (
     shorten_name,
     write_counts,
     write_duration,
+    write_index,
     write_names,
     write_state,
 )
@@ -221,6 +222,7 @@ def _draw_counts(status: Status, *, is_tall: bool) -> list[Text]:
         ),
         ("answers", write_counts({**totals.statuses, **totals.errors})),
         ("quads", f"{totals.quads:,}{f': {write_counts(totals.quads_by_syntax)}' if totals.quads_by_syntax else ''}"),
+        *([("index", write_index(status.index).removeprefix("index "))] if status.index else []),
         ("types", write_names(totals.types)),
         (
             "slowest",

@@ -71,6 +71,14 @@ Archive = Annotated[
         "What was extracted is always kept.",
     ),
 ]
+Index = Annotated[
+    bool | None,
+    typer.Option("--index/--no-index", help="Index the crawl while it runs, which it is by default."),
+]
+Store = Annotated[
+    list[str] | None,
+    typer.Option(metavar="URL", help="Also send all quads to this SPARQL server; may be repeated."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

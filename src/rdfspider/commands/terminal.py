@@ -31,9 +31,11 @@ def show_log() -> Iterator[None]:
     """What the crawler has to say while it runs, such as that a shard died, on stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("rdfspider: %(message)s"))
-    logger = logging.getLogger("rdfspider.run")
-    logger.addHandler(handler)
+    loggers = [logging.getLogger(f"rdfspider.{stage}") for stage in ("run", "index")]
+    for logger in loggers:
+        logger.addHandler(handler)
     try:
         yield
     finally:
-        logger.removeHandler(handler)
+        for logger in loggers:
+            logger.removeHandler(handler)

@@ -23,6 +23,8 @@ RDF_FIRST = f"<{RDF}first>"
 RDF_REST = f"<{RDF}rest>"
 RDF_NIL = f"<{RDF}nil>"
 XSD = "http://www.w3.org/2001/XMLSchema#"
+MAX_STATEMENT_CHARS = 128 * 1024 * 1024
+"""Characters of N-Quads kept of one page and syntax; a short page can name one long prefix a million times."""
 
 _UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -93,7 +95,7 @@ class Statements:
         self.wanted: list[str] = []
         """Addresses of documents that the page refers to and that were not at hand."""
         self.lines: list[str] = []
-        self._room = config.max_statement_chars
+        self._room = MAX_STATEMENT_CHARS
         self.page = graph_term(url)
         """The page as a term: what statements about it have as their subject, and the name of their graph."""
         self._url = url

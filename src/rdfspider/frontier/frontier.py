@@ -329,7 +329,7 @@ class Frontier:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
         self._ledger = Ledger(store)
-        self._sieve = Sieve(store, self._hosts, config.frontier.seen_cache, self._state.salt)
+        self._sieve = Sieve(store, self._hosts, self._state.salt)
         self._queues = Queues(store, self._ledger)
         longest_wait_s = 2 * max(config.frontier.max_wait_s, config.frontier.max_backoff_s, config.frontier.give_up_s)
         self._places = Places(store, self._state.next_place, longest_wait_s)

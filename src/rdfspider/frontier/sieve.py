@@ -20,6 +20,8 @@ from rdfspider.frontier.store import Rows, Store
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
 
+RECENT_URLS = 1_000_000
+"""Fingerprints in memory, a shard, of 8 bytes each: most links of a page were seen just before."""
 # Ways that matter also where the URL was found before: a person, or a page that waits, wants just this one.
 _WANTED = frozenset({"seed", "context"})
 
@@ -49,12 +51,12 @@ class Met(NamedTuple):
 class Sieve:
     """Which URLs were seen, also by what is staged and not committed yet."""
 
-    def __init__(self, store: Store, hosts: Hosts, cache_entries: int, salt: int) -> None:
+    def __init__(self, store: Store, hosts: Hosts, salt: int) -> None:
         self._urls = store.tables["urls"]
         self._ledger = store.tables["ledger"]
         self._hosts = hosts
         self._salt = salt
-        size = 1 << max(cache_entries - 1, 1).bit_length()
+        size = 1 << max(RECENT_URLS - 1, 1).bit_length()
         self._mask = size - 1
         self._recent = array("Q", bytes(8 * size))
         self._staged: dict[bytes, Discovered] = {}

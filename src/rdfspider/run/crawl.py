@@ -5,7 +5,8 @@ status = crawl.run()
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,9 +32,21 @@ from rdfspider.run.folder.status import Status, read_status
 from rdfspider.run.peers.messages import Answer, Command
 
 if TYPE_CHECKING:
+    from pyoxigraph import Quad
+
     from rdfspider.frontier.reader import HostEntry
+    from rdfspider.index.status import IndexStatus
     from rdfspider.run.importer import Report
+    from rdfspider.run.indexes import Removal
     from rdfspider.run.reports.why import Explanation
+    from rdfspider.search.entity import Entity
+    from rdfspider.search.export import Exported
+    from rdfspider.search.names import Names
+    from rdfspider.search.results import Results
+    from rdfspider.search.sparql import Sparql
+    from rdfspider.search.tables import Rows, Statements
+    from rdfspider.search.text import Filter, TextIndex
+    from rdfspider.search.vocabulary import Statistics
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
@@ -45,6 +58,8 @@ class Crawl:
     def __init__(self, folder: Path, config: Config | None = None) -> None:
         self.folder = folder
         self._config = config
+        self._text: TextIndex | None = None
+        self._sparql: Sparql | None = None
 
     @classmethod
     def create(
@@ -122,6 +137,10 @@ class Crawl:
         from rdfspider.run.local import run_local
 
         check_volumes(self.config.archive.volumes)
+        if self.config.index.enabled:
+            from rdfspider.run.indexes import check_before_crawl
+
+            check_before_crawl(self.folder, self.config)
         with hold_lock(self.folder):
             return run_local(self.folder, self.config, on_progress)
 
@@ -151,6 +170,118 @@ class Crawl:
         from rdfspider.run.reports.hosts import find_hosts
 
         return find_hosts(self.folder, load_config(self.folder), sort, limit)
+
+    def index(
+        self,
+        sources: Sequence[str] = (),
+        *,
+        rebuild: bool = False,
+        follow: bool = False,
+        stores: Sequence[str] = (),
+        on_progress: "Callable[[IndexStatus], None] | None" = None,
+    ) -> "IndexStatus":
+        """Bring the index up to date, or make it again; with the pages of more WARC files (paths, patterns or folders), now and
+        from now on. InUseError where another process indexes, as while a crawl runs: the files are then left to that one."""
+        from rdfspider.run.indexes import add_archives, rebuild_index, update_index
+
+        config = self.config
+        if stores:
+            config = replace(config, index=replace(config.index, stores=(*config.index.stores, *stores)))
+        add_archives(self.folder, sources)
+        if rebuild:
+            return rebuild_index(self.folder, config, on_progress)
+        return update_index(self.folder, config, is_following=follow, on_progress=on_progress)
+
+    def forget(self, target: str) -> "Removal":
+        """Keep a page (a URL) or a site (its host or domain) out of the index from now on, and out of every rebuild."""
+        from rdfspider.run.indexes import forget_pages
+
+        return forget_pages(self.folder, self.config, target)
+
+    def search(
+        self,
+        words: str = "",
+        *,
+        type: "Filter" = None,
+        ontology: "Filter" = None,
+        site: "Filter" = None,
+        lang: "Filter" = None,
+        syntax: "Filter" = None,
+        limit: int = 10,
+        offset: int = 0,
+        facets: bool = False,
+    ) -> "Results":
+        """What was found so far, by words and more (`docs/search.md`), the best first; at any time, also while the crawl runs.
+
+        Each filter takes one value or several, of which a result has any.
+        """
+        from rdfspider.search.text import TextIndex
+
+        if self._text is None:
+            self._text = TextIndex(self.folder)
+        return self._text.search(
+            words,
+            type=type,
+            ontology=ontology,
+            site=site,
+            lang=lang,
+            syntax=syntax,
+            limit=limit,
+            offset=offset,
+            facets=facets,
+        )
+
+    def query(self, text: str, *, limit: int = 100_000, timeout_s: float = 30.0) -> "Rows | Statements | bool":
+        """Answer SPARQL (`docs/sparql.md`): SELECT, ASK, CONSTRUCT or DESCRIBE; at any time, also while the crawl runs.
+
+        What takes longer than `timeout_s` is an UnansweredError; of more than `limit` rows or triples the first are given.
+        """
+        from rdfspider.search.finder import Finder
+        from rdfspider.search.sparql import Limits, Sparql
+
+        if self._sparql is None:
+            self._sparql = Sparql(self.folder, Finder(self.folder))
+        return self._sparql.query(text, Limits(timeout_s=timeout_s, rows=limit))
+
+    def entity(self, iri: str, same: bool = False) -> "Entity":
+        """Everything that pages say of a thing, by whom and when, and what points at it; at any time.
+
+        `same` merges it with what pages say is the same (`owl:sameAs`, `schema:sameAs`).
+        """
+        from rdfspider.search.questions import find_entity
+
+        return find_entity(self.folder, iri, same=same)
+
+    def stats(self, top: int = 1000) -> "Statistics":
+        """Which classes, properties, ontologies and sites the pages have, so many of each, and how often; at any time."""
+        from rdfspider.search.questions import find_statistics
+
+        return find_statistics(self.folder, top)
+
+    def quads(
+        self, site: str | None = None, type: "Names" = None, ontology: "Names" = None, page: str | None = None
+    ) -> "Iterator[Quad]":
+        """What pages say, quad by quad: all, or of a site, about things of a class or an ontology, or of one page."""
+        from rdfspider.search.questions import select_statements, stream_quads
+
+        selection, _ = select_statements(self.folder, site=site, type=type, ontology=ontology, page=page)
+        return stream_quads(self.folder, selection)
+
+    def export(
+        self,
+        output: str | Path | None,
+        *,
+        format: str | None = None,
+        site: str | None = None,
+        type: "Names" = None,
+        ontology: "Names" = None,
+        on_page: "Callable[[Exported], None]" = lambda exported: None,
+    ) -> "Exported":
+        """Write the same to a file (None is stdout), in the format and compression that its name ends with."""
+        from rdfspider.run.exports import export_crawl
+
+        path = None if output is None else Path(output)
+        return export_crawl(self.folder, path, format, site=site, type=type, ontology=ontology, on_page=on_page)
 
     def add_seeds(self, seeds: Iterable[str] = (), *, seeds_file: Path | None = None) -> int:
         """Add seeds; returns how many were new. A crawl that runs takes them at once, another one when it runs next."""

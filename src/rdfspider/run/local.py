@@ -1,4 +1,4 @@
-"""All shards of a crawl on this machine: a process each, and their coordinator in this one.
+"""All shards of a crawl on this machine: a process each, one that indexes, and their coordinator in this one.
 
 A shard that dies is started again while the others go on. Every second, and when it changes, the state of the whole is written
 to the crawl's folder; the first Ctrl-C finishes what is under way, the second stops at once, and neither loses anything.
@@ -31,6 +31,7 @@ from rdfspider.run.folder.status import (
     sum_beats,
     write_status,
 )
+from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
 from rdfspider.run.peers.messages import Answer, Command, Control
 from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder, remove_old_endpoints
@@ -49,6 +50,8 @@ _RECOVERED_S = 60.0
 _MAX_SILENT_LIVES = 8
 # A shard beats every second, whatever it does; one that does not for so long never will.
 _STUCK_S = 120.0
+# How soon it is noticed that nobody wants to wait for the index any more.
+_FINISH_POLL_S = 0.1
 _USAGE_ERROR = 2
 _REASONS = {
     "done": ("ended", "finished"),
@@ -81,6 +84,9 @@ class _Local:
         known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}
         self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
         self._processes: set[asyncio.subprocess.Process] = set()
+        self._index = IndexWatch(folder, config) if config.index.enabled else None
+        self._is_finishing = False
+        """Whether all shards have ended, and the index alone is waited for."""
         self.signals = Signals(self._take_signal)
         self._taken: list[signal.Signals] = []
         """The signals that came."""
@@ -100,13 +106,19 @@ class _Local:
             write_atomically(self._folder / CONTROL, f"{self._hub.endpoint}\n".encode(), durable=False)
             self.signals.listen()
             numbers = range(self._config.crawl.shards)
+            indexing = asyncio.create_task(self._keep_index())
             await asyncio.gather(*(self._keep_alive(number, str(endpoints)) for number in numbers))
+            await self._finish_index(indexing)
         finally:
+            if self._index is not None:
+                self._index.kill()
             ticks.cancel()
             self._hub.close()
             with suppress(OSError):
                 (self._folder / CONTROL).unlink()
             remove_endpoint_folder(self._hub.endpoint)
+        if self._index is not None:
+            self._index.look()
         status = end_shards(self._make_status())
         self._write_status(status)
         if ticks.done():
@@ -150,6 +162,33 @@ class _Local:
                 _log.warning("shard %d has ended with code %d; it is started again in %g s", number, code, pause_s)
             await self._sleep(pause_s)
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
+
+    async def _keep_index(self) -> None:
+        """Have the crawl indexed, if it is to be. One that cannot be indexed at all is not begun; what fails later is told, and
+        does not end it."""
+        if self._index is None:
+            return
+        await self._index.run()
+        if self._index.error and not self._index.has_begun:
+            self._end_with(self._index.error)
+        elif self._index.error:
+            _log.warning("the crawl goes on without its index; bring it up to date later, with `rdfspider index`")
+
+    async def _finish_index(self, indexing: asyncio.Task[None]) -> None:
+        """Let the indexer take what the shards have left, after a crawl that has ended by itself; else let it leave."""
+        if self._index is not None and not indexing.done():
+            self._is_finishing = True
+            if not self._is_cut_short():
+                self._index.finish()
+            while not indexing.done() and not self._is_cut_short():
+                await asyncio.wait([indexing], timeout=_FINISH_POLL_S)
+            await self._index.leave()
+        await indexing
+
+    def _is_cut_short(self) -> bool:
+        """Whether a person or an error has ended the crawl."""
+        coordinator = self._coordinator
+        return bool(self._taken or self._error) or coordinator.is_told_to_stop or coordinator.ended == "halted"
 
     def _find_error(self, number: int, code: int, silent_lives: int) -> str:
         """What a person has to mend before a shard can go on; empty where it is worth another try."""
@@ -211,6 +250,9 @@ class _Local:
     async def _tick(self) -> None:
         while True:
             self._hub.send(self._coordinator.tick())
+            if self._index is not None:
+                self._index.look()
+                self._hub.send(self._coordinator.slow(self._index.find_brake()))
             self._on_progress(self._write_present())
             await asyncio.sleep(_TICK_S)
 
@@ -229,6 +271,10 @@ class _Local:
         status = self._make_status()
         if self._coordinator.ended:
             status = msgspec.structs.replace(status, state=self._coordinator.state)
+            if self._is_finishing and not self._is_cut_short():
+                behind = status.index.behind_pages if status.index else 0
+                what = f"indexing the last {behind:,} pages" if behind else "the index is brought up to date"
+                status = msgspec.structs.replace(status, reason=what)
         self._write_status(status)
         return status
 
@@ -272,6 +318,7 @@ class _Local:
             limits={name: limit for name, limit in limits.items() if limit},
             totals=totals,
             shards=tuple(map(leave_to_totals, known)),
+            index=self._index.status if self._index else None,
         )
 
     def _take_signal(self, number: signal.Signals) -> None:
@@ -283,3 +330,5 @@ class _Local:
         for process in self._processes:
             with suppress(ProcessLookupError):  # It may have ended in this moment.
                 process.kill()
+        if self._index is not None:
+            self._index.kill()

@@ -140,6 +140,8 @@ class Shard:
         self._was_idle = False
         self._is_paused = False
         self._is_stopping = False
+        self._slowed = ""
+        """Why nothing new is begun at the moment; empty where it is."""
 
     async def run(self) -> None:
         """Crawl until told to stop; what is under way then is finished first.
@@ -202,7 +204,7 @@ class Shard:
     def _may_lease(self) -> bool:
         return (
             self._peers.welcome.is_set()
-            and not (self._is_paused or self._is_stopping)
+            and not (self._is_paused or self._is_stopping or self._slowed)
             and len(self._visits) < _VISITS_PER_CONNECTION * self._config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * self._config.run.group_pages
             and self._count_kept() < self._config.fetch.max_flight_bytes
@@ -353,6 +355,8 @@ class Shard:
             case "resume":
                 self._is_paused = False
                 self._contexts.go_on()
+            case "slow":
+                self._slowed = control.reason
             case "stop":
                 self._is_stopping = True
                 # Whoever stops all at once, a moment later, hears no other.
@@ -434,6 +438,8 @@ class Shard:
             state, reason = "suspended", f"links wait for shards {', '.join(map(str, self._peers.missing))}"
         elif self._is_paused:
             state = "pausing"
+        elif self._slowed:
+            state, reason = "slowed", self._slowed
         beat = make_beat(
             self._number,
             self._committer.free_bytes,

@@ -67,7 +67,7 @@ def test_every_setting_can_be_in_the_file_and_in_the_environment(tmp_path: Path)
         ("[crawl]\npgaes = 1\n", "D/crawl.toml: there is no setting crawl.pgaes; did you mean crawl.pages?"),
         (
             "[crwal]\n",
-            "D/crawl.toml: there is no section [crwal]; there are crawl, frontier, fetch, extract, archive, run",
+            "D/crawl.toml: there is no section [crwal]; there are crawl, frontier, fetch, extract, archive, index, run",
         ),
         ("pages = 1\n", "D/crawl.toml: there is no section [pages]; there are"),
         ("crawl = 1\n", "D/crawl.toml: [crawl] is a section and must hold settings, not a value of its own"),

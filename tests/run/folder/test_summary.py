@@ -4,6 +4,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rdfspider.index.status import IndexStatus, ViewStatus
 from rdfspider.run.documents import KeptDocuments
 from rdfspider.run.folder.layout import add_seeds
 from rdfspider.run.folder.status import Status, Totals, end_shards, sum_beats
@@ -11,6 +12,7 @@ from rdfspider.run.folder.summary import (
     clean_text,
     shorten_name,
     warn_of_nothing,
+    write_index,
     write_line,
     write_names,
     write_place,
@@ -129,6 +131,28 @@ def test_a_summary_tells_what_kept_urls_from_being_fetched() -> None:
     lines = write_summary(msgspec.structs.replace(STATUS, totals=totals))
     shown = "1,264 disallowed (traps 1,171, robots.txt 90, scope and filters 3), "
     assert any(shown in line for line in lines)
+
+
+def test_how_far_the_index_is() -> None:
+    views = (ViewStatus("quads", lag_s=2.2), ViewStatus("text", lag_s=1.0), ViewStatus("http://store/", lag_s=900))
+    index = IndexStatus("indexing", pages=1234, quads=56789, entities=2345, views=views)
+    status = msgspec.structs.replace(STATUS, index=index)
+    told = "1,234 pages · 56,789 quads, 2,345 entities · 2 s behind"
+    assert f"index       {told}" in write_summary(status)
+    assert f"  index {told}" in write_line(status)
+    # Nobody indexes any more, and something is left to do.
+    views = (ViewStatus("quads", behind_bytes=9000, behind_pages=3), ViewStatus("text"))
+    index = msgspec.structs.replace(index, state="ended", views=views)
+    assert write_index(index).endswith(" · about 3 pages behind")
+    index = msgspec.structs.replace(index, state="suspended", views=(ViewStatus("text", problem="the disk is full"),))
+    assert write_index(index).endswith(" · suspended: text: the disk is full")
+
+
+def test_a_crawl_that_is_indexed_can_be_searched(tmp_path: Path) -> None:
+    find = Find(1.0, "http://a.test/", "A 12 Momo (book)")
+    totals = msgspec.structs.replace(STATUS.totals, finds=(find,))
+    status = msgspec.structs.replace(STATUS, totals=totals, index=IndexStatus("ended", pages=1))
+    assert any(line.endswith(f"rdfspider search Momo --dir {tmp_path}") for line in write_place(status, tmp_path))
 
 
 def test_the_place_and_the_commands_to_try_next(tmp_path: Path) -> None:

@@ -170,6 +170,21 @@ def test_a_shard_that_comes_late_hears_of_the_pause_and_of_the_end() -> None:
     assert coordinator.hear(Arrival(1, 3, 300, 0, 0)) == [(1, Control("stop", "stopped")), (1, Heard(3))]
 
 
+def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhile() -> None:
+    coordinator = make_coordinator()
+    slow = Control("slow", "the index is 63 s behind")
+    assert coordinator.slow(slow.reason) == [(0, slow), (1, slow)]
+    assert coordinator.slow(slow.reason) == []
+    assert coordinator.state == "running"
+    coordinator.lose(1)
+    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, slow), (1, Heard(2))]
+    assert coordinator.slow("") == [(0, Control("slow")), (1, Control("slow"))]
+    assert coordinator.hear(Arrival(1, 3, 300, 0, 0)) == [(1, Heard(3))]
+    coordinator.slow(slow.reason)
+    coordinator.hear(make_beat(0))
+    assert (0, Round(1)) in coordinator.hear(make_beat(1, epoch=3))
+
+
 def test_a_halt_follows_a_stop_but_nothing_else_does() -> None:
     coordinator = make_coordinator(shards=1)
     coordinator.obey("stop")

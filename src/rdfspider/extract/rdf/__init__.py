@@ -14,7 +14,7 @@ from pyoxigraph import Quad, RdfFormat
 from rdfspider.extract.entities import encode_text, expand_entities
 from rdfspider.extract.rdf.n3 import drop_logic, mark_logic
 from rdfspider.extract.rdf.xml import normalise_rdf_xml
-from rdfspider.extract.statements import Statements
+from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import valid_iri
 
@@ -152,7 +152,7 @@ def _read_twice(text: str, syntax: RdfFormat, out: Statements) -> Read:
 
 def _read(text: str, syntax: RdfFormat, out: Statements, *, lenient: bool) -> Read:
     """The quads up to the first error or the page's limit of characters: one long prefix can multiply without end."""
-    room = out.config.max_statement_chars
+    room = MAX_STATEMENT_CHARS
     left = _MAX_LOCAL_ERRORS if lenient else 0
     quads: list[Quad] = []
     error = None
@@ -171,7 +171,7 @@ def _read(text: str, syntax: RdfFormat, out: Statements, *, lenient: bool) -> Re
             continue
         room -= len(str(quad))
         quads.append(quad)
-    return quads, f"the document makes more than {out.config.max_statement_chars} characters of statements"
+    return quads, f"the document makes more than {MAX_STATEMENT_CHARS} characters of statements"
 
 
 def _is_too_deep(text: str, brackets: re.Pattern[str], limit: int) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from rdfspider.extract.rdfa.contexts import INITIAL_PREFIXES, XHV, Host
 from rdfspider.extract.rdfa.status import Status
-from rdfspider.extract.statements import Statements
+from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
 
 _TERM = re.compile(r"[^\W\d][\w.\-/\u00b7]*")
@@ -83,7 +83,7 @@ class PageNames:
         self._out = out
         self._status = status
         self._mappings = 0
-        self.room = out.config.max_statement_chars
+        self.room = MAX_STATEMENT_CHARS
         """Characters of terms that may still be made; a page can repeat one long prefix or base a million times."""
         self._children: dict[tuple[Names, str | None, str | None, tuple[tuple[str, str], ...]], Names] = {}
         self.roles: dict[str, str | None] = {}

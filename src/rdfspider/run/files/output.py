@@ -25,7 +25,7 @@ def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
         raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
     if path is None and sys.stdout is None:
         raise UsageError("stdout is closed: name a file with --output")
-    with _open_stream(path) as stream:
+    with open_stream(path) as stream:
         if file_format == "parquet":
             with _write_parquet(stream) as write:
                 yield write
@@ -35,7 +35,8 @@ def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
 
 
 @contextmanager
-def _open_stream(path: Path | None) -> Iterator[BinaryIO]:
+def open_stream(path: Path | None) -> Iterator[BinaryIO]:
+    """A file that appears under its name when it is whole; without a path, stdout."""
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

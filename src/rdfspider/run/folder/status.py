@@ -13,6 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from rdfspider.frontier.facts import Counts
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.records import REFUSALS
 from rdfspider.run.folder.layout import is_in_use, write_atomically
 from rdfspider.run.peers.messages import Beat, Find
@@ -87,6 +89,8 @@ class Status(Struct, frozen=True, kw_only=True):
     totals: Totals = msgspec.field(default_factory=Totals)
     shards: tuple[Beat, ...] = ()
     """The last beat of each shard that was heard."""
+    index: IndexStatus | None = None
+    """How far the index is; None where there is none."""
 
     @property
     def is_over(self) -> bool:
@@ -198,10 +202,13 @@ def estimate_rest(status: Status) -> tuple[str, float] | None:
 
 def read_status(folder: Path) -> Status:
     """The state of the crawl in the folder; one that says that it runs, but does not, has died."""
+    # A crawl may be indexed at any time, also when it is over.
+    index = read_index_status(IndexPaths(folder))
     try:
         status = msgspec.json.decode((folder / FILE).read_bytes(), type=Status)
     except (FileNotFoundError, msgspec.MsgspecError):
-        return Status(state="running" if is_in_use(folder) else "new")
+        return Status(state="running" if is_in_use(folder) else "new", index=index)
+    status = msgspec.structs.replace(status, index=index)
     if status.is_over or is_in_use(folder):
         return status
     return end_shards(msgspec.structs.replace(status, state="died", reason="gone"))

@@ -1,10 +1,13 @@
 """The state of a crawl in words: a Status enters, lines that people read, and may paste elsewhere, leave."""
 
 import glob
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from rdfspider.index.names import shorten_iri
+from rdfspider.index.status import IndexStatus
 from rdfspider.run.folder.layout import DOCUMENTS, read_first_seed
 from rdfspider.run.folder.status import Status, Totals, count_pages
 
@@ -15,6 +18,7 @@ _NAME_CHARS = 60
 _URL_CHARS = 100
 # A shard beats every second; one that has not for so long is busy with something, stopped, or being started again.
 _SILENT_S = 5.0
+_WORD = re.compile(r"[^\W\d_]{3,30}")
 _PAGES = "shards/*/warc/*-pages-*.warc.gz"
 
 REASONS = {
@@ -29,48 +33,6 @@ REASONS = {
     "gone": "its process is gone",
 }
 """Why a crawl no longer runs, as `Status.reason` names it; another text is an error that ended it."""
-
-PREFIXES = {
-    "http://schema.org/": "schema",
-    "https://schema.org/": "schema",
-    "http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf",
-    "http://www.w3.org/2000/01/rdf-schema#": "rdfs",
-    "http://www.w3.org/2002/07/owl#": "owl",
-    "http://www.w3.org/2004/02/skos/core#": "skos",
-    "http://www.w3.org/2006/vcard/ns#": "vcard",
-    "http://www.w3.org/ns/dcat#": "dcat",
-    "http://www.w3.org/ns/prov#": "prov",
-    "http://www.w3.org/ns/org#": "org",
-    "http://www.w3.org/ns/rdfa#": "rdfa",
-    "http://www.w3.org/1999/xhtml/vocab#": "xhv",
-    "http://www.w3.org/2002/12/cal/icaltzd#": "ical",
-    "http://www.w3.org/2003/01/geo/wgs84_pos#": "geo",
-    "https://www.w3.org/ns/activitystreams#": "as",
-    "http://xmlns.com/foaf/0.1/": "foaf",
-    "http://purl.org/dc/terms/": "dcterms",
-    "http://purl.org/dc/elements/1.1/": "dc",
-    "http://purl.org/rss/1.0/": "rss",
-    "http://purl.org/rss/1.0/modules/content/": "content",
-    "http://purl.org/goodrelations/v1#": "gr",
-    "http://purl.org/ontology/bibo/": "bibo",
-    "http://purl.org/vocab/frbr/core#": "frbr",
-    "http://rdfs.org/sioc/ns#": "sioc",
-    "http://rdfs.org/ns/void#": "void",
-    "http://creativecommons.org/ns#": "cc",
-    "http://ogp.me/ns#": "og",
-    "https://ogp.me/ns#": "og",
-    "http://ogp.me/ns/article#": "article",
-    "http://ogp.me/ns/fb#": "fb",
-    "http://usefulinc.com/ns/doap#": "doap",
-    "http://data-vocabulary.org/": "dv",
-    "http://rdf.data-vocabulary.org/#": "dv",
-    "http://dbpedia.org/ontology/": "dbo",
-    "http://www.cidoc-crm.org/cidoc-crm/": "crm",
-    "http://www.wikidata.org/entity/": "wd",
-    "http://www.wikidata.org/prop/direct/": "wdt",
-    "http://microformats.org/wiki/": "mf",
-}
-"""Namespaces that people know by these names."""
 
 
 def write_line(status: Status) -> str:
@@ -87,14 +49,16 @@ def write_line(status: Status) -> str:
         f"errors {sum(totals.errors.values()):,}{f' ({write_counts(totals.errors, 2)})' if totals.errors else ''}",
     )
     mark = "" if status.state == "running" else f"  {write_state(status)}"
+    index = f"  {write_index(status.index)}" if status.index else ""
     held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
-    return "  ".join(parts) + mark + held
+    return "  ".join(parts) + index + mark + held
 
 
 def write_summary(status: Status) -> list[str]:
     """What became of the crawl, in a few lines: first of all its runs, then of this one."""
+    index = [f"index       {write_index(status.index).removeprefix('index ')}"] if status.index else []
     if status.state == "new":
-        return ["new: it has not run yet"]
+        return ["new: it has not run yet", *index]
     totals = status.totals
     lines = [
         f"{write_state(status)}, after {write_duration(status.elapsed_s or status.run_s)}",
@@ -113,6 +77,7 @@ def write_summary(status: Status) -> list[str]:
         f"{totals.disallowed:,} disallowed{_write_refusals(totals)}, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
         f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
     ]
+    lines += index
     if status.limits:
         lines.append(f"limits      {', '.join(f'{name} {limit:,.15g}' for name, limit in status.limits.items())}")
     if status.started:
@@ -124,6 +89,20 @@ def write_summary(status: Status) -> list[str]:
             besides = _write_errands(totals) if name == "answers" else ""
             lines.append(f"  {name:<9} {sum(counts.values()):,}: {write_counts(counts)}{besides}")
     return lines
+
+
+def write_index(index: IndexStatus) -> str:
+    """How far the index is."""
+    parts = [f"index {index.pages:,} pages"]
+    if index.entities:
+        parts.append(f"{index.quads:,} quads, {index.entities:,} entities")
+    if index.lag_s >= 1:
+        parts.append(f"{index.lag_s:,.0f} s behind")
+    elif index.behind_pages and not index.is_running:
+        parts.append(f"about {index.behind_pages:,} pages behind")
+    if index.problem:
+        parts.append(f"{index.state}: {index.problem}" if index.state == "suspended" else index.problem)
+    return " · ".join(parts)
 
 
 def write_place(status: Status, folder: Path) -> list[str]:
@@ -181,9 +160,7 @@ def write_names(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
 
 def shorten_name(iri: str) -> str:
     """An IRI as `prefix:name` where its namespace is well known; else as it is, without its middle where it is long."""
-    end = max(iri.rfind("#"), iri.rfind("/")) + 1
-    prefix = PREFIXES.get(iri[:end])
-    name = clean_text(f"{prefix}:{iri[end:]}" if prefix and iri[end:] else iri)
+    name = clean_text(shorten_iri(iri))
     half = _NAME_CHARS // 2
     return name if len(name) <= _NAME_CHARS else f"{name[:half]}…{name[-half + 1 :]}"
 
@@ -244,6 +221,13 @@ def _write_errands(totals: Totals) -> str:
     return f"; for the crawl itself {sum(errands.values()):,}: {write_counts(errands)}" if errands else ""
 
 
+def _choose_word(status: Status) -> str:
+    """Something that can be searched for: the longest word in the title of a page that was found."""
+    titles = (find.title for find in reversed(status.totals.finds))
+    words = (max(_WORD.findall(title), key=len, default="") for title in titles)
+    return next(filter(None, words), "")
+
+
 def _choose_commands(status: Status, folder: Path) -> list[str]:
     """What is true of this folder: where no page was kept as it came, none can be read again."""
     where = f"--dir {shlex.quote(str(folder))}"
@@ -254,8 +238,9 @@ def _choose_commands(status: Status, folder: Path) -> list[str]:
     # Contexts that the crawl fetched; without them some JSON-LD says nothing.
     kept = folder / DOCUMENTS
     contexts = f" --documents {shlex.quote(str(kept))}" if any(kept.glob("*.json")) else ""
+    word = _choose_word(status) if status.index and status.index.pages else ""
     return [
         f"rdfspider extract {pages}{contexts} --output data.nq" if has_pages else f"rdfspider status {where} --json",
-        f"rdfspider hosts {where}",
+        f"rdfspider search {word} {where}" if word else f"rdfspider hosts {where}",
         *([f"rdfspider why {shlex.quote(url)} {where}"] if url else []),
     ]

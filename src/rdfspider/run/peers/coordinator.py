@@ -83,6 +83,10 @@ class Coordinator:
         self._quiet: set[int] = set()
         """Shards that are told to pause, and have nothing under way any more."""
         self.is_paused = False
+        self.is_told_to_stop = False
+        """Whether a person has asked for the end."""
+        self.slowed = ""
+        """Why shards begin nothing new at the moment; empty where they do."""
         self.ended = ""
         """Why the crawl is over: done (nothing is left), pages, bytes, time, stopped, halted; empty while it is not."""
 
@@ -151,6 +155,7 @@ class Coordinator:
             case "status":
                 return Answer(True, state=self.state, beats=tuple(self.beats.values())), []
             case "stop":
+                self.is_told_to_stop = True
                 return Answer(True), self.end("stopped")
             case "halt":
                 return Answer(True), self.end("halted")
@@ -169,6 +174,13 @@ class Coordinator:
         self._changes[change.command] = change
         return self._tell_all(change)
 
+    def slow(self, reason: str) -> Letters:
+        """Let shards begin nothing new while there is a reason; what is under way goes on, and the crawl may end."""
+        if reason == self.slowed:
+            return []
+        self.slowed = reason
+        return self._tell_all(Control("slow", reason))
+
     def end(self, reason: str) -> Letters:
         """Tell all shards to stop, or to halt even if they are stopping already."""
         if self.ended and reason != "halted":
@@ -186,6 +198,8 @@ class Coordinator:
         letters: Letters = []
         if self.is_paused:
             letters.append((shard, Control("pause")))
+        if self.slowed:
+            letters.append((shard, Control("slow", self.slowed)))
         if self.ended:
             letters.append((shard, self._last_word()))
         known = set(arrival.scope)

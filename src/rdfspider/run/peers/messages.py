@@ -134,7 +134,7 @@ class Beat(Struct, frozen=True, tag=2):
     generation: tuple[int, int]
     is_idle: bool
     state: str = "running"
-    """running, pausing (it finishes what is under way), paused, suspended, stopping."""
+    """running, slowed (others cannot follow), pausing (it finishes what is under way), paused, suspended, stopping."""
     reason: str = ""
     """Why it is in that state, for people."""
     memory_used_bytes: int = 0
@@ -250,7 +250,8 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
     """What a person, a limit or another shard's finding asks of each shard."""
 
     command: str
-    """pause, resume, stop (finish what is under way), halt (stop at once), scope, filters, or seeds (their file has more)."""
+    """pause, resume, stop (finish what is under way), halt (stop at once), scope, filters, seeds (their file has more), or slow
+    (begin nothing new while there is a reason)."""
     reason: str = ""
     additions: tuple[str, ...] = ()
     """For scope: what is in scope too."""

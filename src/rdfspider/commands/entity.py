@@ -1,0 +1,141 @@
+"""`rdfspider entity`: everything that pages say of a thing, by whom and when, and what points at it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from rdfspider.commands.options import Folder
+from rdfspider.commands.tables import clean, open_console, show_table, show_text
+from rdfspider.index.labels import RDF_TYPE
+from rdfspider.run.crawl import Crawl
+from rdfspider.run.folder.summary import shorten_name
+from rdfspider.search.markup import write_day
+
+if TYPE_CHECKING:
+    from rdfspider.search.entity import Entity, Property, Thing, Value
+    from rdfspider.search.sources import Source
+
+# Of each; the rest is counted, and JSON has more.
+_VALUES_SHOWN = 10
+_SOURCES_SHOWN = 2
+_THINGS_SHOWN = 20
+_TEXT_CHARS = 400
+
+
+def entity(
+    iri: Annotated[
+        str,
+        typer.Argument(
+            metavar="IRI", help="What it is about: an IRI, the URL of a page, or an id that `rdfspider search` prints."
+        ),
+    ],
+    *,
+    folder: Folder,
+    same: Annotated[
+        bool, typer.Option("--same", help="Merge it with what pages say is the same (owl:sameAs, schema:sameAs).")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+) -> None:
+    """Tell what pages say of a thing, by whom, and what points at it."""
+    found = Crawl.open(folder).entity(iri, same=same)
+    if as_json:
+        typer.echo(msgspec.json.encode(found).decode())
+        return
+    console = open_console()
+    _show_head(console, found)
+    if found.properties:
+        console.print()
+        show_table(console, ("property", "value", "said by"), list(_draw_properties(found)))
+    if found.references:
+        shown = found.references[:_THINGS_SHOWN]
+        _show_count(console, "pointed at by", len(shown), found.reference_count)
+        show_table(console, ("property", "thing", "on"), [_draw_reference(thing) for thing in shown])
+    if found.things:
+        shown = found.things[:_THINGS_SHOWN]
+        _show_count(console, "this page speaks of", len(shown), len(found.things))
+        show_table(console, ("type", "thing"), [(_draw_types(thing), _draw_thing(thing)) for thing in shown])
+
+
+def _show_head(console: Console, found: "Entity") -> None:
+    show_text(console, found.label or found.iri, "bold")
+    if found.label:
+        show_text(console, found.iri)
+    if found.types:
+        show_text(console, ", ".join(map(shorten_name, found.types)), "green")
+    if len(found.nodes) > 1:
+        more = ", …" if len(found.nodes) > _VALUES_SHOWN else ""
+        show_text(console, f"merged from {len(found.nodes):,}: {', '.join(found.nodes[:_VALUES_SHOWN])}{more}", "dim")
+    if others := [other for other in found.same if other not in found.nodes]:
+        show_text(console, f"the same, as pages say (--same merges): {', '.join(others[:_VALUES_SHOWN])}", "dim")
+    if found.is_cut:
+        show_text(console, "so much is said of it that only a part was read", "yellow")
+
+
+def _show_count(console: Console, what: str, shown: int, count: int) -> None:
+    console.print()
+    show_text(console, f"{what}{f' ({shown:,} of {count:,})' if count > shown else ''}", "bold")
+
+
+def _draw_properties(found: "Entity") -> Iterator[tuple[str | Text, str | Text, str | Text]]:
+    for prop in found.properties.values():
+        name = shorten_name(prop.iri)
+        for value in prop.values[:_VALUES_SHOWN]:
+            drawn = clean(shorten_name(value.text), "green") if prop.iri == RDF_TYPE else _draw_value(value)
+            yield name, drawn, _draw_sources(value.sources, value.source_count)
+            name = ""
+        if rest := _count_rest(prop):
+            yield "", clean(f"and {rest:,} more", "dim"), ""
+
+
+def _count_rest(prop: "Property") -> int:
+    return prop.value_count - min(len(prop.values), _VALUES_SHOWN)
+
+
+def _draw_value(value: "Value") -> Text:
+    if value.kind == "literal":
+        return Text.assemble(clean(_cut(value.text)), clean(f" @{value.language}" if value.language else "", "dim"))
+    if value.kind == "iri":
+        return Text.assemble(clean(_cut(value.text), "blue"), clean(f"  {_cut(value.label)}" if value.label else ""))
+    return Text("\n").join(_draw_inside(value, "")) if value.inside else clean(value.text, "dim")
+
+
+def _draw_inside(value: "Value", indent: str) -> Iterator[Text]:
+    """What is said of a blank node, a line each, its types first, those inside it further to the right."""
+    for name, values in sorted(value.inside.items(), key=lambda pair: pair[0] != RDF_TYPE):
+        for each in values[:_VALUES_SHOWN]:
+            head = clean(f"{indent}{shorten_name(name)}: ", "dim")
+            if name == RDF_TYPE:
+                yield clean(indent + shorten_name(each.text), "green")
+            elif each.kind == "blank" and each.inside:
+                yield head
+                yield from _draw_inside(each, indent + "  ")
+            else:
+                yield Text.assemble(head, _draw_value(each))
+
+
+def _draw_sources(sources: "tuple[Source, ...]", count: int) -> Text:
+    lines = [clean(f"{source.page} {write_day(source.fetched)}".rstrip(), "dim") for source in sources[:_SOURCES_SHOWN]]
+    if count > len(lines):
+        lines.append(clean(f"and {count - len(lines):,} more pages", "dim"))
+    return Text("\n").join(lines)
+
+
+def _draw_reference(thing: "Thing") -> tuple[str, Text, Text]:
+    page = clean(f"{thing.source.page} {write_day(thing.source.fetched)}".rstrip(), "dim") if thing.source else Text()
+    return shorten_name(thing.property), _draw_thing(thing), page
+
+
+def _draw_thing(thing: "Thing") -> Text:
+    return Text.assemble(clean(_cut(thing.label) + "  " if thing.label else ""), clean(thing.id, "blue"))
+
+
+def _draw_types(thing: "Thing") -> str:
+    return ", ".join(map(shorten_name, thing.types[:_VALUES_SHOWN]))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT_CHARS else f"{text[:_TEXT_CHARS]}…"

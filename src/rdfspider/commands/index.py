@@ -1,0 +1,98 @@
+"""`rdfspider index`: a crawl, or WARC files from elsewhere, in; an index that answers questions out."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rdfspider.commands import options
+from rdfspider.commands.terminal import say, show, show_log
+from rdfspider.errors import InUseError, UsageError
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.status import IndexStatus, read_index_status
+from rdfspider.run.crawl import Crawl
+from rdfspider.run.folder.summary import write_index
+from rdfspider.run.imports import find_archives
+
+_LINE_EVERY_S = 5.0
+
+
+def index(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="WARC",
+            help="WARC files from elsewhere to index as well, patterns, or folders with such files.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    folder: Annotated[
+        Path,
+        typer.Option(
+            "--dir", metavar="DIR", help="The folder of the crawl; made where WARC files are given.", show_default=False
+        ),
+    ],
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the index again, from all that is archived.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on until Ctrl-C, and take what comes meanwhile.")
+    ] = False,
+    store: options.Store = None,
+) -> None:
+    """Bring the index of a crawl up to date.
+
+    A crawl is indexed while it runs, unless --no-index was given; this does it later, or again. With --rebuild the old index
+    answers until the new one is complete. Whatever ends it, the same command goes on where it was.
+    """
+    if rebuild and follow:
+        raise UsageError("--rebuild and --follow: choose one; follow when it is rebuilt")
+    if files:
+        # Before a folder is made for them.
+        find_archives(files)
+    crawl = Crawl.create_for_import(folder) if files else Crawl.open(folder)
+    progress = _Progress()
+    try:
+        with show_log():
+            status = crawl.index(
+                files or (), rebuild=rebuild, follow=follow, stores=store or (), on_progress=progress.show
+            )
+    except InUseError as error:
+        if rebuild or store:
+            raise
+        _tell_running(folder, error, has_files=bool(files))
+        return
+    for line in _write_end(status):
+        show(line)
+
+
+class _Progress:
+    """A line now and then."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._next = self._started + _LINE_EVERY_S
+
+    def show(self, status: IndexStatus) -> None:
+        """Take how it goes."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _LINE_EVERY_S
+            rest = f"  about {status.behind_pages:,} to go" if status.behind_pages else ""
+            show(f"{now - self._started:.0f} s  {write_index(status)}{rest}")
+
+
+def _tell_running(folder: Path, error: InUseError, *, has_files: bool) -> None:
+    status = read_index_status(IndexPaths(folder))
+    say(f"{error}: {write_index(status) if status else 'it has just begun'}")
+    if has_files:
+        say("it takes the WARC files, too")
+
+
+def _write_end(status: IndexStatus) -> list[str]:
+    lines = [f"indexed     {status.pages:,} pages, {status.quads:,} quads, {status.entities:,} entities"]
+    lines += [f"{view.name:<11} {view.problem}" for view in status.views if view.problem]
+    lines += [f"missing     {problem}" for problem in status.problems]
+    return lines

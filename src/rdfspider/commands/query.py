@@ -1,0 +1,150 @@
+"""`rdfspider query`: SPARQL over what a crawl has found, as a table or in any of the usual formats."""
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.cells import cell_len, set_cell_size
+
+from rdfspider.commands.options import Folder
+from rdfspider.commands.terminal import say
+from rdfspider.errors import UsageError
+from rdfspider.index.names import shorten_iri
+from rdfspider.run.crawl import Crawl
+from rdfspider.run.folder.summary import clean_text
+
+if TYPE_CHECKING:
+    from rdfspider.search.sparql import Answer
+    from rdfspider.search.tables import Rows
+
+TABLE = "table"
+_GAP = "  "
+# So many rows decide how wide the columns are.
+_MEASURED_ROWS = 1_000
+_NARROWEST = 8
+# Where no terminal sets a width.
+_WIDEST = 200
+_LOCAL_NAME = re.compile(r"[\w\-.]+")
+
+
+def query(
+    text: Annotated[
+        str | None, typer.Argument(metavar="SPARQL", help="SELECT, ASK, CONSTRUCT or DESCRIBE.", show_default=False)
+    ] = None,
+    *,
+    folder: Folder,
+    file_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="table|json|xml|csv|tsv|turtle|ntriples",
+            help="By default a table on a terminal, else csv; turtle for CONSTRUCT and DESCRIBE.",
+        ),
+    ] = None,
+    timeout_s: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=0.1, help="Give it up after so many seconds.")
+    ] = 30.0,
+    rows: Annotated[int, typer.Option(metavar="N", min=1, help="Print at most so many rows or triples.")] = 100_000,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Read the query from a file; - is stdin.", show_default=False)
+    ] = None,
+) -> None:
+    """Ask in SPARQL what was found; the usual prefixes are declared."""
+    # Not at the top: they bring the indexes, of which other commands have no use.
+    from rdfspider.search.finder import Finder
+    from rdfspider.search.sparql import Limits, Sparql
+
+    asked = _read_query(text, file)
+    file_format = file_format or (TABLE if sys.stdout.isatty() else "")
+    formats = _choose_formats(file_format)
+    crawl = Crawl.open(folder)
+    with Sparql(crawl.folder, Finder(crawl.folder), workers=1, has_spare=False) as sparql:
+        answer = sparql.ask(asked, formats=formats, limits=Limits(timeout_s=timeout_s, rows=rows))
+    _print_answer(answer, file_format == TABLE)
+    if answer.is_truncated:
+        say(f"there is more than is printed here: --rows {rows} was reached, or the limit of bytes")
+
+
+def write_table(rows: "Rows", width: int | None) -> Iterator[str]:
+    """The lines of a table that is as wide as a terminal, or as it likes."""
+    lines = ([_show_value(value) for value in row] for row in rows)
+    head = [clean_text(name) for name in rows.variables]
+    measured = [line for _, line in zip(range(_MEASURED_ROWS), lines, strict=False)]
+    widths = [min(_WIDEST, max(map(cell_len, column))) for column in zip(head, *measured, strict=True)]
+    while width and sum(widths) + len(_GAP) * (len(widths) - 1) > width and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    yield _join_cells(head, widths)
+    yield _join_cells(["─" * size for size in widths], widths)
+    for line in measured:
+        yield _join_cells(line, widths)
+    for line in lines:
+        yield _join_cells(line, widths)
+
+
+def _read_query(text: str | None, file: Path | None) -> str:
+    if (text is None) == (file is None):
+        raise UsageError("give either a query or --file FILE")
+    if text is not None or file is None:
+        return text or ""
+    try:
+        return sys.stdin.buffer.read().decode() if str(file) == "-" else file.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not text in UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}") from error
+
+
+def _choose_formats(file_format: str) -> tuple[str, ...]:
+    """What to ask for, the format for rows before the one for triples."""
+    from rdfspider.search.documents import FORMATS
+
+    if not file_format:
+        return ("csv", "turtle")
+    if file_format == TABLE:
+        return ("json", "turtle")
+    if file_format not in FORMATS:
+        raise UsageError(f"there is no format {file_format!r}: choose {TABLE}, {', '.join(FORMATS)}")
+    return (file_format,)
+
+
+def _print_answer(answer: "Answer", is_table: bool) -> None:
+    from rdfspider.search.documents import BOOLEAN, ROWS
+    from rdfspider.search.tables import read_rows
+
+    if is_table and answer.kind == BOOLEAN:
+        typer.echo("true" if b"true" in answer.body else "false")
+    elif is_table and answer.kind == ROWS:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        for line in write_table(read_rows(answer.body), width):
+            typer.echo(line)
+    else:
+        sys.stdout.buffer.write(answer.body)
+        if not answer.body.endswith(b"\n"):
+            sys.stdout.buffer.write(b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _show_value(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return clean_text(_shorten_iri(str(value)))
+
+
+def _shorten_iri(text: str) -> str:
+    """`schema:Person`, if SPARQL would take that for the same."""
+    name = shorten_iri(text) if text.startswith("http") else text
+    return name if _LOCAL_NAME.fullmatch(name.partition(":")[2]) else text
+
+
+def _join_cells(cells: list[str], widths: list[int]) -> str:
+    shown = (
+        set_cell_size(cell, size) if cell_len(cell) <= size else f"{set_cell_size(cell, size - 1)}…"
+        for cell, size in zip(cells, widths, strict=True)
+    )
+    return _GAP.join(shown).rstrip()

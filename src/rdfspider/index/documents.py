@@ -1,0 +1,315 @@
+"""What pages say of an entity, or an outcome, in; a document of the text index out, as JSON in the terms of `schema.py`.
+
+The same sayings give the same document, byte for byte, in whatever order they were read.
+"""
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+
+import msgspec
+from xxhash import xxh3_64_intdigest, xxh3_128_digest
+
+from rdfspider.index.classes import list_class_names
+from rdfspider.index.dates import bound_date
+from rdfspider.index.entities import Contribution, PageReading
+from rdfspider.index.ledger import Mention
+from rdfspider.index.names import SCHEMA, find_field_name, find_ontology, find_short_name, list_prefixes
+from rdfspider.index.nodes import MAX_IRI, Text
+from rdfspider.index.outcomes import Outcome
+from rdfspider.index.schema import BUCKETS, CURSOR_ID, ENTITY, PAGE, UNSPACED, Card, Source
+
+Fields = dict[str, object]
+
+_MAX_TEXT = 100_000
+"""Characters of a page's main text."""
+_MAX_VALUES, _MAX_CHARS = 400, 30_000
+"""Of one document."""
+_MAX_NAMES, _MAX_SITES, _MAX_LABELS = 200, 500, 16
+_MAX_OUTLINKS = 5_000
+_MAX_DESCRIPTION, _MAX_LABEL = 1_000, 500
+_SHOWN_PAGES, _SHOWN = 10, 16
+_REPEATED_WEIGHT = 0.3
+_MAX_CACHED_CHARS = 4_000
+_ADDRESSES = ("http://", "https://")
+"""Values that are addresses are found by their property, and not among the words."""
+_FAR = re.compile("[\u0e00-\u1fff\u3005-\U000323af]")
+"""A quick look whether there can be any."""
+_TIME_MARKS = ("T", "t")
+"""What follows the day in a timestamp."""
+
+
+def encode(fields: Fields) -> str:
+    """The document as the index takes it."""
+    return msgspec.json.encode(fields).decode()
+
+
+def make_page_id(url: str) -> str:
+    """The id of a page's document."""
+    return f"p:{xxh3_128_digest(url.encode('utf-8', 'replace')).hex()}"
+
+
+def make_entity_id(entity: bytes) -> str:
+    """The id of an entity's document."""
+    return f"e:{entity.hex()}"
+
+
+def build_cursor(state: bytes) -> Fields:
+    """The document that tells how far the index is."""
+    return {"id": CURSOR_ID, "card": base64.b64encode(state).decode()}
+
+
+def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str], sources: int) -> Fields:
+    """Put together what pages say of an entity."""
+    sayings = [mention.contribution for mention in mentions]
+    labels = _choose_labels(mentions)
+    types = _rank_names(iri for saying in sayings for iri in saying.types)
+    languages = _rank_names(language for mention in mentions for language in _languages_of(mention))
+    syntaxes = sorted({syntax for saying in sayings for syntax in saying.syntaxes})
+    dates = [saying.date for saying in sayings if saying.date]
+    best = min((rank for rank, _ in dates), default=0)
+    date = max((time for rank, time in dates if rank == best), default=max(mention.time for mention in mentions))
+    newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
+    card = Card(
+        id=min(saying.id for saying in sayings),
+        kind=ENTITY,
+        label=labels[0],
+        description=_choose_text([saying.description for saying in sayings]),
+        types=tuple(types[:_SHOWN]),
+        url=_choose_address(saying.url for saying in sayings),
+        image=_choose_address(saying.image for saying in sayings),
+        sites=tuple(sites[:_SHOWN]),
+        languages=tuple(languages[:_SHOWN]),
+        syntaxes=tuple(syntaxes),
+        sources=sources,
+        pages=tuple(Source(mention.url, mention.time) for mention in newest),
+        date=bound_date(date),
+    )
+    names = dict.fromkeys(iri for saying in sayings for each in (saying.values, saying.links) for iri, _ in each)
+    values, fields = _gather_values(sayings, set(labels))
+    return {
+        "id": make_entity_id(entity),
+        "label": labels,
+        "values": values,
+        "bigrams": find_unspaced([*labels, values]),
+        **_name_entity_fields(tuple(types[:_MAX_NAMES]), tuple(sorted(names)[:_MAX_NAMES])),
+        **_place_fields(sites, {mention.host for mention in mentions}, languages, syntaxes),
+        "properties": fields,
+        "sources": sources,
+        "weight": max(saying.weight for saying in sayings),
+        "bucket": int.from_bytes(entity) % BUCKETS,
+        **_card_fields(card),
+    }
+
+
+def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> Fields:
+    """The document of a page."""
+    own, facts = reading.own, reading.facts
+    page = xxh3_128_digest(outcome.url.encode("utf-8", "replace"))
+    text = outcome.text[:_MAX_TEXT]
+    title = " ".join(outcome.title[:_MAX_LABEL].split())
+    names = [label for _, _, label in own.labels] if own else []
+    types = sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri))
+    languages = [outcome.language] if outcome.language else []
+    card = Card(
+        id=outcome.url,
+        kind=PAGE,
+        label=title or _choose_title(reading) or outcome.url,
+        description=own.description[2][:_MAX_DESCRIPTION] if own and own.description else "",
+        types=tuple(types[:_SHOWN]),
+        url=outcome.url,
+        image=own.image if own else "",
+        sites=(site,),
+        languages=tuple(languages),
+        syntaxes=tuple(sorted(facts.syntaxes)),
+        pages=(Source(outcome.url, outcome.time),),
+        date=bound_date(_find_page_date(outcome, reading)),
+        duplicate_of=outcome.duplicate_of[:MAX_IRI],
+    )
+    labels = list(dict.fromkeys([card.label, *names]))[:_MAX_LABELS]
+    values, fields = _gather_values([own] if own else [], set(labels))
+    return {
+        "id": make_page_id(outcome.url),
+        "label": labels,
+        "values": values,
+        "text": text,
+        "bigrams": find_unspaced([*labels, values, text]),
+        **_name_fields(types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], facts.ontologies),
+        **_place_fields([site], {host}, languages, card.syntaxes),
+        "properties": fields,
+        "sources": 1,
+        "weight": _REPEATED_WEIGHT if outcome.duplicate_of else 1.0,
+        "outlinks": hash_outlinks(outcome.outlinks),
+        "bucket": int.from_bytes(page) % BUCKETS,
+        **_card_fields(card),
+    }
+
+
+def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
+    """The hashes by which a page is found that links to a URL; what is behind a `#` does not matter."""
+    pages = {link.partition("#")[0] if "#" in link else link for link in outlinks}
+    hashes = [xxh3_64_intdigest(page.encode("utf-8", "replace")) for page in pages]
+    return sorted(hashes)[:_MAX_OUTLINKS]
+
+
+def find_unspaced(texts: Iterable[str]) -> str:
+    """What of the texts is written in scripts without spaces."""
+    return "\n".join(run for text in texts if not text.isascii() for run in UNSPACED.findall(text))
+
+
+def _card_fields(card: Card) -> Fields:
+    date = datetime.fromtimestamp(int(card.date), UTC).isoformat()
+    return {"kind": card.kind, "date": date, "card": base64.b64encode(msgspec.json.encode(card)).decode()}
+
+
+def _name_entity_fields(types: tuple[str, ...], names: tuple[str, ...]) -> Fields:
+    # Things are alike: nine of ten have the classes and properties of one before. What is long is not worth the memory.
+    make = _make_name_fields if sum(map(len, names)) < _MAX_CACHED_CHARS else _make_name_fields.__wrapped__
+    return make(types, names)
+
+
+@lru_cache(maxsize=4096)
+def _make_name_fields(types: tuple[str, ...], names: tuple[str, ...]) -> Fields:
+    return _name_fields(types, names, {find_ontology(iri) for iri in (*types, *names)})
+
+
+def _name_fields(types: Sequence[str], names: Sequence[str], ontologies: Iterable[str]) -> Fields:
+    """Fields of classes, properties and ontologies."""
+    ontologies = sorted(iri for iri in ontologies if len(iri) <= MAX_IRI)[:_MAX_NAMES]
+    return {
+        "type": list(types),
+        "types": list(dict.fromkeys(name for iri in types for name in list_class_names(iri))),
+        "property": list(names),
+        "property_names": list(dict.fromkeys(name for iri in names for name in (iri.lower(), find_short_name(iri)))),
+        "ontology": ontologies,
+        "ontologies": list(dict.fromkeys(name for iri in ontologies for name in (iri.lower(), *list_prefixes(iri)))),
+    }
+
+
+def _place_fields(
+    sites: Sequence[str], hosts: Iterable[str], languages: Iterable[str], syntaxes: Iterable[str]
+) -> Fields:
+    """Fields of sites, languages and syntaxes."""
+    sites = [site for site in sites if site][:_MAX_SITES]
+    names = dict.fromkeys(sites)
+    for host in sorted(hosts):
+        names.update(dict.fromkeys(_domains_above(host, names)))
+    tags = [tag.lower() for tag in languages]
+    primary = sorted({tag.partition("-")[0] for tag in tags})
+    return {
+        "site": sites,
+        "sites": list(names),
+        "lang": primary,
+        "langs": sorted({*tags, *primary}),
+        "syntax": list(syntaxes),
+    }
+
+
+def _domains_above(host: str, known: Iterable[str]) -> list[str]:
+    """A host and the domains above it, down to one that is known."""
+    domains = []
+    while host and host not in known:
+        domains.append(host)
+        host = host.partition(".")[2]
+    return domains if host else domains[:1]
+
+
+def _choose_labels(mentions: Sequence[Mention]) -> list[str]:
+    """All labels, the best first: by rank, then those without a language or in English, by number of sites, by the alphabet."""
+    sites: dict[str, set[str]] = {}
+    best: dict[str, tuple[int, bool]] = {}
+    for mention in mentions:
+        for rank, language, text in mention.contribution.labels:
+            order = (rank, bool(language) and language[:2] != "en")
+            sites.setdefault(text, set()).add(mention.site)
+            best[text] = min(best.get(text, order), order)
+    return sorted(best, key=lambda text: (*best[text], -len(sites[text]), text))[:_MAX_LABELS]
+
+
+def _choose_text(texts: Iterable[Text | None]) -> str:
+    found = [text for text in texts if text]
+    if len(found) < 2:
+        return found[0][2][:_MAX_DESCRIPTION] if found else ""
+    uses = Counter(found)
+    return min(uses, key=lambda text: (text[0], text[1][:2] not in ("", "en"), -uses[text], text))[2][:_MAX_DESCRIPTION]
+
+
+def _choose_title(reading: PageReading) -> str:
+    """The label of what the page is most about."""
+    if reading.own is not None and reading.own.labels:
+        return reading.own.labels[0][2]
+    candidates = [(-each.weight, *each.labels[0]) for each in reading.contributions.values()]
+    return min(candidates)[3] if candidates else ""
+
+
+def _choose_address(addresses: Iterable[str]) -> str:
+    """What most say."""
+    found = list(filter(None, addresses))
+    if len(found) < 2:
+        return found[0] if found else ""
+    uses = Counter(found)
+    return min(uses, key=lambda address: (-uses[address], len(address), address), default="")
+
+
+def _rank_names(names: Iterable[str]) -> list[str]:
+    """Each once, the most frequent first."""
+    found = list(names)
+    if len(found) < 2:
+        return found
+    uses = Counter(found)
+    return sorted(uses, key=lambda name: (-uses[name], name))
+
+
+def _languages_of(mention: Mention) -> tuple[str, ...]:
+    return mention.contribution.languages or ((mention.language.lower(),) if mention.language else ())
+
+
+def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
+    """When it was published, last changed or fetched: the first that is known."""
+    if reading.date is not None:
+        return reading.date[1]
+    if outcome.last_modified:
+        try:
+            changed = parsedate_to_datetime(outcome.last_modified[:100]).timestamp()
+        except (ValueError, OverflowError):
+            return outcome.time
+        return changed if 0 < changed < outcome.time else outcome.time
+    return outcome.time
+
+
+def _gather_values(sayings: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:
+    """All texts, a line each, without the labels; and texts and IRIs by the names of their properties."""
+    lines: dict[str, None] = {}
+    fields: dict[str, dict[str, None]] = {}
+    chars = _MAX_CHARS
+    for saying in sayings:
+        for iri, texts in saying.values:
+            field = fields.setdefault(find_field_name(iri), {})
+            for text in texts:
+                if text in field:
+                    continue
+                if len(text) > chars or len(lines) >= _MAX_VALUES:
+                    continue
+                chars -= len(text)
+                field[text] = None
+                if text not in labels and not text.startswith(_ADDRESSES):
+                    lines[" ".join(text.split())] = None
+        for iri, links in saying.links:
+            field = fields.setdefault(find_field_name(iri), {})
+            for link in links:
+                # Of the terms of a vocabulary people know the names: InStock, Monday.
+                text = link.removeprefix(SCHEMA)
+                if len(text) <= chars and text not in field:
+                    chars -= len(text)
+                    field[text] = None
+    # A text that is a timestamp would be indexed as a date, in which no words are found; the space keeps it a text.
+    shown = {
+        name: [f" {text}" if text[10:11] in _TIME_MARKS else text for text in field]
+        for name, field in fields.items()
+        if field
+    }
+    return "\n".join(lines), shown

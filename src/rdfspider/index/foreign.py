@@ -1,0 +1,202 @@
+"""WARC files from elsewhere in, Outcomes out, as if their pages had been crawled; and the list of these files.
+
+Their pages are read when they are indexed: detected, extracted, and kept out where they ask for it. A file that holds facts of
+another crawl has all that already, and is read as the log is.
+"""
+
+import time
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from fastwarc.warc import WarcRecord, WarcRecordType
+
+from rdfspider.archive.reader import Archive, Damage, read_capture, read_revisit, read_run, read_url
+from rdfspider.archive.segments import Position, find_committed_length, kind_of
+from rdfspider.archive.warc import compute_digest
+from rdfspider.config import ExtractConfig
+from rdfspider.detect.content import detect_content
+from rdfspider.errors import UsageError
+from rdfspider.extract.absence import says_absence
+from rdfspider.extract.page import extract_page
+from rdfspider.extract.wishes import read_wishes
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.lines import add_lines, read_lines
+from rdfspider.index.log import Segment, decide_effect, read_outcomes
+from rdfspider.index.outcomes import REPLACE, Outcome
+from rdfspider.records import Capture, Extraction, Robots
+from rdfspider.urls import normalise_url
+
+_REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys((301, 302, 303, 307, 308), "redirect")}
+# How a metadata record of ours begins.
+_FACTS_STARTS = (b"verdict: ", b"url: ")
+
+
+def add_sources(paths: IndexPaths, files: Iterable[Path]) -> int:
+    """Note files that are to be indexed too; how many of them are new. Patterns and folders are the caller's to resolve."""
+    lines = [str(file.absolute()) for file in files]
+    for line in lines:
+        if not line.isprintable() or line.strip() != line:
+            raise UsageError(f"{line!r} cannot be kept in a list of names; rename it")
+    return add_lines(paths.sources, lines)
+
+
+def read_sources(paths: IndexPaths) -> list[Path]:
+    """The files from elsewhere that are indexed too."""
+    return [Path(line) for line in read_lines(paths.sources)]
+
+
+def list_sources(paths: IndexPaths) -> tuple[dict[str, Segment], list[Damage]]:
+    """These files by their keys in `views.Cursors`, with how far they may be read; and those that cannot be read now, of which
+    one line should be said and no cursor be moved: they may be back later."""
+    found: dict[str, Segment] = {}
+    missing: list[Damage] = []
+    for path in read_sources(paths):
+        try:
+            with path.open("rb") as file:
+                length = file.seek(0, 2)
+            committed = find_committed_length(path)
+        except OSError as error:
+            missing.append(Damage(str(path), 0, error.strerror or str(error)))
+        except UsageError as error:
+            missing.append(Damage(str(path), 0, str(error)))
+        else:
+            found[str(path)] = Segment(path, length if committed is None else min(committed, length))
+    return found, missing
+
+
+def read_foreign(
+    path: Path,
+    start: int,
+    config: ExtractConfig,
+    stop: int | None = None,
+    *,
+    now: float | None = None,
+) -> Iterator[Outcome | Damage]:
+    """The outcomes that begin in a range of a file; all is as with `log.read_outcomes`.
+
+    Where several records share a compressed member, reading cannot go on between them, and some come again.
+    """
+    now = time.time() if now is None else now
+    source = str(path.absolute())
+    with Archive(path) as archive:
+        stop = archive.size if stop is None else min(stop, archive.size)
+        is_facts = _holds_facts(archive)
+    if is_facts:
+        yield from read_outcomes(path, source, start, stop, now=now)
+        return
+    with Archive(path) as archive:
+        last: _Visit | None = None
+        for item in _read_visits(archive, start, stop, config.max_body_bytes):
+            if isinstance(item, Damage):
+                yield item
+                continue
+            if last is not None:
+                yield _make_outcome(last, source, item.position, config, now)
+            last = item if isinstance(item, _Visit) else None
+
+
+class _Visit(NamedTuple):
+    """A capture of a page, at its normal address; without a body where the archive has it elsewhere."""
+
+    capture: Capture
+    position: int
+    url: str
+    is_revisit: bool
+
+
+class _End(NamedTuple):
+    """Where the record after the last one begins."""
+
+    position: int
+
+
+def _holds_facts(archive: Archive) -> bool:
+    """Whether a file is a segment of facts, by its name, or by its first records."""
+    if kind_of(archive.path.name) == "facts":
+        return True
+    try:
+        _, records = archive.open_at(0)
+        for record, _ in zip(records, range(2), strict=False):
+            if record.record_type == WarcRecordType.metadata:
+                block: bytes = record.reader.read(1024)
+                return block.startswith(_FACTS_STARTS) and b"reason: " in block
+    except (OSError, ValueError):
+        pass
+    return False
+
+
+def _read_visits(archive: Archive, start: int, stop: int, limit: int) -> Generator[_Visit | _End | Damage, None, None]:
+    position = start
+    while position < stop:
+        position = yield from read_run(archive, position, stop, lambda record, at: _read_visit(record, at, limit))
+    yield _End(position)
+
+
+def _read_visit(record: WarcRecord, position: int, limit: int) -> _Visit | None:
+    """What is no HTTP has no status; names that were looked up, and what tools note for themselves, have no web address."""
+    is_revisit = record.record_type == WarcRecordType.revisit
+    url = normalise_url(read_url(record))
+    if url is None or (url.endswith("/robots.txt") and url.count("/") == 3):
+        return None
+    found = read_revisit(record, position) if is_revisit else read_capture(record, position, limit)
+    if found is None or not found.capture.status:
+        return None
+    return _Visit(found.capture, position, url, is_revisit)
+
+
+def _make_outcome(visit: _Visit, source: str, end: int, config: ExtractConfig, now: float) -> Outcome:
+    """What a page says is read here, one page at a time, as it is asked for."""
+    capture, status = visit.capture, visit.capture.status
+    page = replace(capture.page, url=visit.url)
+    is_read = 200 <= status < 300 and not visit.is_revisit
+    found = (
+        extract_page(page, detect_content(page, config.max_body_bytes), config) if is_read else Extraction(page.url, "")
+    )
+    reason = _name_reason(visit, found, now)
+    effect = decide_effect(reason, status, "revisit" if visit.is_revisit else "")
+    says = found if effect == REPLACE else replace(found, statements={}, text="", title=None)
+    return Outcome(
+        url=visit.url,
+        time=capture.started,
+        source=source,
+        offset=visit.position,
+        end=end,
+        effect=effect,
+        reason=reason,
+        status=status,
+        media_type=found.media_type,
+        charset=found.charset or "",
+        language=found.language or "",
+        title=says.title or "",
+        canonical=found.canonical or "",
+        content_type=capture.header("content-type"),
+        etag=capture.header("etag"),
+        last_modified=capture.header("last-modified"),
+        body_bytes=len(page.body),
+        digest=compute_digest(page.body) if page.body else "",
+        payload=Position(source, visit.position) if page.body else None,
+        problems=found.problems,
+        statements={syntax: nquads for syntax, nquads in says.statements.items() if nquads},
+        text=says.text,
+        outlinks=tuple(dict.fromkeys(link.target for link in found.links)),
+    )
+
+
+def _name_reason(visit: _Visit, found: Extraction, now: float) -> str:
+    """As a crawl names what became of a page."""
+    status = visit.capture.status
+    if 200 <= status < 300:
+        if _asks_not_to_be_indexed(visit.capture, found.robots, now):
+            return "noindex"
+        if visit.is_revisit:
+            return "unchanged"
+        return "soft-404" if says_absence(found) else "imported"
+    return _REASONS.get(status, f"status-{status}")
+
+
+def _asks_not_to_be_indexed(capture: Capture, in_page: Robots, now: float) -> bool:
+    """Whether the page or its server asks for it, the strictest of both."""
+    in_header = read_wishes((value for name, value in capture.headers if name.lower() == "x-robots-tag"), may_name=True)
+    return any(robots.noindex or 0 < robots.unavailable_after <= now for robots in (in_header, in_page))

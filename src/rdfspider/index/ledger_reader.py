@@ -1,0 +1,172 @@
+"""The ledger from outside, while the indexer writes it: totals, names by use, pages, and who speaks of an entity.
+
+Every answer is of the last commit. No read lasts long, because the ledger's log could not be cut back meanwhile.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import quote
+
+import msgspec
+
+from rdfspider.errors import UsageError
+from rdfspider.index.classes import list_class_names
+from rdfspider.index.counts import SITE
+from rdfspider.index.entities import Contribution, find_entity
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger import rank_page
+from rdfspider.index.names import list_prefixes
+from rdfspider.index.nodes import PageFacts
+
+_PAGES_A_STEP = 500
+_MAX_SUBCLASSES = 10_000
+_MAX_PARENTS = 50_000
+
+
+class Totals(NamedTuple):
+    """The size of all that is indexed."""
+
+    pages: int
+    quads: int
+    """Statements of all pages, those of each syntax counted."""
+    entities: int
+    sites: int
+    classes: int
+    properties: int
+    ontologies: int
+
+
+class NameCount(NamedTuple):
+    """How often a name is used: statements, pages and sites."""
+
+    name: str
+    uses: int
+    pages: int
+    sites: int
+
+
+class PageEntry(NamedTuple):
+    """A page that is indexed."""
+
+    url: str
+    time: float
+    title: str
+    language: str
+    digest: str
+    site: str
+    quads: int
+    facts: PageFacts
+    """The classes, properties, ontologies and syntaxes that it uses, and how often."""
+
+
+class LedgerReader:
+    """The reader's side; any number of processes."""
+
+    def __init__(self, paths: IndexPaths) -> None:
+        if not paths.ledger.exists():
+            raise UsageError(f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`")
+        address = f"file:{quote(str(paths.ledger.absolute()))}?mode=ro"
+        self._db = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=10)
+
+    def read_totals(self) -> Totals:
+        """All sums."""
+        by_kind = dict(self._db.execute("SELECT kind, count(*) FROM names GROUP BY kind"))
+        pages, quads = self._db.execute(
+            "SELECT coalesce(sum(pages), 0), coalesce(sum(uses), 0) FROM names WHERE kind = ?", (SITE,)
+        ).fetchone()
+        (entities,) = self._db.execute("SELECT count(*) FROM entities").fetchone()
+        names = (by_kind.get(kind, 0) for kind in ("site", "class", "property", "ontology"))
+        return Totals(pages, quads, entities, *names)
+
+    def read_names(self, kind: str, limit: int = 100, offset: int = 0) -> list[NameCount]:
+        """Names of a kind (`counts.KINDS`), the most used first, then by the alphabet."""
+        rows = self._db.execute(
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? ORDER BY uses DESC, name LIMIT ? OFFSET ?",
+            (kind, limit, offset),
+        )
+        return [NameCount(*row) for row in rows]
+
+    def find_name(self, kind: str, name: str) -> NameCount | None:
+        """The counts of one name; None where nothing uses it."""
+        row = self._db.execute(
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, name)
+        ).fetchone()
+        return NameCount(*row) if row else None
+
+    def find_page(self, url: str) -> PageEntry | None:
+        """What is known of a page; None where it is not indexed."""
+        row = self._db.execute(
+            f"SELECT id, {_COLUMNS} FROM pages WHERE rank = ? AND url = ? AND is_live", (rank_page(url), url)
+        ).fetchone()
+        return _read_entry(row) if row else None
+
+    def list_pages(
+        self, site: str | None = None, type: str | None = None, ontology: str | None = None
+    ) -> Iterator[PageEntry]:
+        """All pages, or those of a site that use a class (or one below it) or an ontology, each by IRI or short name."""
+        where, fixed = ("site = ? AND ", (site,)) if site is not None else ("", ())
+        last = 0
+        while rows := self._db.execute(
+            f"SELECT id, {_COLUMNS} FROM pages WHERE {where}id > ? AND is_live ORDER BY id LIMIT ?",
+            (*fixed, last, _PAGES_A_STEP),
+        ).fetchall():
+            last = rows[-1][0]
+            for row in rows:
+                entry = _read_entry(row)
+                if type is not None and not _uses_class(entry.facts, type.lower()):
+                    continue
+                if ontology is not None and not _uses_ontology(entry.facts, ontology.lower()):
+                    continue
+                yield entry
+
+    def find_members(self, entity_id: str, limit: int = 1000) -> list[tuple[str, str]]:
+        """Page and node, for each node that speaks of an entity; those of its first pages."""
+        entity = find_entity(entity_id)
+        rows = self._db.execute(
+            "SELECT p.url, substr(c.data, m.start, m.size) FROM mentions m CROSS JOIN pages p ON p.id = m.page"
+            " CROSS JOIN contributions c ON c.page = m.page WHERE m.entity = ? ORDER BY m.rank LIMIT ?",
+            (entity, limit),
+        )
+        decode = msgspec.msgpack.Decoder(Contribution).decode
+        return [(url, node) for url, data in rows for node in decode(data).nodes]
+
+    def find_subclasses(self, iri: str) -> list[str]:
+        """The classes that pages state to be below a class, also those below these; schema.org's own are not among them."""
+        rows = self._db.execute(
+            "WITH RECURSIVE below(iri) AS (SELECT child FROM subclasses WHERE parent = ? UNION"
+            " SELECT s.child FROM subclasses s JOIN below ON s.parent = below.iri LIMIT ?) SELECT iri FROM below",
+            (iri, _MAX_SUBCLASSES),
+        )
+        return sorted(row[0] for row in rows if row[0] != iri)
+
+    def list_parents(self) -> list[str]:
+        """The classes that pages state others to be below."""
+        # From one to the next by the index: how often each is stated does not matter.
+        rows = self._db.execute(
+            "WITH RECURSIVE parents(iri) AS (SELECT min(parent) FROM subclasses UNION ALL"
+            " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
+            " SELECT iri FROM parents WHERE iri IS NOT NULL",
+            (_MAX_PARENTS,),
+        )
+        return [row[0] for row in rows]
+
+    def close(self) -> None:
+        """Leave."""
+        self._db.close()
+
+
+_COLUMNS = "url, time, title, language, digest, site, quads, facts"
+_decode_facts = msgspec.msgpack.Decoder(PageFacts).decode
+
+
+def _read_entry(row: tuple[int, str, float, str, str, str, str, int, bytes]) -> PageEntry:
+    return PageEntry(*row[1:8], _decode_facts(row[8]))
+
+
+def _uses_class(facts: PageFacts, name: str) -> bool:
+    return any(name in list_class_names(iri) for iri in facts.classes)
+
+
+def _uses_ontology(facts: PageFacts, name: str) -> bool:
+    return any(name == iri.lower() or name in list_prefixes(iri) for iri in facts.ontologies)

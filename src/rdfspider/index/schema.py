@@ -1,0 +1,104 @@
+"""The fields of the text index: one document a page, one an entity. Writers and readers agree here."""
+
+import re
+
+import msgspec
+import tantivy
+
+WORDS, BIGRAMS = "words", "bigrams"
+"""The tokenizers: words of any script that has spaces, without case and accents; pairs of characters for others."""
+CURSOR_ID = "#cursor"
+"""The id of the one document that is neither: its card holds the cursors, as of the same commit."""
+PAGE, ENTITY = "page", "entity"
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af]+"
+)
+"""Scripts without spaces, or whose words are not found by spaces: Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean."""
+BUCKETS = 64
+"""Documents are spread evenly over so many buckets by their ids, so that a part of them can stand for all."""
+
+
+class Source(msgspec.Struct, frozen=True, array_like=True):
+    """A page that says something of an entity, or the page itself."""
+
+    url: str
+    time: float
+
+
+class Card(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a result shows of a document; stored as JSON in the field `card`."""
+
+    id: str
+    """Of an entity: its IRI, or `urn:rdfspider:entity:HASH` for things that only blank nodes speak of. Of a page: its URL."""
+    kind: str
+    label: str
+    description: str = ""
+    types: tuple[str, ...] = ()
+    """IRIs, the most frequent first."""
+    url: str = ""
+    """A web address of the thing itself, where it is known."""
+    image: str = ""
+    sites: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    syntaxes: tuple[str, ...] = ()
+    sources: int = 1
+    """How many pages speak of it."""
+    pages: tuple[Source, ...] = ()
+    """Some of them."""
+    date: float = 0.0
+    """The field `date`, in seconds since 1970."""
+    duplicate_of: str = ""
+    """For a page that repeats another: which."""
+
+
+def build_schema() -> tantivy.Schema:
+    """All fields. `raw` ones hold whole values; `fast` ones can be counted as facets."""
+    builder = tantivy.SchemaBuilder()
+    # "e:" or "p:" and 32 hex digits: the XXH3-128 of an entity's key or a page's URL.
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("kind", fast=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("label", stored=True, tokenizer_name=WORDS)
+    # Literal values of an entity, a line each.
+    builder.add_text_field("values", stored=True, tokenizer_name=WORDS)
+    # The main text of a page.
+    builder.add_text_field("text", stored=True, tokenizer_name=WORDS)
+    # Label, values and text again, but only what is written in scripts without spaces.
+    builder.add_text_field("bigrams", tokenizer_name=BIGRAMS)
+    # For facets: IRIs of its own types, namespaces, property IRIs, registrable domains, primary language tags, syntaxes.
+    for name in ("type", "ontology", "property", "site", "lang", "syntax"):
+        builder.add_text_field(name, fast=True, tokenizer_name="raw", index_option="basic")
+    # For questions, in lower case: IRIs and short names of types and their superclasses; namespaces and their prefixes; IRIs
+    # and short names of properties; hosts and the domains above them down to the registrable one; whole and primary tags.
+    for name in ("types", "ontologies", "property_names", "sites", "langs"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    # Values by the short name of their property in lower case (letters, digits and _ only): `properties.author`.
+    builder.add_json_field("properties", tokenizer_name=WORDS)
+    builder.add_date_field("date", indexed=True, fast=True)
+    builder.add_unsigned_field("sources", fast=True)
+    # 1 for what stands for itself, less for what is only a part of another thing (images, ratings, list items) or a repetition.
+    builder.add_float_field("weight", fast=True)
+    # XXH3-64 of each URL that the page links to.
+    builder.add_unsigned_field("outlinks", indexed=True)
+    # The id's hash modulo BUCKETS.
+    builder.add_unsigned_field("bucket", indexed=True, fast=True)
+    builder.add_bytes_field("card", stored=True)
+    return builder.build()
+
+
+def register_tokenizers(index: tantivy.Index) -> None:
+    """Every process that opens the index must do this first."""
+    index.register_tokenizer(WORDS, build_words())
+    index.register_tokenizer(BIGRAMS, build_bigrams())
+
+
+def build_words() -> tantivy.TextAnalyzer:
+    """The tokenizer `words`."""
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    words = words.filter(tantivy.Filter.remove_long(100)).filter(tantivy.Filter.lowercase())
+    return words.filter(tantivy.Filter.ascii_fold()).build()
+
+
+def build_bigrams() -> tantivy.TextAnalyzer:
+    """The tokenizer `bigrams`. It knows no positions: phrases of them cannot be asked for."""
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.ngram(2, 2)).filter(tantivy.Filter.lowercase()).build()

@@ -1,0 +1,206 @@
+"""Copies of the quad store for readers: the one writer takes them and removes old ones, readers hold the one that they read.
+
+A snapshot is a folder `000042`, renamed into place when it is whole. It is held by a shared lock on the folder itself, and
+removed only under an exclusive one, so a lock goes with its process, however that ends.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pyoxigraph import Store
+
+from rdfspider.archive.volumes import sync_folder
+from rdfspider.errors import UsageError
+
+_NAME = re.compile(r"[0-9]{6,}")
+_TAKING, _REMOVING = ".taking", ".removing-"
+# How often a reader looks for a newer snapshot at most.
+_LOOK_S = 0.25
+# Between two tries the newest snapshot was removed; by then there is a newer one.
+_TRIES = 20
+
+
+def take_snapshot(store: Store, folder: Path) -> Path:
+    """Copy the store (by hard links where the disk is the same) and let readers find it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    taking = folder / _TAKING
+    shutil.rmtree(taking, ignore_errors=True)
+    store.backup(str(taking))
+    newest = find_newest(folder)
+    path = folder / f"{int(newest.name) + 1 if newest else 1:06}"
+    sync_folder(taking)
+    taking.rename(path)
+    sync_folder(folder)
+    return path
+
+
+def find_newest(folder: Path) -> Path | None:
+    """The newest snapshot; None where there is none."""
+    numbers = _list_numbers(folder)
+    return folder / f"{numbers[-1]:06}" if numbers else None
+
+
+def remove_old(folder: Path, keep: int = 2) -> None:
+    """Remove all but the newest ones, except those that are held, and what killed writers have left. For the writer alone."""
+    for number in _list_numbers(folder)[:-keep]:
+        path = folder / f"{number:06}"
+        descriptor = _open_folder(path)
+        if descriptor is None:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.rename(folder / f"{_REMOVING}{path.name}")
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(descriptor)
+    for path in folder.glob(".*"):
+        if path.name == _TAKING or path.name.startswith(_REMOVING):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+class Hold:
+    """A snapshot that is not removed until this is closed."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor: int | None = descriptor
+
+    def close(self) -> None:
+        """Let it go."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def hold_snapshot(folder: Path) -> Hold:
+    """Hold the newest snapshot; UsageError where there is none yet."""
+    for _ in range(_TRIES):
+        path = find_newest(folder)
+        if path is None:
+            break
+        descriptor = _open_folder(path)
+        if descriptor is None:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            # It may have been renamed, to be removed, before it was held.
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return Hold(path, descriptor)
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    crawl = folder.parent.parent
+    raise UsageError(
+        f"{crawl} has no quads to ask yet: index it with `rdfspider index --dir {crawl}`, or wait some seconds"
+    )
+
+
+class SnapshotReader:
+    """The newest snapshot as a store that is read only, opened again when there is a newer one. For any number of threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._opened: _Opened | None = None
+        self._looked = 0.0
+
+    @property
+    def store(self) -> Store:
+        """For questions that are answered at once; for longer ones there is `use`."""
+        with self._lock:
+            return self._refresh().store
+
+    @contextmanager
+    def use(self) -> Iterator[Store]:
+        """The store, and its files stay until the end, however long it takes."""
+        with self._lock:
+            opened = self._refresh()
+            opened.users += 1
+        try:
+            yield opened.store
+        finally:
+            with self._lock:
+                opened.users -= 1
+                if opened is not self._opened and not opened.users:
+                    opened.hold.close()
+
+    def close(self) -> None:
+        """Let the snapshot go."""
+        with self._lock:
+            self._leave()
+
+    def _refresh(self) -> "_Opened":
+        now = time.monotonic()
+        if self._opened and now - self._looked < _LOOK_S:
+            return self._opened
+        self._looked = now
+        if self._opened and self._opened.hold.path == find_newest(self._folder) and self._opened.is_there():
+            return self._opened
+        hold = hold_snapshot(self._folder)
+        try:
+            store = Store.read_only(str(hold.path))
+        except OSError as error:
+            hold.close()
+            raise UsageError(f"{hold.path} cannot be read: {error}") from error
+        self._leave()
+        self._opened = _Opened(store, hold)
+        return self._opened
+
+    def _leave(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened and not opened.users:
+            opened.hold.close()
+
+
+class _Opened:
+    """A store, what holds its files, and how many use it."""
+
+    __slots__ = ("_stat", "hold", "store", "users")
+
+    def __init__(self, store: Store, hold: Hold) -> None:
+        self.store = store
+        self.hold = hold
+        self.users = 0
+        self._stat = hold.path.stat()
+
+    def is_there(self) -> bool:
+        """Whether the folder of that name is still the same: an index that was made again counts from 1."""
+        try:
+            return os.path.samestat(self._stat, self.hold.path.stat())
+        except FileNotFoundError:
+            return False
+
+
+def _list_numbers(folder: Path) -> list[int]:
+    try:
+        return sorted(int(path.name) for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    except FileNotFoundError:
+        return []
+
+
+def _open_folder(path: Path) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return None

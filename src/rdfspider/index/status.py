@@ -1,0 +1,110 @@
+"""How far the indexer is: what its views say of themselves enters, `index/status.json` leaves, a second old while it runs.
+
+Any process reads it: the crawl, to slow down where the index cannot follow, and whoever asks how it goes.
+"""
+
+import fcntl
+import os
+import time
+
+import msgspec
+from msgspec import Struct
+
+from rdfspider.index.layout import IndexPaths
+
+OURS = ("quads", "text")
+"""The views that answers come from; how far outside stores are is their own matter."""
+# The indexer writes every second; a status that is so old is nobody's.
+_FRESH_S = 15.0
+
+
+class ViewStatus(Struct, frozen=True):
+    """One view of the log."""
+
+    name: str
+    lag_s: float = 0.0
+    """Seconds since the oldest that is safe in the log, and not yet found here, was."""
+    behind_bytes: int = 0
+    """Bytes of the log that are not yet found here."""
+    behind_pages: int = 0
+    """Outcomes in these, as far as can be said before they are read."""
+    forgotten: int = 0
+    """Lines of `forgotten.txt` that it has taken."""
+    problem: str = ""
+    """Why it does not go on at the moment; empty where it does."""
+
+
+class IndexStatus(Struct, frozen=True):
+    """What `index/status.json` holds. Times are seconds since 1970."""
+
+    state: str
+    """indexing, idle (all is found), suspended (a view cannot go on at the moment) or ended (nobody indexes)."""
+    pid: int = 0
+    updated: float = 0.0
+    pages: int = 0
+    """Pages that are found by their words."""
+    quads: int = 0
+    """What they state, in all syntaxes."""
+    entities: int = 0
+    views: tuple[ViewStatus, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What else people should know: files from elsewhere that are missing, say."""
+
+    @property
+    def lag_s(self) -> float:
+        """How far answers are behind the crawl."""
+        return max((view.lag_s for view in self.views if view.name in OURS), default=0.0)
+
+    @property
+    def behind_pages(self) -> int:
+        """Outcomes that some view has still to take."""
+        return max((view.behind_pages for view in self.views), default=0)
+
+    @property
+    def problem(self) -> str:
+        """The first thing that is wrong; empty where nothing is."""
+        found = [f"{view.name}: {view.problem}" for view in self.views if view.problem]
+        return next(iter((*found, *self.problems)), "")
+
+    @property
+    def is_running(self) -> bool:
+        """Whether somebody indexes."""
+        return self.state != "ended"
+
+
+def read_index_status(paths: IndexPaths) -> IndexStatus | None:
+    """How far the index is; None where there is none. One that nobody writes any more has ended."""
+    try:
+        status = msgspec.json.decode(paths.status.read_bytes(), type=IndexStatus)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    is_fresh = time.time() - status.updated < _FRESH_S
+    return status if is_fresh and is_indexed(paths) else end_index(status)
+
+
+def end_index(status: IndexStatus) -> IndexStatus:
+    """The same, where nobody indexes any more. What is behind then is behind by its bytes; time is no measure of it."""
+    views = tuple(msgspec.structs.replace(view, lag_s=0.0) for view in status.views)
+    return msgspec.structs.replace(status, state="ended", views=views)
+
+
+def write_index_status(paths: IndexPaths, status: IndexStatus) -> None:
+    """Replace the file in one step; it is not synced, because each view has its own cursors."""
+    new = paths.status.with_name(paths.status.name + ".new")
+    new.write_bytes(msgspec.json.encode(status))
+    new.replace(paths.status)
+
+
+def is_indexed(paths: IndexPaths) -> bool:
+    """Whether a process holds the index."""
+    try:
+        descriptor = os.open(paths.lock, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,169 @@
+"""N-Quads of a page in, the triples that indexes hold out, as text; and back again for exports.
+
+Blank nodes become IRIs, `<genid:48a4e8612952075a/n1>` for `_:p48a4e8612952075an1`, because a store names blank nodes anew, and
+nobody could ask for them. The variants of schema.org become one, and language tags get small letters. Texts stay as they are.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from urllib.parse import quote, unquote
+
+from rdfspider.extract.statements import blank_prefix, graph_term
+
+GENID = "genid:"
+"""How the IRIs of blank nodes begin. What pages call so themselves is stored as `genid:iri/…`, so nobody can speak of another
+page's nodes."""
+RESERVED = "urn:rdfspider:"
+"""How the graphs begin that are not pages."""
+FETCHES_GRAPH = f"{RESERVED}fetches"
+"""The graph of facts about the fetch of each page."""
+CURSORS_GRAPH = FETCHES_GRAPH
+"""The graph that tells how far the log was read: a fact of the fetches too. In a graph of its own it would look like a page to
+everybody who asks for all graphs."""
+
+_SCHEMA = "http://schema.org/"
+_SCHEMA_VARIANTS = ("https://schema.org/", "http://www.schema.org/", "https://www.schema.org/")
+_STATED_GENID = f"{GENID}iri/"
+_FOLDED_STARTS = tuple(f"<{start}" for start in (GENID, *_SCHEMA_VARIANTS))
+# "n" and a number for the blank nodes that extraction has named, "x" and the label for those of others.
+_OWN_LABEL = re.compile(r"p([0-9a-f]{16})(n[0-9]+|x.+)", re.DOTALL)
+_OWN_GENID = re.compile(r"([0-9a-f]{16})/(n[0-9]+|x.+)", re.DOTALL)
+_LITERAL = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\^\^<[^<>"\s]*+>|@[A-Za-z0-9\-]++)?+'
+_LINE = re.compile(
+    rf"\s*+(<[^<>\"\s]*+>|_:\S++)\s++(<[^<>\"\s]*+>)\s++(<[^<>\"\s]*+>|_:\S++|{_LITERAL})(?:\s++(<[^<>\"\s]*+>|_:\S++))?+\s*+\.\s*+",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+
+
+@lru_cache(maxsize=1024)
+def make_graph_iri(url: str) -> str:
+    """The name of a page's graph: its URL as a valid IRI, as extraction writes it. No page has the name of a graph of ours."""
+    if url.startswith((RESERVED, GENID)):
+        return f"{RESERVED}page:{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
+    return graph_term(url)[1:-1]
+
+
+def fold_statements(statements: Mapping[str, str], url: str) -> list[str]:
+    """The distinct triples (`s p o`, without a graph and a dot) that a page states in all syntaxes, in their order."""
+    end = f" <{make_graph_iri(url)}> ."
+    fold = _Fold(statements, url)
+    triples: dict[str, None] = {}
+    for text in statements.values():
+        is_plain = not _needs_folding(text)
+        for line in text.split("\n"):
+            if line.endswith(end):
+                parts = line[: -len(end)].split(" ", 2)
+            elif parsed := _LINE.fullmatch(line):
+                parts = [parsed[1], parsed[2], parsed[3]]
+            else:
+                continue
+            if len(parts) != 3 or not all(parts):
+                continue
+            subject, predicate, obj = parts
+            if not is_plain:
+                subject, predicate = fold[subject], _fold_predicate(predicate)
+                if obj[0] != '"':
+                    obj = fold[obj]
+                elif obj[-1] != '"':
+                    obj = fold.fold_literal(obj)
+            triples[f"{subject} {predicate} {obj}"] = None
+    return list(triples)
+
+
+def fold_iri(iri: str) -> str:
+    """The IRI that indexes hold for one that a person asks for: schema.org's variants are one."""
+    for variant in _SCHEMA_VARIANTS:
+        if iri.startswith(variant):
+            return _SCHEMA + iri[len(variant) :]
+    return iri
+
+
+def skolemise(label: str) -> str | None:
+    """The IRI of the blank node that an export calls by this label (without `_:`); None where it is no label of ours."""
+    own = _OWN_LABEL.fullmatch(label)
+    return f"{GENID}{own[1]}/{quote(own[2], safe='')}" if own else None
+
+
+def restore_term(term: str) -> str:
+    """A term of the store, as N-Triples writes it, as it was on its page: the blank node of an IRI of ours."""
+    if not term.startswith(f"<{GENID}"):
+        return term
+    rest = term[len(GENID) + 1 : -1]
+    if own := _OWN_GENID.fullmatch(rest):
+        return f"_:p{own[1]}{unquote(own[2])}"
+    return f"<{GENID}{term[len(_STATED_GENID) + 1 :]}" if term.startswith(f"<{_STATED_GENID}") else term
+
+
+def restore_line(line: str) -> str:
+    """A line of N-Quads or N-Triples, or a triple without a dot, with its blank nodes restored."""
+    if f"<{GENID}" not in line:
+        return line
+    subject, predicate, rest = line.split(" ", 2)
+    if rest.startswith("<"):
+        obj, space, tail = rest.partition(" ")
+        rest = f"{restore_term(obj)}{space}{tail}"
+    elif f"^^<{_STATED_GENID}" in rest and (literal := re.match(_LITERAL, rest, re.DOTALL)) and literal[0][-1] == ">":
+        text, _, datatype = literal[0].rpartition("^^")
+        rest = f"{text}^^{restore_term(datatype)}{rest[literal.end() :]}"
+    return f"{restore_term(subject)} {restore_term(predicate)} {rest}"
+
+
+def is_about_blank(triple: str) -> bool:
+    """Whether a triple of the indexes has a blank node of its page, so that no other page can state it."""
+    subject, _, obj = triple.split(" ", 2)
+    return any(term.startswith(f"<{GENID}") and not term.startswith(f"<{_STATED_GENID}") for term in (subject, obj))
+
+
+def _needs_folding(text: str) -> bool:
+    return (
+        "_:" in text
+        or "https://schema.org/" in text
+        or "://www.schema.org/" in text
+        or GENID in text
+        or "\\" in text
+        or '"@' in text
+    )
+
+
+class _Fold(dict[str, str]):
+    """Subjects, predicates and IRIs of one page as the indexes hold them, each made once."""
+
+    def __init__(self, statements: Mapping[str, str], url: str) -> None:
+        super().__init__()
+        self._own = {blank_prefix(url, syntax)[3:-1] for syntax in statements}
+        self._foreign = blank_prefix(url, "")[3:-1]
+
+    def __missing__(self, term: str) -> str:
+        folded = self[term] = self._name_blank(term[2:]) if term[0] == "_" else _fold_stated(term)
+        return folded
+
+    def fold_literal(self, term: str) -> str:
+        """The same for a literal with a datatype or a language."""
+        if term[-1] == ">":
+            text, _, datatype = term.rpartition("^^")
+            return f"{text}^^{self[datatype]}"
+        text, _, language = term.rpartition("@")
+        return f"{text}@{language.lower()}"
+
+    def _name_blank(self, label: str) -> str:
+        """Only labels that extraction gave on this page are taken as they are: any other one is a node of this page alone."""
+        own = _OWN_LABEL.fullmatch(label)
+        if own and own[1] in self._own and own[2][0] == "n":
+            return f"<{GENID}{own[1]}/{own[2]}>"
+        return f"<{GENID}{self._foreign}/x{quote(label, safe='')}>"
+
+
+def _fold_stated(term: str) -> str:
+    if "\\" in term:
+        term = _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), term)
+    if not term.startswith(_FOLDED_STARTS):
+        return term
+    iri = term[1:-1]
+    return f"<{_STATED_GENID}{iri[len(GENID) :]}>" if iri.startswith(GENID) else f"<{fold_iri(iri)}>"
+
+
+# The same few thousand on nearly all pages.
+_fold_predicate = lru_cache(maxsize=8192)(_fold_stated)

@@ -1,0 +1,45 @@
+"""A class in, as people call it; the classes that pages state to be below it out. The text index knows schema.org's own."""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+
+from rdfspider.index.classes import list_class_names
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger_reader import LedgerReader
+
+
+class LearnedClasses:
+    """What the pages of one crawl say of classes, as of any commit."""
+
+    def __init__(self, paths: IndexPaths) -> None:
+        self._paths = paths
+        self._commit: Hashable = None
+        self._reader: LedgerReader | None = None
+        self._parents: dict[str, list[str]] = {}
+
+    def find_subclasses(self, name: str, commit: Hashable) -> Iterable[str]:
+        """IRIs; the name is an IRI or a short name in lower case."""
+        try:
+            if commit != self._commit:
+                self._load()
+                self._commit = commit
+            if self._reader is None:
+                return ()
+            parents = self._parents.get(name, ())
+            return {child for parent in parents for child in self._reader.find_subclasses(parent)}
+        except sqlite3.Error:
+            # The ledger is being made again; what the index itself knows of classes is most of it.
+            self._reader, self._commit = None, None
+            return ()
+
+    def _load(self) -> None:
+        """Which classes have others below them, by every name of theirs and of the classes above them."""
+        if self._reader is not None:
+            self._reader.close()
+        self._reader = LedgerReader(self._paths) if self._paths.ledger.exists() else None
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for parent in self._reader.list_parents() if self._reader else ():
+            for name in list_class_names(parent):
+                found[name].append(parent)
+        self._parents = dict(found)

@@ -1,0 +1,111 @@
+"""What the process of a query may not do: use the network, outlive its parent, take more time or memory than it is given.
+
+Time and memory are the kernel's to enforce, because a query runs in native code that listens to nobody.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+# The architecture as the kernel knows it, and its number of the system call `socket`.
+_SOCKETS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
+_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
+_LOAD_WORD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
+_ALLOW, _FAIL, _EACCES = 0x7FFF0000, 0x00050000, 13
+# What shells usually allow: more than a thousand levels of nesting. With more of it, deeper queries would take minutes.
+_STACK_BYTES = 8 * 1024 * 1024
+_PARENT_LOOK_S = 1.0
+# The parent ends the process at its limit; this long after it the kernel does, where the parent cannot.
+_GRACE_S = 2.0
+_PAGE_BYTES = resource.getpagesize()
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_uint16),
+        ("if_true", ctypes.c_uint8),
+        ("if_false", ctypes.c_uint8),
+        ("value", ctypes.c_uint32),
+    )
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction)))
+
+
+def confine_process(parent_pid: int) -> None:
+    """Confine this process for good, before it has other threads."""
+    # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    _set_limit(resource.RLIMIT_CORE, 0)
+    _set_limit(resource.RLIMIT_STACK, _STACK_BYTES)
+    forbid_network()
+    threading.Thread(target=_watch_parent, args=(parent_pid,), daemon=True).start()
+
+
+def forbid_network() -> bool:
+    """Have the kernel refuse new sockets; False where it cannot. Queries with SERVICE are refused before, so this is a second
+    lock on the same door."""
+    known = _SOCKETS.get(platform.machine())
+    if platform.system() != "Linux" or known is None:
+        return False
+    architecture, socket_call = known
+    code = (
+        (_LOAD_WORD, 0, 0, 4),
+        (_JUMP_IF_EQUAL, 0, 3, architecture),
+        (_LOAD_WORD, 0, 0, 0),
+        (_JUMP_IF_EQUAL, 0, 1, socket_call),
+        (_RETURN, 0, 0, _FAIL | _EACCES),
+        (_RETURN, 0, 0, _ALLOW),
+    )
+    program = _Program(len(code), (_Instruction * len(code))(*(_Instruction(*each) for each in code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+        return False
+    return bool(libc.prctl(_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) == 0)
+
+
+def start_limits(timeout_s: float, memory_bytes: int) -> None:
+    """From now on the process may take so much time, and so much memory over what it has."""
+    signal.setitimer(signal.ITIMER_REAL, timeout_s + _GRACE_S)
+    with suppress(OSError):
+        _set_limit(resource.RLIMIT_AS, _read_memory(0) + memory_bytes)
+
+
+def end_limits() -> None:
+    """The process may do what it likes again."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    _set_limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+
+
+def read_resident_bytes() -> int:
+    """How much memory the process uses; 0 where that is not known."""
+    try:
+        return _read_memory(1)
+    except OSError:
+        return 0
+
+
+def _read_memory(column: int) -> int:
+    return int(Path("/proc/self/statm").read_text("ascii").split()[column]) * _PAGE_BYTES
+
+
+def _set_limit(kind: int, limit: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY and (limit == resource.RLIM_INFINITY or limit > hard):
+        limit = hard
+    with suppress(ValueError, OSError):  # where the system has no such limit
+        resource.setrlimit(kind, (limit, hard))
+
+
+def _watch_parent(parent_pid: int) -> None:
+    while os.getppid() == parent_pid:
+        time.sleep(_PARENT_LOOK_S)
+    os._exit(0)

@@ -1,0 +1,251 @@
+"""The results of a query in, a document out: SPARQL results as JSON, XML, CSV or TSV, triples as Turtle or N-Triples.
+
+Oxigraph writes; this counts what it writes, stops it at the limit of rows or bytes, and cuts behind the last whole row, so that
+the document is valid and has as many rows as were allowed.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import IO, NamedTuple, cast
+
+import pyoxigraph
+from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, QueryTriples, RdfFormat, Triple
+
+from rdfspider.errors import UsageError
+
+ROWS, BOOLEAN, TRIPLES = "rows", "boolean", "triples"
+"""What a query gives: SELECT, ASK, CONSTRUCT and DESCRIBE."""
+MEDIA_TYPES = {
+    "json": "application/sparql-results+json",
+    "xml": "application/sparql-results+xml",
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "turtle": "text/turtle; charset=utf-8",
+    "ntriples": "application/n-triples",
+}
+RESULT_FORMATS = {
+    "json": QueryResultsFormat.JSON,
+    "xml": QueryResultsFormat.XML,
+    "csv": QueryResultsFormat.CSV,
+    "tsv": QueryResultsFormat.TSV,
+}
+RDF_FORMATS = {"turtle": RdfFormat.TURTLE, "ntriples": RdfFormat.N_TRIPLES}
+FORMATS = (*RESULT_FORMATS, *RDF_FORMATS)
+
+# Terms in terms in terms: whoever reads them back, reads them by recursion.
+_MAX_TERM_DEPTH = 32
+_RECOUNT = 1.25
+# What XML cannot hold at all.
+_NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
+
+
+class Document(NamedTuple):
+    """What a query gave, written in a format."""
+
+    kind: str
+    format: str
+    body: bytes
+    is_truncated: bool
+
+
+class _Rows(NamedTuple):
+    """How the rows of a format are told apart."""
+
+    mark: bytes
+    """At least one is written with every row, or between two."""
+    find_ends: Callable[[bytes], Iterator[int]]
+    """Where each row ends; before them, where the first one begins."""
+    tail: bytes = b""
+    """What ends the document."""
+
+
+class _FullError(Exception):
+    """As much is written as was allowed."""
+
+
+def write_document(
+    results: QuerySolutions | QueryBoolean | QueryTriples,
+    formats: Iterable[str],
+    prefixes: Mapping[str, str],
+    max_rows: int,
+    max_bytes: int,
+) -> Document:
+    """Write the results in the first of the formats that fits them; UsageError where none does."""
+    if isinstance(results, QueryTriples):
+        return _write_triples(
+            results, _choose(formats, RDF_FORMATS, "CONSTRUCT and DESCRIBE"), prefixes, max_rows, max_bytes
+        )
+    chosen = _choose(formats, RESULT_FORMATS, "SELECT and ASK")
+    if isinstance(results, QueryBoolean):
+        return Document(BOOLEAN, chosen, results.serialize(format=RESULT_FORMATS[chosen]) or b"", False)
+    return _write_solutions(results, chosen, max_rows, max_bytes)
+
+
+def _choose(formats: Iterable[str], fitting: Iterable[str], what: str) -> str:
+    asked = tuple(formats)
+    for name in asked:
+        if name in fitting:
+            return name
+    raise UsageError(f"{' and '.join(asked)} cannot hold what {what} give: choose {', '.join(fitting)}")
+
+
+def _write_solutions(results: QuerySolutions, chosen: str, max_rows: int, max_bytes: int) -> Document:
+    rows = _ROWS[chosen]
+    sink = _Sink(rows, max_rows, max_bytes)
+    try:
+        results.serialize(cast(IO[bytes], sink), RESULT_FORMATS[chosen])
+        is_whole = True
+    except _FullError:
+        is_whole = False
+    body = bytes(sink.written)
+    if not is_whole or sink.marks >= max_rows:
+        body, is_whole = _cut_rows(body, rows, max_rows, is_whole)
+    if chosen == "xml":
+        body = body.translate(None, _NOT_XML).replace("\ufffe".encode(), b"").replace("\uffff".encode(), b"")
+    return Document(ROWS, chosen, body, not is_whole)
+
+
+def _cut_rows(body: bytes, rows: _Rows, max_rows: int, is_whole: bool) -> tuple[bytes, bool]:
+    """The first rows alone, as a document; and whether that is all that there was."""
+    end = 0
+    ends = rows.find_ends(body)
+    for end in islice(ends, max_rows + 1):  # noqa: B007
+        pass
+    if is_whole and next(ends, None) is None:
+        return body, True
+    return body[:end] + rows.tail, False
+
+
+class _Sink:
+    """Takes what is written, until it is full."""
+
+    def __init__(self, rows: _Rows, max_rows: int, max_bytes: int) -> None:
+        self.written = bytearray()
+        self.marks = 0
+        """There is one row more at most."""
+        self._is_full = False
+        self._rows = rows
+        self._max_rows = max_rows
+        self._max_bytes = max_bytes
+        self._recount_bytes = 0
+
+    def write(self, chunk: bytes) -> int:
+        """Take more; what Oxigraph has left when it was stopped, it tries to write again."""
+        if self._is_full:
+            raise _FullError
+        overlap = len(self._rows.mark) - 1
+        seen = bytes(self.written[-overlap:]) if overlap else b""
+        self.marks += (seen + chunk).count(self._rows.mark)
+        self.written += chunk
+        self._is_full = len(self.written) > self._max_bytes or self._has_too_many()
+        if self._is_full:
+            raise _FullError
+        return len(chunk)
+
+    def flush(self) -> None:
+        """Everything is here already."""
+
+    def _has_too_many(self) -> bool:
+        """Values may look like the ends of rows; to count what are rows takes longer, and is not done too often."""
+        if self.marks <= self._max_rows or len(self.written) < self._recount_bytes:
+            return False
+        self._recount_bytes = int(len(self.written) * _RECOUNT)
+        ends = self._rows.find_ends(bytes(self.written))
+        return sum(1 for _ in islice(ends, self._max_rows + 2)) > self._max_rows + 1
+
+
+def _find_json_ends(body: bytes) -> Iterator[int]:
+    end: int | None = body.find(b'"bindings":[') + len(b'"bindings":[')
+    while end is not None:
+        yield end
+        start = end + (body[end : end + 1] == b",")
+        row = _JSON_ROW.match(body, start)
+        end = row.end() if row else _find_object_end(body, start)
+
+
+def _find_object_end(body: bytes, start: int) -> int | None:
+    """Where any JSON object ends, however deep; None where none begins, or it is cut off."""
+    depth = 0
+    for match in _JSON_PARTS.finditer(body, start):
+        depth += {b"{": 1, b"}": -1}.get(match[0], 0)
+        if depth <= 0:
+            return match.end() if depth == 0 and match[0] == b"}" else None
+    return None
+
+
+def _find_xml_ends(body: bytes) -> Iterator[int]:
+    yield body.find(b"<results>") + len(b"<results>")
+    yield from (match.end() for match in _XML_END.finditer(body))
+
+
+def _find_csv_ends(body: bytes) -> Iterator[int]:
+    return (match.end() for match in _CSV_PARTS.finditer(body) if match[0] == b"\r\n")
+
+
+def _find_tsv_ends(body: bytes) -> Iterator[int]:
+    return (match.end() for match in _TSV_END.finditer(body))
+
+
+# Nearly every row is such: an object of objects of strings.
+_JSON_ROW = re.compile(rb'\{(?:"[^"]*+":\{(?:"[a-z:]++":"(?:[^"\\]++|\\.)*+",?)*+\},?)*+\}', re.DOTALL)
+# A string may be cut off at the end of what was written.
+_JSON_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
+_XML_END = re.compile(rb"</result>")
+_CSV_PARTS = re.compile(rb'"[^"]*+(?:"|\Z)|\r\n')
+_TSV_END = re.compile(rb"\n")
+_ROWS = {
+    "json": _Rows(b"},{", _find_json_ends, b"]}}"),
+    "xml": _Rows(b"</result>", _find_xml_ends, b"</results></sparql>"),
+    "csv": _Rows(b"\r\n", _find_csv_ends),
+    "tsv": _Rows(b"\n", _find_tsv_ends),
+}
+
+
+def _write_triples(
+    results: QueryTriples, chosen: str, prefixes: Mapping[str, str], max_rows: int, max_bytes: int
+) -> Document:
+    output = _Output()
+    is_whole = True
+
+    def take() -> Iterator[Triple]:
+        nonlocal is_whole
+        for number, triple in enumerate(results):
+            if number == max_rows or output.size > max_bytes:
+                is_whole = False
+                return
+            _check_depth(triple)
+            yield triple
+
+    pyoxigraph.serialize(
+        take(),
+        cast(IO[bytes], output),
+        RDF_FORMATS[chosen],
+        prefixes=dict(prefixes) if chosen == "turtle" else None,
+    )
+    return Document(TRIPLES, chosen, b"".join(output.parts), not is_whole)
+
+
+class _Output:
+    """Takes what is written, and knows how much it is."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def write(self, chunk: bytes) -> int:
+        """Take more."""
+        self.parts.append(chunk)
+        self.size += len(chunk)
+        return len(chunk)
+
+    def flush(self) -> None:
+        """Everything is here already."""
+
+
+def _check_depth(triple: Triple) -> None:
+    depth, inner = 0, triple.object
+    while isinstance(inner, Triple):
+        depth, inner = depth + 1, inner.object
+        if depth > _MAX_TERM_DEPTH:
+            raise UsageError(f"a triple within a triple more than {_MAX_TERM_DEPTH} times: nobody could read that")

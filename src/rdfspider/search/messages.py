@@ -1,0 +1,39 @@
+"""What `sparql.py` and its worker processes say to each other, each message after its length."""
+
+import struct
+
+import msgspec
+
+LENGTH = struct.Struct(">Q")
+"""Stands before every message, and says how long it is."""
+DONE, WORDS, USAGE, MEMORY, FAILED, READY = "done", "words", "usage", "memory", "failed", "ready"
+"""What a reply is. `words`: the texts that the query looks for; what was found is asked for. `usage`: the query is wrong."""
+
+Found = list[list[tuple[str, float]]]
+"""What the text index has for each of `Reply.words`."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """A query and what it may cost."""
+
+    query: str
+    formats: tuple[str, ...]
+    prefixes: dict[str, str]
+    max_rows: int
+    max_bytes: int
+    timeout_s: float
+    memory_bytes: int
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The head of what a worker says; a document's bytes follow as a message of their own."""
+
+    code: str
+    message: str = ""
+    kind: str = ""
+    format: str = ""
+    is_truncated: bool = False
+    words: tuple[tuple[str, int], ...] = ()
+    """What is looked for in the text index, and how much of it."""
+    is_last: bool = False
+    """Whether the worker ends after this."""

@@ -1,0 +1,272 @@
+"""A Question in, what tantivy is asked out; and what of it is to be marked in the results.
+
+A word may be in any of three fields, and counts by the one where it tells most: label over values over the text of a page. Fields
+such as `type:` only sift; they do not change the order.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from urllib.parse import urlsplit
+
+import tantivy
+from tantivy import Occur, Query
+
+from rdfspider.index.documents import make_entity_id, make_page_id
+from rdfspider.index.entities import find_entity
+from rdfspider.index.names import find_field_name, find_namespaces
+from rdfspider.index.schema import CURSOR_ID, ENTITY, UNSPACED, build_bigrams, build_words
+from rdfspider.index.terms import fold_iri
+from rdfspider.search.words import VALUE, WORDS, Clause, Question, parse_date
+
+BOOSTS = {"label": 4.0, "values": 1.5, "text": 1.0}
+# What the other fields add to the best one.
+_TIE = 0.1
+_MIN_PREFIX = 2
+_ADDRESS_SCORE = 1_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An open index, as of one commit."""
+
+    searcher: tantivy.Searcher
+    schema: tantivy.Schema
+    find_subclasses: Callable[[str], Iterable[str]]
+    """The classes that pages call subclasses of a class, by its IRI or short name in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is asked of tantivy."""
+
+    query: Query
+    is_ranked: bool
+    """Whether it has words, by which results can be ranked."""
+    words: frozenset[str]
+    """To be marked, as the index has them."""
+    prefixes: frozenset[str]
+    runs: frozenset[str]
+    """To be marked, in scripts without spaces."""
+    phrase: tuple[str, ...]
+    """All words in their order; a label that has them so is more likely what was meant."""
+    note: str
+
+
+def build_plan(question: Question, index: Index) -> Plan:
+    """What to ask the index."""
+    builder = _Builder(index)
+    parts: list[tuple[Occur, Query]] = []
+    for group in question.groups:
+        queries = [builder.build_clause(clause) for clause in group]
+        query = queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries, _TIE)
+        parts.append((Occur.MustNot if group[0].is_excluded else Occur.Must, query))
+    if _asks_for_things(question):
+        # What a page says is of a type; the page itself is not.
+        parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", ENTITY, "basic"))))
+    if not any(occur == Occur.Must for occur, _ in parts):
+        # Who typed signs alone does not want everything.
+        parts.append((Occur.Must, Query.empty_query() if _is_signs(question) else Query.all_query()))
+        parts.append((Occur.MustNot, Query.term_query(index.schema, "id", CURSOR_ID, "basic")))
+    return Plan(
+        Query.boolean_query(parts),
+        builder.is_ranked,
+        frozenset(builder.words),
+        frozenset(builder.prefixes),
+        frozenset(builder.runs),
+        _list_plain_words(question),
+        "; ".join(dict.fromkeys(builder.notes)),
+    )
+
+
+def split_text(text: str) -> tuple[list[str], list[str]]:
+    """The words of a text as the index has them, and its runs of scripts without spaces."""
+    words = _words().analyze(UNSPACED.sub(" ", text))
+    return words, [run.lower() for run in UNSPACED.findall(text)]
+
+
+def _list_plain_words(question: Question) -> tuple[str, ...]:
+    plain = (group[0] for group in question.groups if len(group) == 1 and group[0].field == WORDS)
+    return tuple(word for one in plain if not (one.is_excluded or one.is_prefix) for word in split_text(one.text)[0])
+
+
+def _asks_for_things(question: Question) -> bool:
+    clauses = [clause for group in question.groups for clause in group]
+    return any(clause.field == "type" and not clause.is_excluded for clause in clauses) and not any(
+        clause.field == "kind" for clause in clauses
+    )
+
+
+def _is_signs(question: Question) -> bool:
+    return bool(question.text.strip()) and not question.groups
+
+
+class _Builder:
+    """Clauses become queries; what is to be marked and said of them is collected."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._schema = index.schema
+        self.words: set[str] = set()
+        self.prefixes: set[str] = set()
+        self.runs: set[str] = set()
+        self.notes: list[str] = []
+        self.is_ranked = False
+
+    def build_clause(self, clause: Clause) -> Query:
+        if clause.field == WORDS:
+            return self._build_words(clause)
+        if clause.field == VALUE:
+            return self._build_value(clause)
+        if clause.field in ("before", "after"):
+            return _sift(self._build_date(clause))
+        field, values = self._list_values(clause)
+        if not clause.is_excluded and not any(self._index.searcher.doc_freq(field, value) for value in values):
+            self.notes.append(f"nothing here has the {clause.field} {clause.text[:80]!r}")
+        return _sift(Query.term_set_query(self._schema, field, values))
+
+    def _build_words(self, clause: Clause) -> Query:
+        scheme, colon, rest = clause.text.partition("://")
+        if colon and scheme.isalpha():
+            by_words = self._build_words(replace(clause, text=rest))
+            return Query.disjunction_max_query([by_words, self._build_address(clause.text)])
+        words, runs = split_text(clause.text)
+        if not words and not runs:
+            # It has signs that Python takes for letters and the index does not.
+            return Query.empty_query()
+        if not clause.is_excluded:
+            self._mark(words, runs, clause.is_prefix)
+            self.is_ranked = True
+        parts: list[Query] = [self._build_run(run) for run in runs]
+        if words:
+            fields = [
+                Query.boost_query(self._build_tokens(field, words, clause.is_prefix), boost)
+                for field, boost in BOOSTS.items()
+            ]
+            parts.append(Query.disjunction_max_query(fields, _TIE))
+        return _join(parts)
+
+    def _build_address(self, address: str) -> Query:
+        """The page that is there, and the thing that is called so; before all where its words are."""
+        ids = [make_page_id(url) for url in (address, f"{address}/")]
+        if entity := find_entity(fold_iri(address)):
+            ids.append(make_entity_id(entity))
+        return Query.const_score_query(Query.term_set_query(self._schema, "id", ids), _ADDRESS_SCORE)
+
+    def _build_value(self, clause: Clause) -> Query:
+        name = clause.name.lower()
+        searcher = self._index.searcher
+        if not searcher.doc_freq("property_names", name):
+            self.notes.append(f"no property is called {clause.name[:40]!r} here: searched for it as words")
+            return self._build_words(Clause(WORDS, f"{clause.name} {clause.text}", is_excluded=clause.is_excluded))
+        words, runs = split_text(clause.text)
+        if not words and not runs:
+            return Query.empty_query()
+        if not clause.is_excluded:
+            self._mark(words, runs, clause.is_prefix)
+            self.is_ranked = True
+        parts = [self._build_run(run) for run in runs]
+        if words:
+            parts.append(self._build_tokens(f"properties.{find_field_name(f'x#{name}')}", words, clause.is_prefix))
+        if runs:
+            # Pairs of characters are indexed without their property.
+            parts.append(self._build_term("property_names", name))
+        return _join(parts)
+
+    def _mark(self, words: list[str], runs: list[str], is_prefix: bool) -> None:
+        if is_prefix and words and len(words[-1]) >= _MIN_PREFIX:
+            self.prefixes.add(words[-1])
+            words = words[:-1]
+        self.words.update(words)
+        self.runs.update(runs)
+
+    def _build_tokens(self, field: str, words: list[str], is_prefix: bool) -> Query:
+        """Words beside each other; of the last one only the beginning, where that was asked for."""
+        is_prefix = is_prefix and len(words[-1]) >= _MIN_PREFIX
+        if len(words) > 1:
+            phrase = list[str | tuple[int, str]](words)
+            return (Query.phrase_prefix_query if is_prefix else Query.phrase_query)(self._schema, field, phrase)
+        if is_prefix:
+            # All words that begin so; the query that is made for prefixes stops after fifty.
+            return Query.fuzzy_term_query(self._schema, field, words[0], 0, True, True)
+        # Without "freq" their positions are read, too.
+        return Query.term_query(self._schema, field, words[0], "freq")
+
+    def _build_run(self, run: str) -> Query:
+        if len(run) == 1:
+            return Query.regex_query(self._schema, "bigrams", f"{run}.|.{run}")
+        pairs = dict.fromkeys(_bigrams().analyze(run))
+        return _join([Query.term_query(self._schema, "bigrams", pair, "freq") for pair in pairs])
+
+    def _build_term(self, field: str, value: str) -> Query:
+        return Query.term_query(self._schema, field, value, "basic")
+
+    def _build_date(self, clause: Clause) -> Query:
+        date = parse_date(clause.text)
+        if date is None:
+            return Query.empty_query()
+        date = min(max(date, tantivy.MIN_DATETIME), tantivy.MAX_DATETIME)
+        bounds = {"upper_bound": date, "include_upper": False} if clause.field == "before" else {"lower_bound": date}
+        return Query.range_query(self._schema, "date", tantivy.FieldType.Date, **bounds)
+
+    def _list_values(self, clause: Clause) -> tuple[str, list[str]]:
+        """The field to look into, and the values of which one must be there."""
+        text = clause.text.strip("<> ").lower()
+        match clause.field:
+            case "type":
+                names = list_names(text)
+                below = (iri.lower() for name in names for iri in self._index.find_subclasses(name))
+                return "types", list(dict.fromkeys([*names, *below]))
+            case "property":
+                return "property_names", list_names(text)
+            case "ontology":
+                folded = fold_iri(text)
+                return "ontologies", [folded, folded + "/", folded + "#"]
+            case "site":
+                return "sites", [_find_host(text)]
+            case "lang":
+                return "langs", [text.replace("_", "-")]
+            case "syntax":
+                # JSON-LD and rdf/xml are how people write it.
+                return "syntax", [text, re.sub(r"\W", "", text)]
+            case _:
+                return clause.field, [text]
+
+
+def list_names(text: str) -> list[str]:
+    """What the index may call a class or property that was asked for by short name, prefixed name or IRI."""
+    folded = fold_iri(text.lower())
+    prefix, colon, name = folded.partition(":")
+    namespaces = find_namespaces(prefix) if colon and not name.startswith("//") else ()
+    return [(namespace + name).lower() for namespace in namespaces] or [folded]
+
+
+def _find_host(text: str) -> str:
+    try:
+        host = urlsplit(text if "//" in text else f"//{text}").hostname or text
+    except ValueError:
+        return text
+    host = host.removeprefix("*.").strip(".")
+    try:
+        return host if host.isascii() else host.encode("idna").decode()
+    except UnicodeError:
+        return host
+
+
+def _join(parts: list[Query]) -> Query:
+    return parts[0] if len(parts) == 1 else Query.boolean_query([(Occur.Must, part) for part in parts])
+
+
+def _sift(query: Query) -> Query:
+    return Query.const_score_query(query, 0.0)
+
+
+@cache
+def _words() -> tantivy.TextAnalyzer:
+    return build_words()
+
+
+@cache
+def _bigrams() -> tantivy.TextAnalyzer:
+    return build_bigrams()

@@ -1,0 +1,95 @@
+"""A crawl's folder and a question in, the answer of its indexes out: of an entity, of counts, of statements.
+
+Each question opens what it needs, reads the newest state, also while an indexer writes, and lets it go.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from pyoxigraph import Quad, Store
+
+from rdfspider.errors import UsageError
+from rdfspider.index.entities import URN
+from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.ledger_reader import LedgerReader
+from rdfspider.index.names import find_namespaces
+from rdfspider.index.snapshots import SnapshotReader
+from rdfspider.index.terms import fold_iri, make_graph_iri, skolemise
+from rdfspider.search.entity import NODES_MERGED, Entity, read_entity
+from rdfspider.search.names import Names, make_selection
+from rdfspider.search.quads import Selection, read_quads
+from rdfspider.search.vocabulary import Statistics, read_statistics
+from rdfspider.urls import is_valid_iri, normalise_url
+
+
+def find_entity(folder: Path, name: str, *, same: bool = False) -> Entity:
+    """Everything said of a thing; UsageError where no page says anything."""
+    with open_store(folder) as store:
+        if name.strip().startswith(URN):
+            iri = name.strip()
+            with open_ledger(folder) as ledger:
+                nodes = dict.fromkeys(node for _, node in ledger.find_members(iri, NODES_MERGED))
+            if nodes and (found := read_entity(store, iri, nodes, same=same)):
+                return found
+        for iri in _list_readings(name):
+            if found := read_entity(store, iri, [iri], same=same):
+                return found
+    shown = name if len(name) <= 200 else f"{name[:200]}…"
+    raise UsageError(f"no page says anything of {shown!r}: find how it is called with `rdfspider search`")
+
+
+def find_statistics(folder: Path, top: int) -> Statistics:
+    """Which names pages use, so many of each kind, and how often."""
+    if top < 1:
+        raise UsageError(f"top is {top}, and must be at least 1")
+    with open_ledger(folder) as ledger:
+        return read_statistics(ledger, top)
+
+
+def select_statements(
+    folder: Path, *, site: str | None = None, type: Names = None, ontology: Names = None, page: str | None = None
+) -> tuple[Selection, int | None]:
+    """What is selected, and about how many pages that is; None where nobody knows before they are read."""
+    with open_ledger(folder) as ledger:
+        selection = make_selection(ledger, site=site, type=type, ontology=ontology, page=page)
+        return selection, ledger.read_totals().pages if selection == Selection() else None
+
+
+def stream_quads(folder: Path, selection: Selection) -> Iterator[Quad]:
+    """The quads that are selected; the snapshot that they come from is held until the last."""
+    with open_store(folder) as store:
+        yield from read_quads(store, selection)
+
+
+@contextmanager
+def open_store(folder: Path) -> Iterator[Store]:
+    """The newest snapshot of the quads."""
+    paths = IndexPaths(folder)
+    check_index(paths)
+    with closing(SnapshotReader(paths.snapshots)) as reader, reader.use() as store:
+        yield store
+
+
+@contextmanager
+def open_ledger(folder: Path) -> Iterator[LedgerReader]:
+    """The ledger as of its last commit."""
+    paths = IndexPaths(folder)
+    check_index(paths)
+    with closing(LedgerReader(paths)) as ledger:
+        yield ledger
+
+
+def _list_readings(name: str) -> list[str]:
+    """What a person may mean: an IRI as it is, a label of an export, a prefixed name, the URL of a page without care."""
+    text = name.strip().removeprefix("<").removesuffix(">")
+    if text.startswith("_:"):
+        node = skolemise(text[2:])
+        return [node] if node else []
+    prefix, _, local = text.partition(":")
+    readings = [fold_iri(text), *(namespace + local for namespace in find_namespaces(prefix) if local)]
+    addresses = (text,) if ":" in text else (f"https://{text}", f"http://{text}") if "." in text else ()
+    for url in addresses:
+        # Without its fragment an address would be another thing: the page.
+        readings += [url if "#" in url else normalise_url(url) or url, make_graph_iri(url)]
+    return [iri for iri in dict.fromkeys(readings) if is_valid_iri(iri)]

@@ -1,0 +1,103 @@
+"""The text of a result in, the part of it that shows best what was searched for out, with the words marked."""
+
+import re
+from functools import lru_cache
+
+from rdfspider.index.schema import build_words
+from rdfspider.search.queries import Plan
+from rdfspider.search.results import Marked
+
+CHARS = 240
+# Of a long text only so much is looked at, and so many words in it.
+_MAX_CHARS = 100_000
+_MAX_MARKS = 1_000
+_LETTER = r"[^\W_]"
+_BLANK = re.compile(r"\s+")
+
+
+class Marker:
+    """Marks what one plan searches for."""
+
+    def __init__(self, plan: Plan) -> None:
+        # The longest first: of two that begin in one place, the first one is taken.
+        words = [*plan.words, *(f"{prefix}\0" for prefix in plan.prefixes)]
+        whole = [re.escape(word).replace("\0", f"{_LETTER}*") for word in sorted(words, key=len, reverse=True)]
+        patterns = [rf"(?<!{_LETTER})(?:{'|'.join(whole)})(?!{_LETTER})"] if whole else []
+        patterns += [re.escape(run) for run in sorted(plan.runs, key=len, reverse=True)]
+        self._pattern = re.compile("|".join(patterns)) if patterns else None
+
+    def mark(self, text: str) -> Marked:
+        """The whole text, marked."""
+        return Marked(text, tuple(self._find(text)))
+
+    def cut(self, text: str, chars: int = CHARS) -> Marked:
+        """The part of about so many characters where most different words are, marked; else the beginning."""
+        text = _BLANK.sub(" ", text[:_MAX_CHARS]).strip()
+        if len(text) <= chars:
+            return self.mark(text)
+        marks = self._find(text)
+        start, end = _place_window(text, _choose_first(text, marks, chars), chars)
+        before, after = "… " if start else "", " …" if end < len(text) else ""
+        shift = len(before) - start
+        kept = tuple((first + shift, last + shift) for first, last in marks if start <= first and last <= end)
+        return Marked(f"{before}{text[start:end]}{after}", kept)
+
+    def _find(self, text: str) -> list[tuple[int, int]]:
+        if self._pattern is None:
+            return []
+        folded, places = _fold(text)
+        marks: list[tuple[int, int]] = []
+        for match in self._pattern.finditer(folded):
+            start, end = match.span()
+            marks.append((places[start], places[end - 1] + 1) if places else (start, end))
+            if len(marks) == _MAX_MARKS:
+                break
+        return marks
+
+
+def _choose_first(text: str, marks: list[tuple[int, int]], chars: int) -> int:
+    """Where the window that holds most different words begins; the earliest of equals."""
+    best, best_count = 0, 0
+    for number, (start, _) in enumerate(marks):
+        seen = set()
+        for first, last in marks[number : number + 20]:
+            if last - start > chars * 3 // 4:
+                break
+            seen.add(text[first:last].lower())
+        if len(seen) > best_count:
+            best, best_count = start, len(seen)
+    return best
+
+
+def _place_window(text: str, first: int, chars: int) -> tuple[int, int]:
+    """A window around what is to be seen, from the beginning of a word to the end of one."""
+    start = min(max(0, first - chars // 4), len(text) - chars)
+    end = start + chars
+    if start:
+        space = text.find(" ", start, first)
+        start = space + 1 if space >= 0 else start
+    if end < len(text):
+        space = text.rfind(" ", first + 1, end)
+        end = space if space > first + chars // 2 else end
+    return start, end
+
+
+def _fold(text: str) -> tuple[str, list[int]]:
+    """The text without case and accents, as the index has it, and where each of its characters comes from (empty: from the same
+    place)."""
+    if text.isascii():
+        return text.lower(), []
+    folded = [_fold_character(character) for character in text]
+    joined = "".join(folded)
+    if len(joined) == len(text) and all(folded):
+        return joined, []
+    return joined, [at for at, characters in enumerate(folded) for _ in characters]
+
+
+@lru_cache(maxsize=65_536)
+def _fold_character(character: str) -> str:
+    # What is no part of a word is a word's end, and stays as it is.
+    return "".join(_WORDS.analyze(character)) or character.lower()
+
+
+_WORDS = build_words()

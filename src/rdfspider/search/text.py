@@ -1,0 +1,319 @@
+"""The text index of a crawl: a question in, ranked Results out, also while an indexer writes.
+
+tantivy ranks by words and by the weight of each document. Within each fifty results, those of which more pages speak, or to
+which more pages link, are lifted where others are about as good.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import ceil, log2
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tantivy
+from tantivy import DocAddress, Occur, Query
+from xxhash import xxh3_64_intdigest
+
+from rdfspider.errors import UsageError
+from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.names import list_prefixes, shorten_iri
+from rdfspider.index.schema import BUCKETS, CURSOR_ID, ENTITY, PAGE, Card, register_tokenizers
+from rdfspider.search.classes import LearnedClasses
+from rdfspider.search.queries import Index, Plan, build_plan, split_text
+from rdfspider.search.results import Facet, FacetCount, Hit, Results
+from rdfspider.search.snippets import Marker
+from rdfspider.search.spelling import suggest_question
+from rdfspider.search.words import Clause, Question, parse_question
+
+FACETS = ("type", "ontology", "property", "site", "lang", "syntax")
+MAX_LIMIT = 1_000
+MAX_RESULTS = 10_000
+"""Further than this nobody turns pages; each of them costs more than the one before."""
+# So many results are put in order by weight, and then so many by what speaks for them. Pages of results do not overlap, because
+# each is cut from the same ones.
+_WINDOW = 500
+_BLOCK = 50
+_FACET_VALUES = 10
+_CACHED = 64
+# Up to so many results all are counted; of more, about half as many.
+_COUNTED = 100_000
+# What doubling the pages that speak of a thing, or that link to it, adds to its score.
+_LIFT = 0.1
+_SAME_LABEL = 0.5
+_PHRASE_IN_LABEL = 0.25
+# Fewer results than this make one doubt the spelling.
+_FEW = 5
+_SWAP_S = 0.1
+
+Filter = str | Iterable[str] | None
+
+
+class TextIndex:
+    """The text index of one crawl's folder, for any number of questions."""
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = IndexPaths(folder)
+        check_index(self._paths)
+        self._commit: tuple[int, ...] = ()
+        self._index = self._open()
+        self._classes = LearnedClasses(self._paths)
+        self._facets: OrderedDict[Any, tuple[Facet, ...]] = OrderedDict()
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        type: Filter = None,
+        ontology: Filter = None,
+        site: Filter = None,
+        lang: Filter = None,
+        syntax: Filter = None,
+        limit: int = 10,
+        offset: int = 0,
+        facets: bool = False,
+    ) -> Results:
+        """Answer a question. Several values of one filter mean any of them. No words are wrong; a limit or an offset may be."""
+        start = time.perf_counter()
+        _check_window(limit, offset)
+        filters = {"type": type, "ontology": ontology, "site": site, "lang": lang, "syntax": syntax}
+        question = _add_filters(parse_question(text), filters)
+        index = self._load()
+        try:
+            results = self._answer(index, question, limit, offset, facets)
+        except ValueError as error:
+            # tantivy's word for files that it cannot make sense of.
+            raise UsageError(_tell_damage(self._paths, error)) from error
+        return replace(results, query=text, seconds=time.perf_counter() - start)
+
+    def find_cards(self, text: str, limit: int) -> list[tuple[float, Card]]:
+        """The best results and their scores alone, without what is only shown to people."""
+        index = self._load()
+        try:
+            ranked, _ = _rank(index.searcher, build_plan(parse_question(text), index), limit, 0)
+        except ValueError as error:
+            raise UsageError(_tell_damage(self._paths, error)) from error
+        return [(score, card) for score, _, _, card in ranked]
+
+    def _answer(self, index: Index, question: Question, limit: int, offset: int, facets: bool) -> Results:
+        plan = build_plan(question, index)
+        ranked, total = _rank(index.searcher, plan, limit, offset)
+        marker = Marker(plan)
+        return Results(
+            question.text,
+            tuple(_make_hit(marker, *found) for found in ranked),
+            total,
+            offset,
+            note="; ".join(filter(None, (question.note, plan.note))),
+            suggestion=suggest_question(question, index) if total < _FEW else "",
+            facets=self._count_facets(index, question, plan, total) if facets else (),
+        )
+
+    def _open(self) -> tantivy.Index:
+        path = self._paths.text
+        if not (path / "meta.json").exists():
+            raise UsageError(_tell_unready(self._paths))
+        try:
+            index = tantivy.Index.open(str(path))
+        except (ValueError, OSError) as error:
+            raise UsageError(_tell_damage(self._paths, error)) from error
+        register_tokenizers(index)
+        # Whoever asks looks for news; no thread does.
+        index.config_reader("manual")
+        return index
+
+    def _load(self) -> Index:
+        """The index as of the last commit."""
+        try:
+            return self._load_now()
+        except UsageError:
+            # A rebuilt one may just be put into the place of the old one.
+            time.sleep(_SWAP_S)
+            return self._load_now()
+
+    def _load_now(self) -> Index:
+        try:
+            stat = (self._paths.text / "meta.json").stat()
+            commit = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            if commit != self._commit:
+                # It may have been made again by another version meanwhile.
+                check_index(self._paths)
+                self._index.reload()
+                self._commit = commit
+            searcher = self._index.searcher()
+            is_ready = searcher.doc_freq("id", CURSOR_ID) > 0
+        except FileNotFoundError:
+            is_ready = False
+        except (ValueError, OSError) as error:
+            raise UsageError(_tell_damage(self._paths, error)) from error
+        if not is_ready:
+            raise UsageError(_tell_unready(self._paths))
+        return Index(searcher, self._index.schema, self._find_subclasses)
+
+    def _find_subclasses(self, name: str) -> Iterable[str]:
+        return self._classes.find_subclasses(name, self._commit)
+
+    def _count_facets(self, index: Index, question: Question, plan: Plan, total: int) -> tuple[Facet, ...]:
+        key = (self._commit, question.groups)
+        found = self._facets.pop(key, None) or count_facets(index, plan.query, total)
+        # The one that was asked for last is the last to go.
+        self._facets[key] = found
+        if len(self._facets) > _CACHED:
+            self._facets.popitem(last=False)
+        return found
+
+
+def count_facets(index: Index, query: Query, total: int) -> tuple[Facet, ...]:
+    """The most frequent values of each field among the results; of very many results a part stands for all."""
+    buckets = BUCKETS if total <= _COUNTED else ceil(BUCKETS * _COUNTED / 2 / total)
+    if buckets < BUCKETS:
+        sample = Query.term_set_query(index.schema, "bucket", list(range(buckets)))
+        query = Query.boolean_query([(Occur.Must, query), (Occur.Must, sample)])
+    asked = {field: {"terms": {"field": field, "size": _FACET_VALUES}} for field in FACETS}
+    # As in questions, pages are of no type.
+    things = Query.boolean_query(
+        [(Occur.Must, query), (Occur.Must, Query.term_query(index.schema, "kind", ENTITY, "basic"))]
+    )
+    found = index.searcher.aggregate(things, {"type": asked.pop("type")}) | index.searcher.aggregate(query, asked)
+    scale = BUCKETS / buckets
+    return tuple(
+        Facet(
+            field,
+            tuple(
+                FacetCount(one["key"], _name_value(field, one["key"]), round(one["doc_count"] * scale))
+                for one in found[field]["buckets"]
+            ),
+            buckets < BUCKETS,
+        )
+        for field in FACETS
+    )
+
+
+def _name_value(field: str, value: str) -> str:
+    if field == "ontology":
+        return next(iter(list_prefixes(value)), value)
+    return shorten_iri(value) if field in ("type", "property") else value
+
+
+def _rank(
+    searcher: tantivy.Searcher, plan: Plan, limit: int, offset: int
+) -> tuple[list[tuple[float, int, tantivy.Document, Card]], int]:
+    """Scores, in-links, documents and cards of the results asked for, and how many there are in all."""
+    first, last = offset // _WINDOW, (offset + limit - 1) // _WINDOW
+    order: Any = {"weight_by_field": "weight"} if plan.is_ranked else {"order_by_field": "sources"}
+    found: Any = searcher.search(plan.query, (last - first + 1) * _WINDOW, offset=first * _WINDOW, **order)
+    weighed: list[tuple[float, DocAddress]] = []
+    for start in range(0, len(found.hits), _WINDOW):
+        weighed += _weigh(searcher, found.hits[start : start + _WINDOW], plan.is_ranked)
+    skipped = offset - first * _WINDOW
+    ranked = []
+    begin = skipped - skipped % _BLOCK
+    for start in range(begin, min(skipped + limit, len(weighed)), _BLOCK):
+        ranked += _lift(searcher, plan.phrase, weighed[start : start + _BLOCK])
+    return ranked[skipped - begin : skipped - begin + limit], found.count
+
+
+def _weigh(
+    searcher: tantivy.Searcher, hits: Sequence[tuple[float, DocAddress]], is_ranked: bool
+) -> list[tuple[float, DocAddress]]:
+    """The hits by score and weight; where there are no scores, by weight alone, in the order that they had."""
+    weights = searcher.fast_field_values("weight", [address for _, address in hits])
+    weighed = []
+    for (score, address), weight in zip(hits, weights, strict=True):
+        weight = float(weight or 0.0)
+        # tantivy has multiplied by this already, which is too little to tell parts from things.
+        weighed.append((score * weight / log2(2 + weight) if is_ranked else weight, address))
+    # Sorting keeps the order of equals.
+    return sorted(weighed, key=lambda one: -one[0])
+
+
+def _lift(
+    searcher: tantivy.Searcher, phrase: Sequence[str], hits: Sequence[tuple[float, DocAddress]]
+) -> list[tuple[float, int, tantivy.Document, Card]]:
+    """The hits by what they are worth beyond their words, with what is shown of them."""
+    lifted = []
+    for score, address in hits:
+        document = searcher.doc(address)
+        card = msgspec.json.decode(document.get_first("card") or b"", type=Card)
+        in_links = _count_in_links(searcher, card.id if card.kind == PAGE else card.url or card.id)
+        lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(phrase, card.label)
+        lifted.append((score * lift, in_links, document, card))
+    return sorted(lifted, key=lambda one: -one[0])
+
+
+def _count_in_links(searcher: tantivy.Searcher, url: str) -> int:
+    # Links are counted by page, which is not what a part of it is worth.
+    return 0 if "#" in url else searcher.doc_freq("outlinks", xxh3_64_intdigest(url.encode("utf-8", "replace")))
+
+
+def _lift_label(phrase: Sequence[str], label: str) -> float:
+    """What a label that is, or has, the words of the question in their order adds."""
+    if not phrase:
+        return 0.0
+    words = split_text(label)[0]
+    if words == [*phrase]:
+        return _SAME_LABEL
+    size = len(phrase)
+    is_part = size > 1 and any(words[at : at + size] == [*phrase] for at in range(len(words) - size + 1))
+    return _PHRASE_IN_LABEL if is_part else 0.0
+
+
+def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Document, card: Card) -> Hit:
+    texts = [str(document.get_first(field) or "") for field in ("values", "text")]
+    cuts = [marker.cut(text) for text in (card.description, *texts) if text]
+    # The one that shows most of what was asked for; of equals the description.
+    snippet = max(cuts, key=lambda cut: len({cut.text[a:b].lower() for a, b in cut.marks}), default=marker.mark(""))
+    return Hit(
+        id=card.id,
+        kind=card.kind,
+        label=card.label,
+        types=card.types,
+        description=card.description,
+        snippet=snippet,
+        score=score,
+        sources=card.sources,
+        in_links=in_links,
+        pages=card.pages,
+        sites=card.sites,
+        languages=card.languages,
+        syntaxes=card.syntaxes,
+        url=card.url,
+        image=card.image,
+        date=card.date,
+        duplicate_of=card.duplicate_of,
+        marked_label=marker.mark(card.label),
+    )
+
+
+def _check_window(limit: int, offset: int) -> None:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise UsageError(f"a search gives 1 to {MAX_LIMIT:,} results at once, not {limit:,}")
+    if offset < 0 or offset + limit > MAX_RESULTS:
+        raise UsageError(f"only the first {MAX_RESULTS:,} results can be seen; ask for something more special")
+
+
+def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
+    """The question with a group for each filter that was given."""
+    groups = list(question.groups)
+    for field, given in filters.items():
+        values = (given,) if isinstance(given, str) else tuple(given or ())
+        clean = (str(value).encode("utf-8", "replace").decode() for value in values)
+        if group := tuple(Clause(field, value, start=-1) for value in clean):
+            groups.append(group)
+    return replace(question, groups=tuple(groups))
+
+
+def _tell_unready(paths: IndexPaths) -> str:
+    return (
+        f"{paths.folder} has nothing in its text index yet: wait until the indexer has written, "
+        f"or run `rdfspider index --dir {paths.folder}`"
+    )
+
+
+def _tell_damage(paths: IndexPaths, error: Exception) -> str:
+    return (
+        f"{paths.text} cannot be read ({str(error)[:200]}); "
+        f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
+    )

@@ -1,0 +1,87 @@
+"""`rdfspider forget`: gone from every answer when it returns, whoever indexes, and not brought back by a rebuild."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Store
+from tests.index.holdings import check_merge, read_cards, read_quads
+from tests.index.logs import ShardLog
+
+from rdfspider import Crawl
+from rdfspider.cli import run_command
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.status import is_indexed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A crawl that is indexed."""
+    monkeypatch.setenv("RDFSPIDER_RUN_MIN_FREE_BYTES", "0")
+    path = tmp_path / "crawl"
+    Crawl.create(path, ["http://a.test/"], shards=1)
+    ShardLog(path).write("http://a.test/1", "http://a.test/2", "http://b.test/3", "http://www.b.test/4")
+    assert run_command(["index", "--dir", str(path)]) == 0
+    return path
+
+
+def is_found(folder: Path, url: str) -> bool:
+    """Whether anything of a page is in any snapshot, or in the text index."""
+    in_cards = any(url.encode() in card for card in read_cards(folder))
+    snapshots = [path for path in IndexPaths(folder).snapshots.iterdir() if path.name.isdecimal()]
+    assert snapshots
+    return in_cards or any(f"<{url}" in str(quad) for path in snapshots for quad in Store.read_only(str(path)))
+
+
+def test_a_page_and_a_site(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert is_found(folder, "http://a.test/1")
+    assert run_command(["forget", "http://a.test/1", "--dir", str(folder)]) == 0
+    assert "forgotten: the page http://a.test/1; 1 page was indexed" in capsys.readouterr().err
+    assert not is_found(folder, "http://a.test/1")
+    assert run_command(["forget", "b.test", "--dir", str(folder)]) == 0
+    assert "all pages of b.test and of all hosts below it; 2 pages were indexed" in capsys.readouterr().err
+    assert not is_found(folder, "http://b.test/3")
+    assert not is_found(folder, "http://www.b.test/4")
+    assert is_found(folder, "http://a.test/2")
+    check_merge(folder)
+    quads, cards = read_quads(folder), read_cards(folder)
+    assert run_command(["index", "--rebuild", "--dir", str(folder)]) == 0
+    assert (read_quads(folder), read_cards(folder)) == (quads, cards)
+
+
+def test_the_indexer_that_runs_does_it(folder: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-m", "rdfspider", "index", "--follow", "--dir", str(folder)])
+    try:
+        end = time.monotonic() + 20
+        while not is_indexed(IndexPaths(folder)):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        started = time.monotonic()
+        removal = Crawl.open(folder).forget("a.test")
+        assert time.monotonic() - started < 5
+        assert (removal.pages, removal.waiting) == (2, ())
+        assert not is_found(folder, "http://a.test/1")
+        assert is_found(folder, "http://b.test/3")
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def test_what_is_not_indexed_yet_is_kept_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RDFSPIDER_RUN_MIN_FREE_BYTES", "0")
+    folder = tmp_path / "crawl"
+    Crawl.create(folder, ["http://a.test/"], shards=1)
+    assert Crawl.open(folder).forget("http://a.test/1") == ("the page http://a.test/1", 0, ())
+    ShardLog(folder).write("http://a.test/1", "http://a.test/2")
+    assert run_command(["index", "--dir", str(folder)]) == 0
+    assert not is_found(folder, "http://a.test/1")
+    assert is_found(folder, "http://a.test/2")
+
+
+def test_what_is_neither_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert run_command(["forget", "a.test/1", "--dir", str(folder)]) == 2
+    assert "is neither a page nor a site" in capsys.readouterr().err
+    assert not IndexPaths(folder).forgotten.exists()

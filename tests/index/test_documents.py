@@ -1,0 +1,144 @@
+"""Documents of pages and entities."""
+
+import random
+
+import pytest
+
+from index.pages import decode_card, make_outcome, person
+from rdfspider.index.dates import read_date
+from rdfspider.index.documents import build_entity, build_page, find_unspaced, hash_outlinks
+from rdfspider.index.entities import hash_entity, read_page
+from rdfspider.index.ledger import Mention
+from rdfspider.index.outcomes import Outcome
+from rdfspider.index.schema import BUCKETS
+
+KEY = "http://x.example/ada"
+
+
+def mention(name: str, site: str = "a.example", path: str = "", time: float = 1.7e9, **more: str) -> Mention:
+    url = f"https://www.{site}/{path}"
+    outcome = make_outcome(url, person(name, **{"@id": KEY}, **more))
+    (contribution,) = read_page(url, site, outcome.statements).contributions.values()
+    return Mention(url, f"www.{site}", site, outcome.language, time, contribution)
+
+
+def build(*mentions: Mention, sources: int = 0) -> dict[str, object]:
+    sites = sorted({each.site for each in mentions})
+    return build_entity(hash_entity(KEY), mentions, sites, sources or len(mentions))
+
+
+def page_fields(outcome: Outcome) -> dict[str, object]:
+    reading = read_page(outcome.url, "a.example", outcome.statements)
+    return build_page(outcome, "www.a.example", "a.example", reading)
+
+
+def test_an_entity_of_several_pages() -> None:
+    fields = build(
+        mention("Ada", jobTitle="Analyst", time=1.7e9),
+        mention("Ada", "b.example", birthPlace="London", time=1.8e9),
+        sources=70,
+    )
+    assert fields["label"] == ["Ada"]
+    assert str(fields["values"]).split("\n") == ["Analyst", "London"]
+    assert fields["properties"] == {"name": ["Ada"], "jobtitle": ["Analyst"], "birthplace": ["London"]}
+    assert fields["type"] == ["http://schema.org/Person"]
+    assert fields["types"] == ["http://schema.org/person", "person", "http://schema.org/thing", "thing"]
+    assert fields["ontologies"] == ["http://schema.org/", "schema", "schema.org"]
+    assert "jobtitle" in fields["property_names"]  # type: ignore[operator]
+    assert fields["site"] == ["a.example", "b.example"]
+    assert fields["sites"] == ["a.example", "b.example", "www.a.example", "www.b.example"]
+    assert fields["lang"] == fields["langs"] == ["en"]
+    assert fields["syntax"] == ["jsonld"]
+    assert fields["sources"] == 70
+    assert fields["bucket"] == int.from_bytes(hash_entity(KEY)) % BUCKETS
+    card = decode_card(fields)
+    assert card["id"] == KEY and card["sources"] == 70 and card["date"] == 1.8e9
+    assert card["pages"][0] == ["https://www.b.example/", 1.8e9], "the newest is first"
+
+
+def test_the_label_is_what_most_sites_say_then_the_first_of_the_alphabet() -> None:
+    assert build(mention("Ada B"), mention("Ada A"))["label"] == ["Ada A", "Ada B"]
+    several = [mention("Ada B", "a.example"), mention("Ada B", "b.example"), mention("Ada A", "c.example")]
+    assert build(*several)["label"] == ["Ada B", "Ada A"]
+    of_one_site = [mention("Ada B", path="1"), mention("Ada B", path="2"), mention("Ada A", path="3")]
+    assert build(*of_one_site)["label"] == ["Ada A", "Ada B"]
+
+
+def test_the_order_in_which_an_entity_is_said_of_only_decides_the_order_of_values() -> None:
+    mentions = [
+        mention(f"Ada {n % 3}", f"{n % 4}.example", str(n), 1.7e9 + n % 2, jobTitle=f"J{n % 2}") for n in range(12)
+    ]
+    card = decode_card(build(*mentions))
+    random.Random(1).shuffle(mentions)
+    assert decode_card(build(*mentions)) == card
+
+
+def test_a_stated_date_is_preferred_to_the_time_of_the_fetch() -> None:
+    article = '{"@context": "https://schema.org", "@type": "Article", "headline": "News"%s}'
+    html = f'<script type="application/ld+json">{article}</script>'
+    dated = make_outcome("https://a.example/", html % ', "datePublished": "2020-05-01T12:00:00+02:00"')
+    assert page_fields(dated)["date"] == "2020-05-01T10:00:00+00:00"
+    changed = make_outcome("https://a.example/", html % "", last_modified="Fri, 01 May 2020 10:00:00 GMT")
+    assert page_fields(changed)["date"] == "2020-05-01T10:00:00+00:00"
+    wrong = make_outcome("https://a.example/", html % "", last_modified="yesterday", time=0.0)
+    assert page_fields(wrong)["date"] == "1970-01-01T00:00:00+00:00"
+
+
+def test_a_page() -> None:
+    outcome = make_outcome(
+        "https://www.a.example/p",
+        '<meta property="og:title" content="Short"><a href="/q#x">q</a><a href="/q">q</a>' + person("Ada"),
+    )
+    fields = page_fields(outcome)
+    card = decode_card(fields)
+    assert card["kind"] == "page" and card["id"] == card["url"] == "https://www.a.example/p"
+    assert fields["label"] == ["Ada", "Short"]
+    assert "All of Ada." in str(fields["text"])
+    assert fields["type"] == ["http://schema.org/Person"]
+    assert fields["sites"] == ["a.example", "www.a.example"]
+    assert set(fields["syntax"]) == {"jsonld", "rdfa", "meta"}  # type: ignore[call-overload]
+    assert fields["outlinks"] == hash_outlinks(["https://www.a.example/q"])
+    assert fields["weight"] == 1.0
+
+
+def test_a_repetition_weighs_less_and_says_of_what() -> None:
+    fields = page_fields(make_outcome("https://a.example/", person("Ada"), duplicate_of="https://a.example/first"))
+    assert fields["weight"] == 0.3
+    assert decode_card(fields)["duplicate_of"] == "https://a.example/first"
+
+
+def test_a_page_without_a_title_is_called_by_what_it_is_about_or_its_url() -> None:
+    about = make_outcome("https://a.example/", person("Ada").replace("<title>Ada</title>", ""))
+    assert decode_card(page_fields(about))["label"] == "Ada"
+    assert decode_card(page_fields(make_outcome("https://a.example/x", "<p>text")))["label"] == "https://a.example/x"
+
+
+def test_scripts_without_spaces_are_found_apart() -> None:
+    assert find_unspaced(["Tokyo 東京タワー tower", "“quotes” é", "ภาษาไทย"]) == "東京タワー\nภาษาไทย"
+
+
+def test_a_timestamp_stays_a_text_and_an_address_is_no_word() -> None:
+    fields = build(mention("Ada", birthDate="1815-12-10T00:00:00Z", telephone="https://x.example/call"))
+    properties = fields["properties"]
+    assert isinstance(properties, dict)
+    assert properties["birthdate"] == [" 1815-12-10T00:00:00Z"]
+    assert properties["telephone"] == ["https://x.example/call"]
+    assert "x.example" not in str(fields["values"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1970-01-02", 86400.0),
+        ("1970-02", 31 * 86400.0),
+        (" 1970-01-01T01:00:00+0100 ", 0.0),
+        ("1970-01-02 around noon", 86400.0),
+        ("0001-01-01T00:00:00Z", None),
+        ("9999-12-31", None),
+        ("2020-99-99", None),
+        ("next week", None),
+        ("", None),
+    ],
+)
+def test_dates(text: str, expected: float | None) -> None:
+    assert read_date(text) == expected
