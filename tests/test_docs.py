@@ -87,7 +87,7 @@ def check_example(example: str) -> None:
 
 
 def test_the_readme_python_example_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
-    extracts, _ = examples("README.md", "python")
+    extracts, *_ = examples("README.md", "python")
     monkeypatch.chdir(ROOT)
     check_example(extracts)
 
@@ -129,14 +129,18 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 @pytest.mark.usefixtures("example_org")
 def test_the_readme_crawl_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = {}
     for command in CRAWLS:
         done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
-    assert len(CRAWLS) == 4
-    # The last one reads the archive: docs/tea.html has a name and an offer.
-    assert "http://schema.org/price" in done.stdout
-    _, crawls = examples("README.md", "python")
+        printed[command.split()[1]] = done.stdout
+    assert list(printed) == ["crawl", "status", "why", "search", "query", "entity", "stats", "export"]
+    # docs/tea.html has a name and an offer.
+    assert "Green tea,4.5" in printed["query"]
+    assert all("Green tea" in printed[command] for command in ("search", "entity"))
+    _, crawls, questions = examples("README.md", "python")
     monkeypatch.chdir(tmp_path)
+    check_example(questions)
     (tmp_path / "mycrawl").rename("first")
     check_example(crawls)
 
