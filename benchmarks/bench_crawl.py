@@ -4,7 +4,8 @@
 
 nginx and openssl must be there. CORPUS is a folder with `index.jsonl` and gzipped pages; `web.py` serves them on hundreds of
 hosts, `crawl_peers.py` is what we are raced against. Everyone has two processes, and nginx shares the machine. rdfspider
-extracts everything, obeys robots.txt, keeps a durable frontier and archives every page; the pace is off. The pages are counted
+extracts everything, obeys robots.txt, keeps a durable frontier and archives every page; the pace is off, and so is the index,
+which the others have not (`bench_index.py` has it on). The pages are counted
 by nginx's log; the time is from the first visit to the end, when all is read and durable. The loop and rdfspider take
 turns, and the best turn counts for each. On a machine that others use too, look at the ratio of processor times. With
 `--profile`, one more crawl is sampled by `py-spy` to tell where the time goes within the stages.
@@ -151,7 +152,7 @@ def _our_command(web: CorpusWeb, hosts: int, limit: int) -> list[str]:
     seeds.write_text("\n".join(web.seeds(hosts)) + "\n")
     crawl = [sys.executable, "-m", "rdfspider", "crawl", "--seeds", str(seeds), "--dir", str(web.folder / "crawl")]
     what = ["--scope", "any", "--include", web.scope, "--archive", "all", "--delay", "0", "--shards", str(PROCESSES)]
-    what += ["--pages", str(limit)]
+    what += ["--pages", str(limit), "--no-index"]
     return [*crawl, *what, "--resolve", web.resolve, "--allow-private", "--contact", "https://example.org/"]
 
 

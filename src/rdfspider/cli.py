@@ -92,7 +92,7 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
 ) -> None:
-    """Take the structured data out of web pages, as RDF."""
+    """Take the structured data out of the web, and ask for it."""
     if version:
         typer.echo(f"rdfspider {__version__}")
     elif context.invoked_subcommand is None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rdfspider.commands import options
+from rdfspider.commands.index import index_imported
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.settings import Asked
@@ -37,25 +38,29 @@ def import_archives(
         str | None,
         typer.Option(metavar="structured|all|none", help="Which pages to keep as they are, besides what they state."),
     ] = None,
+    index: options.Index = None,
 ) -> None:
     """Take pages of WARC files into a crawl, as if it had fetched them.
 
     The files may be Common Crawl's, or your own. Nothing is fetched, and links are kept but not followed. What was cut off
     goes on where it was when the same command is run again; pages that the crawl has already, as new or newer, are passed
-    over, and so are answers other than 2xx; both are counted.
+    over, and so are answers other than 2xx; both are counted. What was imported is indexed then.
     """
-    given = {"crawl.shards": shards, "archive.keep": archive}
-    flags = {"crawl.shards": "--shards", "archive.keep": "--archive"}
+    given = {"crawl.shards": shards, "archive.keep": archive, "index.enabled": index}
+    flags = {"crawl.shards": "--shards", "archive.keep": "--archive", "index.enabled": "--index"}
     asked = {name: Asked(value, flags[name]) for name, value in given.items() if value is not None}
     # Before a folder is made for them.
     find_archives(sources)
     progress = _Progress()
+    crawl = Crawl.create_for_import(folder, **asked)
     with show_log():
-        status, reports = Crawl.create_for_import(folder, **asked).import_archives(sources, progress.show)
+        status, reports = crawl.import_archives(sources, progress.show)
     for line in write_import(status, reports):
         show(line)
     if status.state == "stopped":
         say("stopped; run the same command to go on")
+    elif crawl.config.index.enabled:
+        index_imported(crawl)
     raise typer.Exit(EXIT_CODES.get(status.reason, 0))
 
 

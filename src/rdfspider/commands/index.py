@@ -68,6 +68,18 @@ def index(
         show(line)
 
 
+def index_imported(crawl: Crawl) -> None:
+    """Bring the index up to date with what was just imported; where another process indexes the crawl, it is left to that."""
+    try:
+        with show_log():
+            status = crawl.index(on_progress=_Progress().show)
+    except InUseError as error:
+        _tell_running(crawl.folder, error, has_files=False)
+        return
+    for line in _write_end(status):
+        show(line)
+
+
 class _Progress:
     """A line now and then."""
 

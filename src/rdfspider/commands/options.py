@@ -73,7 +73,7 @@ Archive = Annotated[
 ]
 Index = Annotated[
     bool | None,
-    typer.Option("--index/--no-index", help="Index the crawl while it runs, which it is by default."),
+    typer.Option("--index/--no-index", help="Index what is found; it is by default."),
 ]
 Store = Annotated[
     list[str] | None,
