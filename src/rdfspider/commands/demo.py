@@ -68,7 +68,7 @@ def demo(
         bool, typer.Option("--serve-only", help="Only serve the sites, until Ctrl-C, to look at them or try commands.")
     ] = False,
 ) -> None:
-    """Crawl a small web that comes with rdfspider, and tell what was found.
+    """Crawl a small web that comes with rdfspider; tell what was found.
 
     A dozen invented sites are served on this machine alone (a shop, a museum, a library …), with the faults that real ones have.
     Nothing else is asked.
