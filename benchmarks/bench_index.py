@@ -24,7 +24,7 @@ from pathlib import Path
 
 import psutil
 import pyoxigraph
-from growth import change_outcomes, copy_outcomes
+from growth import change_outcomes, copy_outcomes, make_lists
 
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger_reader import LedgerReader
@@ -38,6 +38,8 @@ from web import CorpusWeb
 
 BATCH = 128
 GROUP = 32
+# With so many lists a copy of the corpus, ten million quads speak of a million things.
+LISTS = 98
 OF_EXTEND_NEW, OF_EXTEND_REPLACED = 1.0, 0.45
 MOST_BYTES = 1_500_000_000
 MAX_LAG_S = 60.0
@@ -246,7 +248,7 @@ def _grow(folder: Path, crawl: Path, outcomes: list[Outcome], wanted: int) -> No
     print("       quads    entities   quads/s   MB of memory   bytes/quad: store   text and ledger")
     while quads < wanted:
         number += 1
-        copies = list(copy_outcomes(distinct, number))
+        copies = [*copy_outcomes(distinct, number), *make_lists(distinct, number, LISTS)]
         threads = [threading.Thread(target=_apply, args=(view, copies, lambda: None)) for view in views]
         for thread in threads:
             thread.start()

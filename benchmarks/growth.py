@@ -2,10 +2,12 @@
 
 A copy says the same words of other things: in every IRI that is not of a vocabulary the host is another, and so is every blank
 node. So a store that grows by copies has ever more subjects, pages and sites, but no more properties and classes, as the web.
+Real pages make many statements about few things; lists of shops, which have many things, are made up of their words.
 """
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,6 +22,7 @@ VOCABULARIES = (
 _IRI = re.compile(rf"<(https?://)(?!(?:{VOCABULARIES})[/>#:])")
 _NODE = re.compile(r"(^| )_:p[0-9a-f]{4}(?=[0-9a-f]{12})", re.MULTILINE)
 _DAY_S = 86_400.0
+_ITEMS = 100
 
 
 def copy_outcomes(outcomes: Sequence[Outcome], number: int) -> Iterator[Outcome]:
@@ -31,6 +34,29 @@ def copy_outcomes(outcomes: Sequence[Outcome], number: int) -> Iterator[Outcome]
             for syntax, nquads in outcome.statements.items()
         }
         yield replace(outcome, url=f"{scheme}://w{number}.{rest}", statements=statements)
+
+
+def make_lists(outcomes: Sequence[Outcome], number: int, pages: int) -> Iterator[Outcome]:
+    """So many pages of a new shop, each a list of a hundred products with names and descriptions of words from the others."""
+    chance = random.Random(number)
+    words = sorted({word for outcome in outcomes for word in outcome.text.split() if word.isalpha()})
+    host = f"https://shop{number}.example"
+    for page in range(pages):
+        url = f"{host}/list/{page}"
+        lines = []
+        for item in range(_ITEMS):
+            about = f"<{host}/product/{page * _ITEMS + item}>"
+            name, description = (" ".join(chance.choices(words, k=count)) for count in (3, 8))
+            for predicate, value in (
+                ("http://www.w3.org/1999/02/22-rdf-syntax-ns#type", "<http://schema.org/Product>"),
+                ("http://schema.org/name", f'"{name}"'),
+                ("http://schema.org/description", f'"{description}"'),
+                ("http://schema.org/sku", f'"{chance.randrange(10**9)}"'),
+                ("http://schema.org/category", f'"{words[chance.randrange(50)]}"'),
+            ):
+                lines.append(f"{about} <{predicate}> {value} <{url}> .\n")
+        first = outcomes[0]
+        yield replace(first, url=url, title=f"Products, page {page}", statements={"jsonld": "".join(lines)}, text="")
 
 
 def change_outcomes(outcomes: Sequence[Outcome], every: int, turn: int) -> Iterator[Outcome]:

@@ -20,6 +20,17 @@ def mount_disk(folder: Path, size_bytes: int) -> Iterator[Path]:
         _unmount(folder)
 
 
+@contextmanager
+def mount_read_only(folder: Path) -> Iterator[Path]:
+    """The folder in its own place, where nothing can be written until the context ends."""
+    _mount("--bind", str(folder), str(folder))
+    try:
+        _mount("-o", "remount,bind,ro", str(folder))
+        yield folder
+    finally:
+        _unmount(folder)
+
+
 class Slot:
     """A folder at which a disk can be put and from which it can be taken, without being gone; empty when the context ends."""
 

@@ -70,7 +70,10 @@ def run_command(arguments: Sequence[str]) -> int:
         # Some complaints know of no command; the first word that was typed does.
         known = [name for name in arguments[:1] if name in _COMMANDS]
         place = inner.command_path if inner else " ".join(["rdfspider", *known])
-        return _complain(f"{error.format_message()} (see {place} --help)", 2)  # type: ignore[attr-defined]
+        message = str(error.format_message())  # type: ignore[attr-defined]
+        # A minus before a word is part of the question.
+        hint = "; put -- before words that begin with a minus" if "search" in known and "No such" in message else ""
+        return _complain(f"{message}{hint} (see {place} --help)", 2)
     except typer.Exit as leave:
         return leave.exit_code
     except KeyboardInterrupt:

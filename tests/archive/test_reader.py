@@ -90,10 +90,11 @@ def test_a_record_cut_in_the_middle_costs_one_page(tmp_path: Path, records: list
     assert len(damages) == 1
 
 
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.5, 0.9])
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_a_cut_end_is_reported(tmp_path: Path, records: list[bytes], suffix: str) -> None:
+def test_a_cut_end_is_reported(tmp_path: Path, records: list[bytes], suffix: str, share: float) -> None:
     members = COMPRESSIONS[suffix](records)
-    members[5] = members[5][: len(members[5]) // 2]
+    members[5] = members[5][: int(len(members[5]) * share)]
     urls, damages = read_all(write(tmp_path / f"a{suffix}", members))
     assert urls == URLS[:5]
     assert len(damages) == 1

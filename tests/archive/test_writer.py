@@ -1,6 +1,7 @@
 """The records of each outcome, as FastWARC and warcio read them."""
 
 import base64
+import dataclasses
 import gzip
 import hashlib
 import io
@@ -341,6 +342,19 @@ def test_there_is_no_revisit_of_what_was_not_kept(folder: Path, keep: str) -> No
     assert kinds == ([] if keep == "none" else ["warcinfo", "response", "request"])
     conversions = [record.kind for record in read_records(folder / "same", "facts")][2:]
     assert len(conversions) == (0 if keep == "none" else 3)
+
+
+@pytest.mark.parametrize(("status", "is_noindex"), [(200, True), (404, False)])
+def test_what_takes_a_page_away_is_nothing_that_it_is_unchanged_from(
+    folder: Path, status: int, is_noindex: bool
+) -> None:
+    without_data = dataclasses.replace(EXTRACTION, statements={})
+    judgement = Judgement(robots=Robots(noindex=is_noindex))
+    gone = write(folder / "gone", make_capture(status=status), without_data, judgement=judgement)
+    lease = make_lease(digest=gone.digest, captured=gone.captured)
+    write(folder / "back", make_capture(), without_data, lease)
+    assert "unchanged" not in read_facts(folder / "back")
+    assert [record.kind for record in read_records(folder / "back", "facts")][2:] == ["conversion"]
 
 
 def test_a_changed_payload_is_a_response(folder: Path) -> None:

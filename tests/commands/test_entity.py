@@ -71,6 +71,23 @@ def test_the_same_on_request(run: Run, folder: Path) -> None:
     assert f"merged from 2: {ADA}, https://two.example/ada" in out
 
 
+def test_what_was_not_counted_to_its_end_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = {"@context": "https://schema.org", "@id": ADA, "name": "Ada"}
+    book = {"@type": "Book", "author": {"@id": ADA}}
+    pages = {f"https://site.example/{at}": page | {"subjectOf": book} for at in range(5)}
+    folder = index_pages(tmp_path / "crawl", pages).folder
+    monkeypatch.setattr("rdfspider.commands.entity._THINGS_SHOWN", 1)
+    _, out, _ = run("entity", ADA, "--dir", folder)
+    assert "and 3 more pages" in out
+    assert "pointed at by (1 of 5)" in out
+    monkeypatch.setattr("rdfspider.search.entity._REFERENCES_COUNTED", 4)
+    monkeypatch.setattr("rdfspider.search.entity._SOURCES_COUNTED", 4)
+    _, out, _ = run("entity", ADA, "--dir", folder)
+    assert "and at least 2 more pages" in out
+    assert "pointed at by (1 of at least 4)" in out
+    assert "only a part was read" in out
+
+
 def test_json(run: Run, folder: Path) -> None:
     code, out, _ = run("entity", ADA, "--json", "--dir", folder)
     assert code == 0

@@ -6,6 +6,7 @@ import json
 import lzma
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -60,7 +61,7 @@ def test_filters(run: Run, folder: Path) -> None:
     assert out.count("\n") == 2
     _, out, _ = run("export", "--dir", folder, "--site", "one.example", "--type", "Person", "--type", "Book")
     assert {quad.graph_name.value for quad in parse(out.encode(), RdfFormat.N_QUADS)} == set(list(PAGES)[:2])
-    code, out, err = run("export", "--dir", folder, "--site", "nowhere.example")
+    code, out, err = run("export", "--dir", folder, "--site", "two.example", "--type", "Book")
     assert (code, out, err) == (0, "", "rdfspider: no page says anything like that\n")
 
 
@@ -118,6 +119,8 @@ def test_other_formats(run: Run, folder: Path, tmp_path: Path) -> None:
         (["--type", "Persn"], "did you mean schema:Person"),
         (["--ontology", "foaff"], "did you mean foaf?"),
         (["--site", "a b"], "is no site"),
+        (["--site", "nowhere.test"], "no page of nowhere.test is indexed"),
+        (["--type", "\udcff"], "no page uses a class that is called '?'"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -178,7 +181,11 @@ def test_a_terminal_sees_a_bar_and_refuses_parquet(folder: Path, tmp_path: Path)
     base = [sys.executable, "-m", "rdfspider", "export", "--dir", folder]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     subprocess.run([*base, "-o", tmp_path / "out.nq"], stderr=theirs, env=environment, check=True, timeout=30)
-    assert b"3 pages" in os.read(ours, 65_536)
+    shown = b""
+    # A terminal hands on what was written in pieces.
+    while b"3 pages" not in shown:
+        assert select.select([ours], [], [], 10)[0], shown
+        shown += os.read(ours, 65_536)
     done = subprocess.run(
         [*base, "--format", "parquet"], stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=30
     )

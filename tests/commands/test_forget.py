@@ -1,5 +1,6 @@
 """`rdfspider forget`: gone from every answer when it returns, whoever indexes, and not brought back by a rebuild."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import Store
+from tests.index.graph_store import GraphStore, serve_graphs
 from tests.index.holdings import check_merge, read_cards, read_quads
 from tests.index.logs import ShardLog
 
@@ -51,6 +53,54 @@ def test_a_page_and_a_site(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (read_quads(folder), read_cards(folder)) == (quads, cards)
 
 
+def test_a_rule_that_was_deleted_makes_no_other_one_done(folder: Path) -> None:
+    assert run_command(["forget", "http://a.test/1", "--dir", str(folder)]) == 0
+    IndexPaths(folder).forgotten.write_text("")
+    assert run_command(["forget", "http://a.test/2", "--dir", str(folder)]) == 0
+    assert not is_found(folder, "http://a.test/2")
+
+
+def test_what_an_outside_store_has_goes_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    held = GraphStore()
+    with serve_graphs(held) as base:
+        assert run_command(["index", "--store", f"{base}/store", "--dir", str(folder)]) == 0
+        assert "<http://a.test/1>" in held.dump()
+        # The crawl has kept the store.
+        assert run_command(["forget", "http://a.test/1", "--dir", str(folder)]) == 0
+        assert "<http://a.test/1>" not in held.dump()
+        (folder / "forgotten.txt").write_text("http://a.test/1\nhttp://a.test/2\n")
+        assert run_command(["index", "--rebuild", "--dir", str(folder)]) == 0
+        assert "<http://a.test/2>" not in held.dump()
+        assert "<http://b.test/3>" in held.dump()
+        # The ledger is lost, so that only the log tells what the server may have.
+        shutil.rmtree(folder / "index")
+        (folder / "forgotten.txt").write_text("b.test\n")
+        assert run_command(["index", "--dir", str(folder)]) == 0
+        assert "<http://b.test/3>" not in held.dump()
+        assert "<http://a.test/1>" in held.dump()
+        # It is no store of the crawl any more.
+        settings = folder / "crawl.toml"
+        settings.write_text(settings.read_text().replace(f'"{base}/store"', ""))
+        capsys.readouterr()
+        assert run_command(["forget", "http://a.test/1", "--dir", str(folder)]) == 1
+        assert f"still in {base}/store: remove it there" in capsys.readouterr().err
+        assert run_command(["index", "--store", f"{base}/store", "--dir", str(folder)]) == 0
+        assert "<http://a.test/1>" not in held.dump()
+
+
+def test_a_rebuild_removes_from_a_store_what_no_archive_tells_of_any_more(folder: Path, tmp_path: Path) -> None:
+    held = GraphStore()
+    ShardLog(tmp_path / "other").write("http://d.test/")
+    (facts,) = tmp_path.glob("other/shards/000/warc/*-facts-*.warc.gz")
+    with serve_graphs(held) as base:
+        assert run_command(["index", str(facts), "--store", f"{base}/store", "--dir", str(folder)]) == 0
+        assert "<http://d.test/>" in held.dump()
+        IndexPaths(folder).sources.unlink()
+        IndexPaths(folder).forgotten.write_text("d.test\n")
+        assert run_command(["index", "--rebuild", "--dir", str(folder)]) == 0
+        assert "<http://d.test/>" not in held.dump()
+
+
 def test_the_indexer_that_runs_does_it(folder: Path) -> None:
     process = subprocess.Popen([sys.executable, "-m", "rdfspider", "index", "--follow", "--dir", str(folder)])
     try:
@@ -73,7 +123,7 @@ def test_what_is_not_indexed_yet_is_kept_out(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("RDFSPIDER_RUN_MIN_FREE_BYTES", "0")
     folder = tmp_path / "crawl"
     Crawl.create(folder, ["http://a.test/"], shards=1)
-    assert Crawl.open(folder).forget("http://a.test/1") == ("the page http://a.test/1", 0, ())
+    assert Crawl.open(folder).forget("http://a.test/1") == ("the page http://a.test/1", 0, (), ())
     ShardLog(folder).write("http://a.test/1", "http://a.test/2")
     assert run_command(["index", "--dir", str(folder)]) == 0
     assert not is_found(folder, "http://a.test/1")

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import RecordMaker
+from tests.index.graph_store import GraphStore, serve_graphs
 from tests.index.holdings import read_cards, read_quads
 from tests.index.logs import ShardLog
 
 from rdfspider import Crawl
 from rdfspider.cli import run_command
+from rdfspider.index import stores
 from rdfspider.index.indexer import hold_index
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import is_indexed, read_index_status
@@ -33,8 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def count_pages(folder: Path) -> int:
     status = read_index_status(IndexPaths(folder))
-    assert status is not None
-    return status.pages
+    # One that has just begun has said nothing yet.
+    return status.pages if status else 0
 
 
 def test_it_indexes_and_says_what(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,6 +70,27 @@ def test_files_from_elsewhere_make_a_folder(
     told = capsys.readouterr().err
     assert f"rdfspider: {archives / 'two.warc'}: No such file or directory; it is indexed when it is back" in told
     assert f"missing     {archives / 'two.warc'}: No such file" in told
+
+
+def test_what_could_not_be_indexed_is_no_success(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RDFSPIDER_RUN_MIN_FREE_BYTES", str(10**15))
+    assert run_command(["index", "--dir", str(folder)]) == 1
+    told = capsys.readouterr().err
+    assert "are to be kept free" in told
+    assert "not everything is indexed" in told
+
+
+def test_pages_that_a_store_refuses_are_told_and_no_failure(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "FIRST_WAIT_S", 0.01)
+    held = GraphStore()
+    held.refuse = "the thing of http://b.test/3"
+    with serve_graphs(held) as base:
+        assert run_command(["index", "--store", f"{base}/store", "--dir", str(folder)]) == 0
+        assert f"{base}/store does not take 1 page" in capsys.readouterr().err
 
 
 def test_a_rebuild_gives_the_same(folder: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.conftest import Run
 
@@ -158,6 +159,47 @@ def test_python_asks_the_same(folder: Path) -> None:
     assert (len(rows), rows.is_truncated) == (1, True)
     with pytest.raises(UsageError, match="not valid SPARQL"):
         crawl.query("SELECT")
+
+
+def test_a_crawl_that_is_closed_leaves_no_process(folder: Path) -> None:
+    before = set(psutil.Process().children())
+    with Crawl.open(folder) as crawl:
+        query = "ASK { SERVICE <urn:rdfspider:text> { ?s text:query 'moby' } ?s schema:name 'Moby Dick' }"
+        assert crawl.query(query) is True
+        workers = set(psutil.Process().children()) - before
+        assert workers
+    assert not any(worker.is_running() for worker in workers)
+    # It may be asked again, and closed twice.
+    assert crawl.query(query) is True
+    crawl.close()
+    crawl.close()
+    assert set(psutil.Process().children()) <= before
+
+
+@pytest.mark.parametrize("file_format", ["csv", "tsv", "json", "xml", "turtle", "ntriples"])
+def test_no_format_lets_a_page_steer_a_terminal(folder: Path, file_format: str) -> None:
+    query = "SELECT ?name { ?who schema:name ?name BIND('\x9b31m\u202e' AS ?other) }"
+    if file_format in ("turtle", "ntriples"):
+        query = "CONSTRUCT { ?who schema:name ?name, '\x9b31m\u202e' } { ?who schema:name ?name }"
+    main, terminal = pty.openpty()
+    command = [sys.executable, "-m", "rdfspider", "query", query, "--dir", folder, "--format", file_format]
+    subprocess.run(command, stdout=terminal, timeout=60, check=True)
+    os.close(terminal)
+    shown = b""
+    try:
+        while part := os.read(main, 65_536):
+            shown += part
+    except OSError:
+        # The end of what was written on a terminal.
+        pass
+    os.close(main)
+    text = shown.decode()
+    assert "Moby Dick" in text
+    assert all(mark.isprintable() or mark in "\r\n\t" for mark in text)
+
+
+def test_what_is_no_terminal_gets_every_byte(run: Run, folder: Path) -> None:
+    assert "Ada \x1b[31mLovelace" in run("query", NAMES, "--dir", folder, "--format", "csv")[1]
 
 
 def test_words_find_things_pages_and_what_only_blank_nodes_speak_of(folder: Path) -> None:

@@ -5,6 +5,8 @@ import os
 import pty
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from tests.search.documents import SCHEMA, Thing, write_index
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger import Ledger
 
 
 @pytest.fixture
@@ -103,12 +106,19 @@ def test_a_terminal_is_shown_bold_words(folder: Path) -> None:
         (["tea", "--limit", "0"], "1 to 1,000 results at once"),
         (["tea", "--page", "100000"], "only the first 10,000 results"),
         (["tea", "--page", "0"], "page"),
+        (["tea", "-green"], "put -- before words that begin with a minus"),
     ],
 )
 def test_mistakes_get_one_line(run: Run, folder: Path, arguments: list[str], complaint: str) -> None:
     code, out, err = run("search", "--dir", folder, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert complaint in err
+
+
+def test_an_argument_that_is_not_text_is_searched_for(folder: Path) -> None:
+    command = [sys.executable, "-m", "rdfspider", "search", b"\xff tea", "--json", "--dir", folder]
+    found = json.loads(subprocess.check_output(command, timeout=60))
+    assert (found["query"], found["total"]) == ("? tea", 4)
 
 
 def test_no_index_and_one_of_another_version_are_said(run: Run, folder: Path) -> None:
@@ -121,6 +131,21 @@ def test_no_index_and_one_of_another_version_are_said(run: Run, folder: Path) ->
     code, _, err = run("search", "tea", "--dir", folder)
     assert code == 2
     assert "has no index yet" in err
+    assert "wait some seconds where a crawl has just begun" in err
+
+
+def test_threads_ask_the_same_crawl(folder: Path) -> None:
+    # Each opens the index, reads its classes and counts facets at the same moment.
+    Ledger(IndexPaths(folder).ledger).close()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        ask = partial(Crawl.open(folder).search, type="Product", limit=1, facets=True)
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(ask, [f"tea -nothing{number % 90}" for number in range(200)]))
+        assert {results.total for results in found} == {2}
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_python_asks_the_same(folder: Path) -> None:

@@ -1,6 +1,8 @@
 """`rdfspider stats`: tables, JSON and VoID."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,12 @@ def test_json_and_turtle(run: Run, folder: Path) -> None:
     assert code == 0
     assert "void:classPartition" in out
     assert list(parse(out.encode(), RdfFormat.TURTLE))
+
+
+def test_a_reader_that_leaves_ends_it(folder: Path) -> None:
+    command = f"{sys.executable} -m rdfspider stats --dir {folder} | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("141\n", "")
 
 
 @pytest.mark.parametrize("mistake", [("--top", "0"), ("--top", "many"), ("--format", "xml")])

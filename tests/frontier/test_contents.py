@@ -209,3 +209,13 @@ def test_a_row_of_likenesses_does_not_grow_for_ever(pages: Pages) -> None:
         likenesses.record("a.test", number, 0, is_kept=True)
     found = likenesses.meet("a.test", Known(LIKENESS, 0, 99, False))
     assert [known.url_id for known in found] == list(range(39, 23, -1))
+
+
+def test_what_was_taken_for_an_absence_is_compared_with_nothing(pages: Pages) -> None:
+    digest = digest_of("is it there?")
+    lease = pages.lease("http://a.test/")
+    pages.record(lease, digest, Judgement(digest=digest, duplicate="soft-404"))
+    lease = pages.lease_again()
+    assert lease.digest == "", "if it is a page now, what it says has to come as a whole"
+    pages.record(lease, digest)
+    assert pages.lease_again().digest == digest

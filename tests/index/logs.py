@@ -18,7 +18,15 @@ class ShardLog:
             warc, ArchiveConfig(), prefix=f"shard-{shard:03}", info={"software": "test"}, committed=None
         )
 
-    def write(self, *urls: str, name: str = "", status: int = 200, fetched: float | None = None) -> None:
+    def write(
+        self,
+        *urls: str,
+        name: str = "",
+        status: int = 200,
+        fetched: float | None = None,
+        reason: str = "fetched",
+        wishes: tuple[str, ...] = (),
+    ) -> None:
         """Put pages on record, each with a name of its own unless one is given, and let readers have them."""
         for url in urls:
             started = time.time() if fetched is None else fetched
@@ -31,9 +39,10 @@ class ShardLog:
                 f'<{url}#it> <http://schema.org/name> "{name or f"the thing of {url}"}" <{url}> .\n'
             )
             said = Extraction(url, "text/html", "utf-8", {"jsonld": nquads}, (), name or url, "en", f"words of {url}")
-            verdict = Verdict("done", "fetched" if status == 200 else "gone", status)
+            verdict = Verdict("done", reason if status == 200 else "gone", status)
+            judgement = Judgement(wishes=wishes)
             self._writer.write_outcome(
-                Lease("page", "x", 1, url), verdict, capture, said if status == 200 else None, judgement=Judgement()
+                Lease("page", "x", 1, url), verdict, capture, said if status == 200 else None, judgement=judgement
             )
         self._writer.flush()
         self._writer.sync()

@@ -7,20 +7,24 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.index.logs import ShardLog
+from tests.index.pages import find_cards
 
+from rdfspider.archive.reader import Damage
 from rdfspider.config import ExtractConfig
 from rdfspider.index import follower as follower_module
 from rdfspider.index.follower import Follower, Room
 from rdfspider.index.foreign import add_sources
-from rdfspider.index.forgotten import add_rule
+from rdfspider.index.forgotten import Forgotten, add_rule
 from rdfspider.index.lag import Lag
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.outcomes import Outcome
-from rdfspider.index.sources import Sources
+from rdfspider.index.sources import Look, Sources
+from rdfspider.index.text import TextView
 from rdfspider.index.views import Cursors
 
 
@@ -202,7 +206,7 @@ def test_what_is_forgotten_goes_and_does_not_come_back(tmp_path: Path) -> None:
         wait_until(lambda: len(read_urls(path)) == 3)
         add_rule(paths, "http://a.test/1")
         wait_until(lambda: read_urls(path) == {"http://a.test/2", "http://b.test/"}, 3)
-        wait_until(lambda: follower.describe().forgotten == 1)
+        wait_until(lambda: follower.describe().forgotten == Forgotten(["http://a.test/1"]).mark)
         add_rule(paths, "b.test")
         wait_until(lambda: read_urls(path) == {"http://a.test/2"}, 3)
         log.write(*urls_of(1, 3), "http://b.test/new")
@@ -211,6 +215,85 @@ def test_what_is_forgotten_goes_and_does_not_come_back(tmp_path: Path) -> None:
     follower, path = make_follower(tmp_path)
     catch_up(follower)
     assert read_urls(path) == set(urls_of(2, 3))
+
+
+def test_a_rule_in_the_place_of_another_is_kept_to(tmp_path: Path) -> None:
+    ShardLog(tmp_path).write(*urls_of(1, 2))
+    rules = tmp_path / "forgotten.txt"
+    rules.write_text("http://c.test/\n")
+    follower, path = make_follower(tmp_path)
+    catch_up(follower)
+    rules.write_text("http://a.test/1\n")
+    follower, path = make_follower(tmp_path)
+    catch_up(follower)
+    assert read_urls(path) == set(urls_of(2))
+
+
+@pytest.mark.parametrize("name", ["forgotten.txt", "sources.txt"])
+def test_a_list_that_is_spoilt_meanwhile_holds_as_it_was(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    ShardLog(elsewhere).write(*urls_of(7))
+    (facts,) = elsewhere.glob("shards/000/warc/*-facts-*.warc.gz")
+    crawl = tmp_path / "crawl"
+    log = ShardLog(crawl)
+    log.write(*urls_of(1, 2))
+    add_rule(IndexPaths(crawl), "http://a.test/1")
+    add_sources(IndexPaths(crawl), [facts])
+    sources = Sources(IndexPaths(crawl), ExtractConfig())
+    path = tmp_path / "names.sqlite"
+    follower = Follower("names", lambda: NamesView(path), sources)
+    with following(follower):
+        wait_until(lambda: read_urls(path) == set(urls_of(2, 7)))
+        sound = (crawl / name).read_bytes()
+        (crawl / name).write_bytes(b"\xff neither\n")
+        wait_until(lambda: any(name in problem for problem in sources.problems))
+        log.write(*urls_of(1, 3))
+        wait_until(lambda: read_urls(path) == set(urls_of(2, 3, 7)))
+        (crawl / name).write_bytes(sound)
+        wait_until(lambda: sources.problems == ())
+    assert follower.failure is None
+    assert caplog.text.count("what it said before still holds") == 1
+
+
+def test_few_files_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follower_module, "_BATCH_OUTCOMES", 1)
+    for shard in range(40):
+        ShardLog(tmp_path, shard).write(*urls_of(shard, shard + 40))
+    follower, path = make_follower(tmp_path)
+    most = 0
+    read = Sources.read
+    open_now = 0
+
+    def count(self: Sources, source: str, look: Look, start: int) -> Iterator[Outcome | Damage]:
+        nonlocal open_now, most
+        open_now += 1
+        most = max(most, open_now)
+        yield from read(self, source, look, start)
+        open_now -= 1
+
+    monkeypatch.setattr(Sources, "read", count)
+    catch_up(follower)
+    assert read_urls(path) == set(urls_of(*range(80)))
+    assert most == 16
+
+
+def test_damage_is_told_once_whoever_meets_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ShardLog(tmp_path).write(*urls_of(*range(20)))
+    (facts,) = tmp_path.glob("shards/000/warc/*-facts-*.warc.gz")
+    body = bytearray(facts.read_bytes())
+    middle = len(body) // 2
+    body[middle : middle + 40] = bytes(40)
+    facts.write_bytes(body)
+    sources = Sources(IndexPaths(tmp_path), ExtractConfig())
+    for name in ("one", "other"):
+        path = tmp_path / name
+        catch_up(Follower(name, lambda path=path: NamesView(path), sources))  # type: ignore[misc]
+        assert len(read_urls(path)) >= 19
+    told = [record.getMessage() for record in caplog.records]
+    assert any(str(facts) in line for line in told)
+    assert len(told) == len(set(told))
 
 
 def test_files_from_elsewhere_are_taken_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -254,6 +337,24 @@ def test_what_waited_before_the_start_is_as_old_as_its_pages() -> None:
     assert lag.measure({"a": 100}, 1006) == 1
 
 
+def test_what_is_very_old_counts_since_it_was_seen_to_wait() -> None:
+    now = 1_700_000_000.0
+    lag = Lag()
+    lag.see({"a": 100}, now)
+    lag.date("a", now - 3 * 365 * 86_400)
+    assert lag.measure({"a": 0}, now + 2) == 2
+
+
+def test_pages_that_were_imported_are_not_as_old_as_their_captures(tmp_path: Path) -> None:
+    can_commit = threading.Event()
+    ShardLog(tmp_path).write(*urls_of(1), fetched=time.time() - 5000, reason="imported")
+    follower, _ = make_follower(tmp_path, lambda: can_commit.wait(20) and None)
+    with following(follower):
+        wait_until(lambda: follower.describe().lag_s > 0.5)
+        assert follower.describe().lag_s < 20
+        can_commit.set()
+
+
 def test_a_view_that_cannot_follow_says_how_far_it_is_behind(tmp_path: Path) -> None:
     can_commit = threading.Event()
     log = ShardLog(tmp_path)
@@ -263,3 +364,18 @@ def test_a_view_that_cannot_follow_says_how_far_it_is_behind(tmp_path: Path) -> 
         wait_until(lambda: 499 < follower.describe().lag_s < 520)
         can_commit.set()
         wait_until(lambda: follower.describe().lag_s == 0)
+
+
+def test_a_page_that_asked_to_be_gone_by_now_goes_without_news(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follower_module, "_REST_S", 0.1)
+    paths = IndexPaths(tmp_path)
+    due = datetime.fromtimestamp(time.time() + 4, UTC)
+    log = ShardLog(tmp_path)
+    log.write(*urls_of(1), wishes=(f"unavailable_after {due:%Y-%m-%dT%H:%M:%SZ} (meta robots)",))
+    log.write(*urls_of(2))
+    follower = Follower("text", lambda: TextView(paths), Sources(paths, ExtractConfig()))
+    with following(follower):
+        wait_until(lambda: follower.has_caught_up)
+        assert {card.id for card in find_cards(tmp_path, "kind:page")} == set(urls_of(1, 2))
+        wait_until(lambda: {card.id for card in find_cards(tmp_path, "kind:page")} == set(urls_of(2)))
+        wait_until(lambda: follower.has_caught_up)

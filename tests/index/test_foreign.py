@@ -107,6 +107,7 @@ def test_what_a_capture_does(warc: Warc, effect: str, reason: str, record: dict[
     (found,) = read(warc.path)
     assert (found.effect, found.reason) == (effect, reason)
     assert bool(found.statements) == bool(found.text) == bool(found.title) == (effect == "replace")
+    assert bool(found.due) == ("2124" in str(record))
 
 
 def test_what_is_no_page_is_passed_over(warc: Warc) -> None:
@@ -151,6 +152,27 @@ def test_damage_costs_what_it_hits(warc: Warc) -> None:
     found = list(read_foreign(warc.path, 0, CONFIG))
     assert [item.offset for item in found if isinstance(item, Damage)] == [offsets[1]]
     assert [item.url for item in found if isinstance(item, Outcome)] == [f"{URL}/0", f"{URL}/2"]
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("name", ["cut.warc", "cut.warc.gz"])
+def test_a_file_that_was_cut_says_so_wherever(tmp_path: Path, name: str, share: float) -> None:
+    warc = Warc(tmp_path / name)
+    offsets = [warc.add(url=f"{URL}/{number}") for number in range(3)]
+    data = warc.path.read_bytes()
+    warc.path.write_bytes(data[: offsets[2] + int((len(data) - offsets[2]) * share)])
+    found = list(read_foreign(warc.path, 0, CONFIG))
+    assert [item.offset for item in found if isinstance(item, Damage)] == [offsets[2]]
+    assert [item.url for item in found if isinstance(item, Outcome)] == [f"{URL}/0", f"{URL}/1"]
+
+
+@pytest.mark.parametrize("name", ["grown.warc", "grown.warc.gz"])
+def test_a_file_that_was_cut_and_is_whole_later_is_read_again(tmp_path: Path, name: str) -> None:
+    warc = Warc(tmp_path / name)
+    offsets = [warc.add(url=f"{URL}/{number}") for number in range(3)]
+    urls = [f"{URL}/{number}" for number in range(3)]
+    assert [item.url for item in read(warc.path, offsets[2] + 100)] == urls
+    assert [item.url for item in read(warc.path, offsets[2])] == urls[2:]
 
 
 def test_a_file_that_holds_no_record_is_damage(tmp_path: Path) -> None:

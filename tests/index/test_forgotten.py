@@ -17,7 +17,7 @@ def paths(tmp_path: Path) -> IndexPaths:
 
 def test_nothing_is_forgotten_at_first(paths: IndexPaths) -> None:
     forgotten = Forgotten.load(paths)
-    assert (forgotten.count, forgotten.matches("http://example.org/")) == (0, False)
+    assert (forgotten.mark, forgotten.matches("http://example.org/")) == (0, False)
 
 
 def test_a_page_is_itself_alone(paths: IndexPaths) -> None:
@@ -81,7 +81,8 @@ def test_a_rule_is_kept_once_and_others_stay(paths: IndexPaths) -> None:
     for text in ("example.org", "EXAMPLE.org", "example.com", "http://example.net/"):
         add_rule(paths, text)
     assert paths.forgotten.read_text() == "# asked for by mail\nexample.com\nexample.org\nhttp://example.net/\n"
-    assert Forgotten.load(paths).count == 3
+    names = ["example.org", "http://example.net/", "example.com"]
+    assert Forgotten.load(paths).mark == Forgotten(names).mark
 
 
 def test_commands_at_the_same_time_lose_nothing(paths: IndexPaths) -> None:
@@ -90,7 +91,15 @@ def test_commands_at_the_same_time_lose_nothing(paths: IndexPaths) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert Forgotten.load(paths).count == 16
+    assert Forgotten.load(paths).mark == Forgotten([f"site{number}.example" for number in range(16)]).mark
+
+
+def test_the_mark_tells_which_rules_there_are_and_not_how_many() -> None:
+    assert Forgotten([]).mark == 0
+    marks = {Forgotten(rules).mark for rules in (["a.example"], ["b.example"], ["a.example", "b.example"])}
+    assert len(marks | {0}) == 4
+    assert Forgotten(["b.example", "A.example"]).mark == Forgotten(["a.example", "b.example"]).mark
+    assert max(marks) < 1 << 53, "a number that JSON keeps"
 
 
 def test_a_line_that_is_no_rule_is_said(paths: IndexPaths) -> None:

@@ -114,6 +114,30 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 30.0) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.parametrize("has_quads", [True, False])
+def test_a_version_that_is_empty_is_none(tmp_path: Path, has_quads: bool) -> None:
+    ShardLog(tmp_path).write("http://a.test/1")
+    index_all(tmp_path)
+    paths = IndexPaths(tmp_path)
+    paths.version.write_bytes(b"")
+    if has_quads:
+        with pytest.raises(UsageError, match=f"make it again with `rdfspider index --rebuild --dir {tmp_path}`"):
+            index_all(tmp_path)
+        return
+    shutil.rmtree(paths.quads)
+    index_all(tmp_path)
+    check_index(paths)
+
+
+def test_a_store_that_has_lost_a_file_is_damaged(tmp_path: Path) -> None:
+    ShardLog(tmp_path).write("http://a.test/1")
+    index_all(tmp_path)
+    for path in IndexPaths(tmp_path).quads.glob("MANIFEST*"):
+        path.unlink()
+    with pytest.raises(UsageError, match=f"is damaged .*rdfspider index --rebuild --dir {tmp_path}"):
+        index_all(tmp_path)
+
+
 @pytest.mark.parametrize("part", ["quads/CURRENT", "ledger.sqlite", "text/meta.json"])
 def test_an_index_that_is_damaged_is_told_so_with_what_to_do(tmp_path: Path, part: str) -> None:
     ShardLog(tmp_path).write("http://a.test/1")

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -170,6 +171,7 @@ def test_a_page_may_ask_to_be_forgotten_later(log: Log, now: float, effect: str)
     (found,) = read_outcomes(path, source, 0, length, now=now)
     assert isinstance(found, Outcome)
     assert (found.effect, bool(found.statements)) == (effect, effect == "replace")
+    assert found.due == (datetime(2023, 11, 20, tzinfo=UTC).timestamp() if effect == "replace" else 0)
 
 
 @pytest.mark.parametrize("code", ["timeout", "nxdomain", "tls"])

@@ -6,8 +6,8 @@ import pyoxigraph
 from pyoxigraph import RdfFormat
 
 from rdfspider.archive.segments import Position
-from rdfspider.index.outcomes import REMOVE, REPLACE, TOUCH, Outcome
-from rdfspider.index.provenance import describe_fetch, is_of_visit, make_stamp, parse_stamp
+from rdfspider.index.outcomes import REMOVE, REPLACE, TOUCH, Outcome, make_stamp, parse_stamp
+from rdfspider.index.provenance import describe_fetch, is_of_visit
 from rdfspider.records import Problem
 
 OUTCOME = Outcome(

@@ -22,8 +22,8 @@ from rdfspider.errors import InUseError
 from rdfspider.extract.statements import blank_prefix
 from rdfspider.index import merge, quads
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.outcomes import REMOVE, REPLACE, TOUCH, Outcome
-from rdfspider.index.provenance import VOCABULARY, make_stamp
+from rdfspider.index.outcomes import REMOVE, REPLACE, TOUCH, Outcome, make_stamp
+from rdfspider.index.provenance import VOCABULARY
 from rdfspider.index.quads import QuadView
 from rdfspider.index.snapshots import find_newest, hold_snapshot
 from rdfspider.index.terms import FETCHES_GRAPH, fold_statements, make_graph_iri
@@ -215,6 +215,56 @@ def test_lines_that_are_no_quads_are_left_out(paths, way):
     assert state[""] == state[url] == {f"{good} ."}
 
 
+REFUSED = [
+    '<http://x/> <http://p/> "a\\uD800b"',
+    '<http://x/> <http://p/> "\\UFFFFFFFF"',
+    '<http://x/> <http://p/> "\\q"',
+    '<http://x/> <http://p/> "a" b"',
+    '<http://x/> <http://p/> "a\rb"',
+    '<http://x/\\uD800> <http://p/> "a"',
+    '<http://x/\\UFFFFFFFF> <http://p/> "a"',
+    '<http://x/\\U00110000> <http://p/> "a"',
+    '<http://x/> <http://p/\\U00110000> "a"',
+    '<http://x/\0> <http://p/> "a"',
+    '<http://x/\\u0000> <http://p/> "a"',
+    '<http://x/ y> <http://p/> "a"',
+    '<http://x/\\u0020y> <http://p/> "a"',
+    '<http://x/\\u003E\\u0020<http://p/>\\u0020<http://o/>\\u0020<http://g/>\\u0020.\\u000A<http://x/> <http://p/> "a"',
+    '<http://x/> <http://p/> "a"@en_US',
+    '<http://x/> <http://p/> "a"@toolongsubtag',
+    '<http://x/> <http://p/> "a"^^<not an iri>',
+    "<http://x/> <http://p/> <http://o/> <http://g/>",
+    '<http://x/> <http://p/> "a" } } ; DROP ALL ; INSERT DATA { GRAPH <http://g/> { <http://x/> <http://p/> "a"',
+    '<http://x/> _:b "a"',
+    '"s" <http://p/> "a"',
+]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_a_line_that_the_store_refuses_costs_nothing_but_itself(paths, way, line):
+    url, fine = "http://a.example/", '<http://x/> <http://p/> "fine"'
+    state = index(paths, [make_outcome(url, [fine, line], 1), make_outcome("http://b.example/", [fine], 1)])
+    assert without_facts(state) == {"": {f"{fine} ."}, url: {f"{fine} ."}, "http://b.example/": {f"{fine} ."}}
+    changed = [make_outcome(url, [line, fine.replace("fine", "new")], 2)]
+    assert index(paths, changed)[url] == {'<http://x/> <http://p/> "new" .'}
+
+
+def test_odd_texts_that_are_valid_are_kept(paths, way):
+    texts = ["a\0b", "x" * 1_000_000, "\u202e"]
+    lines = [f'<http://x/{number}> <http://p/> "{text}"' for number, text in enumerate(texts)]
+    index(paths, [make_outcome("http://a.example/", lines, 1)])
+    found = Store.read_only(str(paths.quads)).quads_for_pattern(None, NamedNode("http://p/"), None, DefaultGraph())
+    assert sorted(quad.object.value for quad in found) == sorted(texts)
+
+
+def test_a_page_of_which_nothing_can_be_said_stops_no_other(paths, way, caplog):
+    odd = make_outcome("http://a.example/", ['<http://x/> <http://p/> "1"'], float("nan"))
+    half = make_outcome("http://c.example/", ['<http://x/> <http://p/> "\ud800"'], 1, title="\ud800")
+    state = index(paths, [odd, make_outcome("http://b.example/", ['<http://x/> <http://p/> "2"'], 1), half])
+    assert set(without_facts(state)) == {"", "http://b.example/", "http://c.example/"}
+    assert "<http://a.example/> is not indexed" in caplog.text
+
+
 def test_cursors_are_those_of_the_last_commit(paths):
     view = QuadView(paths)
     assert view.load_cursors() == {}
@@ -250,7 +300,8 @@ def test_what_waits_may_be_overtaken_after_it_was_folded():
     """A batch that could not be written waits on, and the next outcome of a page may say that it is gone."""
     url = "http://a.example/"
     outcome = make_outcome(url, ['<http://x/> <http://p/> "1"'], 1)
-    news = merge.News(outcome, outcome)
+    news = merge.News(outcome)
+    news.add(outcome)
     news.fold()
     assert news.triples
     news.add(make_outcome(url, [], 2, REMOVE))
@@ -410,6 +461,49 @@ def measure_pattern(pattern: tuple[bool, ...], *stores: Store) -> list[float]:
             taken.append(time.perf_counter() - start)
             assert found is not None
     return [statistics.median(taken) for taken in times]
+
+
+def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_once(tmp_path, way):
+    later = time.time() + 0.5
+    pages = [
+        make_outcome(f"http://{name}.example/", ["<http://x> <http://p> <http://y>"], 1.0, reason="fetched")
+        for name in "abc"
+    ]
+    pages = [replace(page, due=due) for page, due in zip(pages, (later, later + 99, 0.0), strict=True)]
+    touch = make_outcome("http://c.example/", [], 2.0, TOUCH, due=later)
+    paths = IndexPaths(tmp_path / "late")
+    view = QuadView(paths)
+    view.apply([*pages, touch])
+    view.commit({"s": 1})
+    assert not view.has_deferred
+    view.close()
+    time.sleep(max(0.0, later - time.time()) + 0.05)
+    view = QuadView(paths)
+    assert view.has_deferred, "nobody need bring news"
+    view.commit({"s": 1})
+    assert not view.has_deferred
+    view.close()
+    gone = [replace(page, effect=REMOVE, reason="noindex", statements={}, due=0.0) for page in (pages[0], pages[2])]
+    plain = replace(touch, due=0.0)
+    assert read_state(paths.quads) == index(IndexPaths(tmp_path / "again"), [gone[0], pages[1], gone[1], plain])
+
+
+def test_when_a_page_is_to_be_gone_is_kept_by_visits_and_not_by_a_new_page(tmp_path):
+    url, triples, now = "http://a.example/", ["<http://x> <http://p> <http://y>"], time.time()
+    first, touch = make_outcome(url, triples, 1.0, due=now - 1), make_outcome(url, [], 2.0, TOUCH)
+    assert without_facts(index(IndexPaths(tmp_path / "1"), [first], [touch])) == {"": set()}
+    newer = make_outcome(url, triples, 3.0)
+    assert url in index(IndexPaths(tmp_path / "2"), [newer, first, touch])
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+def test_of_the_same_moment_the_same_outcome_counts_in_whatever_order(tmp_path, is_reverse):
+    url = "http://a.example/"
+    rivals = [make_outcome(url, [f"<http://x> <http://p> <http://{name}>"], 1.0) for name in "abc"]
+    rivals.append(make_outcome(url, [], 1.0, REMOVE))
+    one = index(IndexPaths(tmp_path / "one"), rivals)
+    other = index(IndexPaths(tmp_path / "other"), *[[each] for each in (reversed(rivals) if is_reverse else rivals)])
+    assert one == other and len(one[""]) == 1
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from rdfspider.index.http_auth import Credentials, Proof, find_credentials
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.outcomes import REMOVE, REPLACE, TOUCH, Outcome
 from rdfspider.index.quads import QuadView
-from rdfspider.index.stores import StoreClosedError, StoreView, check_store_url
+from rdfspider.index.stores import StoreClosedError, StoreView, carry_ledgers, check_store_url, list_holders
 from rdfspider.index.terms import make_graph_iri
 from rdfspider.index.views import View
 
@@ -138,15 +138,63 @@ def test_only_what_changed_is_sent(base: str, held: GraphStore, tmp_path: Path) 
     view = open_view(tmp_path, f"{base}/store")
     take(view, say(PAGE, "tea", time=1), say(OTHER, time=1), say("http://c.example/", time=1, effect=REMOVE))
     assert held.sent("PUT") == [PAGE]
+    # That a page is gone is told once: who knows what was sent before this ledger began.
+    assert [seen.graph for seen in held.seen if seen.method == "DELETE"] == ["http://c.example/"]
+    held.seen.clear()
     take(view, say(PAGE, "tea", time=2), say(PAGE, "old", time=0.5), say(PAGE, time=3, effect=TOUCH), at=2)
-    assert [seen.method for seen in held.seen] == ["PUT"]
+    take(view, say("http://c.example/", time=2, effect=REMOVE), at=2)
+    assert held.seen == []
     take(view, say(PAGE, time=4), at=3)
-    assert [seen.method for seen in held.seen] == ["PUT", "DELETE"]
+    assert [seen.method for seen in held.seen] == ["DELETE"]
     assert not held.lines()
     # The page was gone at 4: an older copy from another file does not bring it back.
     take(view, say(PAGE, "tea", time=3.5), at=4)
     assert not held.lines()
     view.close()
+
+
+def find_winners(base: str, held: GraphStore, folder: Path, *pair: Outcome) -> set[frozenset[str]]:
+    """What the server has of a page in the end, whichever of two outcomes comes first, together or one after the other."""
+    winners = set()
+    for number, batches in enumerate(([pair], [pair[::-1]], [pair[:1], pair[1:]], [pair[1:], pair[:1]])):
+        view = open_view(folder / str(number), f"{base}/store")
+        for batch in batches:
+            take(view, *batch)
+        winners.add(frozenset(names_in(held, PAGE)))
+        view.close()
+    return winners
+
+
+def test_of_two_of_the_same_moment_the_same_one_wins(base: str, held: GraphStore, tmp_path: Path) -> None:
+    gone = say(PAGE, effect=REMOVE)
+    assert find_winners(base, held, tmp_path / "gone", say(PAGE, "tea"), gone) == {frozenset({"tea"})}
+    # Which of these it is has no meaning, only that it is always the same.
+    for number in range(8):
+        names = (f"cup {number}", f"pot {number}")
+        winners = find_winners(base, held, tmp_path / names[0], *(say(PAGE, name) for name in names))
+        assert len(winners) == 1
+        assert winners < {frozenset({name}) for name in names}
+
+
+def test_an_index_that_is_made_again_knows_what_the_server_may_have(
+    base: str, held: GraphStore, tmp_path: Path
+) -> None:
+    view = open_view(tmp_path, f"{base}/store")
+    take(view, say(PAGE, "tea"), say(OTHER, "cup"), say("http://c.example/"))
+    view.close()
+    old, new = IndexPaths(tmp_path), IndexPaths(tmp_path, "index.new")
+    for _ in range(2):
+        carry_ledgers(old, new)
+    assert list_holders(new, lambda url: url == PAGE) == [f"{base}/store"]
+    assert list_holders(new, lambda url: url == "http://c.example/") == []
+    OPENED.append(StoreView(new, f"{base}/store"))
+    assert OPENED[-1].load_cursors() == {}
+    OPENED[-1].forget(lambda url: url == PAGE)
+    take(OPENED[-1], say(OTHER, "cup"))
+    assert names_in(held, PAGE) == set()
+    assert held.sent("PUT").count(OTHER) == 2
+    assert list_holders(new, lambda url: url == PAGE) == []
+    assert list_holders(new, lambda url: url == OTHER) == [f"{base}/store"]
 
 
 def test_cursors_are_those_of_the_last_commit(base: str, tmp_path: Path) -> None:

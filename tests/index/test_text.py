@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from index.pages import dump_index, find_cards, make_outcome, make_removal, pers
 from index.test_ledger import dump_rows
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger import MAX_MENTIONS
-from rdfspider.index.outcomes import TOUCH, Outcome
+from rdfspider.index.outcomes import REMOVE, TOUCH, Outcome
 from rdfspider.index.text import TextView
 
 ADA = "http://x.example/ada"
@@ -194,7 +195,7 @@ from pathlib import Path
 from index.test_text import make_history
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.text import TextView
-history = make_history(5, 80)
+history = make_history(5, 200)
 view = TextView(IndexPaths(Path(sys.argv[1])))
 start = view.load_cursors().get("log", 0)
 print("reading from", start, flush=True)
@@ -222,13 +223,35 @@ def test_killed_at_any_instant_it_ends_as_if_nothing_had_happened(tmp_path: Path
             for _ in range(steps):
                 assert process.stdout.readline() == "applied\n"
             if steps:
-                time.sleep(chance.uniform(0.0, 0.1))
+                time.sleep(chance.uniform(0.0, 0.04))
                 process.send_signal(signal.SIGKILL)
             last = process.stdout.read().splitlines()[-1:]
         assert (last == ["done"]) == (steps == 0)
-    history = make_history(5, 80)
+    history = make_history(5, 200)
     index(tmp_path / "whole", {outcome.url: outcome for outcome in history}.values())
     assert dump(tmp_path / "killed") == dump(tmp_path / "whole")
+
+
+def test_a_page_that_cannot_be_read_stops_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    whole = ada("https://fine.example/")
+    nquads = next(iter(whole.statements.values()))
+    pages = [
+        replace(whole, url="https://time.example/", time=float("nan")),
+        replace(whole, url="https://syntax.example/", statements={"\ud800": nquads}),
+        replace(whole, url="https://half.example/\ud800", title="\ud800 half", statements={"rdf": nquads + "\ud800"}),
+        whole,
+    ]
+    view = TextView(IndexPaths(tmp_path))
+    view.apply(pages)
+    view.commit({"log": 1})
+    view.close()
+    found = {card.id for card in find_cards(tmp_path, "kind:page")}
+    assert found == {"https://fine.example/", "https://syntax.example/", "https://half.example/?"}
+    assert view.failed > 0
+    assert "https://time.example/ is not in the text index" in caplog.text
+    assert "https://syntax.example/ is in the text index without its statements" in caplog.text
+    (card,) = find_cards(tmp_path, "kind:entity")
+    assert card.id == ADA
 
 
 def test_an_entity_of_many_sources_is_put_off_until_there_is_nothing_else_to_do(tmp_path: Path) -> None:
@@ -316,7 +339,7 @@ def test_words_are_found_in_timestamps_scripts_without_spaces_and_nested_names(t
     index(tmp_path, [make_outcome("https://a.example/", html)])
     assert [card.label for card in find_cards(tmp_path, "kind:entity AND properties.datepublished:1843")] == ["Notes"]
     assert [card.label for card in find_cards(tmp_path, "properties.author:lovelace")] == ["Notes"]
-    assert [card.kind for card in find_cards(tmp_path, "bigrams:タワ")] == ["page"]
+    assert [card.kind for card in find_cards(tmp_path, "label_bigrams:タワ")] == ["page"]
     assert len(find_cards(tmp_path, "date:[1843-01-01T00:00:00Z TO 1844-01-01T00:00:00Z]")) == 2
 
 
@@ -334,3 +357,58 @@ def test_nothing_that_a_page_or_an_archive_has_stops_the_index(tmp_path: Path) -
     index(tmp_path, outcomes)
     assert {card.id for card in find_cards(tmp_path, "kind:page")} == {outcome.url for outcome in outcomes}
     assert [card.label for card in find_cards(tmp_path, "kind:entity AND types:person")] == ["Ada"]
+
+
+def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_once(tmp_path: Path) -> None:
+    later = time.time() + 0.5
+    pages = [
+        replace(ada(f"https://{name}.example/"), due=due) for name, due in (("a", later), ("b", later + 99), ("c", 0.0))
+    ]
+    touch = Outcome("https://c.example/", 2.0, "log", 0, 1, TOUCH, due=later)
+    view = TextView(IndexPaths(tmp_path / "late"))
+    view.apply([*pages, touch])
+    view.commit({"log": 1})
+    assert not view.has_deferred
+    assert find_cards(tmp_path / "late", "kind:entity")[0].sources == 3
+    time.sleep(later - time.time() + 0.05)
+    assert view.has_deferred, "nobody need bring news"
+    rest(view)
+    view.close()
+    (card,) = find_cards(tmp_path / "late", "kind:entity")
+    assert card.sources == 1 and [page.url for page in find_cards(tmp_path / "late", "kind:page")] == [
+        "https://b.example/"
+    ]
+    gone = [replace(page, effect=REMOVE, statements={}, due=0.0) for page in (pages[0], pages[2])]
+    index(tmp_path / "again", [gone[0], pages[1], gone[1]])
+    assert dump(tmp_path / "late") == dump(tmp_path / "again")
+
+
+def test_a_page_that_comes_anew_stays_longer(tmp_path: Path) -> None:
+    now = time.time()
+    old, new = (
+        replace(ada("https://a.example/"), due=now - 1),
+        replace(ada("https://a.example/", moment=2.0), due=now + 99),
+    )
+    index(tmp_path, [old, new, old])
+    assert find_cards(tmp_path, "kind:page")
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+def test_of_the_same_moment_the_same_outcome_counts_in_whatever_order(tmp_path: Path, is_reverse: bool) -> None:
+    url = "https://a.example/"
+    rivals = [
+        make_outcome(url, person("Ada"), 1.0),
+        replace(make_removal(url, 1.0), digest="d"),
+        make_outcome(url, person("Bob"), 1.0),
+    ]
+    index(tmp_path / "one", rivals)
+    index(tmp_path / "other", *[[each] for each in (reversed(rivals) if is_reverse else rivals)])
+    assert dump(tmp_path / "one") == dump(tmp_path / "other")
+    (thing,), (page,) = find_cards(tmp_path / "one", "kind:entity"), find_cards(tmp_path / "one", "kind:page")
+    assert thing.label == page.label
+
+
+def test_a_language_is_one_however_it_is_written(tmp_path: Path) -> None:
+    index(tmp_path, [make_outcome("https://a.example/", person("Ada"), language="pt_BR")])
+    for query in ("langs:pt", 'langs:"pt-br"', "lang:pt"):
+        assert [card.kind for card in find_cards(tmp_path, f"{query} AND kind:page")] == ["page"], query

@@ -29,6 +29,7 @@ from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.layout import load_domains
 from rdfspider.run.folder.status import Status
 from rdfspider.run.importer import Importer, ImportOrder
+from rdfspider.urls import MAX_URL_CHARS
 from web import Web, check_archives, make_chain, pages_of, read_outcomes, read_responses, read_visits
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
@@ -110,6 +111,18 @@ def test_what_was_imported_is_not_imported_again_and_newer_captures_are(tmp_path
     assert sum(read_responses(folder).values()) == 13
     totals = Crawl.open(folder).status().totals
     assert (totals.known, totals.done) == (10, 10)
+
+
+def test_a_page_with_a_url_that_no_crawl_takes_is_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = {f"https://a.example/{'x' * 9_000}": make_page("long"), "https://a.example/": make_page("A")}
+    folder = tmp_path / "crawl"
+    assert import_archives(folder, write_warc(tmp_path / "a.warc.gz", pages)) == 0
+    told = capsys.readouterr().err
+    assert "imported    1 page in" in told
+    assert f"passed over 1 page with a URL of more than {MAX_URL_CHARS:,} characters" in told
+    assert read_responses(folder) == Counter(["https://a.example/"])
 
 
 def test_every_capture_is_counted_as_imported_or_passed_over(

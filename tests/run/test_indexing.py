@@ -1,10 +1,13 @@
 """Crawls that are indexed while they run, as a person starts them: soon found, never lost, and slower where they must wait."""
 
+import asyncio
 import contextlib
 import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +27,9 @@ from rdfspider.index.indexer import hold_index
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.snapshots import hold_snapshot
 from rdfspider.index.status import IndexStatus, ViewStatus, is_indexed, read_index_status, write_index_status
+from rdfspider.run import index_watch
 from rdfspider.run.index_watch import IndexWatch
+from rdfspider.run.indexing import USAGE_ERROR, IndexOrder, encode_order
 from web import Crawling, Site, Web, command, crawl, make_page, make_site, prolong
 from web.crawls import wait_for_end
 
@@ -236,6 +241,52 @@ def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
         assert watch.find_brake()
     watch.finish()
     assert watch.find_brake() == ""
+
+
+def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(index_watch, "_SILENT_S", 2.5)
+    monkeypatch.setattr(index_watch, "_STUCK_S", 6.0)
+    paths = IndexPaths(tmp_path)
+    watch = IndexWatch(tmp_path, Config(index=IndexConfig(max_lag_s=4)))
+
+    def find_pid() -> int:
+        watch.look()
+        return watch.status.pid if watch.status and watch.status.is_running and is_indexed(paths) else 0
+
+    async def wait_for(condition: Callable[[], object]) -> None:
+        end = time.monotonic() + 30
+        while not condition():
+            assert time.monotonic() < end
+            await asyncio.sleep(0.1)
+
+    async def hang() -> None:
+        running = asyncio.create_task(watch.run())
+        await wait_for(find_pid)
+        pid = find_pid()
+        assert watch.find_brake() == ""
+        os.kill(pid, signal.SIGSTOP)
+        await wait_for(lambda: find_pid() and watch.find_brake())
+        assert watch.find_brake().startswith("the index is ")
+        await wait_for(lambda: find_pid() not in (0, pid))
+        assert watch.find_brake() == ""
+        await watch.leave()
+        await running
+
+    asyncio.run(hang())
+    assert "the indexer has not been heard for 6 s; it is started again" in caplog.text
+
+
+def test_an_indexer_that_cannot_be_made_says_why_in_one_line(tmp_path: Path) -> None:
+    config = Config(index=IndexConfig(stores=("ftp://x",)))
+    order = encode_order(IndexOrder(tmp_path, config, is_finishing=True))
+    ended = subprocess.run(
+        [sys.executable, "-m", "rdfspider.run.indexing"], input=order, capture_output=True, check=False, timeout=60
+    )
+    assert ended.returncode == USAGE_ERROR
+    assert ended.stderr.startswith(b"rdfspider: --store ftp://x: ")
+    assert ended.stderr.count(b"\n") == 1
 
 
 def test_an_index_of_another_version_is_told_before_a_crawl_begins(tmp_path: Path) -> None:

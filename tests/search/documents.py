@@ -11,7 +11,17 @@ from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.names import find_field_name, find_ontology, find_short_name, list_prefixes
-from rdfspider.index.schema import BUCKETS, CURSOR_ID, ENTITY, PAGE, Card, Source, build_schema, register_tokenizers
+from rdfspider.index.schema import (
+    BUCKETS,
+    CURSOR_ID,
+    ENTITY,
+    PAGE,
+    Card,
+    Source,
+    build_schema,
+    make_rank_fields,
+    register_tokenizers,
+)
 
 SCHEMA = "http://schema.org/"
 
@@ -36,6 +46,7 @@ class Thing:
     url: str = ""
     outlinks: Sequence[str] = ()
     description: str = ""
+    other_labels: Sequence[str] = ()
 
 
 def write_index(folder: Path, things: Iterable[Thing], is_committed: bool = True) -> Path:
@@ -68,7 +79,8 @@ def _make_document(thing: Thing) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("id", ("p:" if is_page else "e:") + digest)
     document.add_text("kind", PAGE if is_page else ENTITY)
-    document.add_text("label", thing.label)
+    for label in (thing.label, *thing.other_labels):
+        document.add_text("label", label)
     document.add_text("text" if is_page else "values", thing.text or "\n".join(thing.values.values()))
     document.add_text("bigrams", thing.bigrams)
     iris = [SCHEMA + name for name in thing.values]
@@ -89,8 +101,9 @@ def _make_document(thing: Thing) -> tantivy.Document:
         document.add_text(name, value)
     document.add_text("syntax", thing.syntax)
     document.add_date("date", date)
-    document.add_unsigned("sources", thing.sources)
-    document.add_float("weight", thing.weight)
+    rank = make_rank_fields(thing.weight, thing.sources, bytes.fromhex(digest))
+    document.add_unsigned("order", int(rank["order"]))
+    document.add_float("weight", rank["weight"])
     for target in thing.outlinks:
         document.add_unsigned("outlinks", xxh3_64_intdigest(target.encode()))
     document.add_unsigned("bucket", int(digest, 16) % BUCKETS)

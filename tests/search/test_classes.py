@@ -1,6 +1,8 @@
 """From pages to results: what the indexer writes is found, classes that pages speak of included."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from rdfspider import extract
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.outcomes import REMOVE, REPLACE, Outcome
 from rdfspider.index.text import TextView
+from rdfspider.search.classes import LearnedClasses
 from rdfspider.search.text import TextIndex
 
 ONTOLOGY = """
@@ -68,6 +71,57 @@ def test_what_the_indexer_writes_is_found(view: TextView, tmp_path: Path) -> Non
     view.apply([outcome("https://books.test/red", BOOK, "text/html", time=1.8e9, effect=REMOVE)])
     view.commit({"facts": 2})
     assert index.search("").total == 0
+
+
+def test_threads_ask_for_classes_while_commits_come(view: TextView, tmp_path: Path) -> None:
+    view.apply([outcome("https://onto.test/", ONTOLOGY, "text/turtle")])
+    view.commit({"facts": 1})
+    classes = LearnedClasses(IndexPaths(tmp_path))
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda commit: set(classes.find_subclasses("book", commit)), range(400)))
+    assert all(one == {"https://onto.test/#Novel", "https://onto.test/#CrimeNovel"} for one in found)
+
+
+def test_an_index_that_grew_answers_as_one_that_was_made_again(tmp_path: Path) -> None:
+    """Ties, links and facets, where pages were replaced and the order of writing was another."""
+    pages = [
+        outcome(
+            f"https://a.test/{number}",
+            f"""<html lang=en><title>Page {number % 7}</title><script type="application/ld+json">
+            {{"@context": "https://schema.org/", "@type": "Person", "name": "Ada {number % 300}", "jobTitle": "tea"}}</script>""",
+            "text/html",
+        )
+        for number in range(700)
+    ]
+    pages = [replace(page, outlinks=(f"https://a.test/{at // 2}",)) for at, page in enumerate(pages)]
+    newer = [replace(page, time=1.8e9) for page in pages[::3]]
+    last = {page.url: page for page in (*pages, *newer)}
+    grown, again = (
+        write(tmp_path / "grown", [*pages, *newer], 50),
+        write(tmp_path / "again", list(reversed(last.values())), 400),
+    )
+    for question in ("", "kind:page", "type:person", "ada", "tea", "page", "-page"):
+        one, other = (index.search(question, limit=100, facets=True) for index in (grown, again))
+        assert [(hit.id, hit.sources, hit.in_links) for hit in one] == [
+            (hit.id, hit.sources, hit.in_links) for hit in other
+        ], question
+        assert (one.total, one.facets) == (other.total, other.facets)
+    assert [card for _, card in grown.find_cards("tea", 50)] == [card for _, card in again.find_cards("tea", 50)]
+
+
+def write(folder: Path, outcomes: Sequence[Outcome], step: int) -> TextIndex:
+    paths = IndexPaths(folder)
+    paths.index.mkdir(parents=True)
+    paths.version.write_text(f"{VERSION}\n")
+    view = TextView(paths)
+    for start in range(0, len(outcomes), step):
+        view.apply(outcomes[start : start + step])
+        view.commit({"facts": start})
+    for _ in range(20):
+        # What was put off until there is time.
+        view.commit({"facts": len(outcomes)})
+    view.close()
+    return TextIndex(folder)
 
 
 @pytest.mark.parametrize(

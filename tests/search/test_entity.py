@@ -2,7 +2,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from pyoxigraph import RdfFormat, Store
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store
 from tests.conftest import Run
 
 from indexed import TIME, index_pages
@@ -141,6 +141,7 @@ def test_variants_of_schema_org_are_one(crawl: Crawl, name: str) -> None:
         "urn:rdfspider:entity:xyz",
         "genid:",
         "\x00",
+        "\udcff",
         "<",
         "a" * 5000,
         "urn:rdfspider:entity:" + "0" * 32,
@@ -150,6 +151,12 @@ def test_what_nobody_speaks_of_is_a_clear_answer(crawl: Crawl, name: str) -> Non
     with pytest.raises(UsageError, match=r"no page says anything of .*rdfspider search") as raised:
         crawl.entity(name)
     assert len(str(raised.value)) < 400
+
+
+@pytest.mark.parametrize("name", [None, 5, b"https://one.example/"])
+def test_what_is_no_text_calls_nothing(crawl: Crawl, name: object) -> None:
+    with pytest.raises(UsageError, match="a thing is called by a text, not"):
+        crawl.entity(name)  # type: ignore[arg-type]
 
 
 def test_a_crawl_without_an_index(tmp_path: Path) -> None:
@@ -222,8 +229,8 @@ def test_what_points_at_it_without_end_is_said_to_be_cut(monkeypatch: pytest.Mon
     both = read_entity(load(triples), "urn:a", ["urn:a", "urn:b"])
     assert one is not None
     assert both is not None
-    assert (one.reference_count, one.is_cut) == (80, False)
-    assert (both.reference_count, both.is_cut) == (100, True)
+    assert (one.reference_count, one.has_more_references, one.is_cut) == (80, False, False)
+    assert (both.reference_count, both.has_more_references, both.is_cut) == (100, True, True)
 
 
 def test_sources_are_bounded_and_counted() -> None:
@@ -231,6 +238,28 @@ def test_sources_are_bounded_and_counted() -> None:
     assert found is not None
     (name,) = found["name"]
     assert (len(name.sources), name.source_count) == (entities.SOURCES_SHOWN, 40)
+
+
+def test_what_most_pages_say_is_not_hidden_by_many_values_of_one() -> None:
+    store = load("".join(f'<urn:a> <{S}name> "spam {at}" .\n' for at in range(1000)))
+    truth = Quad(NamedNode("urn:a"), NamedNode(f"{S}name"), Literal("Truth"), DefaultGraph())
+    store.add(truth)
+    pages = [NamedNode(f"https://honest.example/{at}") for at in range(3)]
+    store.extend(Quad(*truth.triple, page) for page in pages)
+    found = read_entity(store, "urn:a", ["urn:a"])
+    assert found is not None
+    assert (found.label, found["name"][0].text, found["name"][0].source_count) == ("Truth", "Truth", 3)
+    assert found.properties[f"{S}name"].value_count == 1001
+
+
+def test_what_was_not_counted_to_its_end_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entities, "_SOURCES_COUNTED", 20)
+    for pages, has_more in ((20, False), (21, True)):
+        found = read_entity(load(f'<urn:a> <{S}name> "A" .\n', pages), "urn:a", ["urn:a"])
+        assert found is not None
+        (name,) = found["name"]
+        assert (name.source_count, name.has_more_sources, found.is_cut) == (20, has_more, has_more)
+        assert (" and at least 19 more" if has_more else " and 19 more") in found._repr_html_()
 
 
 def test_a_page_that_says_so_of_two_names_is_one_source() -> None:
@@ -258,7 +287,19 @@ def test_chains_of_the_same_are_bounded() -> None:
     triples = "".join(f"<urn:x{at}> <{S}sameAs> <urn:x{at + 1}> .\n" for at in range(1000))
     found = read_entity(load(triples), "urn:x0", ["urn:x0"], same=True)
     assert found is not None
-    assert len(found.nodes) == entities.NODES_MERGED
+    assert (len(found.nodes), found.is_cut) == (entities.NODES_MERGED, True)
+
+
+@pytest.mark.parametrize(("others", "is_cut"), [(99, False), (100, True)])
+def test_as_many_names_as_are_merged_are_not_cut(others: int, is_cut: bool) -> None:
+    triples = "".join(f"<urn:a> <{S}sameAs> <urn:x{at}> .\n" for at in range(others))
+    found = read_entity(load(triples), "urn:a", ["urn:a"], same=True)
+    assert found is not None
+    assert (len(found.nodes), found.is_cut) == (entities.NODES_MERGED, is_cut)
+    nodes = ["urn:a", *(f"urn:x{at}" for at in range(others))]
+    found = read_entity(load(triples), "urn:a", nodes)
+    assert found is not None
+    assert (len(found.nodes), found.is_cut) == (entities.NODES_MERGED, is_cut)
 
 
 def test_the_document_shows_what_is_printed(run: Run, crawl: Crawl) -> None:

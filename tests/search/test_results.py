@@ -65,6 +65,7 @@ def test_json_has_everything() -> None:
     encoded = msgspec.json.decode(msgspec.json.encode(Results("tea", (make_hit(),), 1)))
     assert encoded["total"] == 1
     assert encoded["hits"][0]["label"] == "Tea"
+    assert encoded["hits"][0]["pages"] == [{"url": "https://example.org/", "time": 1_700_000_000.0}]
     assert encoded["hits"][0]["snippet"] == {"text": "green tea", "marks": [[6, 9]]}
 
 
@@ -72,6 +73,7 @@ def test_remarks() -> None:
     hit = make_hit()
     assert list_remarks(Results("tea", (), 0, seconds=0.0034)) == ["nothing found in 3 ms"]
     assert list_remarks(Results("tea", (hit,), 1)) == ["1 result in 0 ms"]
+    assert list_remarks(Results("tea", (), 12, 20)) == ["no more results, of 12 results in 0 ms"]
     assert list_remarks(Results("tea", (hit, hit), 1_234, 10, note="a note", suggestion="teas")) == [
         "11 to 12 of 1,234 results in 0 ms",
         "a note",

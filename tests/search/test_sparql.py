@@ -221,6 +221,16 @@ def test_every_format_is_valid_also_where_it_is_cut(file_format: str, limits: Li
         assert (found, answer.is_truncated) == (COUNT, False)
 
 
+@pytest.mark.parametrize("pattern", ["?s schema:position ?o", "?s dcterms:title ?o . ?s a ?o", "?o <a:b> ?s"])
+def test_turtle_declares_the_prefixes_that_it_uses(pattern: str, sparql: Sparql) -> None:
+    query = f"CONSTRUCT {{ {pattern} }} {{ ?x schema:position 7 BIND(schema:a AS ?s) BIND(schema:Book AS ?o) }}"
+    for body in (sparql.ask(query, formats=["turtle"]).body, sparql.query(query).to_turtle().encode()):  # type: ignore[union-attr]
+        declared = set(re.findall(rb"^@prefix (\w+):", body, re.MULTILINE))
+        used = set(re.findall(rb"(?:^|\s)(\w+):", re.sub(rb"@prefix.*\n|<.*?>", b"", body)))
+        assert declared == used
+        assert len(list(pyoxigraph.parse(body, RdfFormat.TURTLE))) == pattern.count("?o")
+
+
 @pytest.mark.parametrize("file_format", ["json", "xml", "csv", "tsv"])
 def test_a_truth_value_has_every_format_of_rows(file_format: str, sparql: Sparql) -> None:
     answer = sparql.ask("ASK { ?s schema:position 7 }", formats=["turtle", file_format])
@@ -360,6 +370,33 @@ def test_workers_end_with_whoever_started_them(crawl: Path) -> None:
     parent.stdout.close()
     _, alive = psutil.wait_procs(workers, timeout=10)
     assert alive == []
+
+
+def test_closing_ends_questions_and_starts_nothing(crawl: Path) -> None:
+    door = Sparql(crawl, workers=1)
+    door.query("ASK {}")
+    workers = [psutil.Process(worker._process.pid) for worker in door._all]
+    with ThreadPoolExecutor(2) as threads:
+        asked = [threads.submit(door.ask, EVERYTHING.replace("*", "(COUNT(*) AS ?n)")) for _ in range(2)]
+        time.sleep(0.5)
+        start = time.perf_counter()
+        door.close()
+        for question in asked:
+            assert isinstance(question.exception(), UnansweredError)
+            assert "closed meanwhile" in str(question.exception())
+    assert time.perf_counter() - start < 5
+    assert (door._all, door._idle) == (set(), [])
+    assert not any(worker.is_running() for worker in workers)
+    with pytest.raises(UnansweredError, match="closed meanwhile"):
+        door.query("ASK {}")
+    door.close()
+    assert not door._all
+
+
+@pytest.mark.parametrize("query", [None, 5, b"ASK {}"])
+def test_what_is_no_text_is_no_query(query: object, sparql: Sparql) -> None:
+    with pytest.raises(UsageError, match="a query is text, not"):
+        sparql.query(query)  # type: ignore[arg-type]
 
 
 def test_a_worker_that_was_killed_is_replaced(crawl: Path) -> None:

@@ -43,6 +43,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
         ("mullr", "muller"),
         ("Mülller", "muller"),
         ("type:persn", "type:person"),
+        ("description:whalse", "description:whales"),
+        ("schema:description:whalse", "schema:description:whales"),
         ("ontology:shcema -property:descripton", "ontology:schema -property:descripton"),
         ("property:descripton", "property:description"),
         # Right, or like nothing.

@@ -1,7 +1,10 @@
 """Rows and statements as Python has them: values, terms, and tables of pandas, polars and Arrow."""
 
+import copy
 import json
+import pickle
 import sys
+import tracemalloc
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
@@ -74,6 +77,40 @@ def test_rows_are_a_sequence_and_their_values_have_names() -> None:
         _ = rows[0]["nam"]
     with pytest.raises(IndexError):
         _ = rows[3]
+
+
+def test_variables_may_be_called_as_anything_is() -> None:
+    names = ("count", "index", "as_dict", "_places", "self", "__class__")
+    (row,) = ask(f"SELECT * {{ VALUES ({' '.join(f'?{name}' for name in names)}) {{ (1 2 3 4 5 6) }} }}")
+    assert (row.count, row.index, row.self) == (1, 2, 5)
+    assert [row[name] for name in names] == [1, 2, 3, 4, 5, 6]
+    assert dict(row.as_dict()) == dict(zip(names, range(1, 7), strict=True))
+    ((other,),) = ask("SELECT ?x { VALUES ?x { 1 } }")
+    assert other == 1
+
+
+def test_rows_travel_between_processes() -> None:
+    rows = ask("SELECT ?name ?count { VALUES (?name ?count) { ('a' 1) ('b' UNDEF) } }")
+    for copied in (pickle.loads(pickle.dumps(rows)), copy.deepcopy(rows)):
+        assert (copied.variables, list(copied), copied.terms) == (rows.variables, list(rows), rows.terms)
+        assert copied[0].count == 1
+    row = pickle.loads(pickle.dumps(rows[1]))
+    assert (row, row.name, row.as_dict()) == (("b", None), "b", {"name": "b", "count": None})
+
+
+def test_rows_take_little_more_room_than_what_they_came_in() -> None:
+    row = ",".join(f'"v{at}":{{"type":"literal","value":"{at}"}}' for at in range(10))
+    document = (
+        f'{{"head":{{"vars":["v1"]}},"results":{{"bindings":[{",".join(["{" + row + "}"] * 20_000)}]}}}}'.encode()
+    )
+    tracemalloc.start()
+    try:
+        rows = read_rows(document)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert rows[-1].v1 == "1"
+    assert peak < len(document)
 
 
 def test_terms_keep_what_values_lose() -> None:
@@ -155,7 +192,7 @@ def test_notebooks_show_rows_and_no_page_writes_html() -> None:
     assert 'href="javascript' not in shown
     assert len(shown) < 1_000
     assert "<p>4 rows</p>" in shown
-    many = Rows(["x"], values("1")._cells * 1_000, True)
+    many = Rows(["x"], [*values("1")._bindings] * 1_000, True)
     assert many._repr_html_().count("<tr>") == 21
     assert "1,000 rows, the first 20 are shown; there are more" in many._repr_html_()
     assert repr(many) == "<Rows: 1,000 of x, truncated>"

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tantivy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.disks import mount_read_only
 from tests.search.documents import SCHEMA, Thing, write_index
 
 from rdfspider.errors import UsageError
@@ -69,10 +71,16 @@ def labels(index: TextIndex, text: str, **filters: str) -> set[str]:
         ("melville -type:person -kind:page", {"Moby Dick", "Melville Island"}),
         ("ontology:foaf", {"Ada Lovelace"}),
         ("ontology:http://xmlns.com/foaf/0.1", {"Ada Lovelace"}),
+        ("ontology:foaf:", {"Ada Lovelace"}),
+        ("ontology:https://schema.org lang:fr", {"Melville Island"}),
         ("author:melville", {"Moby Dick"}),
         ('author:"herman melville"', {"Moby Dick"}),
         ('author:"melville herman"', set()),
         ("author:melv*", {"Moby Dick"}),
+        ("schema:author:melville", {"Moby Dick"}),
+        ('-schema:author:"herman melville" melville -kind:page', {"Herman Melville", "Melville Island"}),
+        ("foaf:author:melville", set()),
+        ("author:herman:melville", {"Moby Dick"}),
         ("birth-date:1815", {"Ada Lovelace"}),
         ("property:isbn", {"Moby Dick"}),
         ("property:schema:jobTitle", {"Herman Melville"}),
@@ -130,6 +138,18 @@ def test_what_nothing_has_is_said(index: TextIndex) -> None:
     assert index.search("melville -type:wizard").note == ""
 
 
+def test_a_beginning_that_is_too_short_is_a_word_and_said(index: TextIndex) -> None:
+    found = index.search("m*")
+    assert (found.total, found.note) == (0, "'m*' is too short a beginning: searched for it as a word")
+
+
+def test_a_question_is_text_and_comes_back_clean(index: TextIndex) -> None:
+    assert index.search("\udcff tea").query == "? tea"
+    for other in (None, 7):
+        with pytest.raises(UsageError, match="takes words as one text, not"):
+            index.search(other)  # type: ignore[arg-type]
+
+
 def test_pages_are_of_no_type_unless_asked_for(make: Make) -> None:
     index = make(
         Thing("A recipe", types=[SCHEMA + "Recipe"]), Thing("A page", text="of a recipe", types=[SCHEMA + "Recipe"])
@@ -169,6 +189,24 @@ def test_where_equal_more_sources_and_more_links_come_first(make: Make) -> None:
     assert [hit.in_links for hit in found] == [0, 2, 0]
 
 
+def test_equals_are_in_the_same_order_whenever_they_were_written(tmp_path: Path) -> None:
+    found = []
+    for name, numbers in {"one": range(700), "other": reversed(range(700))}.items():
+        write_index(tmp_path / name, [Thing("tea", url=f"https://a.test/{number}") for number in numbers])
+        found.append([hit.id for hit in TextIndex(tmp_path / name).search("tea", limit=100)])
+    assert found[0] == found[1]
+
+
+def test_links_from_pages_that_were_replaced_count_no_more(tmp_path: Path) -> None:
+    page = Thing("Links", text="a page", outlinks=["https://a.test/3"])
+    index = TextIndex(write_index(tmp_path, [Thing("tea", url="https://a.test/3"), page]))
+    writer = tantivy.Index.open(str(IndexPaths(tmp_path).text)).writer(15_000_000, 1)
+    assert index.search("tea")[0].in_links == 1
+    writer.delete_documents_by_term("kind", "page")
+    writer.commit()
+    assert index.search("tea")[0].in_links == 0
+
+
 def test_a_label_that_has_the_words_in_their_order_comes_first(make: Make) -> None:
     index = make(Thing("cup tea"), Thing("tea cup"))
     assert [hit.label for hit in index.search("tea cup")] == ["tea cup", "cup tea"]
@@ -201,6 +239,46 @@ def test_snippets_show_what_was_searched_for(index: TextIndex) -> None:
     (moby,) = index.search("author:melville")
     assert "<mark>Melville</mark>" in moby.snippet.to_html()
     assert index.search("moby")[0].marked_label.to_html() == "<mark>Moby</mark> Dick"
+
+
+def test_snippets_prefer_what_people_read(make: Make) -> None:
+    values = {
+        "dateModified": "2025-11-18T19:14:36+00:00",
+        "width": "1200",
+        "encodingFormat": "image/jpeg",
+        "brand": "Leaf",
+    }
+    index = make(Thing("Pot &amp; cup", values, description="It&#039;s tea &quot;for two&quot;"), Thing("Cup", values))
+    (pot,), (cup,) = index.search("cup pot"), index.search("cup -pot")
+    assert (pot.marked_label.to_html(), pot.snippet.text) == (
+        "<mark>Pot</mark> &amp; <mark>cup</mark>",
+        'It\'s tea "for two"',
+    )
+    assert cup.snippet.text == "Leaf"
+    assert "<mark>1200</mark>" in index.search("1200 -pot")[0].snippet.to_html()
+
+
+def test_a_hit_by_another_label_shows_it(tmp_path: Path) -> None:
+    index = TextIndex(write_index(tmp_path, [Thing("Munich", other_labels=["München"], description="A city")]))
+    (hit,) = index.search("münchen")
+    assert (hit.label, hit.snippet.to_html()) == ("Munich", "<mark>München</mark>")
+
+
+def test_facets_have_the_most_frequent_values_of_many(tmp_path: Path) -> None:
+    # Each part of the index has the value less often than hundreds of others.
+    for part in range(2):
+        rare = [Thing(f"tea {part} {n}", lang=f"x{part}{n // 3}") for n in range(450)]
+        write_index(tmp_path, [*rare, *(Thing(f"tea {part} {n}", lang="en") for n in range(900, 902))])
+    facet = next(one for one in TextIndex(tmp_path).search("tea", facets=True).facets if one.field == "lang")
+    assert ((facet.counts[0].value, facet.counts[0].count), facet.is_approximate) == (("en", 4), False)
+    assert [one.value for one in facet.counts[1:]] == sorted(f"x0{n}" for n in range(150))[:9]
+
+
+def test_facets_that_may_be_wrong_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "_FACET_CANDIDATES_A_SEGMENT", 200)
+    write_index(tmp_path, [Thing(f"tea {n}", lang=f"x{n // 2}") for n in range(800)])
+    facets = {facet.field: facet.is_approximate for facet in TextIndex(tmp_path).search("tea", facets=True).facets}
+    assert (facets["lang"], facets["site"]) == (True, False)
 
 
 def test_facets_count_all_results(index: TextIndex) -> None:
@@ -305,6 +383,29 @@ def test_a_damaged_index_is_said_to_be(tmp_path: Path, ending: str) -> None:
         os.truncate(file, file.stat().st_size // 2)
     with pytest.raises(UsageError, match="index --rebuild"):
         TextIndex(tmp_path).search("tea")
+
+
+@pytest.mark.parametrize("ending", ["fast", "idx", "store", "term"])
+def test_an_index_that_is_overwritten_is_said_to_be(tmp_path: Path, ending: str) -> None:
+    write_index(tmp_path, [Thing(f"tea {number}") for number in range(300)])
+    (file,) = IndexPaths(tmp_path).text.glob(f"*.{ending}")
+    half = file.stat().st_size // 2
+    file.write_bytes(bytes(half) + file.read_bytes()[half:])
+    with pytest.raises(UsageError, match="index --rebuild") as told:
+        TextIndex(tmp_path).search("tea", facets=True)
+    assert "\n" not in str(told.value)
+
+
+def test_documents_without_what_every_commit_writes_are_damage(tmp_path: Path) -> None:
+    write_index(tmp_path, [Thing("tea")], is_committed=False)
+    with pytest.raises(UsageError, match="index --rebuild"):
+        TextIndex(tmp_path).search("tea")
+
+
+def test_a_folder_that_is_read_only_is_said_to_be(tmp_path: Path) -> None:
+    write_index(tmp_path, [Thing("tea")])
+    with mount_read_only(tmp_path), pytest.raises(UsageError, match=r"is read-only for you, .* search a copy of"):
+        TextIndex(tmp_path)
 
 
 def test_an_index_that_is_removed_meanwhile_is_said_to_be(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,15 +56,19 @@ def test_void_is_turtle_that_says_the_same(crawl: Crawl) -> None:
     store.load(stats.to_void().encode(), RdfFormat.TURTLE)
 
     def ask(query: str) -> set[tuple[str, ...]]:
-        return {tuple(term.value for term in row) for row in store.query(f"PREFIX void: <{VOID}> {query}")}  # type: ignore[union-attr]
+        prefixes = {"void": VOID, "our": "urn:rdfspider:vocab#"}
+        return {tuple(term.value for term in row) for row in store.query(query, prefixes=prefixes)}  # type: ignore[union-attr]
 
-    assert ask("SELECT ?t ?d { <urn:rdfspider:dataset> a void:Dataset ; void:triples ?t ; void:documents ?d }") == {
+    assert ask("SELECT ?t ?d { <urn:rdfspider:dataset> a void:Dataset ; our:uses ?t ; void:documents ?d }") == {
         (str(stats.totals.quads), "3")
     }
-    assert ask("SELECT ?c ?n { ?x void:classPartition [ void:class ?c ; void:entities ?n ] }") == {
+    # What is counted once for each syntax and page is no number of triples or things.
+    assert ask("SELECT ?x { ?x void:triples ?n }") == set()
+    assert ask("SELECT ?x { ?x void:entities ?n }") == {("urn:rdfspider:dataset",)}
+    assert ask("SELECT ?c ?n { ?x void:classPartition [ void:class ?c ; our:uses ?n ] }") == {
         (each.name, str(each.uses)) for each in stats.classes
     }
-    assert ask("SELECT ?p ?n { ?x void:propertyPartition [ void:property ?p ; void:triples ?n ] }") == {
+    assert ask("SELECT ?p ?n { ?x void:propertyPartition [ void:property ?p ; our:uses ?n ] }") == {
         (each.name, str(each.uses)) for each in stats.properties
     }
     assert ask("SELECT ?v { ?x void:vocabulary ?v }") == {(each.name,) for each in stats.ontologies}
@@ -83,6 +88,12 @@ def test_counts_become_tables(crawl: Crawl) -> None:
     assert len(frame) == 3
 
 
+def test_without_pandas_that_is_told(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"pip install 'rdfspider\[pandas\]'"):
+        crawl.stats().classes.to_pandas()
+
+
 def test_html_is_escaped(tmp_path: Path) -> None:
     page = """<p vocab="https://evil.example/?'onclick=&amp;lt;" typeof="X"><b property="y">1</b>"""
     html = index_pages(tmp_path / "crawl", {**PAGES, "https://evil.example/": page}).stats()._repr_html_()
@@ -94,5 +105,5 @@ def test_an_empty_index_has_statistics_too(tmp_path: Path) -> None:
     stats = index_pages(tmp_path / "crawl", {}).stats()
     assert stats.totals.pages == 0
     assert stats.classes == ()
-    assert "void:triples 0" in stats.to_void()
+    assert "void:documents 0" in stats.to_void()
     assert stats._repr_html_()

@@ -36,6 +36,8 @@ _ZSTD_DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
 _RECORD = re.compile(rb"WARC/[01]\.\d\d?\r?\n[A-Za-z-]+:")
 # What FastWARC takes as a header at most.
 _MAX_HEADER_BYTES = 32 * 1024
+# So many bytes that are not empty lines are the beginning of something.
+_RECORD_START_BYTES = 64
 # Browsers take 256 KB.
 _MAX_HTTP_HEADER_BYTES = 256 * 1024
 # The first block of a Zstandard frame is at most 128 KB, and nothing is given before it is whole.
@@ -163,7 +165,7 @@ def read_run(
             failed = archive.failed_at(reader, last, length)
             reason = str(error)
             break
-        if record is None and archive.member_of(reader) == reached:
+        if record is None and archive.member_of(reader) == reached and not archive.has_rest(last, length):
             if held is not None:
                 yield held
             return archive.size
@@ -177,6 +179,7 @@ def read_run(
         if last >= stop:
             return last
         try:
+            _check_header(record)
             held = read(record, last)
             reached = archive.member_of(reader)
             archive.check_end(last, length, reached)
@@ -193,12 +196,16 @@ def read_run(
     return archive.size if following is None else following
 
 
+def _check_header(record: WarcRecord) -> None:
+    """WARC 1.1, 5.1: no record is without these."""
+    if not (record.headers.contains_key("WARC-Type") and record.headers.contains_key("Content-Length")):
+        raise _BadRecordError("the record's header is cut short")
+
+
 def _read_page(record: WarcRecord, limit: int) -> Page | None:
     """The page that a record holds: a successful HTTP response or a resource. Other records hold none."""
     kind = record.record_type
     url = read_url(record)
-    if not record.headers.contains_key("WARC-Type"):
-        raise _BadRecordError("the record's header is cut short")
     if kind in (WarcRecordType.resource, WarcRecordType.response) and not url:
         raise _BadRecordError("the record names no URL")
     if kind == WarcRecordType.resource:
@@ -306,6 +313,11 @@ class Archive:
             return self.member_of(reader) or 0
         end = self._end_of(last, length)
         return end if end > last and self._bytes[end - 4 : end] == b"\r\n\r\n" else last
+
+    def has_rest(self, last: int, length: int) -> bool:
+        """Whether the beginning of a record follows one of this length that began at `last`, where nothing is compressed."""
+        end = self._end_of(last, length)
+        return self._compression == "none" and bool(self._bytes[end : end + _RECORD_START_BYTES].strip())
 
     def check_end(self, start: int, length: int, reached: int | None) -> None:
         """Raise where a record took another that follows it for a part of its own: it was cut, or its length is wrong."""

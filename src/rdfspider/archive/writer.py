@@ -122,7 +122,11 @@ class ArchiveWriter:
         members = [_make_metadata(about, identity, payload.identity, block)]
         if extraction is not None and not payload.unchanged:
             members += _make_conversions(about, payload.identity or identity, extraction)
-        return Written(self._facts.append(members)[0], payload.digest, payload.captured)
+        position = self._facts.append(members)[0]
+        if judgement.robots.noindex or (isinstance(exchange, Capture) and exchange.status >= 400):
+            # What takes a page out of the indexes is nothing that it could be unchanged from: it must come as a whole again.
+            return Written(position, "", 0.0)
+        return Written(position, payload.digest, payload.captured)
 
     def flush(self) -> None:
         """Write what was appended to the files; raises OSError where the disk refuses, and may be called again then."""

@@ -44,7 +44,6 @@ _MADE = frozenset(
         "index",
     }
 )
-_RESULTS_SHOWN = 2
 _START = re.compile(r"http://www\.localhost:\d+/")
 
 
@@ -122,7 +121,7 @@ def read_everything(folder: Path) -> str:
 
 def _ask_questions(folder: Path) -> None:
     """Ask what was crawled, as a person would on the command line."""
-    from rdfspider.demo.questions import QUESTIONS
+    from rdfspider.demo.questions import QUESTIONS, RESULTS_SHOWN
 
     for question in QUESTIONS:
         typer.echo(f"\n{question.why}:\n$ rdfspider {shlex.join([*question.arguments, '--dir', str(folder)])}\n")
@@ -134,7 +133,7 @@ def _ask_questions(folder: Path) -> None:
                 folder=folder,
                 types=[question.type] if question.type else None,
                 ontologies=[question.ontology] if question.ontology else None,
-                limit=_RESULTS_SHOWN,
+                limit=RESULTS_SHOWN,
             )
 
 

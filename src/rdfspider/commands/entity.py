@@ -13,17 +13,15 @@ from rdfspider.commands.tables import clean, open_console, show_table, show_text
 from rdfspider.index.labels import RDF_TYPE
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.summary import shorten_name
-from rdfspider.search.markup import write_day
+from rdfspider.search.markup import cut_text, write_day, write_floor
 
 if TYPE_CHECKING:
     from rdfspider.search.entity import Entity, Property, Thing, Value
-    from rdfspider.search.sources import Source
 
 # Of each; the rest is counted, and JSON has more.
 _VALUES_SHOWN = 10
 _SOURCES_SHOWN = 2
 _THINGS_SHOWN = 20
-_TEXT_CHARS = 400
 
 
 def entity(
@@ -52,7 +50,7 @@ def entity(
         show_table(console, ("property", "value", "said by"), list(_draw_properties(found)))
     if found.references:
         shown = found.references[:_THINGS_SHOWN]
-        _show_count(console, "pointed at by", len(shown), found.reference_count)
+        _show_count(console, "pointed at by", len(shown), found.reference_count, found.has_more_references)
         show_table(console, ("property", "thing", "on"), [_draw_reference(thing) for thing in shown])
     if found.things:
         shown = found.things[:_THINGS_SHOWN]
@@ -75,9 +73,9 @@ def _show_head(console: Console, found: "Entity") -> None:
         show_text(console, "so much is said of it that only a part was read", "yellow")
 
 
-def _show_count(console: Console, what: str, shown: int, count: int) -> None:
+def _show_count(console: Console, what: str, shown: int, count: int, is_floor: bool = False) -> None:
     console.print()
-    show_text(console, f"{what}{f' ({shown:,} of {count:,})' if count > shown else ''}", "bold")
+    show_text(console, f"{what}{f' ({shown:,} of {write_floor(count, is_floor)})' if count > shown else ''}", "bold")
 
 
 def _draw_properties(found: "Entity") -> Iterator[tuple[str | Text, str | Text, str | Text]]:
@@ -85,7 +83,7 @@ def _draw_properties(found: "Entity") -> Iterator[tuple[str | Text, str | Text, 
         name = shorten_name(prop.iri)
         for value in prop.values[:_VALUES_SHOWN]:
             drawn = clean(shorten_name(value.text), "green") if prop.iri == RDF_TYPE else _draw_value(value)
-            yield name, drawn, _draw_sources(value.sources, value.source_count)
+            yield name, drawn, _draw_sources(value)
             name = ""
         if rest := _count_rest(prop):
             yield "", clean(f"and {rest:,} more", "dim"), ""
@@ -97,9 +95,11 @@ def _count_rest(prop: "Property") -> int:
 
 def _draw_value(value: "Value") -> Text:
     if value.kind == "literal":
-        return Text.assemble(clean(_cut(value.text)), clean(f" @{value.language}" if value.language else "", "dim"))
+        return Text.assemble(clean(cut_text(value.text)), clean(f" @{value.language}" if value.language else "", "dim"))
     if value.kind == "iri":
-        return Text.assemble(clean(_cut(value.text), "blue"), clean(f"  {_cut(value.label)}" if value.label else ""))
+        return Text.assemble(
+            clean(cut_text(value.text), "blue"), clean(f"  {cut_text(value.label)}" if value.label else "")
+        )
     return Text("\n").join(_draw_inside(value, "")) if value.inside else clean(value.text, "dim")
 
 
@@ -117,10 +117,11 @@ def _draw_inside(value: "Value", indent: str) -> Iterator[Text]:
                 yield Text.assemble(head, _draw_value(each))
 
 
-def _draw_sources(sources: "tuple[Source, ...]", count: int) -> Text:
-    lines = [clean(f"{source.page} {write_day(source.fetched)}".rstrip(), "dim") for source in sources[:_SOURCES_SHOWN]]
-    if count > len(lines):
-        lines.append(clean(f"and {count - len(lines):,} more pages", "dim"))
+def _draw_sources(value: "Value") -> Text:
+    shown = value.sources[:_SOURCES_SHOWN]
+    lines = [clean(f"{source.page} {write_day(source.fetched)}".rstrip(), "dim") for source in shown]
+    if rest := value.source_count - len(lines):
+        lines.append(clean(f"and {write_floor(rest, value.has_more_sources)} more pages", "dim"))
     return Text("\n").join(lines)
 
 
@@ -130,12 +131,8 @@ def _draw_reference(thing: "Thing") -> tuple[str, Text, Text]:
 
 
 def _draw_thing(thing: "Thing") -> Text:
-    return Text.assemble(clean(_cut(thing.label) + "  " if thing.label else ""), clean(thing.id, "blue"))
+    return Text.assemble(clean(cut_text(thing.label) + "  " if thing.label else ""), clean(thing.id, "blue"))
 
 
 def _draw_types(thing: "Thing") -> str:
     return ", ".join(map(shorten_name, thing.types[:_VALUES_SHOWN]))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT_CHARS else f"{text[:_TEXT_CHARS]}…"

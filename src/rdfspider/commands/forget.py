@@ -26,4 +26,10 @@ def forget(
     say(f"forgotten: {removal.what}; {removal.pages:,} {'page was' if removal.pages == 1 else 'pages were'} indexed")
     if removal.waiting:
         say(f"not yet done in {', '.join(removal.waiting)}: it is done as soon as that goes on")
+    if removal.left:
+        say(
+            f"still in {', '.join(removal.left)}: remove it there; a store that is no part of the crawl any more does so "
+            f"after `rdfspider index --dir {folder} --store URL`"
+        )
+    if removal.waiting or removal.left:
         raise typer.Exit(1)

@@ -16,6 +16,7 @@ from rdfspider.run.folder.status import Status
 from rdfspider.run.folder.summary import write_counts
 from rdfspider.run.importer import Report
 from rdfspider.run.imports import find_archives
+from rdfspider.urls import MAX_URL_CHARS
 
 _LINE_EVERY_S = 5.0
 _DAMAGES_SHOWN = 5
@@ -89,6 +90,9 @@ def write_import(status: Status, reports: Sequence[Report]) -> list[str]:
     if known:
         was = "was" if known == 1 else "were"
         lines.append(f"passed over {_count_pages(known)} that {was} there, as new or newer")
+    too_long = sum(report.too_long for report in reports)
+    if too_long:
+        lines.append(f"passed over {_count_pages(too_long)} with a URL of more than {MAX_URL_CHARS:,} characters")
     totals = status.totals
     others = {code: count for code, count in (totals.statuses | totals.errors).items() if not code.startswith("2")}
     if others:

@@ -10,7 +10,8 @@ from rdfspider.commands import options
 from rdfspider.commands.terminal import say, show, show_log
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.status import IndexStatus, read_index_status
+from rdfspider.index.status import OURS, IndexStatus, read_index_status
+from rdfspider.run.collector import calm_collector
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.summary import write_index
 from rdfspider.run.imports import find_archives
@@ -54,6 +55,7 @@ def index(
         find_archives(files)
     crawl = Crawl.create_for_import(folder) if files else Crawl.open(folder)
     progress = _Progress()
+    calm_collector()
     try:
         with show_log():
             status = crawl.index(
@@ -64,8 +66,9 @@ def index(
             raise
         _tell_running(folder, error, has_files=bool(files))
         return
-    for line in _write_end(status):
-        show(line)
+    if not _tell_end(status):
+        say("not everything is indexed: the same command goes on when that is mended")
+        raise typer.Exit(1)
 
 
 def index_imported(crawl: Crawl) -> None:
@@ -76,8 +79,8 @@ def index_imported(crawl: Crawl) -> None:
     except InUseError as error:
         _tell_running(crawl.folder, error, has_files=False)
         return
-    for line in _write_end(status):
-        show(line)
+    if not _tell_end(status):
+        say(f"not everything is indexed: `rdfspider index --dir {crawl.folder}` goes on when that is mended")
 
 
 class _Progress:
@@ -92,7 +95,8 @@ class _Progress:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _LINE_EVERY_S
-            rest = f"  about {status.behind_pages:,} to go" if status.behind_pages else ""
+            # How many pages that is nobody knows before they are read.
+            rest = f"  {status.behind_bytes / 1e6:,.1f} MB to go" if status.behind_bytes else ""
             show(f"{now - self._started:.0f} s  {write_index(status)}{rest}")
 
 
@@ -103,8 +107,12 @@ def _tell_running(folder: Path, error: InUseError, *, has_files: bool) -> None:
         say("it takes the WARC files, too")
 
 
-def _write_end(status: IndexStatus) -> list[str]:
-    lines = [f"indexed     {status.pages:,} pages, {status.quads:,} quads, {status.entities:,} entities"]
-    lines += [f"{view.name:<11} {view.problem}" for view in status.views if view.problem]
-    lines += [f"missing     {problem}" for problem in status.problems]
-    return lines
+def _tell_end(status: IndexStatus) -> bool:
+    """Say what was indexed; whether that is all that there was. Pages that an outside store refuses are its own matter."""
+    show(f"indexed     {status.pages:,} pages, {status.quads:,} quads, {status.entities:,} entities")
+    for view in status.views:
+        if view.problem:
+            show(f"{view.name:<11} {view.problem}")
+    for problem in status.problems:
+        show(f"missing     {problem}")
+    return not status.behind_bytes and not any(view.problem for view in status.views if view.name in OURS)

@@ -122,10 +122,17 @@ def _print_answer(answer: "Answer", is_table: bool) -> None:
         for line in write_table(read_rows(answer.body), width):
             typer.echo(line)
     else:
-        sys.stdout.buffer.write(answer.body)
-        if not answer.body.endswith(b"\n"):
+        body = _clean_document(answer.body) if sys.stdout.isatty() else answer.body
+        sys.stdout.buffer.write(body)
+        if not body.endswith(b"\n"):
             sys.stdout.buffer.write(b"\n")
         sys.stdout.buffer.flush()
+
+
+def _clean_document(body: bytes) -> bytes:
+    """What a terminal may show of a document; its lines and columns stay."""
+    text = body.decode("utf-8", "replace").replace("\r\n", "\n")
+    return "\n".join("\t".join(map(clean_text, line.split("\t"))) for line in text.split("\n")).encode()
 
 
 def _show_value(value: object) -> str:

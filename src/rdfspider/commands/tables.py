@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -13,10 +14,16 @@ from rdfspider.run.folder.summary import clean_text
 _PLAIN_WIDTH = 160
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the command line to leave as other commands do; rich would exit with 1."""
+        raise BrokenPipeError
+
+
 def open_console() -> Console:
     """What answers are printed to."""
     width = None if sys.stdout.isatty() else _PLAIN_WIDTH
-    return Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
+    return _Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
 
 
 def show_text(console: Console, text: str, style: str = "") -> None:

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+RESULTS_SHOWN = 2
+"""Of each search."""
+
 
 class Question(NamedTuple):
     """One question, and why somebody would ask so. Either words or SPARQL."""
@@ -18,7 +21,8 @@ class Question(NamedTuple):
         if self.sparql:
             return ["query", self.sparql]
         flags = {"--type": self.type, "--ontology": self.ontology}
-        return ["search", self.words, *(part for pair in flags.items() if pair[1] for part in pair)]
+        given = (part for pair in flags.items() if pair[1] for part in pair)
+        return ["search", self.words, *given, "--limit", str(RESULTS_SHOWN)]
 
 
 QUESTIONS = (
@@ -27,12 +31,13 @@ QUESTIONS = (
     Question("Only one ontology, and a word in one property", "author:corridane", ontology="bibo"),
     Question(
         "In SPARQL, over the merge of all pages",
-        sparql="SELECT ?book ?author { ?b a bibo:Book ; schema:name ?book ; schema:author/schema:name ?author } "
-        "ORDER BY ?book LIMIT 3",
+        sparql="SELECT DISTINCT (STR(?name) AS ?book) (STR(?by) AS ?author) "
+        "{ ?b a bibo:Book ; schema:name ?name ; schema:author/schema:name ?by } ORDER BY ?book LIMIT 3",
     ),
     Question(
         "Words within SPARQL: the books of an author whose name is like this, and which page says so",
-        sparql="SELECT ?title ?page { SERVICE <urn:rdfspider:text> { ?author text:query 'corridane type:person' } "
-        "GRAPH ?page { ?book schema:author ?author ; schema:name ?title } } ORDER BY ?title LIMIT 3",
+        sparql="SELECT DISTINCT (STR(?name) AS ?title) ?page "
+        "{ SERVICE <urn:rdfspider:text> { ?author text:query 'corridane type:person' } "
+        "GRAPH ?page { ?book schema:author ?author ; schema:name ?name } } ORDER BY ?title LIMIT 3",
     ),
 )

@@ -304,6 +304,8 @@ class Leases:
     def _lease_page(self, slot: Slot, addresses: Addresses, robots: RobotsState | None, now: float) -> Lease:
         host, row = slot.host, slot.row
         url_id = self._to_url_id(host.number, slot.sequence)
+        # One that was taken for the absence of a page may be taken for a page the next time, and must come as a whole then.
+        is_kept = row.duplicate != "soft-404"
         slot.leased_at = now
         host.unrecorded += 1
         host.domain.unrecorded += 1
@@ -323,8 +325,8 @@ class Leases:
             robots,
             row.etag,
             row.last_modified,
-            row.digest,
-            row.captured,
+            row.digest if is_kept else "",
+            row.captured if is_kept else 0.0,
         )
 
     def _next_slot(self, host: Host, now: float, needs_robots: bool) -> Slot | None:

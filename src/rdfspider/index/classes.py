@@ -17,13 +17,25 @@ def find_superclasses(iri: str) -> tuple[str, ...]:
         return ()
     parents = _load_parents()
     found: dict[str, None] = {}
-    rest = [iri.removeprefix(SCHEMA)]
+    rest = [fold_class(iri).removeprefix(SCHEMA)]
     for name in rest:
         for parent in parents.get(name, "").split():
             if parent not in found:
                 found[parent] = None
                 rest.append(parent)
     return tuple(SCHEMA + name for name in found)
+
+
+def fold_class(iri: str) -> str:
+    """The IRI of a class, in capital and small letters as schema.org writes it where it is one of its own."""
+    name = _load_spellings().get(iri.removeprefix(SCHEMA).lower()) if iri.startswith(SCHEMA) else None
+    return f"{SCHEMA}{name}" if name else iri
+
+
+@lru_cache(maxsize=4096)
+def list_facet_classes(iri: str) -> tuple[str, ...]:
+    """A class and all above it: by which its members are counted. That they are things need not be said."""
+    return tuple(each for each in (fold_class(iri), *find_superclasses(iri)) if each != f"{SCHEMA}Thing")
 
 
 @lru_cache(maxsize=4096)
@@ -34,6 +46,14 @@ def list_class_names(iri: str) -> tuple[str, ...]:
         names[each.lower()] = None
         names[find_short_name(each)] = None
     return tuple(names)
+
+
+@cache
+def _load_spellings() -> dict[str, str]:
+    parents = _load_parents()
+    return {name.lower(): name for above in parents.values() for name in above.split()} | {
+        name.lower(): name for name in parents
+    }
 
 
 @cache

@@ -2,29 +2,39 @@
 
 import re
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
-_DAY = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?")
+_DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|$)")
+_BEFORE_CHRIST = re.compile(r"-\d{4,6}(?:-\d\d){0,2}")
 _YEARS = range(1700, 2200)
 """The text index holds nanoseconds in 64 bits, from 1677 to 2262."""
 _FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (_YEARS.start, _YEARS.stop))
 
 
 def read_date(text: str) -> float | None:
-    """The time that an ISO 8601 date tells, to the day at least or to the month; UTC where it tells no zone."""
+    """The time that a date of ISO 8601 (a year is enough) or RFC 822 tells; UTC where it tells no zone. What was earlier than the
+    index can tell was as early as it can."""
     text = text.strip()[:40]
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        day = _DAY.match(text)
-        if day is None:
-            return None
-        try:
-            found = datetime(int(day[1]), int(day[2]), int(day[3] or 1))
-        except ValueError:
-            return None
-    if found.year not in _YEARS:
+    found = _parse(text)
+    if found is None:
+        return _FIRST if _BEFORE_CHRIST.fullmatch(text) else None
+    # The first day of all is what programs write that know none; the last ones are what they write for ever.
+    if found.year == 1 or found.year >= _YEARS.stop:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return max(_FIRST, (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+
+
+def _parse(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        if day := _DAY.match(text):
+            return datetime(int(day[1]), int(day[2] or 1), int(day[3] or 1))
+        return parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
 
 
 def bound_date(time: float) -> float:

@@ -4,7 +4,6 @@ The same sayings give the same document, byte for byte, in whatever order they w
 """
 
 import base64
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -14,14 +13,14 @@ from functools import lru_cache
 import msgspec
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
-from rdfspider.index.classes import list_class_names
+from rdfspider.index.classes import list_class_names, list_facet_classes
 from rdfspider.index.dates import bound_date
 from rdfspider.index.entities import Contribution, PageReading
 from rdfspider.index.ledger import Mention
 from rdfspider.index.names import SCHEMA, find_field_name, find_ontology, find_short_name, list_prefixes
 from rdfspider.index.nodes import MAX_IRI, Text
 from rdfspider.index.outcomes import Outcome
-from rdfspider.index.schema import BUCKETS, CURSOR_ID, ENTITY, PAGE, UNSPACED, Card, Source
+from rdfspider.index.schema import BUCKETS, CURSOR_ID, ENTITY, PAGE, Card, Source, make_rank_fields, split_scripts
 
 Fields = dict[str, object]
 
@@ -37,8 +36,6 @@ _REPEATED_WEIGHT = 0.3
 _MAX_CACHED_CHARS = 4_000
 _ADDRESSES = ("http://", "https://")
 """Values that are addresses are found by their property, and not among the words."""
-_FAR = re.compile("[\u0e00-\u1fff\u3005-\U000323af]")
-"""A quick look whether there can be any."""
 _TIME_MARKS = ("T", "t")
 """What follows the day in a timestamp."""
 
@@ -93,14 +90,11 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
     values, fields = _gather_values(sayings, set(labels))
     return {
         "id": make_entity_id(entity),
-        "label": labels,
-        "values": values,
-        "bigrams": find_unspaced([*labels, values]),
-        **_name_entity_fields(tuple(types[:_MAX_NAMES]), tuple(sorted(names)[:_MAX_NAMES])),
+        **_text_fields(labels, values=values),
+        **_name_fields(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES]),
         **_place_fields(sites, {mention.host for mention in mentions}, languages, syntaxes),
         "properties": fields,
-        "sources": sources,
-        "weight": max(saying.weight for saying in sayings),
+        **make_rank_fields(max(saying.weight for saying in sayings), sources, entity),
         "bucket": int.from_bytes(entity) % BUCKETS,
         **_card_fields(card),
     }
@@ -134,15 +128,11 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     values, fields = _gather_values([own] if own else [], set(labels))
     return {
         "id": make_page_id(outcome.url),
-        "label": labels,
-        "values": values,
-        "text": text,
-        "bigrams": find_unspaced([*labels, values, text]),
-        **_name_fields(types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], facts.ontologies),
+        **_text_fields(labels, text=text, values=values),
+        **_name_fields(types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], sorted(facts.ontologies)),
         **_place_fields([site], {host}, languages, card.syntaxes),
         "properties": fields,
-        "sources": 1,
-        "weight": _REPEATED_WEIGHT if outcome.duplicate_of else 1.0,
+        **make_rank_fields(_REPEATED_WEIGHT if outcome.duplicate_of else 1.0, 1, page),
         "outlinks": hash_outlinks(outcome.outlinks),
         "bucket": int.from_bytes(page) % BUCKETS,
         **_card_fields(card),
@@ -151,14 +141,36 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
 
 def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
     """The hashes by which a page is found that links to a URL; what is behind a `#` does not matter."""
-    pages = {link.partition("#")[0] if "#" in link else link for link in outlinks}
-    hashes = [xxh3_64_intdigest(page.encode("utf-8", "replace")) for page in pages]
-    return sorted(hashes)[:_MAX_OUTLINKS]
+    pages = "\n".join({link.partition("#")[0] if "#" in link else link for link in outlinks})
+    return (
+        sorted(map(xxh3_64_intdigest, pages.encode("utf-8", "replace").split(b"\n")))[:_MAX_OUTLINKS] if pages else []
+    )
 
 
-def find_unspaced(texts: Iterable[str]) -> str:
-    """What of the texts is written in scripts without spaces."""
-    return "\n".join(run for text in texts if not text.isascii() for run in UNSPACED.findall(text))
+def _text_fields(labels: list[str], **texts: str) -> Fields:
+    """Fields of words and of runs without spaces; with the texts as they are, where that is not how they are indexed."""
+    label_runs: list[str] = []
+    runs: list[str] = []
+    fields: Fields = {"label": [_split(label, label_runs) for label in labels]}
+    shown: Fields = {} if fields["label"] == labels else {"label": labels}
+    for name, text in texts.items():
+        fields[name] = _split(text, runs)
+        # A space that does not break a line is shown as any other.
+        if fields[name] != text.replace("\xa0", " "):
+            shown[name] = [text]
+    if runs or label_runs:
+        fields |= {"label_bigrams": label_runs, "bigrams": runs}
+    if shown:
+        fields["shown"] = base64.b64encode(msgspec.json.encode(shown)).decode()
+    return fields
+
+
+def _split(text: str, runs: list[str]) -> str:
+    if text.isascii():
+        return text
+    words, found = split_scripts(text)
+    runs += found
+    return words
 
 
 def _card_fields(card: Card) -> Fields:
@@ -166,27 +178,24 @@ def _card_fields(card: Card) -> Fields:
     return {"kind": card.kind, "date": date, "card": base64.b64encode(msgspec.json.encode(card)).decode()}
 
 
-def _name_entity_fields(types: tuple[str, ...], names: tuple[str, ...]) -> Fields:
+def _name_fields(types: Sequence[str], names: Sequence[str], ontologies: Sequence[str] = ()) -> Fields:
+    """Fields of classes, properties and ontologies, which are theirs where none are given."""
     # Things are alike: nine of ten have the classes and properties of one before. What is long is not worth the memory.
     make = _make_name_fields if sum(map(len, names)) < _MAX_CACHED_CHARS else _make_name_fields.__wrapped__
-    return make(types, names)
+    return make(tuple(types), tuple(names), tuple(ontologies))
 
 
 @lru_cache(maxsize=4096)
-def _make_name_fields(types: tuple[str, ...], names: tuple[str, ...]) -> Fields:
-    return _name_fields(types, names, {find_ontology(iri) for iri in (*types, *names)})
-
-
-def _name_fields(types: Sequence[str], names: Sequence[str], ontologies: Iterable[str]) -> Fields:
-    """Fields of classes, properties and ontologies."""
-    ontologies = sorted(iri for iri in ontologies if len(iri) <= MAX_IRI)[:_MAX_NAMES]
+def _make_name_fields(types: tuple[str, ...], names: tuple[str, ...], ontologies: tuple[str, ...]) -> Fields:
+    found = ontologies or {find_ontology(iri) for iri in (*types, *names)}
+    chosen = sorted(iri for iri in found if len(iri) <= MAX_IRI)[:_MAX_NAMES]
     return {
-        "type": list(types),
+        "type": list(dict.fromkeys(name for iri in types for name in list_facet_classes(iri))),
         "types": list(dict.fromkeys(name for iri in types for name in list_class_names(iri))),
         "property": list(names),
         "property_names": list(dict.fromkeys(name for iri in names for name in (iri.lower(), find_short_name(iri)))),
-        "ontology": ontologies,
-        "ontologies": list(dict.fromkeys(name for iri in ontologies for name in (iri.lower(), *list_prefixes(iri)))),
+        "ontology": chosen,
+        "ontologies": list(dict.fromkeys(name for iri in chosen for name in (iri.lower(), *list_prefixes(iri)))),
     }
 
 
@@ -308,7 +317,10 @@ def _gather_values(sayings: Sequence[Contribution], labels: set[str]) -> tuple[s
                     field[text] = None
     # A text that is a timestamp would be indexed as a date, in which no words are found; the space keeps it a text.
     shown = {
-        name: [f" {text}" if text[10:11] in _TIME_MARKS else text for text in field]
+        name: [
+            f" {text}" if text[10:11] in _TIME_MARKS else text if text.isascii() else split_scripts(text)[0]
+            for text in field
+        ]
         for name, field in fields.items()
         if field
     }

@@ -1,7 +1,8 @@
 """The statements of one page in, what it says of which thing out: contributions, from which entities are put together.
 
-A thing is known by its IRI. A blank node is known within its site: by its URL, `sameAs` or product identifier, else by class and
-label; without a label it is only a part, and its values belong to what it is a part of. All is bounded: pages may be hostile.
+A thing is known by its IRI. A blank node is known within its site by class and label, and by its URL, `sameAs` or product
+identifier where it has one; without a label it is only a part, and its values belong to what it is a part of. All is bounded:
+pages may be hostile.
 """
 
 from collections.abc import Mapping
@@ -11,9 +12,9 @@ from urllib.parse import unquote
 import msgspec
 from xxhash import xxh3_128_digest
 
-from rdfspider.index.labels import ADDRESSES, IDENTIFIERS, IMAGE_ADDRESSES, IMAGES, NO_LABEL_RANK, PARTS, SAME_AS
+from rdfspider.index.labels import IDENTIFIERS, IMAGE_ADDRESSES, NO_LABEL_RANK, PARTS, SAME_AS
 from rdfspider.index.names import SCHEMA, split_iri
-from rdfspider.index.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageFacts, Text, read_graph
+from rdfspider.index.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageFacts, Text, is_web, read_graph
 from rdfspider.index.terms import GENID, make_graph_iri
 
 MAX_ENTITIES = 5_000
@@ -119,7 +120,6 @@ def read_page(url: str, site: str, statements: Mapping[str, str]) -> PageReading
 def _find_keys(graph: Graph, site: str) -> dict[str, str]:
     """The key of each subject that is a thing of its own."""
     keys: dict[str, str] = {}
-    labels: dict[str, set[str]] = {}
     surest: dict[tuple[str, str], set[str]] = {}
     for name, node in graph.nodes.items():
         label = _normalise(node.label) if node.label else ""
@@ -128,8 +128,7 @@ def _find_keys(graph: Graph, site: str) -> dict[str, str]:
                 continue
             key = name[1:-1]
         elif label:
-            key = _find_blank_key(node, label, graph, site)
-            labels.setdefault(key, set()).add(label)
+            key = f"{_find_blank_key(node, graph, site)}{_SEPARATOR}{label}"
         else:
             continue
         keys[name] = key
@@ -141,11 +140,7 @@ def _find_keys(graph: Graph, site: str) -> dict[str, str]:
             # A page often says the same in two syntaxes, and gives the IRI or the URL in one of them alone.
             label = key.rpartition(_SEPARATOR)[2]
             known = set().union(*(surest.get((each, label), ()) for each in graph.nodes[name].types))
-            key = known.pop() if len(known) == 1 else key
-        if len(labels.get(key, ())) > 1:
-            # Several reviews of one page may all give the page as their URL: then they are told apart by their labels.
-            key = f"{key}{_SEPARATOR}{_normalise(graph.nodes[name].label)}"
-        keys[name] = key
+            keys[name] = known.pop() if len(known) == 1 else key
     return keys
 
 
@@ -154,22 +149,30 @@ def _stands_alone(node: Node) -> bool:
     return bool(node.types or node.texts) and PARTS.isdisjoint(node.types)
 
 
-def _find_blank_key(node: Node, label: str, graph: Graph, site: str) -> str:
-    """What tells a blank node from others of its site and class."""
+def _find_blank_key(node: Node, graph: Graph, site: str) -> str:
+    """What, together with its label, tells a blank node from others of its site and class.
+
+    None of it is enough alone: all authors of a paper may give its page as their URL, or its account elsewhere as `sameAs`.
+    """
     start = f"{site}\0{min(node.types, default='')}"
     url = _find_address(node)
-    # Many things give their site as their URL, like all authors of a blog.
-    if url and url.count("/") > 2 and not url.endswith(f"{site}/"):
+    if url and not _is_home(url, site):
         return f"{start}\0url\0{url}"
-    same = min((target[1:-1] for predicate, target in node.links if predicate in SAME_AS), default="")
-    if same:
-        return f"{start}\0same\0{same}"
+    same = (target[1:-1] for predicate, target in node.links if predicate in SAME_AS)
+    if other := min((iri for iri in same if not _is_home(iri, site)), default=""):
+        return f"{start}\0same\0{other}"
     texts = dict(reversed(node.texts))
     for predicate in IDENTIFIERS:
-        if identifier := texts.get(predicate):
+        # What has no digit is no number, but says that there is none.
+        if (identifier := texts.get(predicate)) and any(map(str.isdigit, identifier)):
             brand = _find_brand(node, graph)
             return f"{start}\0id\0{_normalise(identifier)}\0{brand}"
-    return f"{start}{_BY_LABEL}{label}"
+    return f"{start}\0label"
+
+
+def _is_home(url: str, site: str) -> bool:
+    """Whether it is a page that many things give as theirs: where a site begins."""
+    return url.startswith(("http://", "https://")) and (url.count("/") < 3 or url.endswith(f"{site}/"))
 
 
 def _find_brand(node: Node, graph: Graph) -> str:
@@ -186,28 +189,22 @@ def _normalise(label: str) -> str:
 
 def _find_address(node: Node) -> str:
     """The web address of a thing, as it says itself."""
-    found = [(rank, target[1:-1]) for predicate, target in node.links if (rank := ADDRESSES.get(predicate)) is not None]
-    found += [(rank, text) for predicate, text in node.texts if (rank := ADDRESSES.get(predicate)) is not None]
-    return min((pair for pair in found if _is_web(pair[1])), default=(0, ""))[1]
+    return min(node.addresses)[1] if node.addresses else ""
 
 
 def _find_image(node: Node, graph: Graph) -> str:
-    found = [(rank, text) for predicate, text in node.texts if (rank := IMAGES.get(predicate)) is not None]
-    for predicate, target in node.links:
-        if (rank := IMAGES.get(predicate)) is None:
+    if not node.images:
+        return ""
+    found: list[tuple[int, str]] = []
+    for rank, target in node.images:
+        if target[0] != "<":
+            found.append((rank, target))
             continue
-        image = graph.nodes.get(target)
-        if image is None:
-            found.append((rank, target[1:-1]))
-            continue
-        addresses = [end[1:-1] for inner, end in image.links if inner in IMAGE_ADDRESSES]
-        addresses += [text for inner, text in image.texts if inner in IMAGE_ADDRESSES]
-        found += [(rank, address) for address in [*addresses, target[1:-1]]]
-    return min((pair for pair in found if _is_web(pair[1])), default=(0, ""))[1]
-
-
-def _is_web(address: str) -> bool:
-    return address.startswith(("http://", "https://")) and len(address) <= MAX_IRI
+        found.append((rank, target[1:-1]))
+        if (image := graph.nodes.get(target)) is not None:
+            found += [(rank, end[1:-1]) for inner, end in image.links if inner in IMAGE_ADDRESSES]
+            found += [(rank, text) for inner, text in image.texts if inner in IMAGE_ADDRESSES]
+    return min((pair for pair in found if is_web(pair[1])), default=(0, ""))[1]
 
 
 def _contribute(name: str, entity_id: str, node: Node, graph: Graph) -> Contribution:
@@ -272,17 +269,25 @@ def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values]:
 class _Bounded:
     """Values by property, each once, until there are too many."""
 
+    __slots__ = ("_chars", "_count", "_values")
+
     def __init__(self) -> None:
         self._values: dict[str, dict[str, None]] = {}
         self._count = _MAX_VALUES
         self._chars = _MAX_CHARS
 
     def add(self, predicate: str, value: str) -> None:
-        known = self._values.setdefault(predicate, {})
-        if value not in known and self._count > 0 and len(value) <= self._chars and len(predicate) <= MAX_IRI:
+        known = self._values.get(predicate)
+        if known is None:
+            # What is too long has a place without values, which is left out at the end.
+            known = self._values[predicate] = {}
+        if self._count <= 0 or value in known:
+            return
+        chars = self._chars - len(value)
+        if chars >= 0 and len(predicate) <= MAX_IRI:
             known[value] = None
             self._count -= 1
-            self._chars -= len(value)
+            self._chars = chars
 
     def freeze(self) -> _Values:
         return tuple([(predicate, tuple(values)) for predicate, values in self._values.items() if values])

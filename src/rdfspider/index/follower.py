@@ -10,14 +10,16 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from rdfspider.archive.reader import Damage
 from rdfspider.errors import InUseError, UsageError
+from rdfspider.index.forgotten import Forgotten
 from rdfspider.index.lag import Lag
-from rdfspider.index.outcomes import Outcome
+from rdfspider.index.outcomes import REMOVE, Outcome
 from rdfspider.index.sources import FORGOTTEN, Look, Sources
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.views import View
@@ -37,8 +39,12 @@ _REST_S = 2.0
 # A view that could not go on is tried again after so long, and after twice that, and so on.
 _FIRST_PAUSE_S = 1.0
 _MAX_PAUSE_S = 30.0
+# So many files are read at the same time, of which a process may not have many open.
+_MAX_READERS = 16
 # What an outcome takes in the log, before any was read.
 _USUAL_BYTES = 4_000
+# How what Oxigraph says of a store begins that has lost something: a file of it, or what is in one.
+_DAMAGED = ("Corruption", "IO error: No such file or directory")
 
 
 class Room(NamedTuple):
@@ -99,6 +105,8 @@ class Follower:
         self._is_interrupted = True
         self._stop.set()
         if (view := self._view) is not None:
+            # What it waited for is still to be told when it is gone.
+            self._problem = self._problem or getattr(view, "problem", "")
             view.close()
 
     def describe(self) -> ViewStatus:
@@ -152,6 +160,7 @@ class Follower:
             self._readers.clear()
             self._is_dirty = self._is_at_rest = False
             self._follow(view)
+            self._problem = self._problem or getattr(view, "problem", "")
         finally:
             self._view = None
             view.close()
@@ -177,17 +186,21 @@ class Follower:
     def _take_news(self, view: View, look: Look) -> bool:
         """Take a batch of what is new; whether there was any."""
         forgotten = look.forgotten
-        if self._cursors.get(FORGOTTEN, 0) != forgotten.count:
+        if self._cursors.get(FORGOTTEN, 0) != forgotten.mark:
             view.forget(forgotten.matches)
-            self._cursors[FORGOTTEN] = forgotten.count
+            self._cursors[FORGOTTEN] = forgotten.mark
             # Who asks for it waits until it is done.
             self._commit(view)
             return True
+        for source in self._readers.keys() - look.keys():
+            del self._readers[source]
+        can_open = len(self._readers) < _MAX_READERS
         for source in _rotate(list(look), self._turn):
-            if source in self._readers or self._cursors.get(source, 0) < look[source].length:
+            is_new = can_open and self._cursors.get(source, 0) < look[source].length
+            if source in self._readers or is_new:
                 self._turn += 1
                 outcomes = self._read_batch(source, look)
-                if wanted := [outcome for outcome in outcomes if not forgotten.matches(outcome.url)]:
+                if wanted := _keep_out(outcomes, forgotten, view):
                     view.apply(wanted)
                 self._is_dirty = True
                 self._is_at_rest = False
@@ -204,7 +217,7 @@ class Follower:
         chars = 0
         for item in reader:
             if isinstance(item, Damage):
-                _log.warning("%s at %d: %s", item.path, item.offset, item.reason)
+                self._sources.tell(item)
                 continue
             batch.append(item)
             chars += len(item.text) + sum(map(len, item.statements.values()))
@@ -215,7 +228,8 @@ class Follower:
             # What comes last may be no outcome.
             self._cursors[source] = stop
             del self._readers[source]
-        if batch and self._durable.get(source, 0) == start:
+        # A page that was imported is as old as its capture elsewhere, which says nothing of when it came.
+        if batch and batch[0].reason != "imported" and self._durable.get(source, 0) == start:
             with self._lock:
                 self._lag.date(source, batch[0].time)
         self._read_bytes += self._cursors[source] - start
@@ -227,12 +241,12 @@ class Follower:
         if self._is_dirty:
             if since_s >= (_SOON_S if is_waiting else _COMMIT_S) or (is_waiting and is_last):
                 self._commit(view)
-        elif is_waiting and not self._is_at_rest and (since_s >= _REST_S or is_last or self._has_deferred(view)):
+        elif is_waiting and ((not self._is_at_rest and (since_s >= _REST_S or is_last)) or self._has_deferred(view)):
             self._commit(view)
             self._is_at_rest = not self._has_deferred(view)
 
     def _has_deferred(self, view: View) -> bool:
-        """Whether the view has put something off that it does a part of with each commit."""
+        """Whether the view has something to do that needs no news, and does a part of it with each commit."""
         return bool(getattr(view, "has_deferred", False))
 
     def _commit(self, view: View) -> None:
@@ -252,7 +266,7 @@ def is_damage(error: BaseException) -> bool:
     """Whether a store is not as it was left, which does not get better by itself; Oxigraph has no class for that."""
     if isinstance(error, sqlite3.DatabaseError):
         return not isinstance(error, sqlite3.OperationalError)
-    return isinstance(error, RuntimeError | OSError) and str(error).startswith("Corruption")
+    return isinstance(error, RuntimeError | OSError) and str(error).startswith(_DAMAGED)
 
 
 def _read_on(reader: Iterator[Outcome | Damage]) -> Iterator[Outcome | Damage]:
@@ -261,6 +275,16 @@ def _read_on(reader: Iterator[Outcome | Damage]) -> Iterator[Outcome | Damage]:
         yield from reader
     except UsageError as error:
         raise OSError(str(error)) from error
+
+
+def _keep_out(outcomes: list[Outcome], forgotten: Forgotten, view: View) -> list[Outcome]:
+    """What a view may take: of what is forgotten nothing, or that it is to be removed."""
+    if getattr(view, "removes_forgotten", False):
+        return [
+            replace(outcome, effect=REMOVE, statements={}) if forgotten.matches(outcome.url) else outcome
+            for outcome in outcomes
+        ]
+    return [outcome for outcome in outcomes if not forgotten.matches(outcome.url)]
 
 
 def _rotate(sources: list[str], turn: int) -> Iterator[str]:

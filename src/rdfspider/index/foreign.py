@@ -24,7 +24,7 @@ from rdfspider.extract.wishes import read_wishes
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.lines import add_lines, read_lines
 from rdfspider.index.log import Segment, decide_effect, read_outcomes
-from rdfspider.index.outcomes import REPLACE, Outcome
+from rdfspider.index.outcomes import REMOVE, REPLACE, Outcome
 from rdfspider.records import Capture, Extraction, Robots
 from rdfspider.urls import normalise_url
 
@@ -83,6 +83,9 @@ def read_foreign(
     with Archive(path) as archive:
         stop = archive.size if stop is None else min(stop, archive.size)
         is_facts = _holds_facts(archive)
+        if 0 < start < stop and archive.find_record(start) != start:
+            # It was read when it had come as far as into the middle of a record; what comes again changes nothing.
+            start = 0
     if is_facts:
         yield from read_outcomes(path, source, start, stop, now=now)
         return
@@ -154,7 +157,8 @@ def _make_outcome(visit: _Visit, source: str, end: int, config: ExtractConfig, n
     found = (
         extract_page(page, detect_content(page, config.max_body_bytes), config) if is_read else Extraction(page.url, "")
     )
-    reason = _name_reason(visit, found, now)
+    wishes = _read_wishes(capture, found.robots)
+    reason = _name_reason(visit, found, wishes, now)
     effect = decide_effect(reason, status, "revisit" if visit.is_revisit else "")
     says = found if effect == REPLACE else replace(found, statements={}, text="", title=None)
     return Outcome(
@@ -181,14 +185,15 @@ def _make_outcome(visit: _Visit, source: str, end: int, config: ExtractConfig, n
         statements={syntax: nquads for syntax, nquads in says.statements.items() if nquads},
         text=says.text,
         outlinks=tuple(dict.fromkeys(link.target for link in found.links)),
+        due=_find_due(wishes) if effect != REMOVE else 0.0,
     )
 
 
-def _name_reason(visit: _Visit, found: Extraction, now: float) -> str:
+def _name_reason(visit: _Visit, found: Extraction, wishes: tuple[Robots, ...], now: float) -> str:
     """As a crawl names what became of a page."""
     status = visit.capture.status
     if 200 <= status < 300:
-        if _asks_not_to_be_indexed(visit.capture, found.robots, now):
+        if any(robots.noindex for robots in wishes) or 0 < _find_due(wishes) <= now:
             return "noindex"
         if visit.is_revisit:
             return "unchanged"
@@ -196,7 +201,11 @@ def _name_reason(visit: _Visit, found: Extraction, now: float) -> str:
     return _REASONS.get(status, f"status-{status}")
 
 
-def _asks_not_to_be_indexed(capture: Capture, in_page: Robots, now: float) -> bool:
-    """Whether the page or its server asks for it, the strictest of both."""
-    in_header = read_wishes((value for name, value in capture.headers if name.lower() == "x-robots-tag"), may_name=True)
-    return any(robots.noindex or 0 < robots.unavailable_after <= now for robots in (in_header, in_page))
+def _read_wishes(capture: Capture, in_page: Robots) -> tuple[Robots, ...]:
+    """What the server and the page ask for; the strictest of both is done."""
+    values = (value for name, value in capture.headers if name.lower() == "x-robots-tag")
+    return read_wishes(values, may_name=True), in_page
+
+
+def _find_due(wishes: tuple[Robots, ...]) -> float:
+    return min((robots.unavailable_after for robots in wishes if robots.unavailable_after > 0), default=0.0)

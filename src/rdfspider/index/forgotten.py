@@ -4,12 +4,15 @@ A rule is a URL, which means that page alone, or a site, which means that host o
 """
 
 import re
+from hashlib import blake2b
 
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.lines import add_lines, read_lines
 from rdfspider.urls import host_of, normalise_url
 
+# Bytes of a mark: it must fit wherever a cursor does, also where numbers are floats.
+_MARK_BYTES = 6
 # A path, a query, a port or a user is no part of a site; an IPv6 address, in brackets, has colons.
 _SITE = re.compile(r"[^/\\?#@%*:\[\]\s]+|\[[0-9a-fA-F:.]+\]")
 
@@ -24,8 +27,9 @@ class Forgotten:
         for rule in rules:
             normal = _normalise_rule(rule)
             (self._urls if "://" in normal else self._sites).add(normal)
-        self.count = len(rules)
-        """For the cursor: rules are only ever added."""
+        told = "\n".join(sorted(self._urls | self._sites))
+        self.mark = int.from_bytes(blake2b(told.encode(), digest_size=_MARK_BYTES).digest()) if told else 0
+        """For the cursor: which rules these are; 0 where there are none. A person may delete some, and others may come."""
 
     @classmethod
     def load(cls, paths: IndexPaths) -> "Forgotten":

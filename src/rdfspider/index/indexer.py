@@ -16,8 +16,9 @@ from rdfspider.config import Config
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.follower import Follower, Room, is_damage
 from rdfspider.index.graph_servers import read_address
-from rdfspider.index.layout import VERSION, IndexPaths, check_index
+from rdfspider.index.layout import VERSION, IndexPaths, check_index, has_index
 from rdfspider.index.ledger_reader import LedgerReader
+from rdfspider.index.lines import replace_file
 from rdfspider.index.quads import QuadView
 from rdfspider.index.sources import Sources
 from rdfspider.index.status import OURS, IndexStatus, end_index, write_index_status
@@ -114,9 +115,12 @@ class Indexer:
             if time.monotonic() - told_at >= _TICK_S:
                 told_at = time.monotonic()
                 status = self._describe(sources)
-                # A disk that is full is told by the views.
-                with suppress(OSError):
+                try:
                     write_index_status(self._paths, status)
+                except OSError:
+                    # A disk that is full is told by the views; that somebody lives takes no room to tell.
+                    with suppress(OSError):
+                        os.utime(self._paths.status)
                 on_progress(status)
             self._wake.wait(_LAST_TICK_S if self._is_finishing else _TICK_S)
             self._wake.clear()
@@ -158,7 +162,7 @@ class Indexer:
             state = "idle"
         if time.monotonic() - self._counted_at > _TOTALS_S:
             self._count()
-        return IndexStatus(state, os.getpid(), time.time(), *self._totals, views, sources.missing)
+        return IndexStatus(state, os.getpid(), time.time(), *self._totals, views, sources.problems)
 
     def _count(self) -> None:
         self._counted_at = time.monotonic()
@@ -181,10 +185,13 @@ def hold_index(paths: IndexPaths) -> Iterator[None]:
     """Have the index alone; it is made where there is none. InUseError where another process has it, UsageError where it is of
     another version. It is let go with the process, however that ends."""
     with lock_index(paths):
-        if paths.version.exists() or paths.quads.exists():
+        if has_index(paths):
             check_index(paths)
         else:
-            paths.version.write_text(f"{VERSION}\n", "utf-8")
+            try:
+                replace_file(paths.version, f"{VERSION}\n")
+            except OSError as error:
+                raise UsageError(f"{paths.index} cannot be made: {error.strerror}") from error
         yield
 
 

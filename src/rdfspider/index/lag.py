@@ -7,6 +7,8 @@ from rdfspider.index.views import Cursors
 
 # What grows within so short a time is remembered as one step, so that a view that is hours behind costs little memory.
 _STEP_S = 1.0
+# A page that is older has come from elsewhere, or has waited for so long that it matters no more for how long.
+_OLD_S = 86_400.0
 
 
 class Lag:
@@ -34,10 +36,12 @@ class Lag:
         self._is_begun = True
 
     def date(self, source: str, fetched: float) -> None:
-        """What is to be found next was fetched at this time: that is all that tells how old the first part of the log is."""
+        """What is to be found next was fetched at this time: that is all that tells how old the first part of the log is. Of
+        what is very old counts for how long it was seen to wait."""
         steps = self._steps.get(source)
         if steps and fetched and (old := self._old.get(source)):
-            steps[0] = (min(fetched, old[0]), old[1])
+            seen, length = old
+            steps[0] = (min(fetched, seen) if seen - fetched < _OLD_S else seen, length)
 
     def measure(self, cursors: Cursors, now: float) -> float:
         """The age of the oldest that these cursors have not passed; 0 where they have passed all."""

@@ -92,18 +92,35 @@ class IndexPaths:
         return self.folder / "sources.txt"
 
 
+def has_index(paths: IndexPaths) -> bool:
+    """Whether there is an index, of whatever version, or a part of one."""
+    return bool(_read_version(paths)) or paths.quads.exists()
+
+
 def check_index(paths: IndexPaths) -> None:
     """UsageError where there is no index, or one of another version."""
-    try:
-        found = paths.version.read_text("utf-8").strip()
-    except FileNotFoundError:
+    found = _read_version(paths)
+    if not found and paths.quads.exists():
         raise UsageError(
-            f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{paths.version}: {getattr(error, 'strerror', None) or error}") from error
+            f"{paths.index} has lost its version: make it again with `rdfspider index --rebuild --dir {paths.folder}`"
+        )
+    if not found:
+        raise UsageError(
+            f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`, "
+            "or wait some seconds where a crawl has just begun"
+        )
     if found != str(VERSION):
         raise UsageError(
             f"{paths.index} was made by another version of rdfspider: its layout is {found[:20]!r}, this one reads {VERSION}; "
             f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
         )
+
+
+def _read_version(paths: IndexPaths) -> str:
+    """What the file says; empty where there is none, or where it is empty, as some disks leave it after a power failure."""
+    try:
+        return paths.version.read_text("utf-8").strip()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{paths.version}: {getattr(error, 'strerror', None) or error}") from error

@@ -17,7 +17,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.index.counts import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX, Counts
 from rdfspider.index.entities import Contribution, PageReading
 from rdfspider.index.nodes import PageFacts
-from rdfspider.index.outcomes import Outcome
+from rdfspider.index.outcomes import REMOVE, REPLACE, Outcome, Stamp, round_time
 
 _CACHE_KIB = 65_536
 _JOURNAL_BYTES = 64_000_000
@@ -27,7 +27,8 @@ CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHO
 CREATE TABLE IF NOT EXISTS pages(
   id INTEGER PRIMARY KEY, rank INTEGER NOT NULL, url TEXT NOT NULL, host TEXT NOT NULL, site TEXT NOT NULL, time REAL NOT NULL,
   digest TEXT NOT NULL, is_live INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL, quads INTEGER NOT NULL,
-  facts BLOB);
+  facts BLOB, says TEXT NOT NULL, due REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS pages_by_due ON pages(due) WHERE due > 0;
 CREATE INDEX IF NOT EXISTS pages_by_rank ON pages(rank);
 CREATE INDEX IF NOT EXISTS pages_by_site ON pages(site, id);
 CREATE TABLE IF NOT EXISTS contributions(page INTEGER PRIMARY KEY, data BLOB NOT NULL);
@@ -68,6 +69,15 @@ class PageRow(NamedTuple):
     site: str
     language: str
     facts: bytes | None
+    says: str
+    """The digest in its stamp."""
+    due: float
+    """When it is to be removed, in seconds since 1970; 0 for never."""
+
+    @property
+    def stamp(self) -> Stamp:
+        """Of the outcome that it is as of."""
+        return Stamp(round_time(self.time), self.digest, REPLACE if self.is_live else REMOVE, self.says)
 
 
 class Mention(NamedTuple):
@@ -108,22 +118,26 @@ class Ledger:
     def find_page(self, url: str) -> PageRow | None:
         """What is known of a URL."""
         row = self._db.execute(
-            "SELECT id, time, digest, is_live, site, language, facts FROM pages WHERE rank = ? AND url = ?",
+            "SELECT id, time, digest, is_live, site, language, facts, says, due FROM pages WHERE rank = ? AND url = ?",
             (rank_page(url), url),
         ).fetchone()
         return PageRow(*row) if row else None
 
-    def put_page(self, outcome: Outcome, host: str, site: str, reading: PageReading, known: PageRow | None) -> None:
-        """Let a page say this from now on."""
+    def put_page(
+        self, outcome: Outcome, says: str, host: str, site: str, reading: PageReading, known: PageRow | None
+    ) -> None:
+        """Let a page say this from now on; `says` is the digest in the outcome's stamp."""
+        # Whatever cannot be encoded is known before anything is changed.
+        sayings = [(entity, msgspec.msgpack.encode(saying)) for entity, saying in reading.contributions.items()]
+        url, facts, rank = outcome.url, reading.facts, rank_page(outcome.url)
+        encoded_facts = msgspec.msgpack.encode(facts)
         if known is not None:
             self._take_back(known)
-        url, facts, rank = outcome.url, reading.facts, rank_page(outcome.url)
         row = (rank, url, host, site, outcome.time, outcome.digest, 1, outcome.title[:500], outcome.language)
-        page = self._write_row(known, (*row, facts.quads, msgspec.msgpack.encode(facts)))
+        page = self._write_row(known, (*row, facts.quads, encoded_facts, says, outcome.due))
         data = bytearray()
         mentions = []
-        for entity, contribution in reading.contributions.items():
-            encoded = msgspec.msgpack.encode(contribution)
+        for entity, encoded in sayings:
             # substr() of SQLite counts from one.
             mentions.append((entity, rank, page, len(data) + 1, len(encoded)))
             data += encoded
@@ -141,8 +155,17 @@ class Ledger:
         if known is not None:
             self._take_back(known)
         url = outcome.url
-        row = (rank_page(url), url, host, site, outcome.time, outcome.digest, 0, "", "", 0, None)
+        row = (rank_page(url), url, host, site, outcome.time, outcome.digest, 0, "", "", 0, None, "", 0.0)
         self._write_row(known, row)
+
+    def note_due(self, page: int, due: float) -> None:
+        """Let a page be removed at that time."""
+        self._db.execute("UPDATE pages SET due = ? WHERE id = ?", (due, page))
+
+    def list_due(self, now: float, limit: int) -> list[str]:
+        """The URLs of some pages that are to be removed by now."""
+        rows = self._db.execute("SELECT url FROM pages WHERE due > 0 AND due <= ? LIMIT ?", (now, limit))
+        return [row[0] for row in rows]
 
     def forget_pages(self, is_forgotten: Callable[[str], bool]) -> Iterator[str]:
         """Leave no trace of these pages; gives the URLs of those that were there."""
@@ -237,7 +260,7 @@ class Ledger:
 
     def _write_row(self, known: PageRow | None, values: tuple[object, ...]) -> int:
         cursor = self._db.execute(
-            f"INSERT OR REPLACE INTO pages VALUES ({', '.join('?' * 12)})", (known.id if known else None, *values)
+            f"INSERT OR REPLACE INTO pages VALUES ({', '.join('?' * 14)})", (known.id if known else None, *values)
         )
         return cursor.lastrowid or 0
 

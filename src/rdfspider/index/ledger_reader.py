@@ -11,12 +11,10 @@ from urllib.parse import quote
 import msgspec
 
 from rdfspider.errors import UsageError
-from rdfspider.index.classes import list_class_names
 from rdfspider.index.counts import SITE
 from rdfspider.index.entities import Contribution, find_entity
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger import rank_page
-from rdfspider.index.names import list_prefixes
 from rdfspider.index.nodes import PageFacts
 
 _PAGES_A_STEP = 500
@@ -65,9 +63,21 @@ class LedgerReader:
 
     def __init__(self, paths: IndexPaths) -> None:
         if not paths.ledger.exists():
-            raise UsageError(f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`")
+            raise UsageError(
+                f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`, "
+                "or wait some seconds where a crawl has just begun"
+            )
         address = f"file:{quote(str(paths.ledger.absolute()))}?mode=ro"
-        self._db = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=10)
+        self._db = _connect(address)
+        try:
+            self._db.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            # To read beside a writer takes a file, for which a full disk has no room; without the writer's log there is none.
+            log = paths.ledger.with_name(f"{paths.ledger.name}-wal")
+            if not isinstance(error, sqlite3.OperationalError) or (log.exists() and log.stat().st_size):
+                raise
+            self._db = _connect(f"{address}&immutable=1")
 
     def read_totals(self) -> Totals:
         """All sums."""
@@ -87,13 +97,6 @@ class LedgerReader:
         )
         return [NameCount(*row) for row in rows]
 
-    def find_name(self, kind: str, name: str) -> NameCount | None:
-        """The counts of one name; None where nothing uses it."""
-        row = self._db.execute(
-            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, name)
-        ).fetchone()
-        return NameCount(*row) if row else None
-
     def find_page(self, url: str) -> PageEntry | None:
         """What is known of a page; None where it is not indexed."""
         row = self._db.execute(
@@ -101,24 +104,23 @@ class LedgerReader:
         ).fetchone()
         return _read_entry(row) if row else None
 
-    def list_pages(
-        self, site: str | None = None, type: str | None = None, ontology: str | None = None
-    ) -> Iterator[PageEntry]:
-        """All pages, or those of a site that use a class (or one below it) or an ontology, each by IRI or short name."""
-        where, fixed = ("site = ? AND ", (site,)) if site is not None else ("", ())
+    def has_host(self, site: str, host: str) -> bool:
+        """Whether a page of a site is of a host, or of one below it."""
+        row = self._db.execute(
+            "SELECT 1 FROM pages WHERE site = ?1 AND is_live AND (host = ?2 OR substr(host, -length(?2) - 1) = '.' || ?2)"
+            " LIMIT 1",
+            (site, host),
+        ).fetchone()
+        return row is not None
+
+    def list_pages(self) -> Iterator[PageEntry]:
+        """All pages."""
         last = 0
         while rows := self._db.execute(
-            f"SELECT id, {_COLUMNS} FROM pages WHERE {where}id > ? AND is_live ORDER BY id LIMIT ?",
-            (*fixed, last, _PAGES_A_STEP),
+            f"SELECT id, {_COLUMNS} FROM pages WHERE id > ? AND is_live ORDER BY id LIMIT ?", (last, _PAGES_A_STEP)
         ).fetchall():
             last = rows[-1][0]
-            for row in rows:
-                entry = _read_entry(row)
-                if type is not None and not _uses_class(entry.facts, type.lower()):
-                    continue
-                if ontology is not None and not _uses_ontology(entry.facts, ontology.lower()):
-                    continue
-                yield entry
+            yield from map(_read_entry, rows)
 
     def find_members(self, entity_id: str, limit: int = 1000) -> list[tuple[str, str]]:
         """Page and node, for each node that speaks of an entity; those of its first pages."""
@@ -160,13 +162,9 @@ _COLUMNS = "url, time, title, language, digest, site, quads, facts"
 _decode_facts = msgspec.msgpack.Decoder(PageFacts).decode
 
 
+def _connect(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=10)
+
+
 def _read_entry(row: tuple[int, str, float, str, str, str, str, int, bytes]) -> PageEntry:
     return PageEntry(*row[1:8], _decode_facts(row[8]))
-
-
-def _uses_class(facts: PageFacts, name: str) -> bool:
-    return any(name in list_class_names(iri) for iri in facts.classes)
-
-
-def _uses_ontology(facts: PageFacts, name: str) -> bool:
-    return any(name == iri.lower() or name in list_prefixes(iri) for iri in facts.ontologies)

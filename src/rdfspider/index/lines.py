@@ -1,4 +1,4 @@
-"""Files in a crawl's folder that commands add lines to while an indexer may read them: whole at any time, safe once added."""
+"""Files in a crawl's folder that commands write while an indexer may read them: whole at any time, safe once written."""
 
 import fcntl
 import os
@@ -44,9 +44,14 @@ def _append(path: Path, lines: list[str]) -> None:
     before = path.read_text("utf-8") if path.exists() else ""
     if before and not before.endswith("\n"):
         before += "\n"
+    replace_file(path, before + "".join(f"{line}\n" for line in lines))
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file in one step, which is safe when this returns."""
     temporary = path.with_name(f".{path.name}.new")
     with temporary.open("w", encoding="utf-8") as file:
-        file.write(before + "".join(f"{line}\n" for line in lines))
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)

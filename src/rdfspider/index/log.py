@@ -211,8 +211,9 @@ def _split_fields(text: str) -> tuple[list[str], list[str]]:
 def _make_outcome(facts: _Facts, source: str, end: int, now: float) -> Outcome:
     get = facts.fields.get
     reason, status = get("reason", ""), _read_number(get("status", ""))
-    if _asked_to_be_forgotten(get("robots", ""), now):
-        reason = "noindex"
+    due = _read_due(get("robots", ""))
+    if 0 < due <= now:
+        reason, due = "noindex", 0.0
     effect = decide_effect(reason, status, get("unchanged", ""))
     says = facts.conversions if effect == REPLACE else ()
     return Outcome(
@@ -244,14 +245,14 @@ def _make_outcome(facts: _Facts, source: str, end: int, now: float) -> Outcome:
         statements={said.syntax: said.text for said in says if said.syntax},
         text="".join(said.text for said in says if not said.syntax),
         outlinks=facts.outlinks,
+        due=due if effect != REMOVE else 0.0,
     )
 
 
-def _asked_to_be_forgotten(robots: str, now: float) -> bool:
-    """Whether the moment has passed after which a page asks not to be indexed; at its fetch it may have been to come."""
-    return _UNTIL in robots and any(
-        0 < _read_time(rest.partition(" ")[0].rstrip(",")) <= now for rest in robots.split(_UNTIL)[1:]
-    )
+def _read_due(robots: str) -> float:
+    """The moment after which a page asks not to be indexed; 0 where it does not."""
+    moments = (_read_time(rest.partition(" ")[0].rstrip(",")) for rest in robots.split(_UNTIL)[1:])
+    return min(filter(None, moments), default=0.0)
 
 
 def _read_time(date: str) -> float:

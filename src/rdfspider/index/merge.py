@@ -7,6 +7,8 @@ will be; an outcome whose facts are missing is taken again, and the difference t
 when a newer outcome of the page comes instead.
 """
 
+import logging
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -14,20 +16,23 @@ from hashlib import blake2b
 import pyoxigraph
 from pyoxigraph import DefaultGraph, Literal, NamedNode, RdfFormat, Store
 
-from rdfspider.index.outcomes import REPLACE, TOUCH, Outcome
+from rdfspider.index.outcomes import NEVER, REMOVE, REPLACE, TOUCH, Outcome, Stamp, make_stamp, parse_stamp
 from rdfspider.index.provenance import (
     CONTENT,
-    NEVER,
+    DUE,
     STATEMENTS,
+    URL,
     VISIT,
-    Stamp,
     describe_content,
+    describe_due,
     describe_visit,
+    end_visit,
     is_of_visit,
-    make_stamp,
-    parse_stamp,
+    read_due,
 )
 from rdfspider.index.terms import CURSORS_GRAPH, FETCHES_GRAPH, fold_statements, is_about_blank
+
+_log = logging.getLogger(__name__)
 
 NOT_PAGES = frozenset((FETCHES_GRAPH, CURSORS_GRAPH))
 """The graphs that are no page's."""
@@ -35,7 +40,7 @@ NOT_PAGES = frozenset((FETCHES_GRAPH, CURSORS_GRAPH))
 _FETCHES = NamedNode(FETCHES_GRAPH)
 # A bulk load writes files of its own, which takes as long as so many triples by an update; it is one ingestion up to a million.
 _MIN_BULK_TRIPLES = 2_000
-_MAX_BULK_TRIPLES = 200_000
+_MAX_BULK_TRIPLES = 50_000
 # What one update removes at most; a page can have half a million triples a syntax.
 _MAX_UPDATE_TRIPLES = 20_000
 
@@ -45,18 +50,25 @@ class News:
     """The newest outcomes of one page: of all, and of those that tell what it says."""
 
     visit: Outcome
+    visit_stamp: Stamp = NEVER
     content: Outcome | None = None
+    content_stamp: Stamp = NEVER
+    dues: list[tuple[Stamp, float]] = field(default_factory=list)
+    """When the page is to be removed, and by which outcomes."""
     triples: list[str] = field(default_factory=list)
     """What it says."""
     digest: str = ""
     """Of the triples."""
 
     def add(self, outcome: Outcome) -> None:
-        """Take another outcome of the page."""
-        if make_stamp(outcome) > make_stamp(self.visit):
-            self.visit = outcome
-        if outcome.effect != TOUCH and (self.content is None or make_stamp(outcome) > make_stamp(self.content)):
-            self.content = outcome
+        """Take an outcome of the page."""
+        stamp = make_stamp(outcome)
+        if stamp > self.visit_stamp:
+            self.visit, self.visit_stamp = outcome, stamp
+        if outcome.effect != TOUCH and stamp > self.content_stamp:
+            self.content, self.content_stamp = outcome, stamp
+        if outcome.due:
+            self.dues.append((stamp, outcome.due))
 
     def fold(self) -> None:
         """Make the triples and their digest."""
@@ -73,6 +85,8 @@ class _Known:
     content: Stamp
     visit: Stamp
     statements_digest: str
+    due: float = 0.0
+    url: str = ""
 
 
 @dataclass(slots=True)
@@ -90,7 +104,16 @@ class _Change:
 
 def merge_pages(store: Store, pages: Mapping[str, News]) -> int:
     """Bring pages up to their news, by graph; returns how many quads have changed."""
-    return _carry_out(store, [change for graph, news in pages.items() if (change := _plan_change(store, graph, news))])
+    changes: list[_Change] = []
+    for graph, news in pages.items():
+        try:
+            change = _plan_change(store, graph, news)
+        except (ValueError, OverflowError) as error:
+            _log.warning("<%s> is not indexed: nothing can be said of it", graph, exc_info=error)
+            continue
+        if change is not None:
+            changes.append(change)
+    return _carry_out(store, changes)
 
 
 def remove_pages(store: Store, graphs: Iterable[str]) -> int:
@@ -98,31 +121,84 @@ def remove_pages(store: Store, graphs: Iterable[str]) -> int:
     return _carry_out(store, [_Change(graph, _read_facts(store, graph).facts, [], []) for graph in graphs])
 
 
+def remove_due(store: Store, now: float, limit: int) -> int:
+    """Remove what some pages state that asked to be gone by now; how many quads have changed, 0 where there are no more."""
+    changes: list[_Change] = []
+    for fact in store.quads_for_pattern(None, NamedNode(DUE), None, _FETCHES):
+        if isinstance(fact.subject, NamedNode) and isinstance(fact.object, Literal) and len(changes) < limit:
+            graph, due = fact.subject.value, read_due(fact.object.value)
+            if due <= now:
+                changes.append(_plan_removal(graph, _read_facts(store, graph)))
+    return _carry_out(store, changes)
+
+
+def find_next_due(store: Store) -> float:
+    """When the next page is to be removed, in seconds since 1970."""
+    facts = store.quads_for_pattern(None, NamedNode(DUE), None, _FETCHES)
+    return min((read_due(fact.object.value) for fact in facts if isinstance(fact.object, Literal)), default=math.inf)
+
+
+def _plan_removal(graph: str, known: _Known) -> _Change:
+    """What a page asked for when it was read; all is then as if it had been removed at once."""
+    last = known.content
+    outcome = Outcome(known.url or graph, last.time_us / 1e6, "", 0, 0, REMOVE, digest=last.digest)
+    facts = [fact for fact in known.facts if is_of_visit(fact)]
+    if known.visit == last:
+        facts = end_visit(facts, make_stamp(outcome))
+    return _Change(graph, known.facts, facts + describe_content(outcome, 0, ""), [])
+
+
 def _carry_out(store: Store, changes: list[_Change]) -> int:
     try:
         _write_changes(store, changes)
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         # Extraction writes valid lines alone; a log that somebody else has written may hold others.
         for change in changes:
             change.triples = change.triples and [triple for triple in change.triples if _is_valid(triple)]
-        _write_changes(store, changes)
+        try:
+            _write_changes(store, changes)
+        except (SyntaxError, ValueError):
+            changes = [change for change in changes if _write_alone(store, change)]
     return sum(1 + len(change.added) + len(change.removed) for change in changes)
+
+
+def _write_alone(store: Store, change: _Change) -> bool:
+    """Bring one page up to its news; False where the store does not take it at all. No page is to stop all others."""
+    try:
+        _write_changes(store, [change])
+    except (SyntaxError, ValueError) as error:
+        _log.warning("<%s> is not indexed: the store does not take it", change.graph, exc_info=error)
+        return False
+    return True
 
 
 def _plan_change(store: Store, graph: str, news: News) -> _Change | None:
     """What the news change of what is known; None where they are known already, or older."""
     known = _read_facts(store, graph)
-    is_new_visit = make_stamp(news.visit) > known.visit
-    content = news.content if news.content and make_stamp(news.content) > known.content else None
-    if not is_new_visit and content is None:
+    is_new_visit = news.visit_stamp > known.visit
+    content = news.content if news.content_stamp > known.content else None
+    due = _find_due(known, news)
+    if not is_new_visit and content is None and due == known.due:
         return None
     facts = describe_visit(news.visit) if is_new_visit else [fact for fact in known.facts if is_of_visit(fact)]
+    facts += describe_due(news.visit.url, due)
     if content is None:
-        facts += (fact for fact in known.facts if not is_of_visit(fact))
+        facts += (fact for fact in known.facts if not is_of_visit(fact) and f" <{DUE}> " not in fact)
         return _Change(graph, known.facts, list(dict.fromkeys(facts)), None)
     facts += describe_content(content, len(news.triples), news.digest)
     triples = news.triples if news.digest != known.statements_digest else None
     return _Change(graph, known.facts, list(dict.fromkeys(facts)), triples)
+
+
+def _find_due(known: _Known, news: News) -> float:
+    """When a page is to be removed: what was asked for first since it says what it says; 0 for never."""
+    content = max(known.content, news.content_stamp)
+    if content.effect != REPLACE:
+        return 0.0
+    dues = [due for stamp, due in news.dues if stamp >= content]
+    if known.due and content == known.content:
+        dues.append(known.due)
+    return min(dues, default=0.0)
 
 
 def _write_changes(store: Store, changes: list[_Change]) -> None:
@@ -162,7 +238,7 @@ def _find_differences(store: Store, changes: list[_Change]) -> None:
         odd = [triple for triple in added if "\\" in triple or '"^^<' in triple]
         if odd:
             written = Store()
-            written.load(_write_lines("", odd), RdfFormat.N_QUADS)
+            written.load(_write_lines("", odd), RdfFormat.N_TRIPLES)
             rewritten = _dump_triples(written, DefaultGraph())
             added = [*set(added).difference(odd), *rewritten.difference(old)]
             change.removed = old.difference(triples, rewritten)
@@ -179,7 +255,7 @@ def _find_unheld(store: Store, changes: list[_Change]) -> set[str]:
             leaving.setdefault(triple, set()).add(change.graph)
     unheld = {triple for triple in leaving if is_about_blank(triple)}
     shared = [triple for triple in leaving if triple not in unheld]
-    quads = pyoxigraph.parse("".join(f"{triple} .\n" for triple in shared), RdfFormat.N_QUADS)
+    quads = pyoxigraph.parse("".join(f"{triple} .\n" for triple in shared), RdfFormat.N_TRIPLES)
     for triple, quad in zip(shared, quads, strict=True):
         graphs = leaving[triple]
         for found in store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None):
@@ -258,19 +334,23 @@ def _read_facts(store: Store, graph: str) -> _Known:
                 known.visit = parse_stamp(fact.object.value)
             elif fact.predicate.value == STATEMENTS:
                 known.statements_digest = fact.object.value
+            elif fact.predicate.value == DUE:
+                known.due = read_due(fact.object.value)
+            elif fact.predicate.value == URL:
+                known.url = fact.object.value
     return known
 
 
 def _rewrite_triples(triples: list[str]) -> list[str]:
     """Triples as a serialiser writes them: nothing that a log says becomes part of an update unread."""
-    quads = pyoxigraph.parse(_write_lines("", triples), RdfFormat.N_QUADS)
+    quads = pyoxigraph.parse(_write_lines("", triples), RdfFormat.N_TRIPLES)
     lines = (pyoxigraph.serialize(quads, format=RdfFormat.N_TRIPLES) or b"").decode().split("\n")
     return [line[:-2] for line in lines if line]
 
 
 def _is_valid(triple: str) -> bool:
     try:
-        list(pyoxigraph.parse(f"{triple} .", RdfFormat.N_QUADS))
+        list(pyoxigraph.parse(_write_lines("", [triple]), RdfFormat.N_TRIPLES))
     except SyntaxError:
         return False
     return True

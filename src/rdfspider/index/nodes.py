@@ -5,15 +5,16 @@ The first half of reading a page for the text index; `entities.py` makes things 
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import msgspec
 
 from rdfspider.index.dates import read_date
-from rdfspider.index.labels import DATES, DESCRIPTIONS, LABELS, RDF_TYPE, SUBCLASS_OF
+from rdfspider.index.labels import ADDRESSES, DATES, DESCRIPTIONS, IMAGES, LABELS, RDF_TYPE, SUBCLASS_OF
 from rdfspider.index.names import find_ontology
-from rdfspider.index.terms import fold_statements
+from rdfspider.index.terms import Fold, Triple
 
 MAX_STATEMENTS = 100_000
 """More of one syntax are not looked at; the quad store has them all."""
@@ -26,6 +27,17 @@ _MAX_NAMES = 2_000
 _MAX_NODE_STATEMENTS = 2_000
 """More of one subject are counted, but not looked at."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_TYPE, _SUBCLASS, _LABEL, _DESCRIPTION, _DATE, _ADDRESS, _IMAGE = range(1, 8)
+_ROLES = {
+    _TYPE: {RDF_TYPE: 0},
+    _SUBCLASS: {SUBCLASS_OF: 0},
+    _LABEL: LABELS,
+    _DESCRIPTION: DESCRIPTIONS,
+    _DATE: DATES,
+    _ADDRESS: ADDRESSES,
+    _IMAGE: IMAGES,
+}
+"""What a property may tell of a thing, and the ranks of those that tell it; no property tells two of them."""
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 Text = tuple[int, str, str]
@@ -61,6 +73,10 @@ class Node:
     """Property and literal."""
     links: list[tuple[str, str]] = field(default_factory=list)
     """Property and `<object>`."""
+    addresses: list[tuple[int, str]] = field(default_factory=list)
+    """Rank and web address."""
+    images: list[tuple[int, str]] = field(default_factory=list)
+    """Rank and web address, or `<object>`."""
     languages: set[str] = field(default_factory=set)
     syntaxes: list[str] = field(default_factory=list)
     date: Date | None = None
@@ -81,70 +97,115 @@ class Graph:
 
 def read_graph(url: str, statements: Mapping[str, str]) -> Graph:
     """The subjects of a page's statements; what several syntaxes say is taken once."""
-    nodes: dict[str, Node] = {}
+    graph = Graph({}, PageFacts({}, {}, {}, {}), [])
     classes: list[str] = []
     predicates: list[str] = []
-    syntaxes: dict[str, int] = {}
-    subclasses: list[tuple[str, str]] = []
-    seen: set[str] = set()
+    fold = Fold(statements, url)
+    seen: set[Triple] = set()
     for syntax in sorted(statements):
-        triples = _fold(syntax, statements[syntax], url)
-        syntaxes[syntax] = len(triples)
-        for triple in triples[:MAX_STATEMENTS]:
-            subject, predicate, target = triple.split(" ", 2)
-            node = nodes.get(subject)
-            if node is None:
-                node = nodes[subject] = Node()
+        triples = dict.fromkeys(fold.read(statements[syntax], MAX_STATEMENTS))
+        if "\\" in statements[syntax]:
+            triples = {triple: None for triple in triples if not _has_bad_escape(triple)}
+        # What is not looked at may state the same again, and is counted as if it did not.
+        graph.facts.syntaxes[syntax] = len(triples) + max(0, statements[syntax].count("\n") - MAX_STATEMENTS)
+        repeated = seen.intersection(triples)
+        seen.update(triples)
+        _add_triples(graph, syntax, triples, repeated, classes, predicates)
+    _connect(graph.nodes)
+    _count(graph.facts, Counter(classes), Counter(predicates))
+    return graph
+
+
+def _add_triples(
+    graph: Graph,
+    syntax: str,
+    triples: Iterable[Triple],
+    repeated: Container[Triple],
+    classes: list[str],
+    predicates: list[str],
+) -> None:
+    """Take what is said in one syntax, but for what another one has said; and note which classes and properties are used."""
+    nodes, subclasses = graph.nodes, graph.subclasses
+    last = ""
+    node = Node()
+    for triple in triples:
+        subject, predicate, target = triple
+        if subject != last:
+            last = subject
+            node = nodes.get(subject) or nodes.setdefault(subject, Node())
             if not node.syntaxes or node.syntaxes[-1] != syntax:
                 node.syntaxes.append(syntax)
-            if triple in seen:
-                continue
-            seen.add(triple)
-            predicate = predicate[1:-1]
-            predicates.append(predicate)
-            if target[0] == '"':
-                if len(node.texts) < _MAX_NODE_STATEMENTS:
-                    _add_literal(node, predicate, target)
-            elif predicate == RDF_TYPE:
-                node.types.append(target[1:-1])
-                classes.append(target[1:-1])
-            elif len(node.links) < _MAX_NODE_STATEMENTS:
-                node.links.append((predicate, target))
-                if predicate == SUBCLASS_OF and len(subclasses) < _MAX_SUBCLASSES and len(triple) <= MAX_IRI:
-                    subclasses.append((subject[1:-1], target[1:-1]))
-    _connect(nodes)
-    return Graph(nodes, _count(Counter(classes), Counter(predicates), syntaxes), subclasses)
+        if triple in repeated:
+            continue
+        name, role, rank = _find_role(predicate)
+        predicates.append(name)
+        if target[0] == '"':
+            if len(node.texts) < _MAX_NODE_STATEMENTS:
+                _add_literal(node, name, role, rank, target)
+        elif role == _TYPE:
+            node.types.append(target[1:-1])
+            classes.append(target[1:-1])
+        elif len(node.links) < _MAX_NODE_STATEMENTS:
+            node.links.append((name, target))
+            if role == _ADDRESS:
+                _add_address(node, rank, target[1:-1])
+            elif role == _IMAGE:
+                node.images.append((rank, target))
+            elif role == _SUBCLASS and len(subclasses) < _MAX_SUBCLASSES and sum(map(len, triple)) <= MAX_IRI:
+                subclasses.append((subject[1:-1], target[1:-1]))
 
 
-def _fold(syntax: str, nquads: str, url: str) -> list[str]:
-    """The triples of one syntax; without those whose escapes stand for no character, which an archive from elsewhere may have."""
-    try:
-        triples = fold_statements({syntax: nquads}, url)
-        if "\\" in nquads:
-            "".join(triples).encode()
-    except ValueError:
-        lines = nquads.split("\n")
-        return [] if len(lines) < 2 else [triple for line in lines for triple in _fold(syntax, line, url)]
-    return triples
+def _has_bad_escape(triple: Triple) -> bool:
+    """Whether an IRI has an escape that stands for no character, which an archive from elsewhere may have."""
+    subject, predicate, target = triple
+    return "\\" in subject or "\\" in predicate or ("\\" in target and target[0] != '"')
 
 
-def _add_literal(node: Node, predicate: str, literal: str) -> None:
-    end = literal.rindex('"')
-    text = literal[1 : min(end, MAX_VALUE + 1)].strip()
+@lru_cache(maxsize=8192)
+def _find_role(predicate: str) -> tuple[str, int, int]:
+    """The IRI of a predicate without its brackets, what it tells of a thing, and its rank among those that tell the same."""
+    name = predicate[1:-1]
+    for role, table in _ROLES.items():
+        if name in table:
+            return name, role, table[name]
+    return name, 0, 0
+
+
+def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str) -> None:
+    end = len(literal) - 1
+    language = ""
+    if literal[end] != '"':
+        end = literal.rindex('"')
+        if literal[end + 1 : end + 2] == "@":
+            language = literal[end + 2 : end + 40]
+    text = literal[1 : end if end <= MAX_VALUE else MAX_VALUE + 1].strip()
     if "\\" in text:
         text = _ESCAPE.sub(_unescape, text).strip()
     if not text:
         return
-    language = literal[end + 2 : end + 40] if literal[end + 1 : end + 2] == "@" else ""
     if language:
         node.languages.add(language)
     node.texts.append((predicate, text))
-    if (rank := LABELS.get(predicate)) is not None:
+    if role == _LABEL:
         node.labels.append((rank, language, " ".join(text[:MAX_LABEL].split())))
-    elif (rank := DESCRIPTIONS.get(predicate)) is not None:
+    elif role == _DESCRIPTION:
         node.descriptions.append((rank, language, text))
-    elif (rank := DATES.get(predicate)) is not None and (date := read_date(text)) is not None:
+    elif role == _DATE and (date := read_date(text)) is not None:
         node.date = (rank, date) if node.date is None else min(node.date, (rank, date))
+    elif role == _ADDRESS:
+        _add_address(node, rank, text)
+    elif role == _IMAGE and is_web(text):
+        node.images.append((rank, text))
+
+
+def _add_address(node: Node, rank: int, address: str) -> None:
+    if is_web(address):
+        node.addresses.append((rank, address))
+
+
+def is_web(address: str) -> bool:
+    """Whether it is an address that a person could open."""
+    return address.startswith(("http://", "https://")) and len(address) <= MAX_IRI
 
 
 def _unescape(found: re.Match[str]) -> str:
@@ -164,13 +225,13 @@ def _connect(nodes: dict[str, Node]) -> None:
                 other.is_object = True
 
 
-def _count(classes: Counter[str], predicates: Counter[str], syntaxes: dict[str, int]) -> PageFacts:
+def _count(facts: PageFacts, classes: Counter[str], predicates: Counter[str]) -> None:
     ontologies: Counter[str] = Counter()
     for names in (classes, predicates):
         for iri, uses in names.items():
             if len(iri) <= MAX_IRI:
                 ontologies[find_ontology(iri)] += uses
-    return PageFacts(_cut(classes), _cut(predicates), _cut(ontologies), syntaxes)
+    facts.classes, facts.properties, facts.ontologies = _cut(classes), _cut(predicates), _cut(ontologies)
 
 
 def _cut(names: Counter[str]) -> dict[str, int]:

@@ -6,11 +6,10 @@ answers 304 tells the time, and nothing else. `docs/provenance.md` lists them.
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 from urllib.parse import quote
 
 from rdfspider.extract.statements import XSD, quoted
-from rdfspider.index.outcomes import REPLACE, TOUCH, Outcome
+from rdfspider.index.outcomes import REPLACE, TOUCH, Outcome, Stamp, make_stamp
 from rdfspider.index.terms import RESERVED, make_graph_iri
 from rdfspider.urls import valid_iri
 
@@ -21,6 +20,8 @@ CONTENT, VISIT = f"{VOCABULARY}content", f"{VOCABULARY}visit"
 """The stamps of the outcomes that the two parts come from."""
 STATEMENTS = f"{VOCABULARY}statements"
 """A digest of what the page states."""
+DUE = f"{VOCABULARY}unavailableAfter"
+"""When it is to be removed. Of both parts: a visit that brings nothing else may bring this."""
 
 _DCTERMS = "http://purl.org/dc/terms/"
 _HTTP = "http://www.w3.org/2011/http#"
@@ -33,32 +34,6 @@ _OF_VISIT = frozenset((VISIT, _VISITED, _STATUS, _VERDICT, _REASON, _ERROR))
 # Titles of pages can be as long as pages; this is a fact about one.
 _MAX_TEXT_CHARS = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class Stamp(NamedTuple):
-    """Which of two outcomes of a URL is newer; equal ones are the same."""
-
-    time_us: int
-    digest: str
-    effect: str
-
-    def __str__(self) -> str:
-        return f"{self.time_us} {self.effect} {self.digest}"
-
-
-NEVER = Stamp(-1, "", "")
-"""Older than every outcome."""
-
-
-def make_stamp(outcome: Outcome) -> Stamp:
-    """When it was, then its digest."""
-    return Stamp(max(round(outcome.time * 1e6), 0), outcome.digest, outcome.effect)
-
-
-def parse_stamp(text: str) -> Stamp:
-    """The stamp that was written so."""
-    time_us, effect, digest = text.split(" ", 2)
-    return Stamp(int(time_us), digest, effect)
 
 
 def is_of_visit(fact: str) -> bool:
@@ -82,6 +57,29 @@ def describe_visit(outcome: Outcome) -> list[str]:
     facts.add_text(_REASON, outcome.reason)
     facts.add_text(_ERROR, outcome.error)
     return facts.triples
+
+
+def describe_due(url: str, due: float) -> list[str]:
+    """When the page is to be removed; nothing where that is never."""
+    facts = _Facts(url)
+    if due:
+        facts.add(DUE, _write_time(due))
+    return facts.triples
+
+
+def read_due(literal: str) -> float:
+    """The time that was written so."""
+    return datetime.fromisoformat(literal).timestamp()
+
+
+def end_visit(facts: Iterable[str], stamp: Stamp) -> list[str]:
+    """The facts of the visit that has brought a page, as they would be had it asked then to be removed by now."""
+    changed = {VISIT: quoted(str(stamp)), _REASON: quoted("noindex")}
+    ended = []
+    for fact in facts:
+        page, predicate, term = fact.split(" ", 2)
+        ended.append(f"{page} {predicate} {changed.get(predicate[1:-1], term)}")
+    return ended
 
 
 def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> list[str]:

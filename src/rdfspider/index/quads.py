@@ -5,6 +5,7 @@ thread writes them while the next ones are read. `merge.py` tells how, and why i
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,8 +15,8 @@ from pyoxigraph import Literal, NamedNode, Store
 
 from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.merge import NOT_PAGES, News, merge_pages, remove_pages
-from rdfspider.index.outcomes import TOUCH, Outcome
+from rdfspider.index.merge import NOT_PAGES, News, find_next_due, merge_pages, remove_due, remove_pages
+from rdfspider.index.outcomes import Outcome
 from rdfspider.index.provenance import URL, VISIT, VOCABULARY
 from rdfspider.index.snapshots import find_newest, remove_old, take_snapshot
 from rdfspider.index.terms import CURSORS_GRAPH, FETCHES_GRAPH, make_graph_iri
@@ -33,6 +34,9 @@ _CURSOR_PREFIX = "urn:rdfspider:cursor:"
 # Pages that are written together, and how much text they may have: each load costs some 70 ms, however small.
 _BATCH_PAGES = 512
 _BATCH_CHARS = 32_000_000
+# What has more than so many is written before the next is read: a page may take a hundred megabytes, and several times that while
+# it is written.
+_MAX_ASIDE_CHARS = 48_000_000
 
 
 class QuadView:
@@ -44,6 +48,7 @@ class QuadView:
         self._paths = paths
         self._store: Store | None = None
         self._cursors: dict[str, int] = {}
+        self._next_due = math.inf
         self._waiting: dict[str, News] = {}
         self._waiting_chars = 0
         self._writer = ThreadPoolExecutor(1, "quads")
@@ -54,6 +59,11 @@ class QuadView:
         with self._use():
             pass
 
+    @property
+    def has_deferred(self) -> bool:
+        """Whether pages are to be removed by now: a commit without new outcomes does it."""
+        return self._next_due <= time.time()
+
     def load_cursors(self) -> dict[str, int]:
         """Where reading goes on, as of the last commit."""
         return dict(self._cursors)
@@ -62,6 +72,7 @@ class QuadView:
         """Take outcomes; of each page the newest counts, for what it says and for when it was visited."""
         for outcome in outcomes:
             self._take(make_graph_iri(outcome.url), outcome)
+            self._next_due = min(self._next_due, outcome.due or math.inf)
             self._waiting_chars += sum(map(len, outcome.statements.values()))
             if len(self._waiting) >= _BATCH_PAGES or self._waiting_chars >= _BATCH_CHARS:
                 self._start_writing()
@@ -93,6 +104,8 @@ class QuadView:
         Readers get a snapshot when one is due; at rest, which is when nothing has come since the last commit, at once.
         """
         self._finish_writing()
+        if self.has_deferred:
+            self._remove_due()
         if update := _write_cursors(self._cursors, cursors):
             with self._use() as store:
                 store.update(update)
@@ -109,19 +122,25 @@ class QuadView:
         self._store = None
 
     def _take(self, graph: str, outcome: Outcome) -> None:
-        news = self._waiting.get(graph)
-        if news is None:
-            self._waiting[graph] = News(outcome, None if outcome.effect == TOUCH else outcome)
-        else:
-            news.add(outcome)
+        self._waiting.setdefault(graph, News(outcome)).add(outcome)
+
+    def _remove_due(self) -> None:
+        now = time.time()
+        with self._use() as store:
+            while changed := remove_due(store, now, _BATCH_PAGES):
+                self._new_quads += changed
+            self._next_due = find_next_due(store)
 
     def _start_writing(self) -> None:
         """Hand over what waits, as soon as what was handed over before is written."""
         for news in self._waiting.values():
             news.fold()
         self._await_writer()
-        pages, self._waiting, self._waiting_chars = self._waiting, {}, 0
+        pages, self._waiting = self._waiting, {}
+        chars, self._waiting_chars = self._waiting_chars, 0
         self._writing = (self._writer.submit(self._write, pages), pages)
+        if chars > _MAX_ASIDE_CHARS:
+            self._await_writer()
 
     def _finish_writing(self) -> None:
         if self._waiting:
@@ -140,6 +159,7 @@ class QuadView:
                 for outcome in (news.visit, news.content):
                     if outcome:
                         self._take(graph, outcome)
+                self._waiting[graph].dues += news.dues
             raise
         finally:
             # It knows the error, and the error this place: together they would keep the store open.
@@ -173,6 +193,7 @@ class QuadView:
             if self._store is None:
                 self._store = _open_store(self._paths)
                 self._cursors = _read_cursors(self._store)
+                self._next_due = min(self._next_due, find_next_due(self._store))
             yield self._store
         except OSError:
             self._store = None

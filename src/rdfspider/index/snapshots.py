@@ -116,6 +116,14 @@ def hold_snapshot(folder: Path) -> Hold:
     )
 
 
+def tell_damage(folder: Path, error: Exception) -> str:
+    """That snapshots cannot be read, and what to do."""
+    return (
+        f"{folder} cannot be read ({' '.join(str(error).split())[:200]}); if that stays so, make it again with "
+        f"`rdfspider index --rebuild --dir {folder.parent.parent}`"
+    )
+
+
 class SnapshotReader:
     """The newest snapshot as a store that is read only, opened again when there is a newer one. For any number of threads."""
 
@@ -160,9 +168,10 @@ class SnapshotReader:
         hold = hold_snapshot(self._folder)
         try:
             store = Store.read_only(str(hold.path))
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
+            # RocksDB's words for files that it cannot make sense of are a RuntimeError.
             hold.close()
-            raise UsageError(f"{hold.path} cannot be read: {error}") from error
+            raise UsageError(tell_damage(self._folder, error)) from error
         self._leave()
         self._opened = _Opened(store, hold)
         return self._opened

@@ -29,7 +29,7 @@ class ViewStatus(Struct, frozen=True):
     behind_pages: int = 0
     """Outcomes in these, as far as can be said before they are read."""
     forgotten: int = 0
-    """Lines of `forgotten.txt` that it has taken."""
+    """The mark of the rules in `forgotten.txt` that it has taken; 0 for none."""
     problem: str = ""
     """Why it does not go on at the moment; empty where it does."""
 
@@ -56,6 +56,11 @@ class IndexStatus(Struct, frozen=True):
         return max((view.lag_s for view in self.views if view.name in OURS), default=0.0)
 
     @property
+    def behind_bytes(self) -> int:
+        """Bytes of the log that some view has still to take."""
+        return max((view.behind_bytes for view in self.views), default=0)
+
+    @property
     def behind_pages(self) -> int:
         """Outcomes that some view has still to take."""
         return max((view.behind_pages for view in self.views), default=0)
@@ -72,11 +77,18 @@ class IndexStatus(Struct, frozen=True):
         return self.state != "ended"
 
 
+def load_index_status(paths: IndexPaths) -> IndexStatus | None:
+    """What was last written, by whomever; None where nothing was."""
+    try:
+        return msgspec.json.decode(paths.status.read_bytes(), type=IndexStatus)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
 def read_index_status(paths: IndexPaths) -> IndexStatus | None:
     """How far the index is; None where there is none. One that nobody writes any more has ended."""
-    try:
-        status = msgspec.json.decode(paths.status.read_bytes(), type=IndexStatus)
-    except (OSError, msgspec.MsgspecError):
+    status = load_index_status(paths)
+    if status is None:
         return None
     is_fresh = time.time() - status.updated < _FRESH_S
     return status if is_fresh and is_indexed(paths) else end_index(status)
@@ -86,6 +98,12 @@ def end_index(status: IndexStatus) -> IndexStatus:
     """The same, where nobody indexes any more. What is behind then is behind by its bytes; time is no measure of it."""
     views = tuple(msgspec.structs.replace(view, lag_s=0.0) for view in status.views)
     return msgspec.structs.replace(status, state="ended", views=views)
+
+
+def prolong_lag(status: IndexStatus, silent_s: float) -> IndexStatus:
+    """The same, so long after it was written: nobody knows that anything was found since."""
+    views = tuple(msgspec.structs.replace(view, lag_s=round(view.lag_s + silent_s, 1)) for view in status.views)
+    return msgspec.structs.replace(status, views=views)
 
 
 def write_index_status(paths: IndexPaths, status: IndexStatus) -> None:

@@ -1,15 +1,18 @@
 """The view that an outside SPARQL server holds: outcomes in, one graph a page there, the same triples as in the embedded store.
 
 A page is sent, then noted; after a crash it is sent again, which changes nothing. The view waits for a server that is not there
-as long as it takes, and says so in `problem`. A page that the server alone refuses is put on record and passed over.
+as long as it takes, and says so in `problem`. A page that the server alone refuses is put on record and passed over. An index
+that is made again begins with the list of what the server may have: else nothing of it that is gone by now would be removed.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from logging import getLogger
+from pathlib import Path
 from queue import LifoQueue
 from threading import Event, Lock
 
@@ -17,11 +20,11 @@ from rdfspider.errors import RdfspiderError
 from rdfspider.index.graph_servers import PROBE_GRAPH, GraphServer, StoreError, check_store_url, is_triple, read_address
 from rdfspider.index.http_auth import find_credentials
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.outcomes import REPLACE, TOUCH, Outcome
+from rdfspider.index.outcomes import REMOVE, REPLACE, TOUCH, Outcome
 from rdfspider.index.terms import fold_statements, make_graph_iri
 from rdfspider.index.views import Cursors
 
-__all__ = ["StoreClosedError", "StoreView", "check_store_url"]
+__all__ = ["StoreClosedError", "StoreView", "carry_ledgers", "check_store_url", "list_holders"]
 
 CONNECTIONS = 4
 """Pages are sent over so many connections at once, so that a distant server does not set the pace by its distance."""
@@ -37,6 +40,7 @@ _FORGET_ROWS = 10_000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS pages (url TEXT PRIMARY KEY, time REAL NOT NULL, digest TEXT NOT NULL, content BLOB) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS refused (url TEXT PRIMARY KEY, time REAL NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS store (name TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cursors (source TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
 """
 _log = getLogger(__name__)
@@ -48,6 +52,9 @@ class StoreClosedError(RdfspiderError):
 
 class StoreView:
     """One outside store that follows the log. Each method but `close` is called by one thread at a time."""
+
+    removes_forgotten = True
+    """Where its ledger was lost, it learns of the pages that the server may have, and must not, from the log alone."""
 
     def __init__(self, paths: IndexPaths, url: str) -> None:
         address = read_address(url)
@@ -63,7 +70,7 @@ class StoreView:
         self._senders = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="store")
         self._closing = Event()
         self._working = Lock()
-        self._ledger = _Ledger(paths, address.key)
+        self._ledger = _Ledger(paths, address.key, address.name)
         self._refused, self._last_refused = 0, ""
         self._count_refused(is_start=True)
 
@@ -89,8 +96,8 @@ class StoreView:
             self._check_open()
             for urls in self._ledger.list_urls():
                 forgotten = [url for url in urls if is_forgotten(url)]
-                list(self._senders.map(self._drop, forgotten))
-                self._ledger.delete_pages(forgotten)
+                are_gone = self._senders.map(self._drop, forgotten)
+                self._ledger.delete_pages([url for url, is_gone in zip(forgotten, are_gone, strict=True) if is_gone])
 
     def commit(self, cursors: Cursors) -> None:
         """Make the notes durable, together with the cursors."""
@@ -118,15 +125,21 @@ class StoreView:
         known = self._ledger.find_page(outcome.url)
         if known and (outcome.time, outcome.digest) < (known.time, known.digest):
             return None
-        folded = fold_statements(outcome.statements, outcome.url) if outcome.effect == REPLACE else []
-        triples = [triple for triple in folded if is_triple(triple)]
-        content = (
-            blake2b("\n".join(triples).encode("utf-8", "replace"), digest_size=16).digest() if triples else _NOTHING
-        )
-        if (known.content if known else _NOTHING) == content:
-            self._ledger.note_page(outcome, content)
+        delivery = _fold(outcome)
+        if known is None:
+            # A ledger before this one may have sent it: what has to be gone is removed, whatever is on record.
+            is_there = outcome.effect != REMOVE and delivery.content == _NOTHING
+        elif known.content is None:
+            is_there = False
+        else:
+            is_tie = (outcome.time, outcome.digest) == (known.time, known.digest)
+            if is_tie and delivery.content < known.content:
+                return None
+            is_there = delivery.content == known.content
+        if is_there:
+            self._ledger.note_page(outcome, delivery.content)
             return None
-        return _Delivery(outcome, tuple(triples), content)
+        return delivery
 
     def _note(self, delivery: "_Delivery", refusal: str) -> None:
         self._ledger.note_page(delivery.outcome, None if refusal else delivery.content)
@@ -145,9 +158,12 @@ class StoreView:
             refusal = self._insist(lambda server: server.drop_graph(graph)) or refusal
         return refusal
 
-    def _drop(self, url: str) -> None:
-        if refusal := self._insist(lambda server: server.drop_graph(make_graph_iri(url))):
+    def _drop(self, url: str) -> bool:
+        """Whether the server has removed it; it stays on record that it has it where it has not."""
+        refusal = self._insist(lambda server: server.drop_graph(make_graph_iri(url)))
+        if refusal:
             _log.warning("%s does not remove the graph of %s: %s", self.name, url, refusal)
+        return not refusal
 
     def _insist(self, send: Callable[[GraphServer], None]) -> str:
         """Try until it is done: "", or until the server is found to take everything but this: why not."""
@@ -206,9 +222,55 @@ def _take_newest(outcomes: Sequence[Outcome]) -> list[Outcome]:
     newest: dict[str, Outcome] = {}
     for outcome in outcomes:
         rival = newest.get(outcome.url)
-        if outcome.effect != TOUCH and (rival is None or (outcome.time, outcome.digest) >= (rival.time, rival.digest)):
+        if outcome.effect != TOUCH and (rival is None or _wins(outcome, rival)):
             newest[outcome.url] = outcome
     return list(newest.values())
+
+
+def _wins(outcome: Outcome, rival: Outcome) -> bool:
+    """Whether it counts of two; where both are of the same moment what they say decides, whatever their order."""
+    stamp, other = (outcome.time, outcome.digest), (rival.time, rival.digest)
+    return stamp > other or (stamp == other and _fold(outcome).content > _fold(rival).content)
+
+
+def _fold(outcome: Outcome) -> "_Delivery":
+    folded = fold_statements(outcome.statements, outcome.url) if outcome.effect == REPLACE else []
+    triples = tuple(triple for triple in folded if is_triple(triple))
+    text = "\n".join(triples).encode("utf-8", "replace")
+    return _Delivery(outcome, triples, blake2b(text, digest_size=16).digest() if triples else _NOTHING)
+
+
+def carry_ledgers(old: IndexPaths, new: IndexPaths) -> None:
+    """Note in an index that is made again what each server may have; it is all sent again. Twice is once."""
+    for path in sorted(old.stores.glob("*.sqlite")):
+        new.stores.mkdir(parents=True, exist_ok=True)
+        try:
+            with closing(sqlite3.connect(new.stores / path.name, isolation_level=None)) as database:
+                database.executescript(_SCHEMA)
+                database.execute("ATTACH ? AS old", (str(path),))
+                database.execute("BEGIN")
+                database.execute("INSERT OR IGNORE INTO store SELECT name FROM old.store")
+                database.execute(
+                    "INSERT OR IGNORE INTO pages SELECT url, 0, '', NULL FROM old.pages WHERE content IS NULL OR content != x''"
+                )
+                database.execute("COMMIT")
+        except sqlite3.Error as error:
+            _log.warning("%s cannot be read (%s): pages that are gone may stay in that store", path, error)
+
+
+def list_holders(paths: IndexPaths, matches: Callable[[str], bool]) -> list[str]:
+    """The stores that were sent pages whose URLs match, and not told since to remove them, by name."""
+    return sorted({name for path in paths.stores.glob("*.sqlite") for name in _find_holder(path, matches)})
+
+
+def _find_holder(path: Path, matches: Callable[[str], bool]) -> list[str]:
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            urls = database.execute("SELECT url FROM pages WHERE content IS NULL OR content != x''")
+            is_holder = any(matches(url) for (url,) in urls)
+            return [name for (name,) in database.execute("SELECT name FROM store")] if is_holder else []
+    except sqlite3.Error:
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +291,7 @@ class _Page:
 class _Ledger:
     """What the server was sent, in SQLite; one file a store."""
 
-    def __init__(self, paths: IndexPaths, key: str) -> None:
+    def __init__(self, paths: IndexPaths, key: str, shown: str) -> None:
         paths.stores.mkdir(parents=True, exist_ok=True)
         name = blake2b(key.encode(), digest_size=8).hexdigest()
         # The view's lock keeps threads apart.
@@ -237,6 +299,7 @@ class _Ledger:
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")
         self._database.executescript(_SCHEMA)
+        self._database.execute("INSERT OR IGNORE INTO store VALUES (?)", (shown,))
         self._database.execute("BEGIN")
 
     def load_cursors(self) -> dict[str, int]:

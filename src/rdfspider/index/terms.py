@@ -36,6 +36,10 @@ _LINE = re.compile(
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+
+Triple = tuple[str, str, str]
+"""Subject, predicate and object, as the indexes hold them."""
 
 
 @lru_cache(maxsize=1024)
@@ -48,29 +52,8 @@ def make_graph_iri(url: str) -> str:
 
 def fold_statements(statements: Mapping[str, str], url: str) -> list[str]:
     """The distinct triples (`s p o`, without a graph and a dot) that a page states in all syntaxes, in their order."""
-    end = f" <{make_graph_iri(url)}> ."
-    fold = _Fold(statements, url)
-    triples: dict[str, None] = {}
-    for text in statements.values():
-        is_plain = not _needs_folding(text)
-        for line in text.split("\n"):
-            if line.endswith(end):
-                parts = line[: -len(end)].split(" ", 2)
-            elif parsed := _LINE.fullmatch(line):
-                parts = [parsed[1], parsed[2], parsed[3]]
-            else:
-                continue
-            if len(parts) != 3 or not all(parts):
-                continue
-            subject, predicate, obj = parts
-            if not is_plain:
-                subject, predicate = fold[subject], _fold_predicate(predicate)
-                if obj[0] != '"':
-                    obj = fold[obj]
-                elif obj[-1] != '"':
-                    obj = fold.fold_literal(obj)
-            triples[f"{subject} {predicate} {obj}"] = None
-    return list(triples)
+    fold = Fold(statements, url)
+    return list(dict.fromkeys(" ".join(triple) for nquads in statements.values() for triple in fold.read(nquads)))
 
 
 def fold_iri(iri: str) -> str:
@@ -128,19 +111,53 @@ def _needs_folding(text: str) -> bool:
     )
 
 
-class _Fold(dict[str, str]):
+class Fold(dict[str, str]):
     """Subjects, predicates and IRIs of one page as the indexes hold them, each made once."""
 
     def __init__(self, statements: Mapping[str, str], url: str) -> None:
         super().__init__()
+        self._end = f" <{make_graph_iri(url)}> ."
         self._own = {blank_prefix(url, syntax)[3:-1] for syntax in statements}
         self._foreign = blank_prefix(url, "")[3:-1]
 
+    def read(self, nquads: str, max_lines: int = -1) -> list[Triple]:
+        """The triples of one syntax, as often as it states them, or of its first lines; without lines that are none."""
+        triples: list[Triple] = []
+        end, end_length = self._end, len(self._end)
+        is_plain = not _needs_folding(nquads)
+        lines = nquads.split("\n", max_lines)
+        if 0 <= max_lines < len(lines):
+            lines.pop()
+        for line in lines:
+            if line.endswith(end):
+                parts = line[:-end_length].split(" ", 2)
+                if len(parts) != 3 or not all(parts):
+                    continue
+                subject, predicate, obj = parts
+            elif parsed := _LINE.fullmatch(line):
+                subject, predicate, obj = parsed[1], parsed[2], parsed[3]
+            else:
+                continue
+            if not is_plain:
+                subject, predicate = self[subject], _fold_predicate(predicate)
+                if obj[0] != '"':
+                    obj = self[obj]
+                elif obj[-1] != '"':
+                    obj = self._fold_literal(obj)
+            triples.append((subject, predicate, obj))
+        return triples
+
     def __missing__(self, term: str) -> str:
-        folded = self[term] = self._name_blank(term[2:]) if term[0] == "_" else _fold_stated(term)
+        if term[0] != "_":
+            folded = _fold_stated(term)
+        elif (page := term[3:19]) in self._own and (number := term[20:]).isdecimal() and term[2:20:17] == "pn":
+            folded = f"<{GENID}{page}/n{number}>" if number.isascii() else self._name_blank(term[2:])
+        else:
+            folded = self._name_blank(term[2:])
+        self[term] = folded
         return folded
 
-    def fold_literal(self, term: str) -> str:
+    def _fold_literal(self, term: str) -> str:
         """The same for a literal with a datatype or a language."""
         if term[-1] == ">":
             text, _, datatype = term.rpartition("^^")
@@ -158,11 +175,18 @@ class _Fold(dict[str, str]):
 
 def _fold_stated(term: str) -> str:
     if "\\" in term:
-        term = _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), term)
+        term = _ESCAPE.sub(_unescape, term)
     if not term.startswith(_FOLDED_STARTS):
         return term
     iri = term[1:-1]
     return f"<{_STATED_GENID}{iri[len(GENID) :]}>" if iri.startswith(GENID) else f"<{fold_iri(iri)}>"
+
+
+def _unescape(found: re.Match[str]) -> str:
+    """The character; what no IRI may have stays escaped, so that nothing else is made of the line, and a store refuses it."""
+    code = int(found[1] or found[2], 16)
+    is_character = code < 0x110000 and not 0xD800 <= code < 0xE000
+    return chr(code) if is_character and not _NOT_IN_IRI.match(chr(code)) else found[0]
 
 
 # The same few thousand on nearly all pages.

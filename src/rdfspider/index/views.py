@@ -11,7 +11,7 @@ from rdfspider.index.outcomes import Outcome
 
 Cursors = Mapping[str, int]
 """Where reading goes on, by source: `000/shard-000-facts-000001.warc.gz` for a shard's segment, an absolute path for a file from
-elsewhere, `forgotten.txt` for what was forgotten (in lines)."""
+elsewhere, `forgotten.txt` for what was forgotten (the mark of its rules)."""
 
 
 class View(Protocol):

@@ -247,15 +247,15 @@ class Committer:
             is_same = item.exchange.status == 304
             etag = item.exchange.header("etag") or (item.lease.etag if is_same else "")
             last_modified = item.exchange.header("last-modified") or (item.lease.last_modified if is_same else "")
-            # Nothing is kept of a page that asks for that: if it no longer does, it must come again, the same or not.
-            is_kept = not item.judgement.robots.noindex
+            # Nothing is kept of what is not there, or asks for that: when it is back it must come as a whole, the same or not.
+            is_kept = 200 <= item.exchange.status < 300 and not item.judgement.robots.noindex
             self._frontier.record(
                 item.lease,
                 item.verdict,
                 digest=written.digest if is_kept else "",
                 etag=etag if is_kept else "",
                 last_modified=last_modified if is_kept else "",
-                captured=written.captured,
+                captured=written.captured if is_kept else 0.0,
                 body_bytes=len(item.exchange.page.body),
                 quads=count_quads(item.extraction),
                 position=written.position,

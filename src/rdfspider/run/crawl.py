@@ -4,9 +4,9 @@ crawl = Crawl.create("mycrawl", ["https://example.org/"], pages=100, contact="me
 status = crawl.run()
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rdfspider.run.reports.why import Explanation
     from rdfspider.search.entity import Entity
     from rdfspider.search.export import Exported
+    from rdfspider.search.finder import Finder
     from rdfspider.search.names import Names
     from rdfspider.search.results import Results
     from rdfspider.search.sparql import Sparql
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
+# Threads that ask the same crawl open its index once.
+_OPENING = threading.Lock()
 
 
 class Crawl:
@@ -60,6 +63,7 @@ class Crawl:
         self._config = config
         self._text: TextIndex | None = None
         self._sparql: Sparql | None = None
+        self._finder: Finder | None = None
 
     @classmethod
     def create(
@@ -181,16 +185,15 @@ class Crawl:
         on_progress: "Callable[[IndexStatus], None] | None" = None,
     ) -> "IndexStatus":
         """Bring the index up to date, or make it again; with the pages of more WARC files (paths, patterns or folders), now and
-        from now on. InUseError where another process indexes, as while a crawl runs: the files are then left to that one."""
+        from now on, and with more outside stores, which become part of the crawl, so that what is forgotten later leaves them.
+        InUseError where another process indexes, as while a crawl runs: the files are then left to that one."""
         from rdfspider.run.indexes import add_archives, rebuild_index, update_index
 
-        config = self.config
-        if stores:
-            config = replace(config, index=replace(config.index, stores=(*config.index.stores, *stores)))
+        self._add_stores(stores)
         add_archives(self.folder, sources)
         if rebuild:
-            return rebuild_index(self.folder, config, on_progress)
-        return update_index(self.folder, config, is_following=follow, on_progress=on_progress)
+            return rebuild_index(self.folder, self.config, on_progress)
+        return update_index(self.folder, self.config, is_following=follow, on_progress=on_progress)
 
     def forget(self, target: str) -> "Removal":
         """Keep a page (a URL) or a site (its host or domain) out of the index from now on, and out of every rebuild."""
@@ -217,9 +220,11 @@ class Crawl:
         """
         from rdfspider.search.text import TextIndex
 
-        if self._text is None:
-            self._text = TextIndex(self.folder)
-        return self._text.search(
+        with _OPENING:
+            if self._text is None:
+                self._text = TextIndex(self.folder)
+            index = self._text
+        return index.search(
             words,
             type=type,
             ontology=ontology,
@@ -239,9 +244,12 @@ class Crawl:
         from rdfspider.search.finder import Finder
         from rdfspider.search.sparql import Limits, Sparql
 
-        if self._sparql is None:
-            self._sparql = Sparql(self.folder, Finder(self.folder))
-        return self._sparql.query(text, Limits(timeout_s=timeout_s, rows=limit))
+        with _OPENING:
+            if self._sparql is None:
+                self._finder = Finder(self.folder)
+                self._sparql = Sparql(self.folder, self._finder)
+            sparql = self._sparql
+        return sparql.query(text, Limits(timeout_s=timeout_s, rows=limit))
 
     def entity(self, iri: str, same: bool = False) -> "Entity":
         """Everything that pages say of a thing, by whom and when, and what points at it; at any time.
@@ -329,6 +337,34 @@ class Crawl:
         self._tell("stop")
         while is_in_use(self.folder):
             time.sleep(_POLL_S)
+
+    def close(self) -> None:
+        """Let go of what questions have opened, and end the processes that answer SPARQL; another question opens it again."""
+        with _OPENING:
+            sparql, finder = self._sparql, self._finder
+            self._text = self._sparql = self._finder = None
+        if sparql:
+            sparql.close()
+        if finder:
+            finder.close()
+
+    def __enter__(self) -> "Crawl":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _add_stores(self, stores: Sequence[str]) -> None:
+        from rdfspider.index.graph_servers import check_store_url
+
+        known = self.config.index.stores
+        if new := [url for url in dict.fromkeys(stores) if url not in known]:
+            for url in new:
+                check_store_url(url)
+            asked = ask_flags({"index.stores": [*known, *new]})
+            with hold_lock(self.folder):
+                change_settings(self.folder, asked)
+            self._config = load_config(self.folder, asked)
 
     def _change(self, command: Command) -> int:
         """Have a change made by whoever uses the folder: the process that runs the crawl, or this one; returns its count."""

@@ -33,7 +33,7 @@ from rdfspider.run.peers.messages import Beat
 from rdfspider.run.readings import read_page
 from rdfspider.run.survey import Survey
 from rdfspider.run.suspects import Suspects
-from rdfspider.urls import host_of, normalise_url
+from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 
 # Bytes of bodies, words and statements that are made durable together, but for those of the last page.
 _GROUP_BYTES = 16 * 1024 * 1024
@@ -60,6 +60,8 @@ class Report(msgspec.Struct, frozen=True):
     """Pages that were put into the archive by this run."""
     known: int = 0
     """Captures of pages that were there already, or came with this import, as new or newer."""
+    too_long: int = 0
+    """Captures of pages whose URL is longer than a crawl takes."""
     damages: tuple[str, ...] = ()
     """What could not be read, a line each, the first ones; the same for every shard."""
     damage_count: int = 0
@@ -98,7 +100,7 @@ class Importer:
         self._suspects = Suspects(self._folder)
         self._group: dict[str, _Taken] = {}
         self._group_bytes = 0
-        self._imported = self._known = self._read_bytes = 0
+        self._imported = self._known = self._too_long = self._read_bytes = 0
         self._damages: list[str] = []
         self._damage_count = 0
         self._next_report = 0.0
@@ -147,6 +149,9 @@ class Importer:
             return
         if not 200 <= capture.status < 300:
             self._meter.statuses[str(capture.status) if capture.status else "protocol"] += 1
+            return
+        if len(url) > MAX_URL_CHARS:
+            self._too_long += 1
             return
         if self._frontier.imports.has_since(url, capture.started):
             self._known += 1
@@ -230,7 +235,14 @@ class Importer:
             0,
         )
         report = Report(
-            beat, self._imported, self._known, tuple(self._damages), self._damage_count, self._read_bytes, is_done
+            beat,
+            self._imported,
+            self._known,
+            self._too_long,
+            tuple(self._damages),
+            self._damage_count,
+            self._read_bytes,
+            is_done,
         )
         sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
         sys.stdout.buffer.flush()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rdfspider.config import Config
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.status import IndexStatus, read_index_status
+from rdfspider.index.status import IndexStatus, load_index_status, prolong_lag, read_index_status
 from rdfspider.run.indexing import FINISH, USAGE_ERROR, IndexOrder, encode_order
 
 _log = logging.getLogger(__name__)
@@ -29,6 +29,10 @@ _MAX_LIVES = 8
 _PATIENCE_S = 60.0
 # Shards go on when the index is this much nearer than where they began to wait, so that they do not stop and go.
 _EASED = 0.8
+# It writes every second how far it is: one that is silent for so long is behind by that, too, whatever it said last.
+_SILENT_S = 5.0
+# One that is silent for so long never speaks again.
+_STUCK_S = 120.0
 
 
 class IndexWatch:
@@ -42,6 +46,10 @@ class IndexWatch:
         self._is_leaving = False
         self._is_given_up = False
         self._slowed = ""
+        self._last_word = (0, 0)
+        """Of which process, and when that was."""
+        self._heard_at = 0.0
+        self._is_stuck = False
         self.error = ""
         """Why the index cannot be made; a person has to decide what becomes of it."""
         self.has_begun = False
@@ -62,7 +70,7 @@ class IndexWatch:
                 self._is_given_up = True
                 self.error = "the index cannot be made; --no-index crawls without it"
                 return
-            if time.monotonic() - started > _RECOVERED_S:
+            if time.monotonic() - started > _RECOVERED_S and not self._is_stuck:
                 pause_s, lives = _FIRST_PAUSE_S, 0
             lives += 1
             if lives >= _MAX_LIVES:
@@ -78,10 +86,19 @@ class IndexWatch:
             pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
     def look(self) -> None:
-        """Read what it says of itself."""
-        self.status = read_index_status(self._paths) or self.status
-        if self.status is not None and self._process is not None and self.status.pid == self._process.pid:
-            self.has_begun = True
+        """Read what it says of itself, and kill one that has stopped to do so, which loses nothing."""
+        status, process = load_index_status(self._paths), self._process
+        if status is None or process is None or process.pid != status.pid or self._is_leaving:
+            self.status = read_index_status(self._paths) or self.status
+            return
+        self.has_begun = True
+        silent_s = self._measure_silence(process.pid)
+        self.status = prolong_lag(status, silent_s) if silent_s > _SILENT_S else status
+        if silent_s > _STUCK_S:
+            _log.warning("the indexer has not been heard for %g s; it is started again", _STUCK_S)
+            self._is_stuck = True
+            with suppress(ProcessLookupError):
+                process.kill()
 
     def find_brake(self) -> str:
         """Why shards should begin nothing new; empty where they may. While an indexer is started again what was decided holds;
@@ -121,6 +138,14 @@ class IndexWatch:
             with suppress(ProcessLookupError):
                 self._process.kill()
 
+    def _measure_silence(self, pid: int) -> float:
+        """How long ago it was heard, by this process's clock."""
+        with suppress(OSError):
+            word = (pid, self._paths.status.stat().st_mtime_ns)
+            if word != self._last_word:
+                self._last_word, self._heard_at = word, time.monotonic()
+        return time.monotonic() - self._heard_at
+
     async def _run_process(self) -> int:
         # Ctrl-C reaches every process of a terminal, also one that has not yet come to the line where it turns that off: it
         # inherits what is blocked here, for a moment.
@@ -133,6 +158,7 @@ class IndexWatch:
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         self._process = process
+        self._is_stuck = False
         assert process.stdin is not None
         order = IndexOrder(self._paths.folder, self._config, self._is_finishing)
         with suppress(OSError):

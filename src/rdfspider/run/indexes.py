@@ -18,9 +18,10 @@ from rdfspider.index.foreign import add_sources
 from rdfspider.index.forgotten import Forgotten, add_rule
 from rdfspider.index.graph_servers import check_store_url
 from rdfspider.index.indexer import Indexer, lock_index
-from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger_reader import LedgerReader
 from rdfspider.index.status import IndexStatus, is_indexed, read_index_status
+from rdfspider.index.stores import carry_ledgers, list_holders
 from rdfspider.run.documents import KeptDocuments
 from rdfspider.run.folder.layout import DOCUMENTS
 from rdfspider.run.imports import find_archives
@@ -37,7 +38,7 @@ def check_before_crawl(folder: Path, config: Config) -> None:
     """UsageError where a crawl cannot be indexed while it runs, and what can be done about it."""
     paths = IndexPaths(folder)
     check_stores(config)
-    if paths.version.exists() or paths.quads.exists():
+    if has_index(paths):
         try:
             check_index(paths)
         except UsageError as error:
@@ -77,11 +78,12 @@ def rebuild_index(folder: Path, config: Config, on_progress: Progress | None = N
     """Make the index again, beside the old one, which answers until the new one takes its place. What was cut off goes on."""
     paths, new = IndexPaths(folder), IndexPaths(folder, _NEW)
     with lock_index(paths):
-        if new.version.exists():
+        if has_index(new):
             try:
                 check_index(new)
             except UsageError:
                 shutil.rmtree(new.index)
+        carry_ledgers(paths, new)
         indexer = make_indexer(new, config)
         indexer.finish()
         status = indexer.run(on_progress)
@@ -103,6 +105,8 @@ class Removal(NamedTuple):
     """Pages that were indexed and are not any more."""
     waiting: tuple[str, ...] = ()
     """Indexes that have not done it yet."""
+    left: tuple[str, ...] = ()
+    """Stores that still have some of these pages: they refuse to remove them, or are no part of the crawl any more."""
 
 
 def forget_pages(folder: Path, config: Config, text: str) -> Removal:
@@ -110,38 +114,48 @@ def forget_pages(folder: Path, config: Config, text: str) -> Removal:
     paths = IndexPaths(folder)
     pages = _count_matching(paths, text)
     what = add_rule(paths, text)
-    if not paths.version.exists():
+    if not has_index(paths):
         return Removal(what, 0)
-    count = Forgotten.load(paths).count
+    waiting = _await_views(paths, config)
+    holders = list_holders(paths, Forgotten([text]).matches)
+    return Removal(what, pages, waiting, tuple(name for name in holders if name not in waiting))
+
+
+def _await_views(paths: IndexPaths, config: Config) -> tuple[str, ...]:
+    """Wait until every view has forgotten what it should; those that have not when it takes too long."""
+    # A status that is older may tell of the same rules before some of them were taken back for a while.
+    asked_at = time.time()
     end = time.monotonic() + _FORGET_S
     waiting: tuple[str, ...] = ()
     while time.monotonic() < end:
         if is_indexed(paths):
             status = read_index_status(paths)
-            waiting = _list_waiting(status, count) if status and status.is_running else ("index",)
+            is_told = status is not None and status.is_running and status.updated >= asked_at
+            waiting = _list_waiting(status, paths) if status and is_told else ("index",)
             if not waiting:
-                return Removal(what, pages)
+                return ()
             time.sleep(_POLL_S)
             continue
         with suppress(InUseError):
-            waiting = _forget_here(paths, config, count, end)
-            return Removal(what, pages, waiting)
-    return Removal(what, pages, waiting)
+            return _forget_here(paths, config, end)
+    return waiting
 
 
-def _forget_here(paths: IndexPaths, config: Config, count: int, end: float) -> tuple[str, ...]:
+def _forget_here(paths: IndexPaths, config: Config, end: float) -> tuple[str, ...]:
     """Have all views forget, and leave; what else is new is indexed another time."""
     indexer = make_indexer(paths, config)
 
     def look(status: IndexStatus) -> None:
-        if not _list_waiting(status, count) or time.monotonic() > end:
+        if not _list_waiting(status, paths) or time.monotonic() > end:
             indexer.stop()
 
-    return _list_waiting(indexer.run(look), count)
+    return _list_waiting(indexer.run(look), paths)
 
 
-def _list_waiting(status: IndexStatus, count: int) -> tuple[str, ...]:
-    return tuple(view.name for view in status.views if view.forgotten < count)
+def _list_waiting(status: IndexStatus, paths: IndexPaths) -> tuple[str, ...]:
+    """The views that have not taken the rules as they are now: another command may have added some."""
+    mark = Forgotten.load(paths).mark
+    return tuple(view.name for view in status.views if view.forgotten != mark)
 
 
 def _count_matching(paths: IndexPaths, text: str) -> int:

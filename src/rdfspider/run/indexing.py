@@ -12,12 +12,13 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from rdfspider.config import Config
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths
+from rdfspider.run.collector import calm_collector
 from rdfspider.run.indexes import make_indexer
 
 _log = logging.getLogger(__name__)
@@ -47,20 +48,28 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
     order = _read_order()
-    indexer = make_indexer(IndexPaths(order.folder), order.config)
+    try:
+        indexer = make_indexer(IndexPaths(order.folder), order.config)
+    except UsageError as error:
+        _end_with(error)
     signal.signal(signal.SIGTERM, lambda number, frame: indexer.stop())
     if order.is_finishing:
         indexer.finish()
+    calm_collector()
     threading.Thread(target=_hear, args=[indexer], name="parent", daemon=True).start()
     try:
         _index(indexer)
     except UsageError as error:
-        sys.stderr.write(f"rdfspider: {error}\n")
-        sys.exit(USAGE_ERROR)
+        _end_with(error)
     except Exception as error:
         _log.error("the indexer failed", exc_info=error)
         # Whatever is in memory would only fail again; all that counts is on disk.
         os._exit(1)
+
+
+def _end_with(error: UsageError) -> NoReturn:
+    sys.stderr.write(f"rdfspider: {error}\n")
+    sys.exit(USAGE_ERROR)
 
 
 def _index(indexer: Indexer) -> None:

@@ -273,7 +273,7 @@ class _Local:
             status = msgspec.structs.replace(status, state=self._coordinator.state)
             if self._is_finishing and not self._is_cut_short():
                 behind = status.index.behind_pages if status.index else 0
-                what = f"indexing the last {behind:,} pages" if behind else "the index is brought up to date"
+                what = f"indexing the last pages, about {behind:,}" if behind else "the index is brought up to date"
                 status = msgspec.structs.replace(status, reason=what)
         self._write_status(status)
         return status

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import gc
 import logging
 import os
 import pickle
@@ -18,6 +17,7 @@ import uvloop
 from rdfspider.config import Config
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.run.archives import check_disk
+from rdfspider.run.collector import calm_collector
 from rdfspider.run.folder.layout import load_domains
 from rdfspider.run.shard import Shard
 
@@ -32,8 +32,6 @@ DAMAGED = 65
 _STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
 # Files of the database and the archive, pipes, sockets to other shards.
 _OTHER_DESCRIPTORS = 1024
-# Objects that are new, and how often each generation is looked through before the next: Python's own are (700, 10, 10).
-_COLLECTOR = (5_000, 20, 50)
 
 
 class Order(NamedTuple):
@@ -91,14 +89,6 @@ def allow_descriptors(wanted: int) -> None:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with suppress(ValueError, OSError):  # Some systems have a lower limit than they say.
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-
-
-def calm_collector() -> None:
-    """Look for cycles among what is new alone, and seldom: what a shard has loaded by now it keeps, and hosts in memory come and
-    go without any."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_COLLECTOR)
 
 
 def _leave_without_parent(order: Order) -> None:

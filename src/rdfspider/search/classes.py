@@ -1,6 +1,7 @@
 """A class in, as people call it; the classes that pages state to be below it out. The text index knows schema.org's own."""
 
 import sqlite3
+import threading
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 
@@ -10,16 +11,21 @@ from rdfspider.index.ledger_reader import LedgerReader
 
 
 class LearnedClasses:
-    """What the pages of one crawl say of classes, as of any commit."""
+    """What the pages of one crawl say of classes, as of any commit. For any number of threads."""
 
     def __init__(self, paths: IndexPaths) -> None:
         self._paths = paths
         self._commit: Hashable = None
         self._reader: LedgerReader | None = None
         self._parents: dict[str, list[str]] = {}
+        self._lock = threading.Lock()
 
     def find_subclasses(self, name: str, commit: Hashable) -> Iterable[str]:
         """IRIs; the name is an IRI or a short name in lower case."""
+        with self._lock:
+            return self._find(name, commit)
+
+    def _find(self, name: str, commit: Hashable) -> Iterable[str]:
         try:
             if commit != self._commit:
                 self._load()

@@ -194,6 +194,10 @@ _JSON_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 _XML_END = re.compile(rb"</result>")
 _CSV_PARTS = re.compile(rb'"[^"]*+(?:"|\Z)|\r\n')
 _TSV_END = re.compile(rb"\n")
+# Oxigraph writes a line for each before everything else. What looks like the use of one in a text does no harm.
+_PREFIXES = re.compile(rb"(?:@prefix [^\n]*\n)+")
+_PREFIX = re.compile(rb"@prefix ([^:]*): [^\n]*\n")
+_USED_PREFIX = re.compile(rb"[\s(^]([a-z0-9]*+):(?!//)")
 _ROWS = {
     "json": _Rows(b"},{", _find_json_ends, b"]}}"),
     "xml": _Rows(b"</result>", _find_xml_ends, b"</results></sparql>"),
@@ -217,13 +221,25 @@ def _write_triples(
             _check_depth(triple)
             yield triple
 
+    # Of several prefixes for a namespace the first will do.
+    first = {namespace: prefix for prefix, namespace in reversed(list(prefixes.items()))}
     pyoxigraph.serialize(
         take(),
         cast(IO[bytes], output),
         RDF_FORMATS[chosen],
-        prefixes=dict(prefixes) if chosen == "turtle" else None,
+        prefixes={prefix: namespace for namespace, prefix in first.items()} if chosen == "turtle" else None,
     )
-    return Document(TRIPLES, chosen, b"".join(output.parts), not is_whole)
+    body = b"".join(output.parts)
+    return Document(TRIPLES, chosen, drop_prefixes(body) if chosen == "turtle" else body, not is_whole)
+
+
+def drop_prefixes(turtle: bytes) -> bytes:
+    """Leave out the prefixes that are declared at the beginning and not used."""
+    head = _PREFIXES.match(turtle)
+    if head is None:
+        return turtle
+    used = set(_USED_PREFIX.findall(turtle, head.end() - 1))
+    return b"".join(line[0] for line in _PREFIX.finditer(head[0]) if line[1] in used) + turtle[head.end() :]
 
 
 class _Output:

@@ -21,9 +21,13 @@ VALUES_SHOWN, SOURCES_SHOWN, REFERENCES_SHOWN, THINGS_SHOWN = 50, 10, 50, 50
 NODES_MERGED = 100
 """So many names of one thing are read, whether `same` or a thing's blank nodes on many pages bring them."""
 
+
 _TRIPLES_READ = 20_000
 _REFERENCES_COUNTED = 10_000
 _SOURCES_COUNTED = 1_000
+# Of all values of a property that has too many, from 2 to 10 of each: they tell what many pages say from what one says.
+_SOURCES_COMPARED = 40_000
+_VALUES_READ = 4 * VALUES_SHOWN
 # Of all values together; when they are used up one source is enough for each value.
 _SOURCES_READ = 50_000
 _NAMES_READ = 1_000
@@ -49,6 +53,8 @@ class Value:
     sources: tuple[Source, ...] = ()
     """Some of them, the newest first."""
     source_count: int = 0
+    has_more_sources: bool = False
+    """Whether there are more than were counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,8 @@ class Entity:
     references: tuple[Thing, ...]
     """Some of what points at it."""
     reference_count: int
+    has_more_references: bool
+    """Whether there are more than were counted."""
     things: tuple[Thing, ...]
     """Where the IRI is a page's: some of the things that it speaks of."""
     is_cut: bool
@@ -127,7 +135,7 @@ class Entity:
 
 def read_entity(store: Store, iri: str, nodes: Iterable[str], *, same: bool = False) -> Entity | None:
     """What the pages say of a thing with these names; None where none says anything. `same` adds its other names."""
-    return _Reader(store).read(iri, list(islice(nodes, NODES_MERGED)), same)
+    return _Reader(store).read(iri, list(islice(nodes, NODES_MERGED + 1)), same)
 
 
 class _Reader:
@@ -139,12 +147,15 @@ class _Reader:
         self._labels: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._triples_left = _TRIPLES_READ
         self._sources_left = _SOURCES_READ
+        self._is_cut = False
 
     def read(self, iri: str, nodes: list[str], same: bool) -> Entity | None:
+        self._is_cut = len(nodes) > NODES_MERGED
+        nodes = nodes[:NODES_MERGED]
         if same:
             nodes = self._follow_same(nodes)
         triples = [quad for node in nodes for quad in self._read_triples(node)]
-        references, reference_count = self._read_references(nodes)
+        references, reference_count, has_more_references = self._read_references(nodes)
         things = self._read_things(iri)
         if not (triples or references or things):
             return None
@@ -165,8 +176,9 @@ class _Reader:
             same=tuple(other for other in named if other != iri),
             references=references,
             reference_count=reference_count,
+            has_more_references=has_more_references,
             things=things,
-            is_cut=self._triples_left <= 0 or reference_count == _REFERENCES_COUNTED,
+            is_cut=self._is_cut or self._triples_left <= 0 or has_more_references,
         )
 
     def _read_triples(self, node: str) -> Iterator[Quad]:
@@ -180,21 +192,30 @@ class _Reader:
         """The names of a thing and of all that is said to be the same, in either direction, step by step."""
         found = dict.fromkeys(nodes)
         waiting = list(nodes)
-        while waiting and len(found) < NODES_MERGED:
+        while waiting:
             node = NamedNode(waiting.pop(0))
             for predicate in map(NamedNode, _SAME_AS):
                 outward = (quad.object for quad in self._store.quads_for_pattern(node, predicate, None, MERGE))
                 inward = (quad.subject for quad in self._store.quads_for_pattern(None, predicate, node, MERGE))
-                for other in (*islice(outward, NODES_MERGED), *islice(inward, NODES_MERGED)):
-                    if isinstance(other, NamedNode) and other.value not in found and len(found) < NODES_MERGED:
-                        found[other.value] = None
-                        waiting.append(other.value)
+                # One more than there may be tells that there are more.
+                for other in (*islice(outward, NODES_MERGED + 1), *islice(inward, NODES_MERGED + 1)):
+                    if not isinstance(other, NamedNode) or other.value in found:
+                        continue
+                    if len(found) == NODES_MERGED:
+                        self._is_cut = True
+                        return list(found)
+                    found[other.value] = None
+                    waiting.append(other.value)
         return list(found)
 
     def _read_property(self, predicate: str, quads: list[Quad]) -> Property:
         # What several names or blank nodes of a thing say alike is one value; what it is made of tells.
         merged: dict[object, Value] = {}
-        for quad in quads[: 4 * VALUES_SHOWN]:
+        if len(quads) > _VALUES_READ:
+            # The store has them in no order that means anything: what most pages say must not be among those left out.
+            most = min(10, max(2, _SOURCES_COMPARED // len(quads)))
+            quads = sorted(quads, key=lambda quad: -len(self._list_pages(quad, most)))
+        for quad in quads[:_VALUES_READ]:
             value = self._read_value(quad)
             key = _identify_value(value)
             if before := merged.get(key):
@@ -202,23 +223,33 @@ class _Reader:
                 # A page that says so twice is one source, as far as sources are known.
                 twice = len(before.sources) + len(value.sources) - len(sources)
                 count = before.source_count + value.source_count - twice
-                value = replace(before, sources=sources[:SOURCES_SHOWN], source_count=count)
+                has_more = before.has_more_sources or value.has_more_sources
+                value = replace(before, sources=sources[:SOURCES_SHOWN], source_count=count, has_more_sources=has_more)
             merged[key] = value
         values = sorted(merged.values(), key=lambda value: (-value.source_count, value.text, value.language))
-        unread = len(quads) - min(len(quads), 4 * VALUES_SHOWN)
+        unread = len(quads) - min(len(quads), _VALUES_READ)
         return Property(predicate, tuple(values[:VALUES_SHOWN]), len(merged) + unread)
 
     def _read_value(self, quad: Quad) -> Value:
-        sources, count = self._read_sources(quad)
-        return replace(self._describe(quad.object, _DEPTH), sources=sources, source_count=count)
-
-    def _read_sources(self, quad: Quad) -> tuple[tuple[Source, ...], int]:
+        value = self._describe(quad.object, _DEPTH)
         most = min(_SOURCES_COUNTED, max(1, self._sources_left))
-        found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
-        pages = [str(page.graph_name)[1:-1] for page in islice(found, most + 2) if is_page(page.graph_name)][:most]
+        pages = self._list_pages(quad, most + 1)
+        has_more = len(pages) > most
+        self._is_cut |= has_more
         self._sources_left -= len(pages)
+        sources = self._read_sources(pages[:most])
+        return replace(value, sources=sources, source_count=min(len(pages), most), has_more_sources=has_more)
+
+    def _list_pages(self, quad: Quad, most: int) -> list[str]:
+        """Pages that say so, up to a number."""
+        found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
+        # The merge and the facts about fetches are no pages.
+        pages = (page.graph_name for page in islice(found, most + 2))
+        return [page.value for page in pages if isinstance(page, NamedNode) and is_page(page)][:most]
+
+    def _read_sources(self, pages: list[str]) -> tuple[Source, ...]:
         shown = sorted((self._find_source(page) for page in pages[: 10 * SOURCES_SHOWN]), key=_rank_source)
-        return tuple(shown[:SOURCES_SHOWN]), len(pages)
+        return tuple(shown[:SOURCES_SHOWN])
 
     def _find_source(self, page: str) -> Source:
         if page not in self._pages:
@@ -257,7 +288,7 @@ class _Reader:
             self._labels[node] = (min(labels)[1] if labels else "", tuple(sorted(types)))
         return self._labels[node]
 
-    def _read_references(self, nodes: list[str]) -> tuple[tuple[Thing, ...], int]:
+    def _read_references(self, nodes: list[str]) -> tuple[tuple[Thing, ...], int, bool]:
         shown: list[Thing] = []
         count = 0
         for node in nodes:
@@ -265,14 +296,14 @@ class _Reader:
                 if not isinstance(quad.subject, NamedNode):
                     continue
                 if count == _REFERENCES_COUNTED:
-                    return _sort_references(shown), count
+                    return _sort_references(shown), count, True
                 count += 1
                 if len(shown) < REFERENCES_SHOWN:
                     label, types = self._name(quad.subject.value)
-                    sources, _ = self._read_sources(quad)
+                    sources = self._read_sources(self._list_pages(quad, 10 * SOURCES_SHOWN))
                     source = sources[0] if sources else None
                     shown.append(Thing(quad.subject.value, label, types, quad.predicate.value, source))
-        return _sort_references(shown), count
+        return _sort_references(shown), count, False
 
     def _read_things(self, page: str) -> tuple[Thing, ...]:
         """The things of a page that have types; those with names first."""

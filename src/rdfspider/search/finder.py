@@ -55,9 +55,21 @@ class Finder:
         if self._opened is None or self._file != (stat.st_dev, stat.st_ino):
             if self._opened:
                 self._opened[1].close()
-            self._opened = (TextIndex(self._folder), LedgerReader(paths))
+                self._opened = None
+            self._opened = (TextIndex(self._folder), _open_ledger(paths))
             self._file = (stat.st_dev, stat.st_ino)
         return self._opened
+
+
+def _open_ledger(paths: IndexPaths) -> LedgerReader:
+    try:
+        return LedgerReader(paths)
+    except sqlite3.Error as error:
+        raise _tell_ledger(error) from error
+
+
+def _tell_ledger(error: sqlite3.Error) -> RdfspiderError:
+    return RdfspiderError(f"the index's ledger cannot be read: {error}")
 
 
 def _find_iris(ledger: LedgerReader, name: str, kind: str) -> list[str]:
@@ -68,4 +80,4 @@ def _find_iris(ledger: LedgerReader, name: str, kind: str) -> list[str]:
     try:
         return [node for _, node in ledger.find_members(name, _MAX_NODES)]
     except sqlite3.Error as error:
-        raise RdfspiderError(f"the index's ledger cannot be read: {error}") from error
+        raise _tell_ledger(error) from error

@@ -9,7 +9,6 @@ from rdfspider.index.names import shorten_iri
 
 if TYPE_CHECKING:
     from rdfspider.search.entity import Entity, Thing, Value
-    from rdfspider.search.sources import Source
 
 _TEXT_CHARS = 300
 _VALUES_DRAWN = 10
@@ -19,24 +18,24 @@ _THINGS_DRAWN = 20
 def draw_entity(entity: "Entity") -> str:
     """An entity: its name, its types, a table of what is said, and what points at it."""
     types = ", ".join(escape(shorten_iri(iri)) for iri in entity.types)
-    parts = [f"<h3>{escape(_cut(entity.label or entity.iri))}</h3>", f"<p>{draw_link(entity.iri)} {types}</p>"]
+    parts = [f"<h3>{escape(cut_text(entity.label or entity.iri))}</h3>", f"<p>{draw_link(entity.iri)} {types}</p>"]
     rows = []
     for found in entity.properties.values():
         for at, value in enumerate(found.values[:_VALUES_DRAWN]):
             name = f'<span title="{escape(found.iri)}">{escape(shorten_iri(found.iri))}</span>' if not at else ""
-            rows.append((name, _draw_value(value), _draw_sources(value.sources, value.source_count)))
+            rows.append((name, _draw_value(value), _draw_sources(value)))
         if found.value_count > _VALUES_DRAWN:
             rows.append(("", f"… {found.value_count:,} values in all", ""))
     parts.append(draw_table(("property", "value", "said by"), rows))
     if entity.same:
         parts.append(f"<p>the same, as pages say: {', '.join(map(draw_link, entity.same[:_THINGS_DRAWN]))}</p>")
     if entity.references:
-        parts.append(f"<h4>{entity.reference_count:,} times pointed at</h4>")
+        parts.append(f"<h4>pointed at {write_floor(entity.reference_count, entity.has_more_references)} times</h4>")
         parts.append(draw_table(("by", "as", "on"), map(_draw_reference, entity.references[:_THINGS_DRAWN])))
     if entity.things:
         drawn = (
             (
-                escape(_cut(thing.label)) or draw_link(thing.id),
+                escape(cut_text(thing.label)) or draw_link(thing.id),
                 ", ".join(escape(shorten_iri(iri)) for iri in thing.types),
             )
             for thing in entity.things[:_THINGS_DRAWN]
@@ -54,7 +53,7 @@ def draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def draw_link(iri: str) -> str:
     """An IRI as a link where it is an address of the web, else as text: nothing else may be clicked."""
-    shown = escape(_cut(shorten_iri(iri)))
+    shown = escape(cut_text(shorten_iri(iri)))
     if iri.startswith(("http://", "https://")):
         return f'<a href="{escape(iri)}" rel="noopener noreferrer nofollow">{shown}</a>'
     return shown
@@ -65,12 +64,22 @@ def write_day(fetched: float) -> str:
     return datetime.fromtimestamp(fetched, UTC).strftime("%Y-%m-%d") if fetched else ""
 
 
+def write_floor(number: int, is_floor: bool) -> str:
+    """A number, or that there are at least so many."""
+    return f"at least {number:,}" if is_floor else f"{number:,}"
+
+
+def cut_text(text: str, most_chars: int = _TEXT_CHARS) -> str:
+    """The beginning of a text, and a sign where there is more."""
+    return text if len(text) <= most_chars else f"{text[:most_chars]}…"
+
+
 def _draw_value(value: "Value") -> str:
     if value.kind == "literal":
         language = f" <small>@{escape(value.language)}</small>" if value.language else ""
-        return escape(_cut(value.text)) + language
+        return escape(cut_text(value.text)) + language
     if value.kind == "iri":
-        return draw_link(value.text) + (f" {escape(_cut(value.label))}" if value.label else "")
+        return draw_link(value.text) + (f" {escape(cut_text(value.label))}" if value.label else "")
     rows = [
         (escape(shorten_iri(name)), "<br>".join(map(_draw_value, values[:_VALUES_DRAWN])))
         for name, values in value.inside.items()
@@ -78,17 +87,14 @@ def _draw_value(value: "Value") -> str:
     return draw_table((), rows) if rows else escape(value.text)
 
 
-def _draw_sources(sources: "Sequence[Source]", count: int) -> str:
-    if not sources:
+def _draw_sources(value: "Value") -> str:
+    if not value.sources:
         return ""
-    more = f" and {count - 1:,} more" if count > 1 else ""
-    return f"{draw_link(sources[0].page)} {write_day(sources[0].fetched)}{more}"
+    newest = value.sources[0]
+    more = f" and {write_floor(value.source_count - 1, value.has_more_sources)} more" if value.source_count > 1 else ""
+    return f"{draw_link(newest.page)} {write_day(newest.fetched)}{more}"
 
 
 def _draw_reference(thing: "Thing") -> tuple[str, str, str]:
-    name = escape(_cut(thing.label)) or draw_link(thing.id)
+    name = escape(cut_text(thing.label)) or draw_link(thing.id)
     return name, escape(shorten_iri(thing.property)), draw_link(thing.source.page) if thing.source else ""
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT_CHARS else f"{text[:_TEXT_CHARS]}…"

@@ -11,7 +11,7 @@ from itertools import islice
 
 from rdfspider.errors import UsageError
 from rdfspider.index.classes import list_class_names
-from rdfspider.index.counts import CLASS, ONTOLOGY, PROPERTY
+from rdfspider.index.counts import CLASS, ONTOLOGY, PROPERTY, SITE
 from rdfspider.index.ledger_reader import LedgerReader
 from rdfspider.index.names import find_namespaces, find_ontology, find_short_name, list_prefixes, shorten_iri
 from rdfspider.index.terms import fold_iri, make_graph_iri
@@ -37,7 +37,7 @@ def make_selection(
 ) -> Selection:
     """What is meant by names that people type; UsageError where no page uses one."""
     return Selection(
-        site=_read_site(site) if site is not None else "",
+        site=_find_site(ledger, site) if site is not None else "",
         page=_find_page(ledger, page) if page is not None else "",
         types=_find_all(ledger, type, find_classes),
         terms=_find_all(ledger, ontology, find_terms),
@@ -48,10 +48,9 @@ def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
     """The classes in use that are called so, and those below them: by schema.org, and as pages state."""
     asked = _expand(name)
     used = list(_read_names(ledger, CLASS))
+    parents = (iri for iri in ledger.list_parents() if not asked.isdisjoint(list_class_names(iri)))
+    asked |= {child.lower() for parent in parents for child in ledger.find_subclasses(parent)}
     found = {iri for iri in used if not asked.isdisjoint(list_class_names(iri))}
-    named = {iri for iri in used if iri.lower() in asked or find_short_name(iri) in asked}
-    below = {child for iri in (*named, fold_iri(name)) for child in ledger.find_subclasses(iri)}
-    found |= below.intersection(used)
     if not found:
         raise _complain("class", name, used, shorten_iri, find_short_name)
     return frozenset(found)
@@ -73,8 +72,17 @@ def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
 def _find_all(
     ledger: LedgerReader, names: Names, find: Callable[[LedgerReader, str], frozenset[str]]
 ) -> frozenset[str] | None:
-    asked = [names] if isinstance(names, str) else list(names or ())
-    return frozenset().union(*(find(ledger, name) for name in asked)) if asked else None
+    if names is None:
+        return None
+    asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    return frozenset().union(*(find(ledger, _clean(name)) for name in asked)) if asked else None
+
+
+def _clean(name: object) -> str:
+    """What was typed in no encoding is no name of anything, and nothing could write it."""
+    if not isinstance(name, str):
+        raise UsageError(f"a name is text, not {name!r:.100}")
+    return name.encode("utf-8", "replace").decode()
 
 
 def _expand(name: str) -> set[str]:
@@ -112,16 +120,27 @@ def _name_ontology(iri: str) -> str:
     return prefixes[0] if prefixes else iri
 
 
-def _read_site(site: str) -> str:
-    """The host of a name or of a URL that a person gives instead."""
-    found = _SITE.fullmatch(site.strip())
+def _find_site(ledger: LedgerReader, name: str) -> str:
+    """The host of a name or of a URL that a person gives instead; UsageError where no page is there."""
+    found = _SITE.fullmatch(_clean(name).strip())
     url = normalise_url(f"http://{found[1]}/") if found else None
     if url is None:
-        raise UsageError(f"{site!r} is no site: name a host, such as example.org")
-    return host_of(url)
+        raise UsageError(f"{_clean(name)!r} is no site: name a host, such as example.org")
+    host = host_of(url)
+    sites = list(_read_names(ledger, SITE))
+    for site in sites:
+        # Sites are domains; what is asked for may be a host of one, or have several below it.
+        if site == host or site.endswith(f".{host}"):
+            return host
+        if host.endswith(f".{site}") and ledger.has_host(site, host):
+            return host
+    near = get_close_matches(host, sites[:_NAMES_COMPARED], n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`rdfspider stats` lists the sites"
+    raise UsageError(f"no page of {host} is indexed: {hint}")
 
 
 def _find_page(ledger: LedgerReader, page: str) -> str:
+    page = _clean(page)
     for url in (page.strip(), normalise_url(page.strip())):
         if url and ledger.find_page(url):
             return make_graph_iri(url)

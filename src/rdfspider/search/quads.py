@@ -19,10 +19,11 @@ import pyoxigraph
 from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.errors import RdfspiderError
+from rdfspider.index import labels
 from rdfspider.index.terms import GENID, RESERVED, restore_line, restore_term
 from rdfspider.urls import host_of
 
-RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+RDF_TYPE = NamedNode(labels.RDF_TYPE)
 MERGE = DefaultGraph()
 """Holds each distinct triple of all pages once."""
 

@@ -5,7 +5,7 @@ such as `type:` only sift; they do not change the order.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from urllib.parse import urlsplit
@@ -16,11 +16,12 @@ from tantivy import Occur, Query
 from rdfspider.index.documents import make_entity_id, make_page_id
 from rdfspider.index.entities import find_entity
 from rdfspider.index.names import find_field_name, find_namespaces
-from rdfspider.index.schema import CURSOR_ID, ENTITY, UNSPACED, build_bigrams, build_words
+from rdfspider.index.schema import CURSOR_ID, ENTITY, build_words, split_scripts
 from rdfspider.index.terms import fold_iri
 from rdfspider.search.words import VALUE, WORDS, Clause, Question, parse_date
 
 BOOSTS = {"label": 4.0, "values": 1.5, "text": 1.0}
+_RUN_BOOSTS = {"label_bigrams": BOOSTS["label"], "bigrams": 1.0}
 # What the other fields add to the best one.
 _TIE = 0.1
 _MIN_PREFIX = 2
@@ -35,6 +36,8 @@ class Index:
     schema: tantivy.Schema
     find_subclasses: Callable[[str], Iterable[str]]
     """The classes that pages call subclasses of a class, by its IRI or short name in lower case."""
+    commit: Hashable
+    """Which commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +85,8 @@ def build_plan(question: Question, index: Index) -> Plan:
 
 def split_text(text: str) -> tuple[list[str], list[str]]:
     """The words of a text as the index has them, and its runs of scripts without spaces."""
-    words = _words().analyze(UNSPACED.sub(" ", text))
-    return words, [run.lower() for run in UNSPACED.findall(text)]
+    spaced, runs = split_scripts(text)
+    return _words().analyze(spaced), [run.lower() for run in runs]
 
 
 def _list_plain_words(question: Question) -> tuple[str, ...]:
@@ -155,9 +158,12 @@ class _Builder:
         return Query.const_score_query(Query.term_set_query(self._schema, "id", ids), _ADDRESS_SCORE)
 
     def _build_value(self, clause: Clause) -> Query:
-        name = clause.name.lower()
-        searcher = self._index.searcher
-        if not searcher.doc_freq("property_names", name):
+        prefix, colon, local = clause.name.partition(":")
+        names = [name for name in list_names(clause.name) if self._has_property(name)]
+        if not names and colon and self._has_property(prefix.lower()):
+            # The value has a colon, not the name.
+            return self._build_value(replace(clause, name=prefix, text=f"{local}:{clause.text}"))
+        if not names:
             self.notes.append(f"no property is called {clause.name[:40]!r} here: searched for it as words")
             return self._build_words(Clause(WORDS, f"{clause.name} {clause.text}", is_excluded=clause.is_excluded))
         words, runs = split_text(clause.text)
@@ -168,11 +174,15 @@ class _Builder:
             self.is_ranked = True
         parts = [self._build_run(run) for run in runs]
         if words:
-            parts.append(self._build_tokens(f"properties.{find_field_name(f'x#{name}')}", words, clause.is_prefix))
-        if runs:
-            # Pairs of characters are indexed without their property.
-            parts.append(self._build_term("property_names", name))
+            field = find_field_name(f"x#{(local or prefix).lower()}")
+            parts.append(self._build_tokens(f"properties.{field}", words, clause.is_prefix))
+        if runs or colon:
+            # Pairs of characters are indexed without their property, and values without its ontology.
+            parts.append(_sift(Query.term_set_query(self._schema, "property_names", names)))
         return _join(parts)
+
+    def _has_property(self, name: str) -> bool:
+        return self._index.searcher.doc_freq("property_names", name) > 0
 
     def _mark(self, words: list[str], runs: list[str], is_prefix: bool) -> None:
         if is_prefix and words and len(words[-1]) >= _MIN_PREFIX:
@@ -183,7 +193,9 @@ class _Builder:
 
     def _build_tokens(self, field: str, words: list[str], is_prefix: bool) -> Query:
         """Words beside each other; of the last one only the beginning, where that was asked for."""
-        is_prefix = is_prefix and len(words[-1]) >= _MIN_PREFIX
+        if is_prefix and len(words[-1]) < _MIN_PREFIX:
+            self.notes.append(f"{words[-1] + '*'!r} is too short a beginning: searched for it as a word")
+            is_prefix = False
         if len(words) > 1:
             phrase = list[str | tuple[int, str]](words)
             return (Query.phrase_prefix_query if is_prefix else Query.phrase_query)(self._schema, field, phrase)
@@ -194,13 +206,12 @@ class _Builder:
         return Query.term_query(self._schema, field, words[0], "freq")
 
     def _build_run(self, run: str) -> Query:
-        if len(run) == 1:
-            return Query.regex_query(self._schema, "bigrams", f"{run}.|.{run}")
-        pairs = dict.fromkeys(_bigrams().analyze(run))
-        return _join([Query.term_query(self._schema, "bigrams", pair, "freq") for pair in pairs])
-
-    def _build_term(self, field: str, value: str) -> Query:
-        return Query.term_query(self._schema, field, value, "basic")
+        pairs = dict.fromkeys(run[at : at + 2] for at in range(len(run) - 1)) or (run,)
+        fields = []
+        for field, boost in _RUN_BOOSTS.items():
+            query = _join([Query.term_query(self._schema, field, pair, "freq") for pair in pairs])
+            fields.append(Query.boost_query(query, boost))
+        return Query.disjunction_max_query(fields, _TIE)
 
     def _build_date(self, clause: Clause) -> Query:
         date = parse_date(clause.text)
@@ -221,8 +232,9 @@ class _Builder:
             case "property":
                 return "property_names", list_names(text)
             case "ontology":
-                folded = fold_iri(text)
-                return "ontologies", [folded, folded + "/", folded + "#"]
+                # The colon of schema: is no part of the prefix.
+                names = [text, *(text.rstrip(":") + end for end in ("", "/", "#"))]
+                return "ontologies", list(dict.fromkeys(map(fold_iri, names)))
             case "site":
                 return "sites", [_find_host(text)]
             case "lang":
@@ -265,8 +277,3 @@ def _sift(query: Query) -> Query:
 @cache
 def _words() -> tantivy.TextAnalyzer:
     return build_words()
-
-
-@cache
-def _bigrams() -> tantivy.TextAnalyzer:
-    return build_bigrams()

@@ -3,6 +3,8 @@
 Each question opens what it needs, reads the newest state, also while an indexer writes, and lets it go.
 """
 
+import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ from rdfspider.index.entities import URN
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger_reader import LedgerReader
 from rdfspider.index.names import find_namespaces
-from rdfspider.index.snapshots import SnapshotReader
+from rdfspider.index.snapshots import SnapshotReader, tell_damage
 from rdfspider.index.terms import fold_iri, make_graph_iri, skolemise
 from rdfspider.search.entity import NODES_MERGED, Entity, read_entity
 from rdfspider.search.names import Names, make_selection
@@ -25,11 +27,13 @@ from rdfspider.urls import is_valid_iri, normalise_url
 
 def find_entity(folder: Path, name: str, *, same: bool = False) -> Entity:
     """Everything said of a thing; UsageError where no page says anything."""
+    if not isinstance(name, str):
+        raise UsageError(f"a thing is called by a text, not {name!r:.100}")
     with open_store(folder) as store:
         if name.strip().startswith(URN):
             iri = name.strip()
             with open_ledger(folder) as ledger:
-                nodes = dict.fromkeys(node for _, node in ledger.find_members(iri, NODES_MERGED))
+                nodes = dict.fromkeys(node for _, node in ledger.find_members(iri, NODES_MERGED + 1))
             if nodes and (found := read_entity(store, iri, nodes, same=same)):
                 return found
         for iri in _list_readings(name):
@@ -68,7 +72,13 @@ def open_store(folder: Path) -> Iterator[Store]:
     paths = IndexPaths(folder)
     check_index(paths)
     with closing(SnapshotReader(paths.snapshots)) as reader, reader.use() as store:
-        yield store
+        try:
+            yield store
+        except BrokenPipeError:
+            raise
+        except (OSError, RuntimeError) as error:
+            # What is opened is not yet read.
+            raise UsageError(tell_damage(paths.snapshots, error)) from error
 
 
 @contextmanager
@@ -76,8 +86,15 @@ def open_ledger(folder: Path) -> Iterator[LedgerReader]:
     """The ledger as of its last commit."""
     paths = IndexPaths(folder)
     check_index(paths)
-    with closing(LedgerReader(paths)) as ledger:
-        yield ledger
+    try:
+        with closing(LedgerReader(paths)) as ledger:
+            yield ledger
+    except sqlite3.DatabaseError as error:
+        where = "" if os.access(paths.index, os.W_OK) else ", in a folder that is read-only for you"
+        raise UsageError(
+            f"{paths.ledger} cannot be read ({error}{where}); if that stays so, make it again with "
+            f"`rdfspider index --rebuild --dir {folder}`"
+        ) from error
 
 
 def _list_readings(name: str) -> list[str]:

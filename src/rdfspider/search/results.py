@@ -152,7 +152,9 @@ def list_facts(hit: Hit) -> list[str]:
 def list_remarks(results: Results) -> list[str]:
     """What is to be said of the results as a whole: how many, how fast, and what else might be meant."""
     count = f"{results.total:,} {'result' if results.total == 1 else 'results'}" if results.total else "nothing found"
-    if results.hits and results.total > len(results.hits):
+    if results.total and not results.hits:
+        count = f"no more results, of {count}"
+    elif results.total > len(results.hits):
         count = f"{results.offset + 1:,} to {results.offset + len(results.hits):,} of {count}"
     remarks = [f"{count} in {1000 * results.seconds:.0f} ms"]
     if results.note:

@@ -2,8 +2,9 @@
 
 import re
 from functools import lru_cache
+from html import unescape
 
-from rdfspider.index.schema import build_words
+from rdfspider.index.schema import UNSPACED, build_words, normalise_text
 from rdfspider.search.queries import Plan
 from rdfspider.search.results import Marked
 
@@ -11,8 +12,15 @@ CHARS = 240
 # Of a long text only so much is looked at, and so many words in it.
 _MAX_CHARS = 100_000
 _MAX_MARKS = 1_000
-_LETTER = r"[^\W_]"
+# A word ends where a script without spaces begins.
+_LETTER = rf"[^\W_{UNSPACED.pattern[1:-2]}]"
 _BLANK = re.compile(r"\s+")
+# Numbers, times, durations and media types.
+_FOR_MACHINES = re.compile(
+    r"[\W\d_]*|[\d-]+T[\d:.]+(?:Z|[+-][\d:]+)?|P[\d.YMWDTHS]+"
+    r"|(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+",
+    re.IGNORECASE,
+)
 
 
 class Marker:
@@ -29,6 +37,12 @@ class Marker:
     def mark(self, text: str) -> Marked:
         """The whole text, marked."""
         return Marked(text, tuple(self._find(text)))
+
+    def choose_lines(self, values: str) -> str:
+        """The lines that people read, and others only where they have what is searched for."""
+        return "\n".join(
+            line for line in values.split("\n") if not _FOR_MACHINES.fullmatch(line) or self._find(unescape(line))
+        )
 
     def cut(self, text: str, chars: int = CHARS) -> Marked:
         """The part of about so many characters where most different words are, marked; else the beginning."""
@@ -97,7 +111,8 @@ def _fold(text: str) -> tuple[str, list[int]]:
 @lru_cache(maxsize=65_536)
 def _fold_character(character: str) -> str:
     # What is no part of a word is a word's end, and stays as it is.
-    return "".join(_WORDS.analyze(character)) or character.lower()
+    normal = normalise_text(character)
+    return "".join(_WORDS.analyze(normal)) or normal.lower()
 
 
 _WORDS = build_words()

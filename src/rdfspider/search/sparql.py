@@ -87,6 +87,7 @@ class Sparql:
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
+        self._is_closed = False
         weakref.finalize(self, _end_workers, self._all, os.getpid())
 
     def ask(self, query: str, *, formats: Sequence[str] = ("json", "turtle"), limits: Limits | None = None) -> Answer:
@@ -95,6 +96,8 @@ class Sparql:
         UsageError for what is no query or may not be asked, UnansweredError for what takes more than is allowed.
         """
         limits = limits or Limits()
+        if not isinstance(query, str):
+            raise UsageError(f"a query is text, not {query!r:.100}")
         check_index(self._paths)
         if limits.rows < 0 or not 0 < limits.timeout_s <= _MAX_TIMEOUT_S:
             raise UsageError(
@@ -132,14 +135,18 @@ class Sparql:
     def warm_up(self) -> None:
         """Have a process ready before the first question."""
         with self._lock:
-            if not self._idle:
+            if not self._idle and not self._is_closed:
                 self._idle.append(self._start())
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, for good; a question that is being answered is an UnansweredError."""
         with self._lock:
-            self._idle.clear()
-        _end_workers(self._all, os.getpid())
+            self._is_closed = True
+            while self._idle:
+                self._discard(self._idle.pop())
+            # Whoever waits for an answer of the others lets them go.
+            for worker in self._all:
+                worker.kill()
 
     def __enter__(self) -> "Sparql":
         return self
@@ -154,7 +161,7 @@ class Sparql:
             reply, body = worker.ask(job, self._find)
             is_sound = not reply.is_last
         except _DiedError as error:
-            raise _explain_death(error, job) from None
+            raise _tell_closed() if self._is_closed else _explain_death(error, job) from None
         except TimeoutError:
             raise UnansweredError(
                 f"the query was ended after {job.timeout_s:g} s: ask for less, or allow it more time"
@@ -172,6 +179,8 @@ class Sparql:
     def _take(self) -> "_Worker":
         """A worker that is ready, if there is one; and see that another one will be."""
         with self._lock:
+            if self._is_closed:
+                raise _tell_closed()
             worker = None
             while self._idle and worker is None:
                 worker = self._idle.pop()
@@ -184,7 +193,9 @@ class Sparql:
 
     def _put_back(self, worker: "_Worker", is_sound: bool) -> None:
         with self._lock:
-            if is_sound and worker in self._all and len(self._idle) < self._most_idle:
+            if self._is_closed:
+                self._discard(worker)
+            elif is_sound and len(self._idle) < self._most_idle:
                 self._idle.append(worker)
             else:
                 self._discard(worker)
@@ -250,8 +261,12 @@ class _Worker:
             reply = self._read_reply(deadline)
         return reply, self._read_message(deadline) if reply.code == DONE else b""
 
+    def kill(self) -> None:
+        """End it, whatever it does; somebody may be reading what it says."""
+        self._process.kill()
+
     def end(self) -> None:
-        """End it, whatever it does."""
+        """End it when nobody waits for it any more."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -318,6 +333,10 @@ def _explain_death(death: _DiedError, job: Job) -> RdfspiderError:
         )
     last = " ".join(death.last_words.split())[-300:] or f"exit status {death.status}"
     return RdfspiderError(f"the process for queries does not start, or has failed: {last}")
+
+
+def _tell_closed() -> UnansweredError:
+    return UnansweredError("the query was not answered: what it asks was closed meanwhile")
 
 
 def _tell_memory(job: Job) -> UnansweredError:

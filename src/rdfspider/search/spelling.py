@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tantivy import Query
 
 from rdfspider.search.queries import BOOSTS, Index, split_text
-from rdfspider.search.words import WORD, WORDS, Clause, Question
+from rdfspider.search.words import VALUE, WORD, WORDS, Clause, Question
 
 # A word of so many documents may be a mistake, where a neighbour has so many times more.
 _RARE = 3
@@ -49,7 +49,7 @@ def _list_words(clause: Clause) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         return
     if clause.field in _NAME_FIELDS:
         yield clause.start, clause.text.lower(), _NAME_FIELDS[clause.field]
-    elif clause.field == WORDS:
+    elif clause.field in (WORDS, VALUE):
         for match in WORD.finditer(clause.text):
             # Only words that are as long in the index can be put in the place of what was typed.
             words = split_text(match[0])[0]
@@ -105,7 +105,7 @@ def _find_near_labels(word: str, index: Index) -> Iterator[str]:
     if len(word) < _MIN_CHARS_FOR_TWO:
         return
     query = Query.fuzzy_term_query(index.schema, "label", word, 2)
-    found = index.searcher.search(query, _LABELS, count=False, order_by_field="sources")
+    found = index.searcher.search(query, _LABELS, count=False, order_by_field="order")
     seen = {word}
     for _, address in found.hits:
         label = str(index.searcher.doc(address).get_first("label") or "")

@@ -15,6 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.formats import PREFIXES, to_arrow
+from rdfspider.search.documents import drop_prefixes
 
 Value = str | int | float | bool | datetime | date | None
 Term = NamedNode | BlankNode | Literal | Triple
@@ -42,7 +43,7 @@ class _Cell(msgspec.Struct):
 
 
 class _Bindings(msgspec.Struct):
-    bindings: list[dict[str, _Cell]]
+    bindings: list[msgspec.Raw]
 
 
 class _Head(msgspec.Struct):
@@ -77,22 +78,26 @@ class Row(tuple[Value, ...]):
         except KeyError:
             raise AttributeError(f"there is no variable {name!r}: there are {', '.join(self._places)}") from None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_row, (tuple(self._places), tuple(self))
+
     def as_dict(self) -> dict[str, Value]:
         """The values by the names of their variables."""
         return dict(zip(self._places, self, strict=True))
 
 
 class Rows(Sequence[Row]):
-    """What a SELECT gives. A value is None where its variable is not bound."""
+    """What a SELECT gives. A value is None where its variable is not bound.
 
-    def __init__(self, variables: Sequence[str], cells: list[list[_Cell | None]], is_truncated: bool) -> None:
+    Rows are kept as they came, and each is read when it is asked for: as objects they would take many times the room.
+    """
+
+    def __init__(self, variables: Sequence[str], bindings: Sequence[msgspec.Raw], is_truncated: bool) -> None:
         self.variables = tuple(variables)
         self.is_truncated = is_truncated
         """Whether there are more rows than were allowed."""
-        self._cells = cells
-        self._row: type[Row] = type(
-            "Row", (Row,), {"__slots__": (), "_places": {name: at for at, name in enumerate(variables)}}
-        )
+        self._bindings = bindings
+        self._row = _make_row_type(self.variables)
 
     @overload
     def __getitem__(self, key: int) -> Row: ...
@@ -100,14 +105,17 @@ class Rows(Sequence[Row]):
     def __getitem__(self, key: slice) -> "Rows": ...
     def __getitem__(self, key: int | slice) -> "Row | Rows":
         if isinstance(key, slice):
-            return Rows(self.variables, self._cells[key], self.is_truncated)
-        return self._make_row(self._cells[key])
+            return Rows(self.variables, self._bindings[key], self.is_truncated)
+        return self._make_row(self._read_cells(self._bindings[key]))
 
     def __iter__(self) -> Iterator[Row]:
-        return map(self._make_row, self._cells)
+        return (self._make_row(self._read_cells(binding)) for binding in self._bindings)
 
     def __len__(self) -> int:
-        return len(self._cells)
+        return len(self._bindings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (self.variables, [bytes(binding) for binding in self._bindings], self.is_truncated)
 
     def __repr__(self) -> str:
         more = ", truncated" if self.is_truncated else ""
@@ -116,32 +124,41 @@ class Rows(Sequence[Row]):
     @property
     def terms(self) -> list[tuple[Term | None, ...]]:
         """The same rows as RDF terms, with language and datatype."""
-        return [tuple(None if cell is None else _make_term(cell) for cell in cells) for cells in self._cells]
+        rows = map(self._read_cells, self._bindings)
+        return [tuple(None if cell is None else _make_term(cell) for cell in cells) for cells in rows]
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`. A column has the type that all of its values have; else it holds text."""
         import pyarrow
 
-        columns = [[cells[at] for cells in self._cells] for at in range(len(self.variables))]
-        return pyarrow.table([_make_column(column) for column in columns], names=list(self.variables))
+        rows = [self._read_cells(binding) for binding in self._bindings]
+        columns = [_make_column([cells[at] for cells in rows]) for at in range(len(self.variables))]
+        return pyarrow.table(columns, names=list(self.variables))
 
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame`."""
-        _import("pandas")
+        import_library("pandas")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """A `polars.DataFrame`."""
-        return _import("polars").from_arrow(self.to_arrow())
+        return import_library("polars").from_arrow(self.to_arrow())
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.variables)
         body = "".join(
             f"<tr>{''.join(f'<td>{_show_cell(cell)}</td>' for cell in cells)}</tr>"
-            for cells in self._cells[:_SHOWN_ROWS]
+            for cells in map(self._read_cells, self._bindings[:_SHOWN_ROWS])
         )
         count = _show_count(len(self), "rows", self.is_truncated)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{count}"
+
+    def _read_cells(self, binding: msgspec.Raw) -> list[_Cell | None]:
+        try:
+            cells = _decode_cells(binding)
+        except RecursionError:
+            raise _tell_depth() from None
+        return [cells.get(name) for name in self.variables]
 
     def _make_row(self, cells: list[_Cell | None]) -> Row:
         return self._row(None if cell is None else _make_value(cell) for cell in cells)
@@ -170,7 +187,8 @@ class Statements:
 
     def to_turtle(self) -> str:
         """Turtle."""
-        return (pyoxigraph.serialize(self, format=RdfFormat.TURTLE, prefixes=PREFIXES) or b"").decode()
+        written = pyoxigraph.serialize(self, format=RdfFormat.TURTLE, prefixes=PREFIXES) or b""
+        return drop_prefixes(written).decode()
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`: subject, predicate, object, object_kind, datatype, language."""
@@ -178,12 +196,12 @@ class Statements:
 
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` with the same columns."""
-        _import("pandas")
+        import_library("pandas")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """A `polars.DataFrame` with the same columns."""
-        return _import("polars").from_arrow(self.to_arrow())
+        return import_library("polars").from_arrow(self.to_arrow())
 
     def _repr_html_(self) -> str:
         lines = self._ntriples.split(b"\n", _SHOWN_ROWS)[:_SHOWN_ROWS]
@@ -196,10 +214,41 @@ def read_rows(document: bytes, is_truncated: bool = False) -> Rows:
     try:
         found = msgspec.json.decode(document, type=_Results)
     except RecursionError:
-        raise UnansweredError("the answer has triples within triples, too deep to be read") from None
-    variables = found.head.vars
-    cells = [[binding.get(name) for name in variables] for binding in found.results.bindings]
-    return Rows(variables, cells, is_truncated)
+        raise _tell_depth() from None
+    return Rows(found.head.vars, found.results.bindings, is_truncated)
+
+
+def import_library(name: str) -> Any:
+    """A library that is not needed otherwise; UsageError where it is not there."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed: pip install 'rdfspider[{name}]'") from error
+
+
+_decode_cells = msgspec.json.Decoder(dict[str, _Cell]).decode
+
+
+def _tell_depth() -> UnansweredError:
+    return UnansweredError("the answer has triples within triples, too deep to be read")
+
+
+def _make_row_type(variables: tuple[str, ...]) -> type[Row]:
+    """Rows whose values are attributes: of a variable that is called as a method of tuples is, too."""
+    hidden = {name: _make_property(at) for at, name in enumerate(variables) if name in ("count", "index")}
+    places = {name: at for at, name in enumerate(variables)}
+    return type("Row", (Row,), {"__slots__": (), "_places": places, **hidden})
+
+
+def _make_property(at: int) -> property:
+    def read(row: Row) -> Value:
+        return tuple.__getitem__(row, at)
+
+    return property(read)
+
+
+def _restore_row(variables: tuple[str, ...], values: tuple[Value, ...]) -> Row:
+    return _make_row_type(variables)(values)
 
 
 def _make_term(cell: _Cell) -> Term:
@@ -321,10 +370,3 @@ def _shorten(text: str) -> str:
 def _show_count(count: int, what: str, is_truncated: bool) -> str:
     left_out = f", the first {_SHOWN_ROWS} are shown" if count > _SHOWN_ROWS else ""
     return f"<p>{count:,} {what}{left_out}{'; there are more' if is_truncated else ''}</p>"
-
-
-def _import(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise UsageError(f"{name} is not installed: pip install 'rdfspider[{name}]'") from error

@@ -1,13 +1,19 @@
 """The text index of a crawl: a question in, ranked Results out, also while an indexer writes.
 
 tantivy ranks by words and by the weight of each document. Within each fifty results, those of which more pages speak, or to
-which more pages link, are lifted where others are about as good.
+which more pages link, are lifted where others are about as good. Equals are in the order of the field `order`, so that an index
+that was made again ranks alike.
 """
 
+import os
+import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from html import unescape
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -37,9 +43,14 @@ MAX_RESULTS = 10_000
 _WINDOW = 500
 _BLOCK = 50
 _FACET_VALUES = 10
+# Of each field so many values are counted, and so many in each part of the index: from fewer it would not be known which are the
+# most frequent ones.
+_FACET_CANDIDATES, _FACET_CANDIDATES_A_SEGMENT = 200, 10_000
 _CACHED = 64
 # Up to so many results all are counted; of more, about half as many.
 _COUNTED = 100_000
+# Up to so many links to a page are counted one by one.
+_COUNTED_LINKS = 10_000
 # What doubling the pages that speak of a thing, or that link to it, adds to its score.
 _LIFT = 0.1
 _SAME_LABEL = 0.5
@@ -49,10 +60,12 @@ _FEW = 5
 _SWAP_S = 0.1
 
 Filter = str | Iterable[str] | None
+_Weighed = tuple[float, int, DocAddress]
+"""Score, `order`, and where the document is."""
 
 
 class TextIndex:
-    """The text index of one crawl's folder, for any number of questions."""
+    """The text index of one crawl's folder, for any number of questions and threads."""
 
     def __init__(self, folder: Path) -> None:
         self._paths = IndexPaths(folder)
@@ -61,6 +74,7 @@ class TextIndex:
         self._index = self._open()
         self._classes = LearnedClasses(self._paths)
         self._facets: OrderedDict[Any, tuple[Facet, ...]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def search(
         self,
@@ -77,29 +91,26 @@ class TextIndex:
     ) -> Results:
         """Answer a question. Several values of one filter mean any of them. No words are wrong; a limit or an offset may be."""
         start = time.perf_counter()
+        if not isinstance(text, str):
+            raise UsageError(f"a search takes words as one text, not {text!r:.40}")
         _check_window(limit, offset)
         filters = {"type": type, "ontology": ontology, "site": site, "lang": lang, "syntax": syntax}
         question = _add_filters(parse_question(text), filters)
         index = self._load()
-        try:
+        with _reading(self._paths):
             results = self._answer(index, question, limit, offset, facets)
-        except ValueError as error:
-            # tantivy's word for files that it cannot make sense of.
-            raise UsageError(_tell_damage(self._paths, error)) from error
-        return replace(results, query=text, seconds=time.perf_counter() - start)
+        return replace(results, seconds=time.perf_counter() - start)
 
     def find_cards(self, text: str, limit: int) -> list[tuple[float, Card]]:
         """The best results and their scores alone, without what is only shown to people."""
         index = self._load()
-        try:
-            ranked, _ = _rank(index.searcher, build_plan(parse_question(text), index), limit, 0)
-        except ValueError as error:
-            raise UsageError(_tell_damage(self._paths, error)) from error
+        with _reading(self._paths):
+            ranked, _ = _rank(index, build_plan(parse_question(text), index), limit, 0)
         return [(score, card) for score, _, _, card in ranked]
 
     def _answer(self, index: Index, question: Question, limit: int, offset: int, facets: bool) -> Results:
         plan = build_plan(question, index)
-        ranked, total = _rank(index.searcher, plan, limit, offset)
+        ranked, total = _rank(index, plan, limit, offset)
         marker = Marker(plan)
         return Results(
             question.text,
@@ -115,10 +126,8 @@ class TextIndex:
         path = self._paths.text
         if not (path / "meta.json").exists():
             raise UsageError(_tell_unready(self._paths))
-        try:
+        with _reading(self._paths):
             index = tantivy.Index.open(str(path))
-        except (ValueError, OSError) as error:
-            raise UsageError(_tell_damage(self._paths, error)) from error
         register_tokenizers(index)
         # Whoever asks looks for news; no thread does.
         index.config_reader("manual")
@@ -126,16 +135,20 @@ class TextIndex:
 
     def _load(self) -> Index:
         """The index as of the last commit."""
-        try:
-            return self._load_now()
-        except UsageError:
-            # A rebuilt one may just be put into the place of the old one.
-            time.sleep(_SWAP_S)
-            return self._load_now()
+        with self._lock:
+            try:
+                return self._load_now()
+            except UsageError:
+                # A rebuilt one may just be put into the place of the old one.
+                time.sleep(_SWAP_S)
+                return self._load_now()
 
     def _load_now(self) -> Index:
         try:
             stat = (self._paths.text / "meta.json").stat()
+        except FileNotFoundError:
+            raise UsageError(_tell_unready(self._paths)) from None
+        with _reading(self._paths):
             commit = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
             if commit != self._commit:
                 # It may have been made again by another version meanwhile.
@@ -144,24 +157,23 @@ class TextIndex:
                 self._commit = commit
             searcher = self._index.searcher()
             is_ready = searcher.doc_freq("id", CURSOR_ID) > 0
-        except FileNotFoundError:
-            is_ready = False
-        except (ValueError, OSError) as error:
-            raise UsageError(_tell_damage(self._paths, error)) from error
+            if not is_ready and searcher.num_docs:
+                raise ValueError("its documents are there, and what was written with them is not")
         if not is_ready:
             raise UsageError(_tell_unready(self._paths))
-        return Index(searcher, self._index.schema, self._find_subclasses)
-
-    def _find_subclasses(self, name: str) -> Iterable[str]:
-        return self._classes.find_subclasses(name, self._commit)
+        find_subclasses = partial(self._classes.find_subclasses, commit=self._commit)
+        return Index(searcher, self._index.schema, find_subclasses, self._commit)
 
     def _count_facets(self, index: Index, question: Question, plan: Plan, total: int) -> tuple[Facet, ...]:
-        key = (self._commit, question.groups)
-        found = self._facets.pop(key, None) or count_facets(index, plan.query, total)
-        # The one that was asked for last is the last to go.
-        self._facets[key] = found
-        if len(self._facets) > _CACHED:
-            self._facets.popitem(last=False)
+        key = (index.commit, question.groups)
+        with self._lock:
+            found = self._facets.pop(key, None)
+        found = found or count_facets(index, plan.query, total)
+        with self._lock:
+            # The one that was asked for last is the last to go.
+            self._facets[key] = found
+            if len(self._facets) > _CACHED:
+                self._facets.popitem(last=False)
         return found
 
 
@@ -171,24 +183,21 @@ def count_facets(index: Index, query: Query, total: int) -> tuple[Facet, ...]:
     if buckets < BUCKETS:
         sample = Query.term_set_query(index.schema, "bucket", list(range(buckets)))
         query = Query.boolean_query([(Occur.Must, query), (Occur.Must, sample)])
-    asked = {field: {"terms": {"field": field, "size": _FACET_VALUES}} for field in FACETS}
+    sizes = {"size": _FACET_CANDIDATES, "segment_size": _FACET_CANDIDATES_A_SEGMENT}
+    asked = {field: {"terms": {"field": field, **sizes}} for field in FACETS}
     # As in questions, pages are of no type.
     things = Query.boolean_query(
         [(Occur.Must, query), (Occur.Must, Query.term_query(index.schema, "kind", ENTITY, "basic"))]
     )
     found = index.searcher.aggregate(things, {"type": asked.pop("type")}) | index.searcher.aggregate(query, asked)
-    scale = BUCKETS / buckets
-    return tuple(
-        Facet(
-            field,
-            tuple(
-                FacetCount(one["key"], _name_value(field, one["key"]), round(one["doc_count"] * scale))
-                for one in found[field]["buckets"]
-            ),
-            buckets < BUCKETS,
-        )
-        for field in FACETS
-    )
+    return tuple(_make_facet(field, found[field], BUCKETS / buckets) for field in FACETS)
+
+
+def _make_facet(field: str, found: Mapping[str, Any], scale: float) -> Facet:
+    # tantivy leaves open in which order equals are.
+    most = sorted(found["buckets"], key=lambda one: (-one["doc_count"], one["key"]))[:_FACET_VALUES]
+    counts = (FacetCount(one["key"], _name_value(field, one["key"]), round(one["doc_count"] * scale)) for one in most)
+    return Facet(field, tuple(counts), scale > 1 or bool(found["doc_count_error_upper_bound"]))
 
 
 def _name_value(field: str, value: str) -> str:
@@ -198,54 +207,61 @@ def _name_value(field: str, value: str) -> str:
 
 
 def _rank(
-    searcher: tantivy.Searcher, plan: Plan, limit: int, offset: int
+    index: Index, plan: Plan, limit: int, offset: int
 ) -> tuple[list[tuple[float, int, tantivy.Document, Card]], int]:
     """Scores, in-links, documents and cards of the results asked for, and how many there are in all."""
     first, last = offset // _WINDOW, (offset + limit - 1) // _WINDOW
-    order: Any = {"weight_by_field": "weight"} if plan.is_ranked else {"order_by_field": "sources"}
-    found: Any = searcher.search(plan.query, (last - first + 1) * _WINDOW, offset=first * _WINDOW, **order)
-    weighed: list[tuple[float, DocAddress]] = []
+    order: Any = {"weight_by_field": "weight"} if plan.is_ranked else {"order_by_field": "order"}
+    found: Any = index.searcher.search(plan.query, (last - first + 1) * _WINDOW, offset=first * _WINDOW, **order)
+    weighed: list[_Weighed] = []
     for start in range(0, len(found.hits), _WINDOW):
-        weighed += _weigh(searcher, found.hits[start : start + _WINDOW], plan.is_ranked)
+        weighed += _weigh(index.searcher, found.hits[start : start + _WINDOW], plan.is_ranked)
     skipped = offset - first * _WINDOW
     ranked = []
     begin = skipped - skipped % _BLOCK
     for start in range(begin, min(skipped + limit, len(weighed)), _BLOCK):
-        ranked += _lift(searcher, plan.phrase, weighed[start : start + _BLOCK])
+        ranked += _lift(index, plan, weighed[start : start + _BLOCK])
     return ranked[skipped - begin : skipped - begin + limit], found.count
 
 
-def _weigh(
-    searcher: tantivy.Searcher, hits: Sequence[tuple[float, DocAddress]], is_ranked: bool
-) -> list[tuple[float, DocAddress]]:
-    """The hits by score and weight; where there are no scores, by weight alone, in the order that they had."""
-    weights = searcher.fast_field_values("weight", [address for _, address in hits])
-    weighed = []
-    for (score, address), weight in zip(hits, weights, strict=True):
-        weight = float(weight or 0.0)
-        # tantivy has multiplied by this already, which is too little to tell parts from things.
-        weighed.append((score * weight / log2(2 + weight) if is_ranked else weight, address))
-    # Sorting keeps the order of equals.
-    return sorted(weighed, key=lambda one: -one[0])
+def _weigh(searcher: tantivy.Searcher, hits: Sequence[tuple[float, DocAddress]], is_ranked: bool) -> list[_Weighed]:
+    """The hits by score and weight, or where there are no scores by weight alone; then by `order`."""
+    addresses = [address for _, address in hits]
+    weights = [float(weight or 0.0) for weight in searcher.fast_field_values("weight", addresses)]
+    if is_ranked:
+        # tantivy has multiplied by the logarithm already, which is too little to tell parts from things.
+        scores = [score * weight / log2(2 + weight) for (score, _), weight in zip(hits, weights, strict=True)]
+    else:
+        scores = weights
+    orders = [int(order or 0) for order in searcher.fast_field_values("order", addresses)]
+    return sorted(zip(scores, orders, addresses, strict=True), key=lambda one: one[:2], reverse=True)
 
 
-def _lift(
-    searcher: tantivy.Searcher, phrase: Sequence[str], hits: Sequence[tuple[float, DocAddress]]
-) -> list[tuple[float, int, tantivy.Document, Card]]:
+def _lift(index: Index, plan: Plan, hits: Sequence[_Weighed]) -> list[tuple[float, int, tantivy.Document, Card]]:
     """The hits by what they are worth beyond their words, with what is shown of them."""
     lifted = []
-    for score, address in hits:
-        document = searcher.doc(address)
+    for score, order, address in hits:
+        document = index.searcher.doc(address)
         card = msgspec.json.decode(document.get_first("card") or b"", type=Card)
-        in_links = _count_in_links(searcher, card.id if card.kind == PAGE else card.url or card.id)
-        lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(phrase, card.label)
-        lifted.append((score * lift, in_links, document, card))
-    return sorted(lifted, key=lambda one: -one[0])
+        in_links = _count_in_links(index, card.id if card.kind == PAGE else card.url or card.id)
+        lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(plan.phrase, card.label)
+        lifted.append((score * lift, order, in_links, document, card))
+    lifted.sort(key=lambda one: one[:2], reverse=True)
+    return [(score, in_links, document, card) for score, _, in_links, document, card in lifted]
 
 
-def _count_in_links(searcher: tantivy.Searcher, url: str) -> int:
-    # Links are counted by page, which is not what a part of it is worth.
-    return 0 if "#" in url else searcher.doc_freq("outlinks", xxh3_64_intdigest(url.encode("utf-8", "replace")))
+def _count_in_links(index: Index, url: str) -> int:
+    if "#" in url:
+        # Links are counted by page, which is not what a part of it is worth.
+        return 0
+    target = xxh3_64_intdigest(url.encode("utf-8", "replace"))
+    known = index.searcher.doc_freq("outlinks", target)
+    if not 0 < known <= _COUNTED_LINKS:
+        return known
+    # That has counted documents which were replaced, too.
+    query = Query.term_query(index.schema, "outlinks", target, "basic")
+    found: Any = index.searcher.search(query, 1)
+    return int(found.count)
 
 
 def _lift_label(phrase: Sequence[str], label: str) -> float:
@@ -261,9 +277,15 @@ def _lift_label(phrase: Sequence[str], label: str) -> float:
 
 
 def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Document, card: Card) -> Hit:
-    texts = [str(document.get_first(field) or "") for field in ("values", "text")]
-    cuts = [marker.cut(text) for text in (card.description, *texts) if text]
-    # The one that shows most of what was asked for; of equals the description.
+    # What is not indexed as it was stated is shown so.
+    stated = msgspec.json.decode(document.get_first("shown") or b"{}", type=dict[str, list[str]])
+    labels, texts, lines = (stated.get(field) or document.get_all(field) for field in ("label", "text", "values"))
+    text, values = (str(found[0]) if found else "" for found in (texts, lines))
+    other_labels = " · ".join(map(str, labels[1:]))
+    shown = (card.description, text, marker.choose_lines(values), other_labels)
+    # Pages escape more than they should.
+    cuts = [marker.cut(unescape(text)) for text in shown if text]
+    # The one that shows most of what was asked for; of equals the first.
     snippet = max(cuts, key=lambda cut: len({cut.text[a:b].lower() for a, b in cut.marks}), default=marker.mark(""))
     return Hit(
         id=card.id,
@@ -283,7 +305,7 @@ def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Doc
         image=card.image,
         date=card.date,
         duplicate_of=card.duplicate_of,
-        marked_label=marker.mark(card.label),
+        marked_label=marker.mark(unescape(card.label)),
     )
 
 
@@ -305,6 +327,20 @@ def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
     return replace(question, groups=tuple(groups))
 
 
+@contextmanager
+def _reading(paths: IndexPaths) -> Iterator[None]:
+    """UsageError where tantivy cannot make sense of its files."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise UsageError(_tell_damage(paths, error)) from error
+    except BaseException as error:
+        # What Rust did not expect has no class that can be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise UsageError(_tell_damage(paths, error)) from error
+
+
 def _tell_unready(paths: IndexPaths) -> str:
     return (
         f"{paths.folder} has nothing in its text index yet: wait until the indexer has written, "
@@ -312,8 +348,13 @@ def _tell_unready(paths: IndexPaths) -> str:
     )
 
 
-def _tell_damage(paths: IndexPaths, error: Exception) -> str:
+def _tell_damage(paths: IndexPaths, error: BaseException) -> str:
+    if "Lockfile" in str(error) and not os.access(paths.text, os.W_OK):
+        return (
+            f"{paths.text} is read-only for you, and whoever searches it keeps a lock in it: search a copy of {paths.folder}, "
+            "or make that folder writable"
+        )
     return (
-        f"{paths.text} cannot be read ({str(error)[:200]}); "
+        f"{paths.text} cannot be read ({' '.join(str(error).split())[:200]}); "
         f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
     )

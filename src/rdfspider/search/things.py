@@ -11,8 +11,9 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 
+from rdfspider.index.labels import RDF_TYPE
+
 _XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
-_RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 # Readers of JSON give up on nesting sooner or later; what people write by hand is rarely deeper than five.
 _DEPTH = 20
 
@@ -42,7 +43,7 @@ def _make_record(node: str, subjects: dict[str, list[tuple[str, Any]]], written:
     types: list[str] = []
     properties: dict[str, list[Record]] = {}
     for predicate, value in subjects[node]:
-        if predicate == _RDF_TYPE and isinstance(value, NamedNode):
+        if predicate == RDF_TYPE and isinstance(value, NamedNode):
             types.append(value.value)
         else:
             properties.setdefault(predicate, []).append(_make_value(value, subjects, written, depth - 1))

@@ -11,17 +11,19 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
-from rdfspider.errors import UsageError
 from rdfspider.formats import PREFIXES
 from rdfspider.index.counts import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
 from rdfspider.index.ledger_reader import LedgerReader, NameCount, Totals
+from rdfspider.index.provenance import VOCABULARY
 from rdfspider.search.markup import draw_link, draw_table
+from rdfspider.search.quads import RDF_TYPE
+from rdfspider.search.tables import import_library
 from rdfspider.urls import is_valid_iri
 
 _VOID, _DCTERMS = "http://rdfs.org/ns/void#", "http://purl.org/dc/terms/"
 _XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
-_RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _DATASET = NamedNode("urn:rdfspider:dataset")
+_USES = NamedNode(f"{VOCABULARY}uses")
 _ROWS_DRAWN = 20
 
 
@@ -32,11 +34,7 @@ class Counts(tuple[NameCount, ...]):
 
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame`."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise UsageError("pandas is not installed: pip install pandas") from error
-        return pandas.DataFrame(list(self), columns=NameCount._fields)
+        return import_library("pandas").DataFrame(list(self), columns=NameCount._fields)
 
     def _repr_html_(self) -> str:
         return draw_table(NameCount._fields, map(_draw_count, self[:_ROWS_DRAWN]))
@@ -55,9 +53,8 @@ class Statistics:
     syntaxes: Counts
 
     def to_void(self) -> str:
-        """A description of the dataset in VoID, as Turtle."""
-        prefixes = PREFIXES | {"void": _VOID, "dcterms": _DCTERMS}
-        del prefixes["dc"]
+        """A description of the dataset in VoID, as Turtle. VoID has no word for uses, of which one page may have many alike."""
+        prefixes = {"void": _VOID, "dcterms": _DCTERMS, "xsd": PREFIXES["xsd"], "rdfspider": VOCABULARY}
         return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,15 +89,15 @@ def _draw_count(count: NameCount) -> Sequence[str]:
 def _describe(statistics: Statistics) -> Iterator[Triple]:
     totals = statistics.totals
     yield from _describe_dataset(_DATASET, totals.quads, totals.pages)
-    yield from _count(_DATASET, "entities", totals.entities)
-    yield from _count(_DATASET, "classes", totals.classes)
-    yield from _count(_DATASET, "properties", totals.properties)
+    yield _count(_DATASET, _void("entities"), totals.entities)
+    yield _count(_DATASET, _void("classes"), totals.classes)
+    yield _count(_DATASET, _void("properties"), totals.properties)
     for ontology in _keep_iris(statistics.ontologies):
         yield Triple(_DATASET, _void("vocabulary"), NamedNode(ontology.name))
     for at, count in enumerate(_keep_iris(statistics.classes)):
-        yield from _describe_part(BlankNode(f"c{at}"), "class", count, "entities")
+        yield from _describe_part(BlankNode(f"c{at}"), "class", count)
     for at, count in enumerate(_keep_iris(statistics.properties)):
-        yield from _describe_part(BlankNode(f"p{at}"), "property", count, "triples")
+        yield from _describe_part(BlankNode(f"p{at}"), "property", count)
     for at, count in enumerate(statistics.sites):
         site = BlankNode(f"s{at}")
         yield Triple(_DATASET, _void("subset"), site)
@@ -108,21 +105,21 @@ def _describe(statistics: Statistics) -> Iterator[Triple]:
         yield from _describe_dataset(site, count.uses, count.pages)
 
 
-def _describe_dataset(node: NamedNode | BlankNode, triples: int, documents: int) -> Iterator[Triple]:
-    yield Triple(node, _RDF_TYPE, _void("Dataset"))
-    yield from _count(node, "triples", triples)
-    yield from _count(node, "documents", documents)
+def _describe_dataset(node: NamedNode | BlankNode, uses: int, documents: int) -> Iterator[Triple]:
+    yield Triple(node, RDF_TYPE, _void("Dataset"))
+    yield _count(node, _USES, uses)
+    yield _count(node, _void("documents"), documents)
 
 
-def _describe_part(node: BlankNode, kind: str, count: NameCount, unit: str) -> Iterator[Triple]:
+def _describe_part(node: BlankNode, kind: str, count: NameCount) -> Iterator[Triple]:
     yield Triple(_DATASET, _void(f"{kind}Partition"), node)
     yield Triple(node, _void(kind), NamedNode(count.name))
-    yield from _count(node, unit, count.uses)
-    yield from _count(node, "documents", count.pages)
+    yield _count(node, _USES, count.uses)
+    yield _count(node, _void("documents"), count.pages)
 
 
-def _count(node: NamedNode | BlankNode, unit: str, number: int) -> Iterator[Triple]:
-    yield Triple(node, _void(unit), Literal(str(number), datatype=_XSD_INTEGER))
+def _count(node: NamedNode | BlankNode, unit: NamedNode, number: int) -> Triple:
+    return Triple(node, unit, Literal(str(number), datatype=_XSD_INTEGER))
 
 
 def _void(name: str) -> NamedNode:

@@ -48,7 +48,12 @@ class _BrokenRuleError(Exception):
 
 
 # A name begins with a letter, so that times (12:30) are words.
-_TERM = re.compile(r'(?P<minus>-)?(?:(?P<name>[^\W\d_][\w.-]*):)?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))')
+_NAME = r"[^\W\d_][\w.-]*"
+# The name of a property may have a prefix: schema:author:melville.
+_TERM = re.compile(
+    rf"(?P<minus>-)?(?:(?P<name>(?:(?!(?i:{'|'.join(FIELDS)}):){_NAME}:)?{_NAME}):)?"
+    r'(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))'
+)
 WORD = re.compile(r"[^\W_]+")
 """Letters and digits beside each other."""
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet
@@ -20,6 +22,31 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         _ = 1 / 0
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_killed_processes_have_left_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "out[1].nq"
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom rdfspider.run.files.output import open_stream\n"
+        "with open_stream(Path(sys.argv[1])) as stream:\n    stream.write(b'half')\n    stream.flush()\n"
+        "    print('ready', flush=True)\n    time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        (partial,) = tmp_path.iterdir()
+        other_file = tmp_path / ".other.nq.5.partial"
+        other_file.write_text("of another file")
+        # What is being written stays.
+        with output.open_stream(path) as stream:
+            stream.write(b"whole")
+        assert sorted(tmp_path.iterdir()) == sorted([path, partial, other_file])
+        other.kill()
+        other.wait()
+        with output.open_stream(path) as stream:
+            stream.write(b"again")
+    assert sorted(tmp_path.iterdir()) == sorted([path, other_file])
+    assert path.read_bytes() == b"again"
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

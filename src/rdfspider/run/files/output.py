@@ -1,10 +1,12 @@
 """Fragments of pages in, one document out: to a file that appears only when it is whole, or to stdout."""
 
+import fcntl
+import glob
 import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -48,17 +50,42 @@ def open_stream(path: Path | None) -> Iterator[BinaryIO]:
         with path.open("wb") as device:
             yield device
         return
+    _remove_leftovers(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        file = partial.open("wb")
+        file = _open_held(partial)
     except OSError as error:
         raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
+    # Writers may close the file; the lock lasts until it has its name.
+    lock = os.dup(file.fileno())
     try:
         with file:
             yield file
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _open_held(partial: Path) -> BinaryIO:
+    """A file to write that is locked until nobody has it open, which the end of a process sees to as well."""
+    while True:
+        file = partial.open("wb")
+        # Some disks know no locks.
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        # Another process may just have taken it for a leftover.
+        if partial.exists():
+            return file
+        file.close()
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what processes that were killed have left of the same file: what nobody holds."""
+    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        with suppress(OSError), partial.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            partial.unlink()
 
 
 @contextmanager

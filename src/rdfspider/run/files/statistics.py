@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rdfspider.index.labels import RDF_TYPE
 from rdfspider.records import Problem
 
 _TRIPLE = re.compile(r"^(?:<[^>]*>|_:\S+) <([^>]*)> (?:<([^>]*)>)?", re.MULTILINE)
-_RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 # Names beyond this are the rare ones, mostly of one page each; the frequent ones are among the rest.
 _MAX_NAMES = 200_000
 
@@ -52,7 +52,7 @@ def tally_statements(nquads: str) -> Tally:
     types: Counter[str] = Counter()
     properties: Counter[str] = Counter()
     for predicate, resource in _TRIPLE.findall(nquads):
-        if predicate == _RDF_TYPE:
+        if predicate == RDF_TYPE:
             types[resource] += 1
         else:
             properties[predicate] += 1
