@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import shutil
 import subprocess
 import sys
@@ -61,7 +62,12 @@ def main() -> None:
         _compare_stores(folder, outcomes, arguments.turns, alone)
         print(f"\nGrowth to {arguments.quads:,} quads")
         large = arguments.keep or folder / "large"
-        _grow(large, folder / "alone", outcomes, arguments.quads)
+        # A process of its own: this one has used memory that is not the index's.
+        growth = multiprocessing.get_context("spawn").Process(
+            target=grow, args=(large, folder / "alone", arguments.quads)
+        )
+        growth.start()
+        growth.join()
 
 
 def _arguments() -> argparse.Namespace:
@@ -228,7 +234,7 @@ def open_views(paths: IndexPaths) -> list[View]:
     return [QuadView(paths), TextView(paths)]
 
 
-def _grow(folder: Path, crawl: Path, outcomes: list[Outcome], wanted: int) -> None:
+def grow(folder: Path, crawl: Path, wanted: int) -> None:
     """Let quads and text grow by copies of the crawl, both at once as in the indexer; memory must not grow with them."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("crawl.toml", "suffixes.dat", "seeds.txt"):
@@ -238,8 +244,7 @@ def _grow(folder: Path, crawl: Path, outcomes: list[Outcome], wanted: int) -> No
     paths.index.mkdir()
     paths.version.write_text((crawl / "index/version").read_text())
     # Each page of the corpus once: what the benchmark itself has in memory counts too.
-    distinct = list({outcome.url.partition("/corpus/")[2]: outcome for outcome in outcomes}.values())
-    outcomes.clear()
+    distinct = list({outcome.url.partition("/corpus/")[2]: outcome for outcome in read_log(crawl)}.values())
     process = psutil.Process()
     own = process.memory_info().rss
     views, most = open_views(paths), own

@@ -36,7 +36,7 @@ SEARCHES = (
     '"olive oil"',
     "choco* cake",
     "type:recipe chicken",
-    "type:person john",
+    "type:person smith",
     "ontology:og news",
     "author:smith",
     "lang:de politik",
