@@ -53,8 +53,13 @@ def main() -> None:
         folder = Path(name)
         with CorpusWeb(arguments.corpus, folder / "web", arguments.hosts) as web:
             print("A crawl without the index, then the index alone")
+            started = time.perf_counter()
             _crawl(web, folder / "alone", "--no-index")
+            seconds = time.perf_counter() - started
             outcomes = read_log(folder / "alone")
+            print(
+                f"  crawl    {seconds:6.1f} s   {len(outcomes) / seconds:7.1f} pages/s (with the start of the processes)"
+            )
             alone = _index_alone(folder / "alone", outcomes)
             print("\nA crawl with the index")
             _crawl_indexed(web, folder / "together")
