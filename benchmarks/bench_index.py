@@ -250,12 +250,13 @@ def grow(folder: Path, crawl: Path, wanted: int) -> None:
     paths.version.write_text((crawl / "index/version").read_text())
     # Each page of the corpus once: what the benchmark itself has in memory counts too.
     distinct = list({outcome.url.partition("/corpus/")[2]: outcome for outcome in read_log(crawl)}.values())
-    process = psutil.Process()
-    own = process.memory_info().rss
-    views, most = open_views(paths), own
+    own, _ = _measure_memory()
+    views, most, most_mapped = open_views(paths), own, 0
     quads, number, started = 0, 0, time.perf_counter()
     print(f"  ({own / 1e6:,.0f} MB are the benchmark's own before the indexes are opened)")
-    print("       quads    entities   quads/s   MB of memory   bytes/quad: store   text and ledger")
+    print(
+        "       quads    entities   quads/s   MB of memory   MB of mapped files   bytes/quad: store   text and ledger"
+    )
     while quads < wanted:
         number += 1
         copies = [*copy_outcomes(distinct, number), *make_lists(distinct, number, LISTS)]
@@ -264,17 +265,25 @@ def grow(folder: Path, crawl: Path, wanted: int) -> None:
             thread.start()
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.1)
-            most = max(most, process.memory_info().rss)
+            used, mapped = _measure_memory()
+            most, most_mapped = max(most, used), max(most_mapped, mapped)
         before, quads = quads, quads + _count(copies)
         if quads * 10 // wanted > before * 10 // wanted:
             now = time.perf_counter() - started
             entities = LedgerReader(paths).read_totals().entities
             store, rest = _measure(paths.quads), _measure(paths.text) + _measure(paths.index, "ledger.sqlite*")
-            figures = f"{quads:10,} {entities:11,} {quads / now:9,.0f} {most / 1e6:14,.0f}"
+            figures = f"{quads:10,} {entities:11,} {quads / now:9,.0f} {most / 1e6:14,.0f} {most_mapped / 1e6:20,.0f}"
             print(f"  {figures} {store / quads:19.1f} {rest / quads:17.1f}", flush=True)
     for view in views:
         view.close()
     _judge("GB of memory at most", most / 1e9, MOST_BYTES / 1e9, is_most=True)
+
+
+def _measure_memory() -> tuple[int, int]:
+    """What this process has of its own, and how much of files is mapped, which the system takes back when it needs room: tantivy
+    merges its segments so."""
+    memory = psutil.Process().memory_info()
+    return memory.rss - memory.shared, memory.shared
 
 
 def _measure(folder: Path, pattern: str = "**/*") -> int:
