@@ -26,6 +26,7 @@ from rdfspider.commands.imports import import_archives
 from rdfspider.commands.index import index
 from rdfspider.commands.query import query
 from rdfspider.commands.search import search
+from rdfspider.commands.serve import serve
 from rdfspider.commands.stats import stats
 from rdfspider.commands.why import why
 from rdfspider.errors import RdfspiderError, UsageError
@@ -38,7 +39,7 @@ _COMMANDS = {
     command.__name__: command
     for command in (
         *(extract, crawl, demo, status, pause, resume, stop, add, why, hosts, index, forget),
-        *(search, query, entity, stats, export),
+        *(search, query, entity, stats, export, serve),
     )
 }
 for command in _COMMANDS.values():

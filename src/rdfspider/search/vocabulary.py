@@ -57,6 +57,10 @@ class Statistics:
         prefixes = {"void": _VOID, "dcterms": _DCTERMS, "xsd": PREFIXES["xsd"], "rdfspider": VOCABULARY}
         return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 
+    def to_ntriples(self) -> bytes:
+        """The same as N-Triples."""
+        return pyoxigraph.serialize(_describe(self), format=RdfFormat.N_TRIPLES) or b""
+
     def to_dict(self) -> dict[str, Any]:
         """The same as dictionaries and lists, for JSON."""
         kinds = ("classes", "properties", "ontologies", "sites", "languages", "syntaxes")

@@ -1,0 +1,178 @@
+"""The site as an application: which page answers which path, and in which order a request passes the guards.
+
+A request is refused that has the wrong Host, comes too fast or is too long; then its page is made in a thread, and turned into
+the format that was asked for. What goes wrong is answered in that format, too, and never with a trace.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from urllib.parse import parse_qsl
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.serve.access import IMAGES_COOKIE
+from rdfspider.serve.guard import NONCE, Guard
+from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_response, split_suffix
+from rdfspider.serve.openapi import describe_api
+from rdfspider.serve.pages import home, login
+from rdfspider.serve.rendering import STATIC
+from rdfspider.serve.site import Site
+from rdfspider.serve.views import MAX_VALUE_CHARS, Ask, NotFoundError, Page, RefusedError, View
+
+_log = logging.getLogger(__name__)
+
+PAGES: tuple[Page, ...] = (*home.PAGES, *login.PAGES)
+"""All pages, in the order of the documentation."""
+ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = ()
+"""What is no page: endpoints with rules of their own."""
+# No page takes so long by itself; what does is given up by the browser, and its thread ends by its own limits.
+_PAGE_S = 60.0
+_THREADS = 8
+_FIELDS = 1000
+
+
+def make_app(site: Site) -> Starlette:
+    """The application for one crawl."""
+    pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="page")
+
+    @asynccontextmanager
+    async def live(app: Starlette) -> AsyncIterator[None]:
+        yield
+        pool.shutdown(wait=False, cancel_futures=True)
+        site.close()
+
+    routes: list[BaseRoute] = []
+    for path in dict.fromkeys(page.path for page in PAGES):
+        pages = {page.method: page for page in PAGES if page.path == path}
+        answer = partial(_answer, site, pool, pages)
+        methods = ["GET", "HEAD", "POST"] if "POST" in pages else ["GET", "HEAD"]
+        suffixes = {name for page in pages.values() for name in page.formats if name != "html"}
+        base = "/home" if path == "/" else path
+        for address in (path, *(f"{base}.{name}" for name in sorted(suffixes))):
+            routes.append(Route(address, answer, methods=methods))
+    for make_routes in ROUTES:
+        routes += make_routes(site)
+    routes.append(Route("/openapi.json", lambda request: JSONResponse(describe_api(PAGES))))
+    routes.append(Mount("/static", StaticFiles(directory=STATIC)))
+    app = Starlette(
+        routes=routes, lifespan=live, exception_handlers={404: partial(_miss, site), 405: partial(_miss, site)}
+    )
+    app.add_middleware(Guard, site=site, heavy=frozenset(page.path for page in PAGES if page.is_heavy))
+    return app
+
+
+async def _answer(site: Site, pool: ThreadPoolExecutor, pages: Mapping[str, Page], request: Request) -> Response:
+    page = pages.get("GET" if request.method == "HEAD" else request.method) or next(iter(pages.values()))
+    ask = _make_ask(site, page, request)
+    loop = asyncio.get_running_loop()
+    try:
+        if page.method == "POST":
+            ask = replace(ask, parameters=await _read_form(request))
+        _check_rights(ask, page, request)
+        if not ask.format:
+            raise UsageError(f"this page is there as {', '.join(MEDIA_TYPES[name] for name in page.formats)}")
+        run: Awaitable[Response] = loop.run_in_executor(pool, _make, page, ask)
+        return await asyncio.wait_for(run, _PAGE_S)
+    except TimeoutError:
+        return _fail(ask, 503, f"this has taken more than {_PAGE_S:g} s: ask for less")
+    except RdfspiderError as error:
+        return _fail(ask, _find_status(error), str(error))
+    except Exception:
+        _log.exception("%s could not be shown", request.url.path)
+        return _fail(ask, 500, "this could not be shown; what went wrong is in the server's log")
+
+
+def _make(page: Page, ask: Ask) -> Response:
+    return make_response(ask, page.show(ask))
+
+
+def _make_ask(site: Site, page: Page, request: Request) -> Ask:
+    path, suffix = split_suffix(request.url.path)
+    wanted = suffix or choose_format(request.headers.get("accept", ""), page.formats)
+    is_trusted = site.access.is_trusted(request)
+    return Ask(
+        site=site,
+        path=path,
+        parameters=_collect(request.query_params.multi_items()),
+        formats=page.formats,
+        format=wanted if wanted in page.formats else "",
+        is_trusted=is_trusted,
+        shows_images=request.cookies.get(IMAGES_COOKIE) == "on",
+        csrf=site.access.csrf if is_trusted else "",
+        nonce=request.scope.get(NONCE, ""),
+    )
+
+
+async def _read_form(request: Request) -> dict[str, list[str]]:
+    """The fields of a form; a long one is a text that was pasted. The guard has seen to its length."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("application/x-www-form-urlencoded", ""):
+        raise UsageError("send it as application/x-www-form-urlencoded")
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return _collect(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
+    except ValueError as error:
+        raise UsageError(f"that form has too many fields: at most {_FIELDS:,} are read") from error
+
+
+def _check_rights(ask: Ask, page: Page, request: Request) -> None:
+    if page.method == "GET" and any(
+        len(value) > MAX_VALUE_CHARS for values in ask.parameters.values() for value in values
+    ):
+        raise UsageError(f"a parameter is longer than the {MAX_VALUE_CHARS:,} characters that are read")
+    if page.method == "POST" and ask.site.access.is_foreign(request):
+        raise RefusedError("a page of another site has sent this form, which is not taken")
+    if not page.needs_token:
+        return
+    if not ask.site.access.is_control_allowed:
+        raise RefusedError(
+            "this server can be reached by others, and was not started with --public: it can only be read"
+        )
+    if not ask.is_trusted:
+        raise RefusedError("this takes the token that was printed when the server started: show it at /login")
+    if page.method == "POST" and not ask.site.access.is_own_form(request, ask.get("csrf")):
+        raise RefusedError("this form is not one of this server's, or is too old: load the page again")
+
+
+def _collect(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in pairs[:_FIELDS]:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _find_status(error: RdfspiderError) -> int:
+    if isinstance(error, NotFoundError):
+        return 404
+    if isinstance(error, RefusedError):
+        return 403
+    if isinstance(error, UnansweredError):
+        return 503
+    return 400
+
+
+def _fail(ask: Ask, status: int, message: str) -> Response:
+    """Say what is wrong in the format that was asked for."""
+    known = ask.format if ask.format in ("html", "json") else "html" if not ask.format else "json"
+    view = View("error.html", {"status": status, "message": message}, data=lambda: {"error": message}, status=status)
+    return make_response(replace(ask, format=known), view)
+
+
+async def _miss(site: Site, request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 404)
+    message = "there is no such page" if status == 404 else f"{request.method} is not answered here"
+    _, suffix = split_suffix(request.url.path)
+    wanted = suffix or choose_format(request.headers.get("accept", ""), ("html", "json"))
+    nonce = request.scope.get(NONCE, "")
+    ask = Ask(site, request.url.path, {}, format="html" if wanted == "html" else "json", nonce=nonce)
+    return _fail(ask, status, message)

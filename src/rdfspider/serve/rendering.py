@@ -1,0 +1,147 @@
+"""Text of the web in, HTML that it cannot break out: templates that escape everything, and how terms, times and numbers look.
+
+Names of things stand in `<bdi>`, so that what turns the direction of writing ends with them, and are cut where they are long.
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from rdfspider import __version__
+from rdfspider.index.names import shorten_iri
+
+STATIC = Path(__file__).parent / "static"
+TEMPLATES = Path(__file__).parent / "templates"
+MAX_LABEL_CHARS = 200
+MAX_TEXT_CHARS = 2000
+# What cannot be seen, or turns the direction of all that follows.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def make_templates() -> Environment:
+    """The templates of the site, and what they may call."""
+    templates = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(
+        label=write_label, text=write_text, number=write_number, bytes=write_bytes, day=write_day, moment=write_moment,
+        ago=write_ago, short=write_short, duration=write_duration,
+    )  # fmt: skip
+    templates.globals.update(
+        address=make_address, static=locate_static, outward=draw_outward, version=__version__,
+        entity_address=lambda iri: make_address("/entity", iri=iri),
+        page_address=lambda url: make_address("/page", url=url),
+    )  # fmt: skip
+    return templates
+
+
+def write_label(text: object, most_chars: int = MAX_LABEL_CHARS) -> Markup:
+    """A name that somebody of the web has made up: one line, isolated, cut; the whole of what was cut is its title."""
+    clean = " ".join(_UNSEEN.sub("", str(text)[: 10 * MAX_TEXT_CHARS]).split())
+    if len(clean) <= most_chars:
+        return Markup("<bdi>{}</bdi>").format(clean)
+    return Markup('<bdi title="{}">{}…</bdi>').format(clean[:MAX_TEXT_CHARS], clean[:most_chars])
+
+
+def write_text(text: object, most_chars: int = MAX_TEXT_CHARS) -> Markup:
+    """Text of the web as it is, isolated and cut."""
+    clean = _UNSEEN.sub("", str(text)[: most_chars + 1])
+    return Markup("<bdi>{}</bdi>").format(clean if len(clean) <= most_chars else f"{clean[:most_chars]}…")
+
+
+def write_short(iri: object) -> Markup:
+    """An IRI as people write it, schema:Person, with the whole of it as its title."""
+    text = str(iri)
+    return Markup('<bdi title="{}">{}</bdi>').format(
+        text[:MAX_TEXT_CHARS], _cut(_UNSEEN.sub("", shorten_iri(text[:MAX_TEXT_CHARS])), 80)
+    )
+
+
+def write_number(number: float) -> str:
+    """1234567 as 1,234,567; fractions with one digit."""
+    return f"{number:,.1f}" if isinstance(number, float) and number % 1 and number < 1000 else f"{round(number):,}"
+
+
+def write_bytes(number: float) -> str:
+    """A size in the unit that fits."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 100 else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:,.1f} TB"
+
+
+def write_day(time_s: float) -> Markup:
+    """Seconds since 1970 as a day; nothing for 0."""
+    return _write_time(time_s, "%Y-%m-%d")
+
+
+def write_moment(time_s: float) -> Markup:
+    """Seconds since 1970 as a day and a time of UTC; nothing for 0."""
+    return _write_time(time_s, "%Y-%m-%d %H:%M:%S")
+
+
+def write_duration(seconds: float) -> str:
+    """A length of time in the unit that fits."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def write_ago(time_s: float) -> str:
+    """How long ago a time was."""
+    return f"{write_duration(max(0.0, datetime.now(UTC).timestamp() - time_s))} ago" if time_s else "never"
+
+
+def make_address(path: str, **parameters: object) -> str:
+    """A path of this site with parameters; those without a value are left out, sequences are given value by value."""
+    pairs = [
+        (name, str(value).encode("utf-8", "replace"))
+        for name, given in parameters.items()
+        for value in (given if isinstance(given, (list, tuple)) else (given,))
+        if value not in (None, "", False)
+    ]
+    return f"{path}?{urlencode(pairs, quote_via=quote, safe=':/,')}" if pairs else path
+
+
+def draw_outward(url: str, text: object = "") -> Markup:
+    """A link that leaves the site, where that is an address of the web; else text: nothing else may be clicked."""
+    shown = write_label(text or url, 100)
+    if url.startswith(("http://", "https://")):
+        return Markup('<a class="outward" href="{}" rel="noopener noreferrer nofollow">{}</a>').format(url, shown)
+    return shown
+
+
+@cache
+def locate_static(name: str) -> str:
+    """The address of a file in `serve/static`; it changes with what the file holds, so that browsers may keep it."""
+    path = STATIC / name
+    if not path.is_file():
+        return ""
+    return f"/static/{escape(name)}?{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+
+
+def _write_time(time_s: float, form: str) -> Markup:
+    try:
+        moment = datetime.fromtimestamp(time_s, UTC) if time_s else None
+    except (ValueError, OverflowError, OSError):
+        moment = None
+    if moment is None:
+        return Markup("")
+    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), moment.strftime(form))
+
+
+def _cut(text: str, most_chars: int) -> str:
+    return text if len(text) <= most_chars else f"{text[:most_chars]}…"

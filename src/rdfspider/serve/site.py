@@ -1,0 +1,88 @@
+"""What all pages of the site share: the crawl, its indexes, how text becomes HTML, and who may do what.
+
+Indexes are opened when they are first asked, and again until they are there: the site may be opened before the first page was
+fetched.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.snapshots import SnapshotReader
+from rdfspider.run.crawl import Crawl
+from rdfspider.search.finder import Finder
+from rdfspider.search.sparql import Limits, Sparql
+from rdfspider.search.text import TextIndex
+from rdfspider.serve.access import Access
+from rdfspider.serve.rendering import make_templates
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a person has asked of the server."""
+
+    host: str = "127.0.0.1"
+    port: int = 8321
+    query_timeout_s: float = 20.0
+    query_rows: int = 10_000
+
+    @property
+    def address(self) -> str:
+        """Where it is for a browser on this machine."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.port}/"
+
+
+class Site:
+    """One crawl, shown."""
+
+    def __init__(self, crawl: Crawl, access: Access, options: Options) -> None:
+        self.crawl = crawl
+        self.folder: Path = crawl.folder
+        self.access = access
+        self.options = options
+        self.limits = Limits(timeout_s=options.query_timeout_s, rows=options.query_rows, output_bytes=32 << 20)
+        """Of a SPARQL query."""
+        self.paths = IndexPaths(crawl.folder)
+        self.snapshots = SnapshotReader(self.paths.snapshots)
+        """The quads: `with site.snapshots.use() as store`."""
+        self._templates = make_templates()
+        self._lock = threading.Lock()
+        self._text: TextIndex | None = None
+        self._sparql: Sparql | None = None
+        self._finder: Finder | None = None
+
+    @property
+    def text(self) -> TextIndex:
+        """The text index; UsageError where there is none yet."""
+        with self._lock:
+            if self._text is None:
+                self._text = TextIndex(self.folder)
+            return self._text
+
+    @property
+    def sparql(self) -> Sparql:
+        """The processes that answer SPARQL."""
+        with self._lock:
+            if self._sparql is None:
+                check_index(self.paths)
+                self._finder = Finder(self.folder)
+                self._sparql = Sparql(self.folder, self._finder)
+            return self._sparql
+
+    def render(self, template: str, context: Mapping[str, Any]) -> str:
+        """HTML of a template; all text in it is escaped."""
+        return self._templates.get_template(template).render(site=self, **context)
+
+    def close(self) -> None:
+        """Let all go."""
+        with self._lock:
+            sparql, finder, self._sparql, self._finder = self._sparql, self._finder, None, None
+        if sparql:
+            sparql.close()
+        if finder:
+            finder.close()
+        self.snapshots.close()

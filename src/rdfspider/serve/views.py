@@ -1,0 +1,134 @@
+"""What every page of the site takes and gives: an Ask enters, a View leaves, which can be shown in several formats.
+
+A page is a plain function that may block: it is run in a thread. It makes what it shows once; how that becomes HTML, JSON, CSV,
+N-Quads or Turtle is decided by `serve/negotiation.py`, by the suffix of the path or the header Accept.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rdfspider.errors import RdfspiderError
+from rdfspider.serve.rendering import make_address
+
+if TYPE_CHECKING:
+    from rdfspider.serve.site import Site
+
+MAX_VALUE_CHARS = 20_000
+"""Of one parameter; longer ones are refused. Queries and pasted pages come in the body."""
+
+
+class NotFoundError(RdfspiderError):
+    """There is nothing of that name: 404."""
+
+
+class RefusedError(RdfspiderError):
+    """That takes the token, or is not allowed here at all: 403."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request for a page, as far as pages need to know it."""
+
+    site: "Site"
+    path: str
+    """Without a suffix such as `.json`."""
+    parameters: Mapping[str, Sequence[str]]
+    """Of the query, or of the form that was sent; each may be given several times."""
+    formats: Sequence[str] = ()
+    """Those that the page has."""
+    format: str = "html"
+    """What the View will be turned into: html, json, csv, nq or ttl."""
+    is_trusted: bool = False
+    """Whether whoever asks has shown the token."""
+    shows_images: bool = False
+    """Whether the person wants to see images of other servers."""
+    csrf: str = ""
+    """What forms of this person have to carry; empty where they may not send any."""
+    nonce: str = ""
+    """What the Content-Security-Policy allows a style to carry that a script makes."""
+
+    def locate(self, format_name: str = "") -> str:
+        """The address of this page with these parameters, also in another format. What a form has sent is no part of it."""
+        path = self.path if not format_name else f"{'/home' if self.path == '/' else self.path}.{format_name}"
+        return make_address(path, **self.parameters)
+
+    def change(self, path: str = "", **parameters: object) -> str:
+        """The address with some parameters changed; without `page`, because the first page of something else is meant."""
+        kept = {name: values for name, values in self.parameters.items() if name != "page"}
+        return make_address(path or self.path, **(kept | parameters))
+
+    def get(self, name: str, default: str = "") -> str:
+        """The first value of a parameter, without blanks around it."""
+        values = self.parameters.get(name)
+        return values[0].strip() if values else default
+
+    def get_all(self, name: str) -> tuple[str, ...]:
+        """All values of a parameter that are not empty, each once."""
+        return tuple(dict.fromkeys(value.strip() for value in self.parameters.get(name, ()) if value.strip()))
+
+    def get_number(self, name: str, default: int, most: int) -> int:
+        """A whole number from 1 on; what is none, or too large, is as near to it as may be: addresses are shared and cut."""
+        text = self.get(name)
+        return min(max(int(text), 1), most) if text.isascii() and text.isdigit() and len(text) < 10 else default
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows for CSV, and as what they are called."""
+
+    heads: Sequence[str]
+    rows: Iterable[Sequence[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a page shows. All but the template's part is made only when it is asked for."""
+
+    template: str
+    """A file in `serve/templates`."""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """What the template needs, beside `ask` and `site`."""
+    data: Callable[[], Any] | None = None
+    """For JSON: dictionaries, lists, dataclasses, msgspec Structs."""
+    table: Callable[[], Table] | None = None
+    """For CSV."""
+    nquads: Callable[[], bytes] | None = None
+    """N-Quads; Turtle is made of them, without the graphs."""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str | None] = field(default_factory=dict)
+    """Cookies to set for this site alone; None removes one."""
+    redirect: str = ""
+    """Where to go instead: 303. After a form was taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a page, for OpenAPI."""
+
+    name: str
+    about: str
+    is_required: bool = False
+    kind: str = "string"
+    """string or integer."""
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the site."""
+
+    path: str
+    show: Callable[[Ask], View]
+    about: str
+    """For OpenAPI: what is there, in one sentence."""
+    parameters: tuple[Parameter, ...] = ()
+    method: str = "GET"
+    """GET, or POST for what changes something or takes a long text."""
+    needs_token: bool = False
+    """Whether it is refused to all who have not shown the token. Forms of a browser must carry `csrf` then."""
+    formats: tuple[str, ...] = ("html", "json", "csv", "nq", "ttl")
+    """Those that its View can be turned into."""
+    is_heavy: bool = False
+    """Whether few of them may be asked for at once and in a second."""
