@@ -27,7 +27,7 @@ from rdfspider.serve.openapi import describe_api
 from rdfspider.serve.pages import home, login
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.site import Site
-from rdfspider.serve.views import MAX_VALUE_CHARS, Ask, NotFoundError, Page, RefusedError, View
+from rdfspider.serve.views import MAX_VALUE_CHARS, Ask, FormatError, NotFoundError, Page, RefusedError, View
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ async def _answer(site: Site, pool: ThreadPoolExecutor, pages: Mapping[str, Page
             ask = replace(ask, parameters=await _read_form(request))
         _check_rights(ask, page, request)
         if not ask.format:
-            raise UsageError(f"this page is there as {', '.join(MEDIA_TYPES[name] for name in page.formats)}")
+            raise FormatError(f"this page is there as {', '.join(MEDIA_TYPES[name] for name in page.formats)}")
         run: Awaitable[Response] = loop.run_in_executor(pool, _make, page, ask)
         return await asyncio.wait_for(run, _PAGE_S)
     except TimeoutError:
@@ -156,6 +156,8 @@ def _find_status(error: RdfspiderError) -> int:
         return 404
     if isinstance(error, RefusedError):
         return 403
+    if isinstance(error, FormatError):
+        return 406
     if isinstance(error, UnansweredError):
         return 503
     return 400

@@ -26,6 +26,10 @@ class RefusedError(RdfspiderError):
     """That takes the token, or is not allowed here at all: 403."""
 
 
+class FormatError(RdfspiderError):
+    """The page is not there in that format: 406."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A request for a page, as far as pages need to know it."""

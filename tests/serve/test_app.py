@@ -1,0 +1,89 @@
+"""What every page of the site has in common: formats, guards, rights, errors."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indexed import index_pages
+from serving import Serving, serve
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    tea = {"@context": "https://schema.org", "@id": "#tea", "@type": "Product", "name": "Green tea"}
+    crawl = index_pages(tmp_path_factory.mktemp("app") / "c", {"https://tea.example/": tea})
+    with serve(crawl) as serving:
+        yield serving
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "kind"),
+    [
+        ("/", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
+        ("/", "*/*", "text/html; charset=utf-8"),
+        ("/", "application/json", "application/json"),
+        ("/home.csv", "text/html", "text/csv; charset=utf-8"),
+        ("/", "text/turtle;q=0.9, application/json;q=0.1", "text/turtle; charset=utf-8"),
+        ("/home.nq", "*/*", "application/n-quads"),
+    ],
+)
+def test_the_suffix_or_the_header_says_which_format(site: Serving, path: str, accept: str, kind: str) -> None:
+    reply = site.get(path, {"Accept": accept})
+    assert (reply.status, reply.headers["content-type"]) == (200, kind)
+
+
+def test_what_a_page_is_not_there_as_is_said(site: Serving) -> None:
+    reply = site.get("/", {"Accept": "image/png"})
+    assert reply.status == 406
+    assert "application/json" in reply.text
+
+
+def test_another_name_of_this_machine_is_not_answered(site: Serving) -> None:
+    """A page of the web may have its own name lead to 127.0.0.1."""
+    assert site.get("/", {"Host": "evil.example"}).status == 421
+    assert site.get("/", {"Host": f"localhost:{site.port}"}).status == 200
+
+
+def test_no_page_can_run_scripts_of_others(site: Serving) -> None:
+    policy = site.get("/").headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+
+
+def test_a_long_body_is_refused(site: Serving) -> None:
+    assert site.post("/login", token="x" * (3 << 20)).status == 413
+
+
+def test_the_token_opens_once_it_is_shown(site: Serving) -> None:
+    assert site.post("/login", token="wrong").status == 403
+    reply = site.post("/login", token="the-token-of-the-tests", next="/monitor")
+    assert (reply.status, reply.headers["location"]) == (303, "/monitor")
+    assert "HttpOnly" in reply.headers["set-cookie"]
+    assert "SameSite=strict" in reply.headers["set-cookie"]
+    assert site.post("/login", {"Origin": "http://evil.example"}, token="the-token-of-the-tests").status == 403
+
+
+@pytest.mark.parametrize("target", ["//evil.example/", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"])
+def test_nobody_is_sent_to_another_site(site: Serving, target: str) -> None:
+    reply = site.post("/images", show="on", next=target)
+    assert reply.headers["location"] == "/monitor"
+
+
+def test_images_of_others_are_seen_only_when_asked_for(site: Serving) -> None:
+    assert "http:" not in site.get("/").headers["content-security-policy"]
+    cookie = site.post("/images", show="on", next="/").headers["set-cookie"].partition(";")[0]
+    assert "img-src 'self' data: http: https:" in site.get("/", {"Cookie": cookie}).headers["content-security-policy"]
+
+
+def test_a_crawl_without_an_index_has_a_first_page(tmp_path: Path) -> None:
+    from rdfspider import Crawl
+
+    with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
+        assert "Nothing is indexed yet" in serving.get("/").text
+
+
+def test_openapi_knows_every_page(site: Serving) -> None:
+    described = site.get("/openapi.json").json
+    assert described["openapi"].startswith("3.1")
+    assert {"/", "/login"} <= set(described["paths"])

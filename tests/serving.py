@@ -1,0 +1,97 @@
+"""The site of a crawl, served for real at a port of this machine by a thread of the test, and a small client for it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import uvicorn
+
+from rdfspider import Crawl
+from rdfspider.serve.access import Access, make_access
+from rdfspider.serve.app import make_app
+from rdfspider.serve.site import Options, Site
+
+TOKEN = "the-token-of-the-tests"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server has answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case name."""
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that runs."""
+
+    site: Site
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None, **parameters: Any) -> Reply:
+        """Ask for a page; parameters may be lists."""
+        query = urlencode(parameters, doseq=True)
+        return self.ask("GET", f"{path}?{query}" if query else path, headers=headers)
+
+    def post(self, path: str, headers: Mapping[str, str] | None = None, *, trusted: bool = False, **fields: Any) -> Reply:
+        """Send a form, as a program with the token where it is trusted."""
+        sent = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
+        if trusted:
+            sent["Authorization"] = f"Bearer {TOKEN}"
+        return self.ask("POST", path, urlencode(fields, doseq=True).encode(), sent)
+
+    def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, dict(headers or {}))
+            response = connection.getresponse()
+            return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serve(crawl: Crawl, access: Access | None = None, **options: Any) -> Iterator[Serving]:
+    """Serve a crawl's site while the context lasts."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    site = Site(crawl, access or make_access("127.0.0.1", False, token=TOKEN), Options(port=port, **options))
+    server = uvicorn.Server(
+        uvicorn.Config(make_app(site), log_level="warning", lifespan="on", ws="none", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        deadline = time.monotonic() + 20
+        while not server.started:
+            assert thread.is_alive() and time.monotonic() < deadline, "the server does not start"
+            time.sleep(0.01)
+        yield Serving(site, port)
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listener.close()
