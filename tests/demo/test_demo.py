@@ -30,7 +30,7 @@ from rdfspider.run.folder.settings import load_config
 from web import Outcome, check_archives, read_outcomes, read_responses
 
 ENVIRONMENT = {**os.environ, "RDFSPIDER_RUN_MIN_FREE_BYTES": "1000000"}
-COMMAND = [sys.executable, "-m", "rdfspider", "demo"]
+COMMAND = [sys.executable, "-m", "rdfspider", "demo", "--no-site"]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import typer
 
 from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
+from rdfspider.commands.serve import SiteBeside, open_browser
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
@@ -70,6 +71,8 @@ def crawl(
     index: options.Index = None,
     store: options.Store = None,
     other: options.Settings = None,
+    site: options.Serve = False,
+    port: options.SitePort = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON on stdout, a line a second.")] = False,
 ) -> None:
     """Crawl from seeds, and keep the structured data of every page.
@@ -97,14 +100,22 @@ def crawl(
     }
     asked: dict[str, Any] = {name: Asked(value, FLAGS[name]) for name, value in given.items() if value is not None}
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **(asked | _split_settings(other or ())))
-    raise typer.Exit(_run(found, folder, as_json))
+    if not site:
+        raise typer.Exit(run_crawl(found, as_json=as_json))
+    with SiteBeside(folder, port) as beside:
+        open_browser(beside.address)
+        code = run_crawl(found, as_json=as_json)
+        # Whoever has ended the crawl by hand wants to leave.
+        if found.status().state == "ended":
+            beside.wait()
+    raise typer.Exit(code)
 
 
-def _run(found: Crawl, folder: Path, as_json: bool) -> int:
+def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
     """Run a crawl, and tell how it goes and how it ended; the exit code."""
     if not found.config.fetch.contact:
         say("without --contact nobody can reach you when your crawl troubles a site; give a URL or an e-mail address")
-    progress = _Progress(folder, as_json)
+    progress = _Progress(found.folder, as_json)
     with progress, show_log():
         status = found.run(progress.show)
     if status.state == "stopped":

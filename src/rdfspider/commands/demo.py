@@ -6,15 +6,18 @@ import shlex
 import shutil
 import threading
 from collections import defaultdict
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rdfspider.commands.crawl import crawl
+from rdfspider.commands.crawl import run_crawl
 from rdfspider.commands.query import TABLE, query
 from rdfspider.commands.search import search
+from rdfspider.commands.serve import SiteBeside, open_browser
 from rdfspider.errors import UsageError
+from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.layout import CONTROL, DOCUMENTS, check_folder, hold_lock, is_in_use, read_seeds
 from rdfspider.run.folder.settings import FILE, load_config
 
@@ -25,7 +28,7 @@ FOLDER = Path("demo-crawl")
 SHARDS = 2
 DELAY_S = 0.05
 # Everything is at one address, which may be asked as often as its hosts may.
-_OTHER_SETTINGS = ["frontier.ip_delay_s=0", "frontier.duration_factor=1"]
+_OTHER_SETTINGS: dict[str, Any] = {"frontier.ip_delay_s": 0, "frontier.duration_factor": 1}
 _HOST = ".localhost"
 _RESOLVE = f"*{_HOST}=127.0.0.1"
 # What the crawl of a demo leaves in its folder.
@@ -63,6 +66,15 @@ def demo(
             show_default=False,
         ),
     ] = None,
+    has_site: Annotated[
+        bool, typer.Option("--site/--no-site", help="Show the crawl in the browser, and stay until Ctrl-C.")
+    ] = True,
+    site_port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=65_535, help="The site's port; 8321 or the next free one.", show_default=False
+        ),
+    ] = None,
     serve_only: Annotated[
         bool, typer.Option("--serve-only", help="Only serve the sites, until Ctrl-C, to look at them or try commands.")
     ] = False,
@@ -70,7 +82,7 @@ def demo(
     """Crawl a small web that comes with rdfspider; tell what was found.
 
     A dozen invented sites are served on this machine alone (a shop, a museum, a library …), with the faults that real ones have.
-    Nothing else is asked.
+    Nothing else is asked. The crawl can be watched and searched in the browser meanwhile, and afterwards until Ctrl-C.
     """
     # Not at the top: no other command has a use for the sites.
     from rdfspider.demo.expectations import list_hidden, list_published
@@ -86,13 +98,21 @@ def demo(
         # Not before everything else is known to work.
         _remove(folder)
         typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
-        code = _crawl(server, folder)
-    if not code:
-        at = server.web.at
-        kept = read_statements(folder), read_everything(folder)
-        for line in tell_findings(*kept, list_published(at), list_hidden(at)):
-            typer.echo(line)
-        _ask_questions(folder)
+        found = _create(server, folder)
+        with ExitStack() as context:
+            site = context.enter_context(SiteBeside(folder, site_port)) if has_site else None
+            if site:
+                open_browser(site.address)
+            code = run_crawl(found)
+            if not code:
+                at = server.web.at
+                kept = read_statements(folder), read_everything(folder)
+                for line in tell_findings(*kept, list_published(at), list_hidden(at)):
+                    typer.echo(line)
+                _ask_questions(folder)
+                if site:
+                    # Links to the demo's sites lead somewhere as long as it can be looked at.
+                    site.wait()
     raise typer.Exit(code)
 
 
@@ -137,31 +157,27 @@ def _ask_questions(folder: Path) -> None:
             )
 
 
-def _crawl(server: "DemoServer", folder: Path) -> int:
-    """Crawl the demo as a person would by `rdfspider crawl`; the exit code."""
+def _create(server: "DemoServer", folder: Path) -> Crawl:
+    """The crawl of the demo, as a person would make it by `rdfspider crawl`."""
     start = server.web.start
-    try:
-        crawl(
-            [start],
-            folder=folder,
-            shards=str(SHARDS),
-            delay=str(DELAY_S),
-            scope="any",
-            include=[rf"^http://[a-z]+\{_HOST}:{server.port}/"],
-            resolve=[_RESOLVE],
-            contact=start,
-            other=_OTHER_SETTINGS,
-        )
-    except typer.Exit as leave:
-        return leave.exit_code
-    return 0
+    return Crawl.create(
+        folder,
+        [start],
+        crawl_shards=SHARDS,
+        frontier_delay_s=DELAY_S,
+        crawl_scope="any",
+        crawl_include=[rf"^http://[a-z]+\{_HOST}:{server.port}/"],
+        fetch_resolve=[_RESOLVE],
+        fetch_contact=start,
+        **_OTHER_SETTINGS,
+    )
 
 
 def _serve(server: "DemoServer") -> None:
     """Serve until Ctrl-C, which is no mistake here."""
     start = server.web.start
     scope = f"--scope any --include '{_HOST}:{server.port}/' --resolve '{_RESOLVE}'"
-    pace = " ".join([f"--delay {DELAY_S}", *(f"--set {setting}" for setting in _OTHER_SETTINGS)])
+    pace = " ".join([f"--delay {DELAY_S}", *(f"--set {name}={value}" for name, value in _OTHER_SETTINGS.items())])
     try:
         typer.echo(f"{start} leads to all sites; Ctrl-C ends them. To crawl them from another terminal:")
         typer.echo(f"rdfspider crawl {start} --dir mycrawl {scope} {pace}")

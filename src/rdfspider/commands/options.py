@@ -79,6 +79,11 @@ Store = Annotated[
     list[str] | None,
     typer.Option(metavar="URL", help="Also send all quads to this SPARQL server; may be repeated."),
 ]
+Serve = Annotated[bool, typer.Option("--serve", help="Show it in the browser meanwhile, and afterwards until Ctrl-C.")]
+SitePort = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, max=65_535, help="The site's port; by default 8321 or the next free one."),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,102 +1,142 @@
-"""`rdfspider serve`: the folder of a crawl in, its site at an address of this machine out, until Ctrl-C."""
+"""`rdfspider serve`: the folder of a crawl in, its site at an address of this machine out, until Ctrl-C; also beside a crawl."""
 
-import socket
-from typing import TYPE_CHECKING, Annotated
+import os
+import secrets
+import subprocess
+import sys
+import time
+import webbrowser
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
 from rdfspider.commands import options
 from rdfspider.commands.terminal import say
-from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
 
 if TYPE_CHECKING:
-    from rdfspider.serve.access import Access
+    from rdfspider.serve.process import Order
 
-PORT = 8321
-_PORTS_TRIED = 50
-
-Port = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=0, max=65_535, help=f"The site's port; {PORT} or the next free one.", show_default=False
-    ),
-]
-Host = Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen at; others may reach it then.")]
-Public = Annotated[
-    bool, typer.Option("--public", help="Allow more than reading, with the token, also where others reach it.")
-]
+LOOPBACK = "127.0.0.1"
+_END_S = 5.0
 
 
 def serve(
     *,
     folder: options.Folder,
-    port: Port = None,
-    host: Host = "127.0.0.1",
-    public: Public = False,
+    port: options.SitePort = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address to listen at; elsewhere others may reach it.")
+    ] = LOOPBACK,
+    public: Annotated[
+        bool, typer.Option("--public", help="Allow control by the token also where others may reach it.")
+    ] = False,
     query_timeout: Annotated[
         float, typer.Option(metavar="S", min=0.1, max=3600, help="Seconds that a SPARQL query may take.")
     ] = 20.0,
     query_rows: Annotated[
         int, typer.Option(metavar="N", min=1, max=1_000_000, help="Rows that a SPARQL query may give.")
     ] = 10_000,
-    token: Annotated[
-        str,
-        typer.Option(
-            envvar="RDFSPIDER_TOKEN",
-            metavar="TEXT",
-            help="The token; by default a new one each time.",
-            show_default=False,
-        ),
-    ] = "",
+    is_opened: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Show a crawl in the browser: search, explore, query, watch.
 
     It can be opened at any time, also while the crawl runs. It listens on this machine alone unless --host says otherwise. With
-    the token that is printed at the start the crawl can be paused, stopped and changed from there. Ctrl-C ends it.
+    the token that is printed at the start the crawl can be paused, stopped and changed from there; RDFSPIDER_TOKEN sets another
+    one. Ctrl-C ends it.
     """
-    import uvicorn
-
     from rdfspider.serve.access import make_access
-    from rdfspider.serve.app import make_app
-    from rdfspider.serve.site import Options, Site
+    from rdfspider.serve.process import Order, listen, run_site
 
-    crawl = Crawl.open(folder)
-    listener = bind(host, port)
-    chosen = Options(host, listener.getsockname()[1], query_timeout, query_rows)
-    access = make_access(host, public, token=token)
-    app = make_app(Site(crawl, access, chosen))
-    _announce(chosen.address, access)
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=15,
-        timeout_graceful_shutdown=2, lifespan="on", ws="none",
-    )  # fmt: skip
-    uvicorn.Server(config).run([listener])
+    Crawl.open(folder)
+    listener = listen(host, port)
+    order = Order(
+        str(folder),
+        listener.fileno(),
+        host,
+        listener.getsockname()[1],
+        _choose_token(),
+        public,
+        query_timeout,
+        query_rows,
+    )
+    _announce(order, make_access(host, public, token=order.token).is_control_allowed)
+    if is_opened:
+        open_browser(_locate(order))
+    try:
+        run_site(order, listener)
+    except KeyboardInterrupt:
+        # That is how it is meant to end.
+        return
 
 
-def bind(host: str, port: int | None) -> socket.socket:
-    """Listen at an address; without a port at ours, or the next that is free."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    tried = [PORT + step for step in range(_PORTS_TRIED)] if port is None else [port]
-    for number in tried:
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+class SiteBeside:
+    """The site of a crawl in a process beside it, while the context lasts."""
+
+    def __init__(self, folder: Path, port: int | None = None) -> None:
+        # Not at the top: a crawl without a site has no use for it.
+        from rdfspider.serve.process import Order, listen
+
+        self._listener = listen(LOOPBACK, port)
+        self._order = Order(
+            str(folder), self._listener.fileno(), LOOPBACK, self._listener.getsockname()[1], _choose_token()
+        )
+        self.address = _locate(self._order)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        from rdfspider.serve.process import start_site
+
+        self._process = start_site(self._order)
+        self._listener.close()
+        _announce(self._order, is_control_allowed=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        process = self._process
+        if process is None or process.stdin is None:
+            return
+        process.stdin.close()
         try:
-            listener.bind((host, number))
-            return listener
-        except OSError as error:
-            listener.close()
-            reason = error.strerror or str(error)
-            if number == tried[-1] or not isinstance(error, OSError) or error.errno not in (98, 48):
-                raise UsageError(
-                    f"{host}:{number} cannot be used ({reason}): name another by --port or --host"
-                ) from error
-    raise AssertionError
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def wait(self) -> None:
+        """Let it go on until Ctrl-C, which is how it is meant to end."""
+        say(f"the site stays at {self.address} until Ctrl-C")
+        try:
+            while self._process is not None and self._process.poll() is None:
+                time.sleep(0.2)
+        except KeyboardInterrupt:
+            return
 
 
-def _announce(address: str, access: "Access") -> None:
+def open_browser(address: str) -> None:
+    """Show an address in the browser of whoever sits before this machine; where nobody does, nothing happens."""
+    has_screen = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if has_screen and sys.stderr.isatty():
+        webbrowser.open(address)
+
+
+def _announce(order: "Order", is_control_allowed: bool) -> None:
+    address = _locate(order)
     say(f"the site is at {address} until Ctrl-C")
-    if access.is_control_allowed:
-        say(f"to control the crawl from there, show this token at {address}login: {access.token}")
+    if is_control_allowed:
+        say(f"to control the crawl from there, show this token at {address}login: {order.token}")
     else:
-        say("others can reach it, so it can only be read; --public allows more, with a token")
+        say("others may reach it, so it can only be read; with --public the token allows more")
+
+
+def _locate(order: "Order") -> str:
+    name = f"[{order.host}]" if ":" in order.host else order.host
+    return f"http://{name}:{order.port}/"
+
+
+def _choose_token() -> str:
+    return os.environ.get("RDFSPIDER_TOKEN") or secrets.token_urlsafe(18)

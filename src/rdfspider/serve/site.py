@@ -18,6 +18,9 @@ from rdfspider.search.sparql import Limits, Sparql
 from rdfspider.search.text import TextIndex
 from rdfspider.serve.access import Access
 from rdfspider.serve.rendering import make_templates
+from rdfspider.serve.statistics import KeptStatistics
+
+QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,8 @@ class Options:
 
     host: str = "127.0.0.1"
     port: int = 8321
-    query_timeout_s: float = 20.0
-    query_rows: int = 10_000
+    query_timeout_s: float = QUERY_TIMEOUT_S
+    query_rows: int = QUERY_ROWS
 
     @property
     def address(self) -> str:
@@ -49,6 +52,8 @@ class Site:
         self.paths = IndexPaths(crawl.folder)
         self.snapshots = SnapshotReader(self.paths.snapshots)
         """The quads: `with site.snapshots.use() as store`."""
+        self.statistics = KeptStatistics(crawl.folder)
+        """The totals and the most used names, kept until there are others."""
         self._templates = make_templates()
         self._lock = threading.Lock()
         self._text: TextIndex | None = None

@@ -1,0 +1,114 @@
+"""The site as a server: in this process until it is ended, or in one of its own beside a crawl.
+
+The other process gets an order on its stdin, and the socket, which is open before it starts: a browser that comes early waits.
+It ends when its stdin does, which is at the latest when the process that has started it is gone.
+"""
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO
+
+import msgspec
+import uvicorn
+from msgspec import Struct
+
+from rdfspider.errors import UsageError
+from rdfspider.run.crawl import Crawl
+from rdfspider.serve.access import make_access
+from rdfspider.serve.app import make_app
+from rdfspider.serve.site import QUERY_ROWS, QUERY_TIMEOUT_S, Options, Site
+
+PORT = 8321
+_PORTS_TRIED = 50
+_KEPT_S = 15
+_GRACE_S = 2
+
+
+class Order(Struct, frozen=True):
+    """All that a process needs to know of the site that it serves."""
+
+    folder: str
+    descriptor: int
+    """Of the socket."""
+    host: str
+    port: int
+    token: str
+    is_public: bool = False
+    query_timeout_s: float = QUERY_TIMEOUT_S
+    query_rows: int = QUERY_ROWS
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket at an address; without a port at ours, or the next that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tried = range(PORT, PORT + _PORTS_TRIED) if port is None else (port,)
+    reason = ""
+    for number in tried:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+            listener.listen(1024)
+            return listener
+        except OSError as error:
+            listener.close()
+            reason = error.strerror or str(error)
+    raise UsageError(f"{host}:{tried[-1]} cannot be used ({reason}): name another by --port or --host")
+
+
+def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
+    """Serve until a signal, or the end of the lifeline."""
+    crawl = Crawl.open(Path(order.folder))
+    access = make_access(order.host, order.is_public, token=order.token)
+    options = Options(order.host, order.port, order.query_timeout_s, order.query_rows)
+    config = uvicorn.Config(
+        make_app(Site(crawl, access, options)),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=_KEPT_S,
+        timeout_graceful_shutdown=_GRACE_S,
+        lifespan="on",
+        ws="none",
+    )
+    server = uvicorn.Server(config)
+    if lifeline is not None:
+        threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
+    server.run([listener])
+
+
+def start_site(order: Order) -> subprocess.Popen[bytes]:
+    """Have another process serve it; it is ended by closing its stdin. Ctrl-C does not reach it."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "rdfspider.serve.process"],
+        stdin=subprocess.PIPE,
+        pass_fds=[order.descriptor],
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(msgspec.json.encode(order) + b"\n")
+    process.stdin.flush()
+    return process
+
+
+def main() -> None:
+    """The other process."""
+    logging.basicConfig(format="rdfspider: %(message)s", level=logging.WARNING)
+    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
+    listener = socket.socket(fileno=order.descriptor)
+    os.set_inheritable(order.descriptor, False)
+    run_site(order, listener, sys.stdin.buffer)
+
+
+def _wait_for_end(lifeline: IO[bytes], server: uvicorn.Server) -> None:
+    lifeline.read()
+    server.should_exit = True
+
+
+if __name__ == "__main__":
+    main()
