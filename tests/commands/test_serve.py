@@ -1,0 +1,133 @@
+"""`rdfspider serve`, and the site beside a crawl, as a person starts and ends them."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from rdfspider import Crawl
+from rdfspider.serve.access import make_access
+from web import Answer, Web
+
+RDFSPIDER = [sys.executable, "-m", "rdfspider"]
+
+
+@contextmanager
+def start(folder: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A command in a session of its own, and the file with what it says."""
+    said = folder.with_name(folder.name + ".said")
+    with said.open("wb") as stream:
+        process = subprocess.Popen(
+            [*RDFSPIDER, *map(str, arguments)],
+            stderr=stream,
+            stdout=stream,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    try:
+        yield process, said
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(said: Path, pattern: str, timeout_s: float = 60) -> str:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if found := re.search(pattern, said.read_text()):
+            return found[1]
+        time.sleep(0.05)
+    raise AssertionError(f"{pattern!r} is not in: {said.read_text()}")
+
+
+def fetch(address: str) -> int:
+    """The status of an answer; 0 where nobody answers."""
+    try:
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
+
+
+def test_it_serves_until_ctrl_c_and_prints_where_and_with_which_token(tmp_path: Path) -> None:
+    Crawl.create(tmp_path / "c", ["https://example.org/"])
+    with start(tmp_path / "c", "serve", "--dir", tmp_path / "c") as (process, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/) until Ctrl-C")
+        assert wait_for(said, r"show this token at \S+login: (\S+)\n")
+        assert fetch(address) == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert fetch(address) == 0
+
+
+def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path, run: Run) -> None:
+    code, _, err = run("serve", "--dir", tmp_path / "none")
+    assert (code, err.count("\n")) == (2, 1)
+    Crawl.create(tmp_path / "c", ["https://example.org/"])
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, _, err = run("serve", "--dir", tmp_path / "c", "--port", taken.getsockname()[1])
+    assert code == 2
+    assert "cannot be used" in err
+    assert run("serve", "--dir", tmp_path / "c", "--host", "no.such.address.test")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "is_public", "is_allowed"),
+    [
+        ("127.0.0.1", False, True),
+        ("::1", False, True),
+        ("localhost", False, True),
+        ("0.0.0.0", False, False),
+        ("0.0.0.0", True, True),
+    ],
+)
+def test_where_others_reach_it_control_takes_public(host: str, is_public: bool, is_allowed: bool) -> None:
+    access = make_access(host, is_public, token="t")
+    assert access.is_token("t") is is_allowed
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[Web]:
+    page = b'<!doctype html><title>Tea</title><script type="application/ld+json">{"@type":"http://schema.org/Product","http://schema.org/name":"Tea"}</script>'
+    with Web(lambda host, path, headers: Answer(body=page) if path == "/" else Answer(status=404)) as found:
+        yield found
+
+
+def crawl_flags(web: Web, folder: Path) -> list[object]:
+    flags: list[object] = ["crawl", "http://tea.test/", "--dir", folder, *web.resolve({"*.test": "127.0.0.1"})]
+    return [*flags, "--allow-private", "--delay", "0", "--shards", "1", "--set", "crawl.ways=", "--serve"]
+
+
+def test_the_site_of_a_crawl_is_there_from_the_start_and_stays_until_ctrl_c(web: Web, tmp_path: Path) -> None:
+    with start(tmp_path / "c", *crawl_flags(web, tmp_path / "c")) as (process, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
+        assert fetch(f"{address}monitor") == 200
+        wait_for(said, r"(the site stays at)")
+        assert fetch(f"{address}search?q=tea") == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert fetch(address) == 0
+
+
+def test_the_site_of_a_crawl_that_is_killed_goes_with_it(web: Web, tmp_path: Path) -> None:
+    with start(tmp_path / "c", *crawl_flags(web, tmp_path / "c")) as (process, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
+        assert fetch(address) == 200
+        os.kill(process.pid, signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while fetch(address) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert fetch(address) == 0

@@ -1,0 +1,79 @@
+"""Whatever a site calls its things, it stays text, in its place and of a length that can be read."""
+
+import pytest
+
+from rdfspider.serve.rendering import (
+    draw_outward,
+    locate_static,
+    make_address,
+    make_templates,
+    write_bytes,
+    write_day,
+    write_duration,
+    write_label,
+    write_number,
+    write_short,
+    write_text,
+)
+
+
+def test_markup_in_names_is_text() -> None:
+    for write in (write_label, write_text, write_short):
+        assert "<script" not in write("<script>alert(1)</script>")
+        assert 'onload="' not in write('" onload="x')
+
+
+def test_what_turns_the_direction_is_left_out_and_the_rest_isolated() -> None:
+    assert write_label("a\u202eb\u2066c") == "<bdi>abc</bdi>"
+    assert write_text("a\u202eb\nc") == "<bdi>ab\nc</bdi>"
+
+
+def test_long_texts_are_cut() -> None:
+    assert len(write_label("x" * 1_000_000)) < 3000
+    assert len(write_text("x" * 1_000_000)) < 3000
+    assert len(write_short("http://example.org/" + "x" * 1_000_000)) < 3000
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", " http://a", "JAVASCRIPT:x", "//a", "ftp://a"]
+)
+def test_only_addresses_of_the_web_can_be_clicked(url: str) -> None:
+    assert "<a" not in draw_outward(url)
+
+
+def test_links_that_leave_tell_nobody_where_one_was() -> None:
+    link = draw_outward("https://example.org/?a=1&b=2")
+    assert 'href="https://example.org/?a=1&amp;b=2"' in link
+    assert 'rel="noopener noreferrer nofollow"' in link
+
+
+def test_addresses_leave_out_what_is_empty_and_repeat_what_is_many() -> None:
+    assert (
+        make_address("/search", q="tea & co", type=["A", "B"], site="", page=None)
+        == "/search?q=tea%20%26%20co&type=A&type=B"
+    )
+    assert make_address("/search") == "/search"
+    assert make_address("/entity", iri="http://a/\ud800") == "/entity?iri=http://a/%3F"
+
+
+def test_numbers_sizes_and_times_as_people_write_them() -> None:
+    assert [write_number(number) for number in (0, 1234567, 3.14, 2500.5)] == ["0", "1,234,567", "3.1", "2,500"]
+    assert [write_bytes(size) for size in (12, 1500, 2.5e9)] == ["12 B", "1.5 kB", "2.5 GB"]
+    assert [write_duration(time_s) for time_s in (0.02, 3.21, 60, 600, 9000)] == [
+        "20 ms",
+        "3.2 s",
+        "60 s",
+        "10 min",
+        "2.5 h",
+    ]
+    assert "2025-06-15" in write_day(1_750_000_000.0)
+    assert write_day(0) == write_day(1e30) == ""
+
+
+def test_templates_escape_without_being_asked() -> None:
+    assert make_templates().from_string("{{ it }}").render(it="<b>") == "&lt;b&gt;"
+
+
+def test_addresses_of_static_files_change_with_the_files() -> None:
+    assert locate_static("site.css").startswith("/static/site.css?")
+    assert locate_static("no-such.css") == ""
