@@ -45,6 +45,7 @@ def _make_outcome(url: str, page: object, at: int) -> Outcome:
         digest=f"sha1:{at}",
         title=found.title or "",
         language=found.language or "",
+        problems=found.problems,
         statements=found.statements,
         text=found.text,
     )

@@ -18,6 +18,7 @@ import uvicorn
 from rdfspider import Crawl
 from rdfspider.serve.access import Access, make_access
 from rdfspider.serve.app import make_app
+from rdfspider.serve.process import SiteServer
 from rdfspider.serve.site import Options, Site
 
 TOKEN = "the-token-of-the-tests"
@@ -52,12 +53,19 @@ class Serving:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def locate(self, path: str, **parameters: Any) -> str:
+        """The whole address of a page."""
+        query = urlencode(parameters, doseq=True)
+        return f"{self.address}{path}{f'?{query}' if query else ''}"
+
     def get(self, path: str, headers: Mapping[str, str] | None = None, **parameters: Any) -> Reply:
         """Ask for a page; parameters may be lists."""
         query = urlencode(parameters, doseq=True)
         return self.ask("GET", f"{path}?{query}" if query else path, headers=headers)
 
-    def post(self, path: str, headers: Mapping[str, str] | None = None, *, trusted: bool = False, **fields: Any) -> Reply:
+    def post(
+        self, path: str, headers: Mapping[str, str] | None = None, *, trusted: bool = False, **fields: Any
+    ) -> Reply:
         """Send a form, as a program with the token where it is trusted."""
         sent = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
         if trusted:
@@ -69,7 +77,9 @@ class Serving:
         try:
             connection.request(method, path, body, dict(headers or {}))
             response = connection.getresponse()
-            return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+            return Reply(
+                response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+            )
         finally:
             connection.close()
 
@@ -80,8 +90,8 @@ def serve(crawl: Crawl, access: Access | None = None, **options: Any) -> Iterato
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     site = Site(crawl, access or make_access("127.0.0.1", False, token=TOKEN), Options(port=port, **options))
-    server = uvicorn.Server(
-        uvicorn.Config(make_app(site), log_level="warning", lifespan="on", ws="none", timeout_graceful_shutdown=1)
+    server = SiteServer(
+        uvicorn.Config(make_app(site), log_level="warning", lifespan="on", ws="none", timeout_graceful_shutdown=1), site
     )
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()

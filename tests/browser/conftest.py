@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import open_browser
 from playwright.sync_api import Browser
-from serving import Serving, serve
 
+from browsing import open_browser
 from rdfspider import Crawl
+from serving import Serving, serve
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, k
 
 from rdfspider.errors import UsageError
 from rdfspider.frontier.frontier import Frontier, GapError
+from rdfspider.frontier.state import stage_state
 from rdfspider.records import Discovered, Failure, Verdict
 
 
@@ -401,3 +402,28 @@ def test_depth_is_a_limit(open_frontier: OpenFrontier) -> None:
     frontier = open_frontier(crawl={"depth": 2})
     assert frontier.add([Discovered("https://a.org/3", 3), Discovered("https://a.org/2", 2)]) == 1
     assert frontier.add([Discovered("https://a.org/3", 2)]) == 1, "it was not seen, as it was too deep"
+
+
+def test_the_queue_is_counted_by_priority(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(priority=lambda link: int(link.url[-1]))
+    frontier.add([Discovered(f"https://a.org/{number}/{number % 3}") for number in range(10)])
+    frontier.commit()
+    assert frontier.queued == [4, 3, 3, 0, 0, 0, 0, 0]
+    crawler = Crawler(frontier, clock)
+    while len(crawler.fetched) < 5:
+        lease = frontier.lease()
+        if lease is None:
+            clock.advance(1.0)
+        else:
+            crawler.answer(lease)
+    frontier.commit()
+    assert frontier.queued == [0, 2, 3, 0, 0, 0, 0, 0]
+    kill(frontier)
+    frontier = open_frontier()
+    assert frontier.queued == [0, 2, 3, 0, 0, 0, 0, 0]
+    # One that was stored before they were counted has them all the same.
+    frontier._state.queued = []
+    stage_state(frontier._store, frontier._state)
+    frontier._store.write()
+    kill(frontier)
+    assert open_frontier().queued == [0, 2, 3, 0, 0, 0, 0, 0]

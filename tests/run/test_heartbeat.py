@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from rdfspider.records import Capture, Failure, Page, Verdict
+from rdfspider.records import Capture, Failure, Lease, Page, RobotsState, Verdict
 from rdfspider.run.heartbeat import Meter
 
 
@@ -68,3 +68,26 @@ def test_hosts_that_were_not_asked_for_long_are_forgotten() -> None:
     assert len(slowest) == 5
     assert next(iter(slowest)) == "slower.test"
     assert "slow.test" not in slowest
+
+
+def test_the_requests_that_began_first_are_told() -> None:
+    meter = Meter()
+    leases = [Lease("page", "a.test", 1, f"http://a.test/{number}") for number in range(20)]
+    for lease in leases:
+        meter.begin_fetch(lease)
+    meter.end_fetch(leases[0])
+    told = meter.list_fetching(3)
+    assert [request.url for request in told] == [f"http://a.test/{number}" for number in range(1, 9)]
+    assert {request.shard for request in told} == {3}
+    assert all(0 <= time.time() - request.since < 60 for request in told)
+    for lease in leases:
+        # An end may be told twice: of the request, and of the visit.
+        meter.end_fetch(lease)
+    assert meter.list_fetching(3) == ()
+
+
+def test_what_became_of_a_robots_txt_is_counted() -> None:
+    meter = Meter()
+    for rule in ("rules", "allow", "allow", "unreachable"):
+        meter.count_robots(RobotsState(rule, 0.0, 0.0))
+    assert meter.robots == {"rules": 1, "absent": 2, "unreachable": 1}

@@ -177,3 +177,13 @@ def test_a_helper_whose_shard_is_gone_ends(large_pages: LargePages) -> None:
     assert helper is not None
     helper.connection.close()
     assert helper.process.wait(60) == 0
+
+
+def test_a_function_is_called_there(large_pages: LargePages) -> None:
+    assert asyncio.run(large_pages.call(os.getpid)) != os.getpid()
+    assert asyncio.run(large_pages.call(int, "7")) == 7
+    failed = asyncio.run(large_pages.call(int, "x"))
+    assert (failed.code, failed.message[:10]) == ("crashed", "ValueError")
+    died = asyncio.run(large_pages.call(os.abort))
+    assert died.code == "crashed"
+    assert asyncio.run(large_pages.call(int, "8")) == 8

@@ -101,6 +101,7 @@ def _make_document(thing: Thing) -> tantivy.Document:
         document.add_text(name, value)
     document.add_text("syntax", thing.syntax)
     document.add_date("date", date)
+    document.add_unsigned("year", int(thing.date[:4]))
     rank = make_rank_fields(thing.weight, thing.sources, bytes.fromhex(digest))
     document.add_unsigned("order", int(rank["order"]))
     document.add_float("weight", rank["weight"])

@@ -10,6 +10,7 @@ from rdfspider import Crawl, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.search import entity as entities
 from rdfspider.search.entity import Entity, read_entity
+from rdfspider.search.values import SOURCES_SHOWN
 
 S = "http://schema.org/"
 ADA = "https://one.example/#ada"
@@ -102,6 +103,17 @@ def test_the_same_is_shown_and_merged_on_request_only(crawl: Crawl) -> None:
     assert merged.nodes == (ADA, "https://two.example/ada", "https://three.example/ada")
     # It is the same from the other end, by two steps.
     assert texts(crawl.entity("https://three.example/ada", same=True), "name") == ["Ada Lovelace"]
+
+
+def test_what_says_that_it_is_the_same_is_the_same_too(crawl: Crawl) -> None:
+    assert crawl.entity("https://three.example/ada").same == ("https://two.example/ada",)
+
+
+def test_what_is_judged_to_contradict_says_so(crawl: Crawl) -> None:
+    found = crawl.entity(ADA)
+    assert {iri: each.conflict for iri, each in found.properties.items() if each.conflict} == {
+        f"{S}birthDate": "single"
+    }
 
 
 def test_things_that_only_blank_nodes_speak_of(crawl: Crawl) -> None:
@@ -233,11 +245,25 @@ def test_what_points_at_it_without_end_is_said_to_be_cut(monkeypatch: pytest.Mon
     assert (both.reference_count, both.has_more_references, both.is_cut) == (100, True, True)
 
 
+def test_what_points_at_it_is_listed_from_a_place_on_and_by_property() -> None:
+    triples = "".join(f"<urn:b{at}> <{S}{'about' if at % 2 else 'by'}> <urn:a> .\n" for at in range(120))
+    store = load(triples)
+    found = [read_entity(store, "urn:a", ["urn:a"], start=start) for start in (0, 50, 100, 150)]
+    pages = [each.references for each in found if each]
+    assert [len(page) for page in pages] == [50, 50, 20, 0]
+    assert len({thing.id for page in pages for thing in page}) == 120
+    about = read_entity(store, "urn:a", ["urn:a"], start=50, via=f"{S}about")
+    assert about
+    assert {thing.property for thing in about.references} == {f"{S}about"}
+    assert (len(about.references), about.reference_count) == (10, 120)
+    assert about.reference_counts == {f"{S}about": 60, f"{S}by": 60}
+
+
 def test_sources_are_bounded_and_counted() -> None:
     found = read_entity(load(f'<urn:a> <{S}name> "A" .\n', pages=40), "urn:a", ["urn:a"])
     assert found is not None
     (name,) = found["name"]
-    assert (len(name.sources), name.source_count) == (entities.SOURCES_SHOWN, 40)
+    assert (len(name.sources), name.source_count) == (SOURCES_SHOWN, 40)
 
 
 def test_what_most_pages_say_is_not_hidden_by_many_values_of_one() -> None:

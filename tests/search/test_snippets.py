@@ -30,6 +30,7 @@ def show(index: Index, question: str, text: str) -> str:
         ('"green tea"', "green tea", "[green] [tea]"),
         ("cafe", "Das Café dort", "Das [Café] dort"),
         ("strasse oel", "Straße, Œl, öl", "[Straße], [Œl], öl"),
+        ("tea", "Straße … und ﬁne, schöne Tea, Tea", "Straße … und ﬁne, schöne [Tea], [Tea]"),
         ("東京", "大東京タワー", "大[東京]タワー"),
         ("tea -green", "green tea", "green [tea]"),
         ("type:tea", "green tea", "green tea"),

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.snapshots import remove_old, take_snapshot
+from rdfspider.search.documents import FORMATS, RDF_FORMATS
+from rdfspider.search.messages import Graphs
 from rdfspider.search.sparql import MAX_QUERY_CHARS, Limits, Sparql
 from rdfspider.search.tables import Rows, Statements
 
@@ -101,6 +104,44 @@ def test_the_default_graph_is_the_merge_and_each_page_is_a_graph(sparql: Sparql)
     assert ask_rows(sparql, f"{count} FROM <https://site.example/5> {{ ?s ?p ?o }}")[0].n == 2
     rows = ask_rows(sparql, "SELECT ?page { GRAPH ?page { ?s schema:position 5 } }")
     assert [row.page for row in rows] == ["https://site.example/5"]
+
+
+def test_graphs_that_are_given_take_the_place_of_those_of_the_query(sparql: Sparql) -> None:
+    def count(query: str, graphs: Graphs) -> int:
+        body = sparql.ask(f"SELECT (COUNT(*) AS ?n) {query}", formats=("csv",), graphs=graphs).body
+        return int(body.split()[1])
+
+    five, six = "https://site.example/5", "https://site.example/6"
+    assert count("{ ?s ?p ?o }", Graphs((five, six))) == 4
+    assert count(f"FROM <{five}> {{ ?s ?p ?o }}", Graphs((six, five))) == 4
+    assert count("{ ?s ?p ?o }", Graphs((), (five,))) == 0
+    assert count("{ GRAPH ?g { ?s ?p ?o } }", Graphs((six,), (five,))) == 2
+    assert count("{ GRAPH ?g { ?s ?p ?o } }", Graphs((six,))) == 0
+    with pytest.raises(UsageError, match="named by an IRI"):
+        sparql.ask("ASK {}", graphs=Graphs(("five",)))
+
+
+def test_relative_iris_are_relative_to_a_base(sparql: Sparql) -> None:
+    answer = sparql.ask("SELECT (<b#c> AS ?iri) {}", formats=("csv",), base="https://site.example/a")
+    assert answer.body == b"iri\r\nhttps://site.example/b#c\r\n"
+
+
+def test_who_does_not_want_the_answer_any_more_frees_the_process(crawl: Path) -> None:
+    """Also whoever still waits for one."""
+    with Sparql(crawl, workers=1) as sparql, ThreadPoolExecutor(2) as pool:
+        check_next(sparql)
+        cancels = [threading.Event(), threading.Event()]
+        asking = [pool.submit(sparql.ask, EVERYTHING, formats=("csv",), cancel=cancel) for cancel in cancels]
+        time.sleep(0.3)
+        assert not any(each.done() for each in asking)
+        start = time.monotonic()
+        for cancel in cancels:
+            cancel.set()
+        for each in asking:
+            with pytest.raises(UnansweredError, match="cancelled"):
+                each.result(timeout=10)
+        assert time.monotonic() - start < 2
+        check_next(sparql)
 
 
 def test_a_prefix_of_the_query_wins(sparql: Sparql) -> None:
@@ -198,16 +239,15 @@ def count_rows(file_format: str, body: bytes) -> int:
         return len(list(csv.reader(io.StringIO(text, newline="")))) - 1
     if file_format == "tsv":
         return text.count("\n") - 1
-    rdf_format = RdfFormat.TURTLE if file_format == "turtle" else RdfFormat.N_TRIPLES
-    return len(list(pyoxigraph.parse(text, rdf_format)))
+    return len(list(pyoxigraph.parse(text, RDF_FORMATS[file_format])))
 
 
-@pytest.mark.parametrize("file_format", ["json", "xml", "csv", "tsv", "turtle", "ntriples"])
+@pytest.mark.parametrize("file_format", FORMATS)
 @pytest.mark.parametrize("limits", [Limits(), Limits(rows=3), Limits(rows=0), Limits(output_bytes=30_000)])
 def test_every_format_is_valid_also_where_it_is_cut(file_format: str, limits: Limits, sparql: Sparql) -> None:
     nasty = f"?s schema:position ?n BIND({Literal(NASTY)} AS ?nasty)"
     query = f"SELECT * {{ {nasty} OPTIONAL {{ ?s dc:no ?no }} }}"
-    if file_format in ("turtle", "ntriples"):
+    if file_format in RDF_FORMATS:
         query = f"CONSTRUCT {{ ?s schema:name ?nasty }} {{ {nasty} }}"
     answer = sparql.ask(query, formats=[file_format], limits=limits)
     assert answer.format == file_format

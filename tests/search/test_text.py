@@ -15,7 +15,8 @@ from tests.disks import mount_read_only
 from tests.search.documents import SCHEMA, Thing, write_index
 
 from rdfspider.errors import UsageError
-from rdfspider.index.layout import IndexPaths
+from rdfspider.index.layout import VERSION, IndexPaths
+from rdfspider.search import facets as facets_module
 from rdfspider.search import text as text_module
 from rdfspider.search.text import MAX_LIMIT, MAX_RESULTS, TextIndex
 
@@ -275,7 +276,7 @@ def test_facets_have_the_most_frequent_values_of_many(tmp_path: Path) -> None:
 
 
 def test_facets_that_may_be_wrong_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "_FACET_CANDIDATES_A_SEGMENT", 200)
+    monkeypatch.setattr(facets_module, "_CANDIDATES_A_SEGMENT", 200)
     write_index(tmp_path, [Thing(f"tea {n}", lang=f"x{n // 2}") for n in range(800)])
     facets = {facet.field: facet.is_approximate for facet in TextIndex(tmp_path).search("tea", facets=True).facets}
     assert (facets["lang"], facets["site"]) == (True, False)
@@ -296,7 +297,7 @@ def test_facets_count_all_results(index: TextIndex) -> None:
 
 
 def test_facets_of_very_many_results_are_estimated_and_say_so(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "_COUNTED", 500)
+    monkeypatch.setattr(facets_module, "_COUNTED", 500)
     index = make(*(Thing(f"tea {number}", lang="en" if number % 2 else "fr") for number in range(4_000)))
     facet = next(one for one in index.search("tea", facets=True).facets if one.field == "lang")
     assert facet.is_approximate
@@ -362,7 +363,7 @@ def test_no_index_one_of_another_version_and_one_without_a_commit_are_told_apart
         TextIndex(tmp_path)
     paths = IndexPaths(tmp_path)
     paths.index.mkdir()
-    paths.version.write_text("1\n")
+    paths.version.write_text(f"{VERSION}\n")
     with pytest.raises(UsageError, match="nothing in its text index yet"):
         TextIndex(tmp_path)
     write_index(tmp_path, [], is_committed=False)

@@ -16,7 +16,8 @@ from rdfspider.run.folder.summary import shorten_name
 from rdfspider.search.markup import cut_text, write_day, write_floor
 
 if TYPE_CHECKING:
-    from rdfspider.search.entity import Entity, Property, Thing, Value
+    from rdfspider.search.entity import Entity, Property, Thing
+    from rdfspider.search.values import Value
 
 # Of each; the rest is counted, and JSON has more.
 _VALUES_SHOWN = 10

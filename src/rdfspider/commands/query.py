@@ -41,7 +41,7 @@ def query(
         str | None,
         typer.Option(
             "--format",
-            metavar="table|json|xml|csv|tsv|turtle|ntriples",
+            metavar="table|json|xml|csv|tsv|turtle|ntriples|rdfxml|jsonld",
             help="By default a table on a terminal, else csv; turtle for CONSTRUCT and DESCRIBE.",
         ),
     ] = None,

@@ -100,6 +100,11 @@ class Frontier:
         return self._state.counts
 
     @property
+    def queued(self) -> Sequence[int]:
+        """Scheduled URLs by priority, the first to be fetched first; likewise."""
+        return self._state.queued
+
+    @property
     def generation(self) -> tuple[int, int]:
         """Epoch and number of commits: it changes whenever something was stored."""
         return self.epoch, self._state.commits
@@ -330,7 +335,8 @@ class Frontier:
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
         self._ledger = Ledger(store)
         self._sieve = Sieve(store, self._hosts, self._state.salt)
-        self._queues = Queues(store, self._ledger)
+        self._state.queued = self._state.queued or self._hosts.count_queued()
+        self._queues = Queues(store, self._ledger, self._state.queued)
         longest_wait_s = 2 * max(config.frontier.max_wait_s, config.frontier.max_backoff_s, config.frontier.give_up_s)
         self._places = Places(store, self._state.next_place, longest_wait_s)
         self._visits = Visits(store)

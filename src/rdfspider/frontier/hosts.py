@@ -17,7 +17,7 @@ from rdfspider.domains import Domains
 from rdfspider.frontier.calendar import Calendar, Stamp
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.facts import Counts
-from rdfspider.frontier.keys import pack_host, pack_name
+from rdfspider.frontier.keys import MAX_HOSTS, PRIORITIES, pack_host, pack_name
 from rdfspider.frontier.mirrors import Repeats
 from rdfspider.frontier.store import Store
 from rdfspider.records import Addresses
@@ -276,6 +276,14 @@ class Hosts:
             record.wait_reason = reason
         host.ready_at = self._clock.monotonic() + self._wait_s(record)
         self.changed[host.number] = host
+
+    def count_queued(self) -> list[int]:
+        """Scheduled URLs by priority, from the records of all hosts: it takes seconds where there are millions."""
+        queued = [0] * PRIORITIES
+        for _, value in self._hosts.iterate(pack_host(0), pack_host(MAX_HOSTS)):
+            for priority, count in decode_host(value).queued.items():
+                queued[priority] += count
+        return queued
 
     def count_scheduled(self, host: Host, urls: int) -> None:
         """Add to the scheduled URLs of the counts, where this host's belong."""

@@ -103,7 +103,9 @@ def find_read(host: Host, sequence: int) -> Slot | None:
 class Queues:
     """Reads and writes the queues of all hosts."""
 
-    def __init__(self, store: Store, ledger: Ledger) -> None:
+    def __init__(self, store: Store, ledger: Ledger, queued: list[int]) -> None:
+        """`queued` are the scheduled URLs of all hosts by priority, which are counted there."""
+        self._queued = queued
         self._queue = store.tables["queue"]
         self._rows = store.tables["ledger"]
         self._ledger = ledger
@@ -115,6 +117,7 @@ class Queues:
         record.next_order += 1
         self._queue.put(pack_queue(host.number, priority, order), _encode_entry((first, count, turn)))
         record.queued[priority] = record.queued.get(priority, 0) + count
+        self._queued[priority] += count
         record.heads.setdefault(priority, (order, 0))
 
     def read_run(self, host: Host, limit: int) -> list[Slot]:
@@ -138,6 +141,7 @@ class Queues:
         host, span = slot.host, slot.span
         queued = host.record.queued
         queued[span.priority] -= 1
+        self._queued[span.priority] -= 1
         del host.queues[span.priority].outstanding[slot]
         self._leave(host, span)
 
@@ -155,6 +159,7 @@ class Queues:
                 first, count, entry_turn = decode_entry(value)
                 if first <= sequence < first + count and entry_turn == turn:
                     host.record.queued[priority] -= 1
+                    self._queued[priority] -= 1
                     return True
             left -= len(entries)
             if left <= 0:

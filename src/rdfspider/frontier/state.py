@@ -27,6 +27,8 @@ class State(Struct):
     lookup: bytes = b""
     """How names are looked up, as a digest of the settings, and the first epoch in which that was so."""
     lookup_epoch: int = 0
+    queued: list[int] = []
+    """Scheduled URLs by priority; empty where it was stored before they were counted."""
 
 
 _encode_state = Encoder().encode

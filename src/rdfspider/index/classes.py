@@ -26,6 +26,11 @@ def find_superclasses(iri: str) -> tuple[str, ...]:
     return tuple(SCHEMA + name for name in found)
 
 
+def list_subclasses(iri: str) -> tuple[str, ...]:
+    """The classes just below a class of schema.org, by the alphabet; none for other classes."""
+    return _load_children().get(fold_class(iri), ())
+
+
 def fold_class(iri: str) -> str:
     """The IRI of a class, in capital and small letters as schema.org writes it where it is one of its own."""
     name = _load_spellings().get(iri.removeprefix(SCHEMA).lower()) if iri.startswith(SCHEMA) else None
@@ -46,6 +51,15 @@ def list_class_names(iri: str) -> tuple[str, ...]:
         names[each.lower()] = None
         names[find_short_name(each)] = None
     return tuple(names)
+
+
+@cache
+def _load_children() -> dict[str, tuple[str, ...]]:
+    children: dict[str, list[str]] = {}
+    for name, above in sorted(_load_parents().items()):
+        for parent in above.split():
+            children.setdefault(SCHEMA + parent, []).append(SCHEMA + name)
+    return {parent: tuple(names) for parent, names in children.items()}
 
 
 @cache

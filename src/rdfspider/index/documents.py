@@ -15,12 +15,23 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.index.classes import list_class_names, list_facet_classes
 from rdfspider.index.dates import bound_date
-from rdfspider.index.entities import Contribution, PageReading
+from rdfspider.index.entities import PART_WEIGHT, Contribution, PageReading
+from rdfspider.index.facts import choose_facts
 from rdfspider.index.ledger import Mention
 from rdfspider.index.names import SCHEMA, find_field_name, find_ontology, find_short_name, list_prefixes
 from rdfspider.index.nodes import MAX_IRI, Text
 from rdfspider.index.outcomes import Outcome
-from rdfspider.index.schema import BUCKETS, CURSOR_ID, ENTITY, PAGE, Card, Source, make_rank_fields, split_scripts
+from rdfspider.index.schema import (
+    BUCKETS,
+    CURSOR_ID,
+    ENTITY,
+    PAGE,
+    Card,
+    Source,
+    list_starts,
+    make_rank_fields,
+    split_scripts,
+)
 
 Fields = dict[str, object]
 
@@ -85,16 +96,20 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
         sources=sources,
         pages=tuple(Source(mention.url, mention.time) for mention in newest),
         date=bound_date(date),
+        facts=choose_facts(sayings, labels),
+        site_count=max(1, len(sites)),
     )
     names = dict.fromkeys(iri for saying in sayings for each in (saying.values, saying.links) for iri, _ in each)
     values, fields = _gather_values(sayings, set(labels))
+    weight = max(saying.weight for saying in sayings)
     return {
         "id": make_entity_id(entity),
         **_text_fields(labels, values=values),
         **_name_fields(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES]),
         **_place_fields(sites, {mention.host for mention in mentions}, languages, syntaxes),
         "properties": fields,
-        **make_rank_fields(max(saying.weight for saying in sayings), sources, entity),
+        "start": list_starts(card.label) if weight > PART_WEIGHT else [],
+        **make_rank_fields(weight, sources, entity),
         "bucket": int.from_bytes(entity) % BUCKETS,
         **_card_fields(card),
     }
@@ -133,6 +148,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         **_place_fields([site], {host}, languages, card.syntaxes),
         "properties": fields,
         **make_rank_fields(_REPEATED_WEIGHT if outcome.duplicate_of else 1.0, 1, page),
+        "start": [] if outcome.duplicate_of else list_starts(card.label),
         "outlinks": hash_outlinks(outcome.outlinks),
         "bucket": int.from_bytes(page) % BUCKETS,
         **_card_fields(card),
@@ -175,7 +191,12 @@ def _split(text: str, runs: list[str]) -> str:
 
 def _card_fields(card: Card) -> Fields:
     date = datetime.fromtimestamp(int(card.date), UTC).isoformat()
-    return {"kind": card.kind, "date": date, "card": base64.b64encode(msgspec.json.encode(card)).decode()}
+    return {
+        "kind": card.kind,
+        "date": date,
+        "year": int(date[:4]),
+        "card": base64.b64encode(msgspec.json.encode(card)).decode(),
+    }
 
 
 def _name_fields(types: Sequence[str], names: Sequence[str], ontologies: Sequence[str] = ()) -> Fields:

@@ -26,7 +26,7 @@ _MAX_VALUES, _MAX_CHARS = 200, 20_000
 _MAX_PART_VALUES = 20
 """Of a nameless part, that are told of what it is a part of."""
 _MAX_NODES, _MAX_TYPES, _MAX_LABELS, _MAX_LANGUAGES = 8, 16, 8, 8
-_NAMED_PART_WEIGHT, _NESTED_WEIGHT, _PART_WEIGHT = 0.8, 0.5, 0.2
+_NAMED_PART_WEIGHT, _NESTED_WEIGHT, PART_WEIGHT = 0.8, 0.5, 0.2
 URN = "urn:rdfspider:entity:"
 """How entities are called that only blank nodes speak of."""
 _BLANK = f"<{GENID}"
@@ -213,7 +213,7 @@ def _contribute(name: str, entity_id: str, node: Node, graph: Graph) -> Contribu
     if not labels:
         labels = ((NO_LABEL_RANK, "", _label_of_iri(name[1:-1])),)
     if not PARTS.isdisjoint(node.types):
-        weight = _PART_WEIGHT
+        weight = PART_WEIGHT
     elif node.is_object:
         weight = _NESTED_WEIGHT if is_blank else _NAMED_PART_WEIGHT
     else:

@@ -7,6 +7,7 @@ another crawl has all that already, and is read as the log is.
 import time
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,12 +24,15 @@ from rdfspider.extract.page import extract_page
 from rdfspider.extract.wishes import read_wishes
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.lines import add_lines, read_lines
-from rdfspider.index.log import Segment, decide_effect, read_outcomes
+from rdfspider.index.log import Record, Segment, decide_effect, read_outcome, read_outcomes
 from rdfspider.index.outcomes import REMOVE, REPLACE, Outcome
 from rdfspider.records import Capture, Extraction, Robots
 from rdfspider.urls import normalise_url
 
 _REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys((301, 302, 303, 307, 308), "redirect")}
+_WISHES = ("noindex", "nofollow", "noarchive")
+# So many records of one compressed member are looked at for one of them.
+_MAX_SHARING = 1_000
 # How a metadata record of ours begins.
 _FACTS_STARTS = (b"verdict: ", b"url: ")
 
@@ -96,8 +100,27 @@ def read_foreign(
                 yield item
                 continue
             if last is not None:
-                yield _make_outcome(last, source, item.position, config, now)
+                yield _make_outcome(last, _read_sayings(last, config), source, item.position, now)
             last = item if isinstance(item, _Visit) else None
+
+
+def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfig) -> Record | Damage | None:
+    """The outcome of a page that begins at a place; all is as with `log.read_outcome`. What a page asks of crawlers is the field
+    `robots`."""
+    with Archive(path) as archive:
+        if _holds_facts(archive):
+            return read_outcome(path, str(path), offset, config.max_body_bytes)
+        # Records that share a compressed member begin where it does.
+        for item in islice(_read_visits(archive, offset, archive.size, config.max_body_bytes), _MAX_SHARING):
+            if isinstance(item, Damage):
+                return item
+            if not isinstance(item, _Visit) or item.position != offset:
+                return None
+            if item.url == url:
+                sayings = _read_sayings(item, config)
+                robots = ", ".join(name for name in _WISHES if any(getattr(wishes, name) for wishes in sayings.wishes))
+                return Record(_make_outcome(item, sayings, str(path), 0, 0.0), {"robots": robots} if robots else {})
+    return None
 
 
 class _Visit(NamedTuple):
@@ -107,6 +130,13 @@ class _Visit(NamedTuple):
     position: int
     url: str
     is_revisit: bool
+
+
+class _Sayings(NamedTuple):
+    """What was read from a page, and what it and its server ask for."""
+
+    found: Extraction
+    wishes: tuple[Robots, ...]
 
 
 class _End(NamedTuple):
@@ -149,15 +179,19 @@ def _read_visit(record: WarcRecord, position: int, limit: int) -> _Visit | None:
     return _Visit(found.capture, position, url, is_revisit)
 
 
-def _make_outcome(visit: _Visit, source: str, end: int, config: ExtractConfig, now: float) -> Outcome:
+def _read_sayings(visit: _Visit, config: ExtractConfig) -> _Sayings:
     """What a page says is read here, one page at a time, as it is asked for."""
-    capture, status = visit.capture, visit.capture.status
-    page = replace(capture.page, url=visit.url)
-    is_read = 200 <= status < 300 and not visit.is_revisit
+    page = replace(visit.capture.page, url=visit.url)
+    is_read = 200 <= visit.capture.status < 300 and not visit.is_revisit
     found = (
         extract_page(page, detect_content(page, config.max_body_bytes), config) if is_read else Extraction(page.url, "")
     )
-    wishes = _read_wishes(capture, found.robots)
+    return _Sayings(found, _read_wishes(visit.capture, found.robots))
+
+
+def _make_outcome(visit: _Visit, sayings: _Sayings, source: str, end: int, now: float) -> Outcome:
+    capture, status, body = visit.capture, visit.capture.status, visit.capture.page.body
+    found, wishes = sayings
     reason = _name_reason(visit, found, wishes, now)
     effect = decide_effect(reason, status, "revisit" if visit.is_revisit else "")
     says = found if effect == REPLACE else replace(found, statements={}, text="", title=None)
@@ -178,9 +212,9 @@ def _make_outcome(visit: _Visit, source: str, end: int, config: ExtractConfig, n
         content_type=capture.header("content-type"),
         etag=capture.header("etag"),
         last_modified=capture.header("last-modified"),
-        body_bytes=len(page.body),
-        digest=compute_digest(page.body) if page.body else "",
-        payload=Position(source, visit.position) if page.body else None,
+        body_bytes=len(body),
+        digest=compute_digest(body) if body else "",
+        payload=Position(source, visit.position) if body else None,
         problems=found.problems,
         statements={syntax: nquads for syntax, nquads in says.statements.items() if nquads},
         text=says.text,

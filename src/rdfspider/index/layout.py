@@ -18,7 +18,7 @@ from pathlib import Path
 
 from rdfspider.errors import UsageError
 
-VERSION = 1
+VERSION = 2
 """Of the layout; an index of another one is refused, and made again on request."""
 
 

@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHO
 CREATE TABLE IF NOT EXISTS pages(
   id INTEGER PRIMARY KEY, rank INTEGER NOT NULL, url TEXT NOT NULL, host TEXT NOT NULL, site TEXT NOT NULL, time REAL NOT NULL,
   digest TEXT NOT NULL, is_live INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL, quads INTEGER NOT NULL,
-  facts BLOB, says TEXT NOT NULL, due REAL NOT NULL);
+  facts BLOB, says TEXT NOT NULL, due REAL NOT NULL, source TEXT NOT NULL, place INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS pages_by_due ON pages(due) WHERE due > 0;
 CREATE INDEX IF NOT EXISTS pages_by_rank ON pages(rank);
 CREATE INDEX IF NOT EXISTS pages_by_site ON pages(site, id);
@@ -134,7 +134,7 @@ class Ledger:
         if known is not None:
             self._take_back(known)
         row = (rank, url, host, site, outcome.time, outcome.digest, 1, outcome.title[:500], outcome.language)
-        page = self._write_row(known, (*row, facts.quads, encoded_facts, says, outcome.due))
+        page = self._write_row(known, (*row, facts.quads, encoded_facts, says, outcome.due, outcome.source, outcome.offset))
         data = bytearray()
         mentions = []
         for entity, encoded in sayings:
@@ -155,7 +155,7 @@ class Ledger:
         if known is not None:
             self._take_back(known)
         url = outcome.url
-        row = (rank_page(url), url, host, site, outcome.time, outcome.digest, 0, "", "", 0, None, "", 0.0)
+        row = (rank_page(url), url, host, site, outcome.time, outcome.digest, 0, "", "", 0, None, "", 0.0, "", 0)
         self._write_row(known, row)
 
     def note_due(self, page: int, due: float) -> None:
@@ -260,7 +260,7 @@ class Ledger:
 
     def _write_row(self, known: PageRow | None, values: tuple[object, ...]) -> int:
         cursor = self._db.execute(
-            f"INSERT OR REPLACE INTO pages VALUES ({', '.join('?' * 14)})", (known.id if known else None, *values)
+            f"INSERT OR REPLACE INTO pages VALUES ({', '.join('?' * 16)})", (known.id if known else None, *values)
         )
         return cursor.lastrowid or 0
 

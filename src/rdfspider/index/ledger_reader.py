@@ -15,11 +15,14 @@ from rdfspider.index.counts import SITE
 from rdfspider.index.entities import Contribution, find_entity
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger import rank_page
+from rdfspider.index.names import find_namespaces, find_ontology, find_short_name
 from rdfspider.index.nodes import PageFacts
 
 _PAGES_A_STEP = 500
 _MAX_SUBCLASSES = 10_000
 _MAX_PARENTS = 50_000
+_MAX_ASKED = 200
+_NAMES_COMPARED = 1_000
 
 
 class Totals(NamedTuple):
@@ -56,6 +59,10 @@ class PageEntry(NamedTuple):
     quads: int
     facts: PageFacts
     """The classes, properties, ontologies and syntaxes that it uses, and how often."""
+    source: str
+    """The file of the log that has what it says: a key of `views.Cursors`."""
+    offset: int
+    """Where the outcome begins in that file."""
 
 
 class LedgerReader:
@@ -96,6 +103,87 @@ class LedgerReader:
             (kind, limit, offset),
         )
         return [NameCount(*row) for row in rows]
+
+    def find_name(self, kind: str, name: str) -> NameCount | None:
+        """How often a name of a kind is used; None where no page uses it."""
+        row = self._db.execute(
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
+        ).fetchone()
+        return NameCount(*row) if row else None
+
+    def search_names(self, kind: str, text: str, limit: int = 20) -> list[NameCount]:
+        """Names of a kind that contain a text, in whatever case: those whose short name begins with it first, then those whose
+        short name has it, each the most used first. A prefix that is known stands for its namespace: `schema:per`."""
+        asked = _clean(text).strip().strip("<>").lower()[:_MAX_ASKED]
+        prefix, colon, local = asked.partition(":")
+        namespaces = find_namespaces(prefix) if colon and not local.startswith("//") else ()
+        found: dict[str, NameCount] = {}
+        for wanted in [namespace.lower() + local for namespace in namespaces] or [asked]:
+            rows = self._db.execute(
+                "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND instr(lower(name), ?)"
+                " ORDER BY uses DESC, name LIMIT ?",
+                (kind, wanted, _NAMES_COMPARED),
+            )
+            found.update((row[0], NameCount(*row)) for row in rows)
+        word = local if namespaces else asked
+        return sorted(found.values(), key=lambda count: (_rank_match(count.name, word), -count.uses, count.name))[
+            :limit
+        ]
+
+    def list_ontology_names(self, kind: str, ontology: str, limit: int = 100) -> list[NameCount]:
+        """The classes or properties (a kind) of an ontology, the most used first."""
+        start = _clean(ontology)
+        rows = self._db.execute(
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name >= ? AND name < ? ORDER BY uses DESC, name"
+            " LIMIT ?",
+            (kind, start, f"{start}\U0010ffff", _NAMES_COMPARED),
+        )
+        # Others only begin so.
+        return [NameCount(*row) for row in rows if find_ontology(row[0]) == start][:limit]
+
+    def list_name_sites(self, kind: str, name: str, limit: int = 20) -> list[tuple[str, int]]:
+        """The sites on which most pages use a name, and how many pages do."""
+        rows = self._db.execute(
+            "SELECT s.site, s.pages FROM names n JOIN name_sites s ON s.name = n.id WHERE n.kind = ? AND n.name = ?"
+            " ORDER BY s.pages DESC, s.site LIMIT ?",
+            (kind, _clean(name), limit),
+        )
+        return [(site, pages) for site, pages in rows]
+
+    def list_site_names(self, kind: str, site: str, limit: int = 20) -> list[tuple[str, int]]:
+        """The names of a kind that most pages of a site use, and how many do; of the thousand names that are used most."""
+        rows = self._db.execute(
+            "SELECT n.name, s.pages FROM (SELECT id, name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"
+            " JOIN name_sites s ON s.name = n.id AND s.site = ? ORDER BY s.pages DESC, n.name LIMIT ?",
+            (kind, _NAMES_COMPARED, _clean(site), limit),
+        )
+        return [(name, pages) for name, pages in rows]
+
+    def list_site_pages(
+        self, site: str, limit: int = 50, offset: int = 0, *, newest_first: bool = False
+    ) -> list[PageEntry]:
+        """The pages of a site (a registrable domain), in the order in which they were first indexed, or the other way round."""
+        order = "DESC" if newest_first else "ASC"
+        rows = self._db.execute(
+            f"SELECT id, {_COLUMNS} FROM pages WHERE site = ? AND is_live ORDER BY id {order} LIMIT ? OFFSET ?",
+            (_clean(site), limit, offset),
+        )
+        return [_read_entry(row) for row in rows]
+
+    def list_page_entities(self, page: PageEntry, limit: int = 500) -> list[tuple[str, tuple[str, ...]]]:
+        """The first entities of which a page speaks, and what it calls each: its IRI, or blank nodes as `genid:` IRIs."""
+        rank = rank_page(page.url)
+        row = self._db.execute(
+            "SELECT p.id, c.data FROM pages p JOIN contributions c ON c.page = p.id WHERE p.rank = ? AND p.url = ?",
+            (rank, page.url),
+        ).fetchone()
+        if row is None:
+            return []
+        number, data = row
+        find = "SELECT start, size FROM mentions WHERE entity = ? AND rank = ? AND page = ?"
+        places = (self._db.execute(find, (entity, rank, number)).fetchone() for entity in page.facts.entities[:limit])
+        names = (_decode_names(data[place[0] - 1 : place[0] - 1 + place[1]]) for place in places if place)
+        return [(each.id, each.nodes) for each in names]
 
     def find_page(self, url: str) -> PageEntry | None:
         """What is known of a page; None where it is not indexed."""
@@ -158,13 +246,33 @@ class LedgerReader:
         self._db.close()
 
 
-_COLUMNS = "url, time, title, language, digest, site, quads, facts"
+_COLUMNS = "url, time, title, language, digest, site, quads, facts, source, place"
 _decode_facts = msgspec.msgpack.Decoder(PageFacts).decode
+
+
+class _Names(msgspec.Struct, array_like=True):
+    """The beginning of a Contribution, which is all that is read of it."""
+
+    id: str
+    nodes: tuple[str, ...]
+
+
+_decode_names = msgspec.msgpack.Decoder(_Names).decode
+
+
+def _clean(text: str) -> str:
+    """Halves of characters are in no name, and SQLite takes none."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _rank_match(iri: str, text: str) -> int:
+    name = find_short_name(iri)
+    return 0 if name.startswith(text) else 1 if text in name else 2
 
 
 def _connect(address: str) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=10)
 
 
-def _read_entry(row: tuple[int, str, float, str, str, str, str, int, bytes]) -> PageEntry:
-    return PageEntry(*row[1:8], _decode_facts(row[8]))
+def _read_entry(row: tuple[int, str, float, str, str, str, str, int, bytes, str, int]) -> PageEntry:
+    return PageEntry(*row[1:8], _decode_facts(row[8]), *row[9:])

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Generator, Iterator
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,6 +41,14 @@ class Segment(NamedTuple):
 
     path: Path
     length: int
+
+
+class Record(NamedTuple):
+    """An outcome as the log has it."""
+
+    outcome: Outcome
+    fields: dict[str, str]
+    """Those of its metadata record (`docs/archive.md`), but for those that may be there more than once."""
 
 
 def list_segments(folder: Path) -> dict[str, Segment]:
@@ -81,19 +89,23 @@ def read_outcomes(
     be opened. Pages that asked to be forgotten by `now` (in seconds since 1970) are removed.
     """
     now = time.time() if now is None else now
+    for item in _read_facts_of_pages(path, start, stop):
+        yield item if isinstance(item, Damage) else _make_outcome(*item, source, now)
+
+
+def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> Record | Damage | None:
+    """The one outcome that begins at a place; a Damage where it cannot be read, None where none begins there.
+
+    Of what the page says in a syntax, and of its text, so many bytes are read at most. UsageError where there is no file.
+    """
     with Archive(path) as archive:
-        facts: _Facts | None = None
-        for item in _read_items(archive, start, min(stop, archive.size)):
-            if isinstance(item, Damage):
-                yield item
-            elif isinstance(item, _Conversion):
-                # After damage, what follows may belong to a record that could not be read.
-                if facts is not None and item.key == facts.key:
-                    facts.conversions.append(item)
-            elif not isinstance(item, _Facts) or item.fields.get("reason") not in ERRANDS:
-                if facts is not None:
-                    yield _make_outcome(facts, source, item.position, now)
-                facts = item if isinstance(item, _Facts) else None
+        stop = archive.size
+    for item in _read_facts_of_pages(path, offset, stop, max_block_bytes):
+        if isinstance(item, Damage):
+            return item
+        facts, _ = item
+        return Record(_make_outcome(*item, source, 0.0), _keep_fields(facts)) if facts.position == offset else None
+    return None
 
 
 def decide_effect(reason: str, status: int, unchanged: str = "") -> str:
@@ -105,6 +117,10 @@ def decide_effect(reason: str, status: int, unchanged: str = "") -> str:
     effect = _EFFECTS_BY_REASON.get(reason) or _EFFECTS_BY_STATUS.get(status)
     effect = effect or _EFFECTS_BY_HUNDRED.get(status // 100, TOUCH)
     return TOUCH if effect == REPLACE and unchanged else effect
+
+
+def _keep_fields(facts: "_Facts") -> dict[str, str]:
+    return {name: value for name, value in facts.fields.items() if name not in ("", "quads")}
 
 
 class _Conversion(NamedTuple):
@@ -149,15 +165,37 @@ def _warn_once(message: str) -> None:
     _log.warning("%s", message)
 
 
-def _read_items(archive: Archive, start: int, stop: int) -> Generator[_Facts | _Conversion | _End | Damage, None, None]:
+def _read_facts_of_pages(
+    path: Path, start: int, stop: int, max_block_bytes: int = _MAX_BLOCK_BYTES
+) -> Iterator[tuple[_Facts, int] | Damage]:
+    """Metadata records with the conversions after them, and where what follows begins."""
+    with Archive(path) as archive:
+        facts: _Facts | None = None
+        for item in _read_items(archive, start, min(stop, archive.size), max_block_bytes):
+            if isinstance(item, Damage):
+                yield item
+            elif isinstance(item, _Conversion):
+                # After damage, what follows may belong to a record that could not be read.
+                if facts is not None and item.key == facts.key:
+                    facts.conversions.append(item)
+            elif not isinstance(item, _Facts) or item.fields.get("reason") not in ERRANDS:
+                if facts is not None:
+                    yield facts, item.position
+                facts = item if isinstance(item, _Facts) else None
+
+
+def _read_items(
+    archive: Archive, start: int, stop: int, max_block_bytes: int
+) -> Generator[_Facts | _Conversion | _End | Damage, None, None]:
+    read = partial(_read_record, max_block_bytes=max_block_bytes)
     position = start
     while position < stop:
-        run: Generator[_Facts | _Conversion | Damage, None, int] = read_run(archive, position, stop, _read_record)
+        run: Generator[_Facts | _Conversion | Damage, None, int] = read_run(archive, position, stop, read)
         position = yield from run
     yield _End(position)
 
 
-def _read_record(record: WarcRecord, position: int) -> _Facts | _Conversion | None:
+def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Facts | _Conversion | None:
     kind = record.record_type
     if kind not in (WarcRecordType.metadata, WarcRecordType.conversion):
         return None
@@ -166,6 +204,8 @@ def _read_record(record: WarcRecord, position: int) -> _Facts | _Conversion | No
     expected = record.content_length
     if expected > _MAX_BLOCK_BYTES:
         raise ValueError(f"the record has {expected} bytes, more than a page can say")
+    if kind == WarcRecordType.conversion:
+        expected = min(expected, max_block_bytes)
     block: bytes = record.reader.read(expected) if expected else b""
     if len(block) < expected:
         raise ValueError(f"the record is cut short: {len(block)} of {expected} bytes")
@@ -208,7 +248,7 @@ def _split_fields(text: str) -> tuple[list[str], list[str]]:
     return lines, plain
 
 
-def _make_outcome(facts: _Facts, source: str, end: int, now: float) -> Outcome:
+def _make_outcome(facts: _Facts, end: int, source: str, now: float) -> Outcome:
     get = facts.fields.get
     reason, status = get("reason", ""), _read_number(get("status", ""))
     due = _read_due(get("robots", ""))

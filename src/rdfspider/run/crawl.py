@@ -207,9 +207,12 @@ class Crawl:
         *,
         type: "Filter" = None,
         ontology: "Filter" = None,
+        property: "Filter" = None,
         site: "Filter" = None,
         lang: "Filter" = None,
         syntax: "Filter" = None,
+        year: "Filter" = None,
+        kind: "Filter" = None,
         limit: int = 10,
         offset: int = 0,
         facets: bool = False,
@@ -228,9 +231,12 @@ class Crawl:
             words,
             type=type,
             ontology=ontology,
+            property=property,
             site=site,
             lang=lang,
             syntax=syntax,
+            year=year,
+            kind=kind,
             limit=limit,
             offset=offset,
             facets=facets,
@@ -312,9 +318,11 @@ class Crawl:
         """Remove filters; returns how many. URLs that were queued and that only they turned away come back."""
         return self._change(_ask_filters("remove-filters", include, exclude))
 
-    def pause(self) -> None:
-        """Let a running crawl finish what is under way and wait; returns when it does."""
+    def pause(self, *, wait: bool = True) -> None:
+        """Let a running crawl finish what is under way and wait; returns when it does, or at once when it was told."""
         self._tell("pause")
+        if not wait:
+            return
         # No request takes longer; what came of it has to be made durable.
         limit_s = self.config.fetch.timeout_s + _ANSWER_S
         end = time.monotonic() + limit_s
@@ -332,10 +340,10 @@ class Crawl:
         """Let a paused crawl go on."""
         self._tell("resume")
 
-    def stop(self) -> None:
-        """Let a running crawl finish what is under way and end; returns when it has."""
+    def stop(self, *, wait: bool = True) -> None:
+        """Let a running crawl finish what is under way and end; returns when it has, or at once when it was told."""
         self._tell("stop")
-        while is_in_use(self.folder):
+        while wait and is_in_use(self.folder):
             time.sleep(_POLL_S)
 
     def close(self) -> None:

@@ -5,13 +5,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 
 import msgspec
 import psutil
 
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import ERRANDS, REFUSALS, Capture, Failure, Verdict
-from rdfspider.run.peers.messages import Beat
+from rdfspider.records import ERRANDS, REFUSALS, Capture, Failure, Lease, RobotsState, Verdict
+from rdfspider.run.peers.messages import Beat, Fetching
 from rdfspider.run.survey import Survey
 
 # The load of a shorter time says little: that of a single page, or the grain of a clock.
@@ -20,6 +21,9 @@ _LOAD_S = 0.5
 _TIMED_HOSTS = 100
 _LAST_SHARE = 0.2
 _SLOWEST_TOLD = 5
+# Requests under way that are told of, those that began first.
+_FETCHING_TOLD = 8
+_FILES = {"rules": "rules", "allow": "absent", "unreachable": "unreachable"}
 
 
 class Meter:
@@ -33,6 +37,12 @@ class Meter:
         """Answers that served the crawl itself alone, by `records.ERRANDS`."""
         self.failures: Counter[str] = Counter()
         """URLs that failed for good, by the reason."""
+        self.robots: Counter[str] = Counter()
+        """Decisions of robots.txt files, and what became of these, as `Beat.robots` has them."""
+        self.visits: Counter[str] = Counter()
+        """Leases that are under way, by their kind."""
+        self._fetching: dict[int, tuple[float, Lease]] = {}
+        """Requests under way by the identity of their lease, in the order in which they began, and since when."""
         self.turned_away: Counter[str] = Counter()
         """Links that were not followed, by the rule."""
         self.wire_bytes = 0
@@ -60,6 +70,24 @@ class Meter:
             self._load_percent = min(percent, 100.0 * (os.cpu_count() or 1))
             self._load_from = (monotonic, used_s)
         return self._load_percent
+
+    def begin_fetch(self, lease: Lease) -> None:
+        """A server is asked for what a lease is for; `end_fetch` follows, or several."""
+        self._fetching[id(lease)] = (time.time(), lease)
+
+    def end_fetch(self, lease: Lease) -> None:
+        """The answer is there, or there will be none."""
+        self._fetching.pop(id(lease), None)
+
+    def list_fetching(self, shard: int) -> tuple[Fetching, ...]:
+        """The requests under way that began first."""
+        return tuple(
+            Fetching(shard, since, lease.url) for since, lease in islice(self._fetching.values(), _FETCHING_TOLD)
+        )
+
+    def count_robots(self, state: RobotsState) -> None:
+        """Take into the counts what became of a robots.txt."""
+        self.robots[_FILES[state.rule]] += 1
 
     def count_failure(self, code: str) -> None:
         """Take a name or a robots.txt into the counts that could not be had; an empty code is none. A host that does not exist
@@ -129,6 +157,9 @@ def make_beat(
         body_bytes=counts.body_bytes,
         disk_free_bytes=disk_free_bytes,
         counts=msgspec.structs.asdict(counts),
+        queued={str(priority): count for priority, count in enumerate(frontier.queued) if count},
+        visits={kind: count for kind, count in meter.visits.items() if count},
+        fetching=meter.list_fetching(number),
         archive_bytes=archive_bytes,
         quads=dict(survey.quads),
         problems=dict(survey.problems),
@@ -138,6 +169,7 @@ def make_beat(
         statuses=dict(meter.statuses),
         errands=dict(meter.errands),
         failures=dict(meter.failures),
+        robots=dict(meter.robots),
         turned_away=dict(meter.turned_away),
         cpu_s={**meter.cpu_s, "all": sum(meter.process.cpu_times()[:2])},
         slowest_hosts=meter.find_slowest(),

@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -86,6 +87,11 @@ class LargePages:
         if code == "too-slow":
             return Problem("query-timeout", f"the query for links was killed after {self._timeout_s:g} s")
         return Problem("query-failed", f"the query for links: {message}")
+
+    async def call(self, function: Callable[..., Any], *arguments: object) -> Any:
+        """What a function of ours, of a module's top level, makes of something of a page; a Problem where it did not end well."""
+        found = await asyncio.get_running_loop().run_in_executor(self._thread, self._ask, (function, *arguments))
+        return Problem(*found) if isinstance(found, tuple) else found
 
     def close(self) -> None:
         """End the helper, whatever it does; pages that are in line are not extracted."""
@@ -203,8 +209,10 @@ def _answer(job: bytes) -> bytes:
         return pickle.dumps((("crashed", f"{type(error).__name__}: {error}"[:500]), False))
 
 
-def _do(*job: Any) -> Extraction | list[str]:
-    """A query over data, or the extraction of a page."""
+def _do(*job: Any) -> Any:
+    """What a function makes of its arguments, a query over data, or the extraction of a page."""
+    if callable(job[0]):
+        return job[0](*job[1:])
     if len(job) == 3:
         return run_query(*job)
     config, page = job

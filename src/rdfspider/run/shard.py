@@ -130,8 +130,8 @@ class Shard:
         )
         self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains), dropper.drop)
         self._visits: set[asyncio.Task[None]] = set()
-        self._unasked: set[asyncio.Task[None] | None] = set()
-        """Visits that have not asked anybody yet: they can be called off."""
+        self._unasked: dict[asyncio.Task[None] | None, Lease] = {}
+        """Visits that have not asked anybody yet, and what for: they can be called off."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._is_ready = False
@@ -216,14 +216,17 @@ class Shard:
     def _start_visit(self, lease: Lease) -> None:
         if lease.kind == "page":
             self._peers.permits.reserve()
+        self._meter.visits[lease.kind] += 1
         visit = asyncio.create_task(self._visit(lease))
         self._visits.add(visit)
-        self._unasked.add(visit)
+        self._unasked[visit] = lease
         visit.add_done_callback(partial(self._end_visit, lease))
 
     def _end_visit(self, lease: Lease, visit: asyncio.Task[None]) -> None:
         self._visits.discard(visit)
-        self._unasked.discard(visit)
+        self._unasked.pop(visit, None)
+        self._meter.visits[lease.kind] -= 1
+        self._meter.end_fetch(lease)
         if visit.cancelled():
             if lease.kind == "page":
                 self._peers.permits.give_back()
@@ -263,6 +266,7 @@ class Shard:
         """Fetch a robots.txt; what it says holds for its origin until it expires."""
         state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._passage)
         self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
+        self._meter.count_robots(state)
         self._frontier.learned(lease, state, exchange, delay_s)
         self._committer.note()
 
@@ -276,8 +280,10 @@ class Shard:
             self._finish(Finished(lease, self._frontier.refuse(lease, "filtered", refusal)))
             return
         if not lease.addresses or not self._rules.allows(lease):
+            self._meter.robots["disallowed"] += bool(lease.addresses)
             self._finish(Finished(lease, self._frontier.refuse(lease, "disallowed", self._rules.explain(lease))))
             return
+        self._meter.robots["allowed"] += 1
         exchange = await self._fetch(lease)
         verdict = self._frontier.release(lease, exchange)
         if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != "unwanted":
@@ -334,6 +340,7 @@ class Shard:
                 self._passage.narrow()
             return exchange
         finally:
+            self._meter.end_fetch(lease)
             self._passage.release(address)
 
     def _finish(self, finished: Finished) -> None:
@@ -345,7 +352,8 @@ class Shard:
 
     def _begin(self) -> None:
         """From here on the current visit asks a server, and is finished whatever comes."""
-        self._unasked.discard(asyncio.current_task())
+        if lease := self._unasked.pop(asyncio.current_task(), None):
+            self._meter.begin_fetch(lease)
 
     def _obey(self, control: Control) -> None:
         match control.command:

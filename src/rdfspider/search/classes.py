@@ -6,8 +6,11 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 
 from rdfspider.index.classes import list_class_names
+from rdfspider.index.counts import CLASS
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.ledger_reader import LedgerReader
+from rdfspider.index.ledger_reader import LedgerReader, NameCount
+
+_CLASSES_SUGGESTED = 1_000
 
 
 class LearnedClasses:
@@ -18,6 +21,7 @@ class LearnedClasses:
         self._commit: Hashable = None
         self._reader: LedgerReader | None = None
         self._parents: dict[str, list[str]] = {}
+        self._used: list[NameCount] = []
         self._lock = threading.Lock()
 
     def find_subclasses(self, name: str, commit: Hashable) -> Iterable[str]:
@@ -25,11 +29,18 @@ class LearnedClasses:
         with self._lock:
             return self._find(name, commit)
 
+    def list_classes(self, commit: Hashable) -> list[NameCount]:
+        """The classes that pages use most, the most used first."""
+        with self._lock:
+            try:
+                self._update(commit)
+            except sqlite3.Error:
+                self._reader, self._commit = None, None
+            return self._used
+
     def _find(self, name: str, commit: Hashable) -> Iterable[str]:
         try:
-            if commit != self._commit:
-                self._load()
-                self._commit = commit
+            self._update(commit)
             if self._reader is None:
                 return ()
             parents = self._parents.get(name, ())
@@ -38,6 +49,11 @@ class LearnedClasses:
             # The ledger is being made again; what the index itself knows of classes is most of it.
             self._reader, self._commit = None, None
             return ()
+
+    def _update(self, commit: Hashable) -> None:
+        if commit != self._commit:
+            self._load()
+            self._commit = commit
 
     def _load(self) -> None:
         """Which classes have others below them, by every name of theirs and of the classes above them."""
@@ -49,3 +65,4 @@ class LearnedClasses:
             for name in list_class_names(parent):
                 found[name].append(parent)
         self._parents = dict(found)
+        self._used = self._reader.read_names(CLASS, _CLASSES_SUGGESTED) if self._reader else []

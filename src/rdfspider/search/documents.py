@@ -1,4 +1,5 @@
-"""The results of a query in, a document out: SPARQL results as JSON, XML, CSV or TSV, triples as Turtle or N-Triples.
+"""The results of a query in, a document out: SPARQL results as JSON, XML, CSV or TSV, triples as Turtle, N-Triples,
+RDF/XML or JSON-LD.
 
 Oxigraph writes; this counts what it writes, stops it at the limit of rows or bytes, and cuts behind the last whole row, so that
 the document is valid and has as many rows as were allowed.
@@ -23,6 +24,8 @@ MEDIA_TYPES = {
     "tsv": "text/tab-separated-values; charset=utf-8",
     "turtle": "text/turtle; charset=utf-8",
     "ntriples": "application/n-triples",
+    "rdfxml": "application/rdf+xml",
+    "jsonld": "application/ld+json",
 }
 RESULT_FORMATS = {
     "json": QueryResultsFormat.JSON,
@@ -30,14 +33,28 @@ RESULT_FORMATS = {
     "csv": QueryResultsFormat.CSV,
     "tsv": QueryResultsFormat.TSV,
 }
-RDF_FORMATS = {"turtle": RdfFormat.TURTLE, "ntriples": RdfFormat.N_TRIPLES}
+RDF_FORMATS = {
+    "turtle": RdfFormat.TURTLE,
+    "ntriples": RdfFormat.N_TRIPLES,
+    "rdfxml": RdfFormat.RDF_XML,
+    "jsonld": RdfFormat.JSON_LD,
+}
 FORMATS = (*RESULT_FORMATS, *RDF_FORMATS)
 
 # Terms in terms in terms: whoever reads them back, reads them by recursion.
 _MAX_TERM_DEPTH = 32
 _RECOUNT = 1.25
+# A property is the name of an element in RDF/XML: it ends with what XML knows as a name.
+_NAME_STARTS = (
+    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff"
+)
+_XML_NAME = re.compile(rf"[{_NAME_STARTS}][{_NAME_STARTS}\-.0-9\xb7\u0300-\u036f\u203f\u2040]*\Z")
 # What XML cannot hold at all.
 _NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
+
+
+class UnfitError(UsageError):
+    """None of the formats that were asked for can hold the answer."""
 
 
 class Document(NamedTuple):
@@ -71,7 +88,7 @@ def write_document(
     max_rows: int,
     max_bytes: int,
 ) -> Document:
-    """Write the results in the first of the formats that fits them; UsageError where none does."""
+    """Write the results in the first of the formats that fits them; UnfitError where none does."""
     if isinstance(results, QueryTriples):
         return _write_triples(
             results, _choose(formats, RDF_FORMATS, "CONSTRUCT and DESCRIBE"), prefixes, max_rows, max_bytes
@@ -87,7 +104,7 @@ def _choose(formats: Iterable[str], fitting: Iterable[str], what: str) -> str:
     for name in asked:
         if name in fitting:
             return name
-    raise UsageError(f"{' and '.join(asked)} cannot hold what {what} give: choose {', '.join(fitting)}")
+    raise UnfitError(f"{' and '.join(asked)} cannot hold what {what} give: choose {', '.join(fitting)}")
 
 
 def _write_solutions(results: QuerySolutions, chosen: str, max_rows: int, max_bytes: int) -> Document:
@@ -102,8 +119,12 @@ def _write_solutions(results: QuerySolutions, chosen: str, max_rows: int, max_by
     if not is_whole or sink.marks >= max_rows:
         body, is_whole = _cut_rows(body, rows, max_rows, is_whole)
     if chosen == "xml":
-        body = body.translate(None, _NOT_XML).replace("\ufffe".encode(), b"").replace("\uffff".encode(), b"")
+        body = _clean_xml(body)
     return Document(ROWS, chosen, body, not is_whole)
+
+
+def _clean_xml(body: bytes) -> bytes:
+    return body.translate(None, _NOT_XML).replace("\ufffe".encode(), b"").replace("\uffff".encode(), b"")
 
 
 def _cut_rows(body: bytes, rows: _Rows, max_rows: int, is_whole: bool) -> tuple[bytes, bool]:
@@ -219,6 +240,8 @@ def _write_triples(
                 is_whole = False
                 return
             _check_depth(triple)
+            if chosen == "rdfxml" and not _XML_NAME.search(triple.predicate.value):
+                raise UnfitError(f"RDF/XML cannot hold the property {triple.predicate}: ask for another format")
             yield triple
 
     # Of several prefixes for a namespace the first will do.
@@ -230,7 +253,11 @@ def _write_triples(
         prefixes={prefix: namespace for namespace, prefix in first.items()} if chosen == "turtle" else None,
     )
     body = b"".join(output.parts)
-    return Document(TRIPLES, chosen, drop_prefixes(body) if chosen == "turtle" else body, not is_whole)
+    if chosen == "turtle":
+        body = drop_prefixes(body)
+    elif chosen == "rdfxml":
+        body = _clean_xml(body)
+    return Document(TRIPLES, chosen, body, not is_whole)
 
 
 def drop_prefixes(turtle: bytes) -> bytes:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rdfspider.index.names import shorten_iri
 
 if TYPE_CHECKING:
-    from rdfspider.search.entity import Entity, Thing, Value
+    from rdfspider.search.entity import Entity, Thing
+    from rdfspider.search.values import Value
 
 _TEXT_CHARS = 300
 _VALUES_DRAWN = 10

@@ -6,11 +6,21 @@ import msgspec
 
 LENGTH = struct.Struct(">Q")
 """Stands before every message, and says how long it is."""
-DONE, WORDS, USAGE, MEMORY, FAILED, READY = "done", "words", "usage", "memory", "failed", "ready"
-"""What a reply is. `words`: the texts that the query looks for; what was found is asked for. `usage`: the query is wrong."""
+DONE, WORDS, USAGE, UNFIT, MEMORY, FAILED, READY = "done", "words", "usage", "unfit", "memory", "failed", "ready"
+"""What a reply is. `words`: the texts that the query looks for; what was found is asked for. `usage`: the query is wrong.
+`unfit`: none of the formats can hold the answer."""
 
 Found = list[list[tuple[str, float]]]
 """What the text index has for each of `Reply.words`."""
+
+
+class Graphs(msgspec.Struct, frozen=True):
+    """Which graphs a query is about, whatever it says itself."""
+
+    default: tuple[str, ...] = ()
+    """IRIs of those that are merged to be the default graph; with none it is empty."""
+    named: tuple[str, ...] = ()
+    """IRIs of those that `GRAPH` knows."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -23,6 +33,10 @@ class Job(msgspec.Struct, frozen=True):
     max_bytes: int
     timeout_s: float
     memory_bytes: int
+    graphs: Graphs | None = None
+    """None for those that the query names, or else all."""
+    base: str = ""
+    """What relative IRIs are relative to; they are a mistake where it is empty."""
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -7,7 +7,9 @@ such as `type:` only sift; they do not change the order.
 import re
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
+from datetime import MAXYEAR, UTC, datetime
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 import tantivy
@@ -57,15 +59,15 @@ class Plan:
     note: str
 
 
-def build_plan(question: Question, index: Index) -> Plan:
-    """What to ask the index."""
+def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False) -> Plan:
+    """What to ask the index; of things alone where the question is of a type, unless it is to be of any kind."""
     builder = _Builder(index)
     parts: list[tuple[Occur, Query]] = []
     for group in question.groups:
         queries = [builder.build_clause(clause) for clause in group]
         query = queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries, _TIE)
         parts.append((Occur.MustNot if group[0].is_excluded else Occur.Must, query))
-    if _asks_for_things(question):
+    if asks_for_things(question) and not is_of_any_kind:
         # What a page says is of a type; the page itself is not.
         parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", ENTITY, "basic"))))
     if not any(occur == Occur.Must for occur, _ in parts):
@@ -94,7 +96,8 @@ def _list_plain_words(question: Question) -> tuple[str, ...]:
     return tuple(word for one in plain if not (one.is_excluded or one.is_prefix) for word in split_text(one.text)[0])
 
 
-def _asks_for_things(question: Question) -> bool:
+def asks_for_things(question: Question) -> bool:
+    """Whether it is of a type, and says nothing of kinds: then pages are not meant."""
     clauses = [clause for group in question.groups for clause in group]
     return any(clause.field == "type" and not clause.is_excluded for clause in clauses) and not any(
         clause.field == "kind" for clause in clauses
@@ -122,7 +125,7 @@ class _Builder:
             return self._build_words(clause)
         if clause.field == VALUE:
             return self._build_value(clause)
-        if clause.field in ("before", "after"):
+        if clause.field in ("before", "after", "year"):
             return _sift(self._build_date(clause))
         field, values = self._list_values(clause)
         if not clause.is_excluded and not any(self._index.searcher.doc_freq(field, value) for value in values):
@@ -218,7 +221,10 @@ class _Builder:
         if date is None:
             return Query.empty_query()
         date = min(max(date, tantivy.MIN_DATETIME), tantivy.MAX_DATETIME)
-        bounds = {"upper_bound": date, "include_upper": False} if clause.field == "before" else {"lower_bound": date}
+        bounds: dict[str, Any] = {"lower_bound": date}
+        if clause.field != "after":
+            end = date if clause.field == "before" else _find_next_year(date)
+            bounds = {"upper_bound": end, "include_upper": False} | (bounds if clause.field == "year" else {})
         return Query.range_query(self._schema, "date", tantivy.FieldType.Date, **bounds)
 
     def _list_values(self, clause: Clause) -> tuple[str, list[str]]:
@@ -244,6 +250,10 @@ class _Builder:
                 return "syntax", [text, re.sub(r"\W", "", text)]
             case _:
                 return clause.field, [text]
+
+
+def _find_next_year(date: datetime) -> datetime:
+    return min(datetime(min(date.year + 1, MAXYEAR), 1, 1, tzinfo=UTC), tantivy.MAX_DATETIME)
 
 
 def list_names(text: str) -> list[str]:

@@ -30,17 +30,26 @@ def find_entity(folder: Path, name: str, *, same: bool = False) -> Entity:
     if not isinstance(name, str):
         raise UsageError(f"a thing is called by a text, not {name!r:.100}")
     with open_store(folder) as store:
-        if name.strip().startswith(URN):
-            iri = name.strip()
-            with open_ledger(folder) as ledger:
-                nodes = dict.fromkeys(node for _, node in ledger.find_members(iri, NODES_MERGED + 1))
-            if nodes and (found := read_entity(store, iri, nodes, same=same)):
-                return found
-        for iri in _list_readings(name):
-            if found := read_entity(store, iri, [iri], same=same):
-                return found
+        if found := look_up_entity(store, folder, name, same=same):
+            return found
     shown = name if len(name) <= 200 else f"{name[:200]}…"
     raise UsageError(f"no page says anything of {shown!r}: find how it is called with `rdfspider search`")
+
+
+def look_up_entity(
+    store: Store, folder: Path, name: str, *, same: bool = False, start: int = 0, via: str = ""
+) -> Entity | None:
+    """The same of a store that is open; None where no page says anything. `start` and `via` are those of `read_entity`."""
+    if name.strip().startswith(URN):
+        iri = name.strip()
+        with open_ledger(folder) as ledger:
+            nodes = dict.fromkeys(node for _, node in ledger.find_members(iri, NODES_MERGED + 1))
+        if nodes and (found := read_entity(store, iri, nodes, same=same, start=start, via=via)):
+            return found
+    for iri in list_readings(name):
+        if found := read_entity(store, iri, [iri], same=same, start=start, via=via):
+            return found
+    return None
 
 
 def find_statistics(folder: Path, top: int) -> Statistics:
@@ -97,7 +106,7 @@ def open_ledger(folder: Path) -> Iterator[LedgerReader]:
         ) from error
 
 
-def _list_readings(name: str) -> list[str]:
+def list_readings(name: str) -> list[str]:
     """What a person may mean: an IRI as it is, a label of an export, a prefixed name, the URL of a page without care."""
     text = name.strip().removeprefix("<").removesuffix(">")
     if text.startswith("_:"):

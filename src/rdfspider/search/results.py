@@ -61,6 +61,15 @@ class Hit:
     """In seconds since 1970; 0 where none is known."""
     duplicate_of: str
     marked_label: Marked
+    facts: tuple[tuple[str, str], ...] = ()
+    """Up to three properties (IRIs) that people want to know of such a thing, with their values as text."""
+    site_count: int = 1
+    """How many sites speak of it; where more than 2,000 pages do, at least so many."""
+
+    @property
+    def fact_names(self) -> tuple[tuple[str, str], ...]:
+        """The facts with properties as people write them: schema:author."""
+        return tuple((shorten_iri(iri), text) for iri, text in self.facts)
 
     @property
     def type_names(self) -> tuple[str, ...]:
@@ -90,6 +99,8 @@ class FacetCount:
     name: str
     """The value as people write it."""
     count: int
+    parent: str = ""
+    """Of a type: the value among these that is its nearest superclass; empty where none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,7 @@ class Facet:
     """The most frequent values of one field among all results."""
 
     field: str
-    """type, ontology, property, site, lang or syntax: what can be asked for by this name."""
+    """type, ontology, property, site, lang, syntax or year: what can be asked for by this name."""
     counts: tuple[FacetCount, ...]
     is_approximate: bool = False
     """Whether a part of the results was counted for all of them."""
@@ -119,6 +130,8 @@ class Results(Sequence[Hit]):
     suggestion: str = ""
     """Did you mean: the question with its misspelt words set right."""
     facets: tuple[Facet, ...] = field(default=())
+    kind_counts: dict[str, int] = field(default_factory=dict)
+    """How many entities and how many pages there are for the same question, whichever kind was asked for."""
 
     @overload
     def __getitem__(self, at: int) -> Hit: ...

@@ -14,7 +14,8 @@ _MAX_CHARS = 100_000
 _MAX_MARKS = 1_000
 # A word ends where a script without spaces begins.
 _LETTER = rf"[^\W_{UNSPACED.pattern[1:-2]}]"
-_BLANK = re.compile(r"\s+")
+# Letters that are not ASCII, with the spaces and signs between them.
+_FAR = re.compile(r"[^\x00-\x7f]+(?:[ -@]{1,3}[^\x00-\x7f]+)*")
 # Numbers, times, durations and media types.
 _FOR_MACHINES = re.compile(
     r"[\W\d_]*|[\d-]+T[\d:.]+(?:Z|[+-][\d:]+)?|P[\d.YMWDTHS]+"
@@ -46,7 +47,7 @@ class Marker:
 
     def cut(self, text: str, chars: int = CHARS) -> Marked:
         """The part of about so many characters where most different words are, marked; else the beginning."""
-        text = _BLANK.sub(" ", text[:_MAX_CHARS]).strip()
+        text = " ".join(text[:_MAX_CHARS].split())
         if len(text) <= chars:
             return self.mark(text)
         marks = self._find(text)
@@ -101,11 +102,31 @@ def _fold(text: str) -> tuple[str, list[int]]:
     place)."""
     if text.isascii():
         return text.lower(), []
-    folded = [_fold_character(character) for character in text]
-    joined = "".join(folded)
-    if len(joined) == len(text) and all(folded):
-        return joined, []
-    return joined, [at for at, characters in enumerate(folded) for _ in characters]
+    parts: list[str] = []
+    last = 0
+    uneven: list[tuple[int, list[str]]] = []
+    # Character by character is slow, and most are ASCII.
+    for match in _FAR.finditer(text):
+        folded = [_fold_character(character) for character in match[0]]
+        joined = "".join(folded)
+        parts += (text[last : match.start()].lower(), joined)
+        last = match.end()
+        if len(joined) != len(folded) or not all(folded):
+            uneven.append((match.start(), folded))
+    parts.append(text[last:].lower())
+    return "".join(parts), _list_places(uneven, len(text)) if uneven else []
+
+
+def _list_places(uneven: list[tuple[int, list[str]]], size: int) -> list[int]:
+    """Where each character of a folded text comes from, by the runs that did not become as many characters as they had."""
+    places: list[int] = []
+    last = 0
+    for start, folded in uneven:
+        places += range(last, start)
+        places += (at for at, characters in enumerate(folded, start) for _ in characters)
+        last = start + len(folded)
+    places += range(last, size)
+    return places
 
 
 @lru_cache(maxsize=65_536)

@@ -21,14 +21,16 @@ class Source:
     fetched: float = 0.0
     """In seconds since 1970; 0 where it is not known."""
     syntaxes: tuple[str, ...] = ()
-    """Those in which the page says anything."""
+    """Those in which the page says anything, or the very ones in which it says this."""
+    is_exact: bool = False
+    """Whether they are the very ones: the index knows them where a page speaks in one syntax alone."""
 
 
 def find_source(store: Store, page: str) -> Source:
     """What the index knows of a page."""
     found = store.quads_for_pattern(NamedNode(page), _SYNTAX, None, _FETCHES)
     syntaxes = sorted(quad.object.value for quad in found if isinstance(quad.object, Literal))
-    return Source(page, find_time(store, page), tuple(syntaxes))
+    return Source(page, find_time(store, page), tuple(syntaxes), len(syntaxes) == 1)
 
 
 def find_time(store: Store, page: str) -> float:

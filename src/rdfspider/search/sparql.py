@@ -16,15 +16,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.names import WELL_KNOWN
-from rdfspider.search.documents import BOOLEAN, ROWS
-from rdfspider.search.messages import DONE, FAILED, LENGTH, MEMORY, READY, USAGE, WORDS, Job, Reply
+from rdfspider.search.documents import BOOLEAN, ROWS, UnfitError
+from rdfspider.search.messages import DONE, FAILED, LENGTH, MEMORY, READY, UNFIT, USAGE, WORDS, Graphs, Job, Reply
 from rdfspider.search.tables import Rows, Statements, read_rows
 
 Find = Callable[[str, int], Sequence[tuple[str, float]]]
@@ -37,6 +37,8 @@ MAX_QUERY_CHARS = 1_000_000
 _START_S = 30.0
 _MAX_TIMEOUT_S = 86_400.0
 _READ_BYTES = 1 << 20
+# How soon it is noticed that nobody wants an answer any more.
+_LOOK_S = 0.1
 # Of what a process says when it dies.
 _LAST_BYTES = 10_000
 # How Rust, C++ and Python say that there is none left.
@@ -63,7 +65,7 @@ class Answer:
     kind: str
     """rows, boolean or triples."""
     format: str
-    """json, xml, csv, tsv, turtle or ntriples."""
+    """json, xml, csv, tsv, turtle, ntriples, rdfxml or jsonld."""
     body: bytes
     is_truncated: bool
     """Whether rows were left out."""
@@ -90,11 +92,25 @@ class Sparql:
         self._is_closed = False
         weakref.finalize(self, _end_workers, self._all, os.getpid())
 
-    def ask(self, query: str, *, formats: Sequence[str] = ("json", "turtle"), limits: Limits | None = None) -> Answer:
+    def ask(
+        self,
+        query: str,
+        *,
+        formats: Sequence[str] = ("json", "turtle"),
+        limits: Limits | None = None,
+        graphs: Graphs | None = None,
+        base: str = "",
+        cancel: threading.Event | None = None,
+    ) -> Answer:
         """Answer a query, in the first of the formats that can hold what it gives.
 
-        UsageError for what is no query or may not be asked, UnansweredError for what takes more than is allowed.
+        `graphs` take the place of FROM and FROM NAMED, relative IRIs are relative to `base`, and whoever sets `cancel` does not
+        want the answer any more: its process is ended at once.
+
+        UsageError for what is no query or may not be asked (UnfitError where no format fits), UnansweredError for what takes more
+        than is allowed.
         """
+        cancel = cancel or threading.Event()
         limits = limits or Limits()
         if not isinstance(query, str):
             raise UsageError(f"a query is text, not {query!r:.100}")
@@ -113,12 +129,13 @@ class Sparql:
             limits.output_bytes,
             limits.timeout_s,
             limits.memory_bytes,
+            graphs,
+            base,
         )
         started = time.perf_counter()
-        if not self._slots.acquire(timeout=limits.timeout_s):
-            raise UnansweredError(f"other questions have taken all of the {limits.timeout_s:g} s: try again later")
+        self._take_slot(limits.timeout_s, cancel)
         try:
-            reply, body = self._ask_worker(job)
+            reply, body = self._ask_worker(job, cancel)
         finally:
             self._slots.release()
         return Answer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
@@ -154,11 +171,19 @@ class Sparql:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _ask_worker(self, job: Job) -> tuple[Reply, bytes]:
+    def _take_slot(self, timeout_s: float, cancel: threading.Event) -> None:
+        patience = _Patience(time.monotonic() + timeout_s, cancel)
+        try:
+            while not self._slots.acquire(timeout=patience.find_step_s()):
+                pass
+        except TimeoutError:
+            raise UnansweredError(f"other questions have taken all of the {timeout_s:g} s: try again later") from None
+
+    def _ask_worker(self, job: Job, cancel: threading.Event) -> tuple[Reply, bytes]:
         worker = self._take()
         is_sound = False
         try:
-            reply, body = worker.ask(job, self._find)
+            reply, body = worker.ask(job, self._find, cancel)
             is_sound = not reply.is_last
         except _DiedError as error:
             raise _tell_closed() if self._is_closed else _explain_death(error, job) from None
@@ -168,6 +193,8 @@ class Sparql:
             ) from None
         finally:
             self._put_back(worker, is_sound)
+        if reply.code == UNFIT:
+            raise UnfitError(reply.message)
         if reply.code == USAGE:
             raise UsageError(reply.message)
         if reply.code == MEMORY:
@@ -224,6 +251,22 @@ class _DiedError(Exception):
         self.last_words = last_words
 
 
+class _Patience(NamedTuple):
+    """How long an answer is waited for."""
+
+    deadline: float
+    cancel: threading.Event
+
+    def find_step_s(self) -> float:
+        """How long to wait before the next look; TimeoutError when the time is up, UnansweredError when it was cancelled."""
+        if self.cancel.is_set():
+            raise UnansweredError("the query was cancelled")
+        left_s = self.deadline - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        return min(left_s, _LOOK_S)
+
+
 class _Worker:
     """One process, and the conversation with it."""
 
@@ -247,19 +290,19 @@ class _Worker:
         """Whether it can be asked."""
         return self._process.poll() is None
 
-    def ask(self, job: Job, find: Find | None) -> tuple[Reply, bytes]:
+    def ask(self, job: Job, find: Find | None, cancel: threading.Event) -> tuple[Reply, bytes]:
         """Have a job done; TimeoutError when its time is up, _DiedError when it dies of it."""
         if not self._is_ready:
-            ready = self._read_reply(time.monotonic() + _START_S)
+            ready = self._read_reply(_Patience(time.monotonic() + _START_S, cancel))
             assert ready.code == READY
             self._is_ready = True
-        deadline = time.monotonic() + job.timeout_s
+        patience = _Patience(time.monotonic() + job.timeout_s, cancel)
         self._send(job)
-        reply = self._read_reply(deadline)
+        reply = self._read_reply(patience)
         if reply.code == WORDS:
             self._send([_find_words(find, *asked) for asked in reply.words])
-            reply = self._read_reply(deadline)
-        return reply, self._read_message(deadline) if reply.code == DONE else b""
+            reply = self._read_reply(patience)
+        return reply, self._read_message(patience) if reply.code == DONE else b""
 
     def kill(self) -> None:
         """End it, whatever it does; somebody may be reading what it says."""
@@ -282,21 +325,21 @@ class _Worker:
             while rest:
                 rest = rest[self._process.stdin.write(rest) :]
 
-    def _read_reply(self, deadline: float) -> Reply:
-        return msgspec.msgpack.decode(self._read_message(deadline), type=Reply)
+    def _read_reply(self, patience: _Patience) -> Reply:
+        return msgspec.msgpack.decode(self._read_message(patience), type=Reply)
 
-    def _read_message(self, deadline: float) -> bytes:
-        return self._read(LENGTH.unpack(self._read(LENGTH.size, deadline))[0], deadline)
+    def _read_message(self, patience: _Patience) -> bytes:
+        return self._read(LENGTH.unpack(self._read(LENGTH.size, patience))[0], patience)
 
-    def _read(self, length: int, deadline: float) -> bytes:
+    def _read(self, length: int, patience: _Patience) -> bytes:
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         parts = []
         while length:
-            if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-                raise TimeoutError
+            while not poll.poll(patience.find_step_s() * 1000):
+                pass
             part = os.read(descriptor, min(length, _READ_BYTES))
             if not part:
                 raise self._find_death()

@@ -14,27 +14,28 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from html import unescape
-from math import ceil, log2
+from math import log2
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import tantivy
-from tantivy import DocAddress, Occur, Query
+from tantivy import DocAddress, Query
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.errors import UsageError
+from rdfspider.index.documents import hash_outlinks
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.names import list_prefixes, shorten_iri
-from rdfspider.index.schema import BUCKETS, CURSOR_ID, ENTITY, PAGE, Card, register_tokenizers
+from rdfspider.index.schema import CURSOR_ID, PAGE, Card, register_tokenizers
 from rdfspider.search.classes import LearnedClasses
+from rdfspider.search.facets import VALUES, count_facets, count_kinds
 from rdfspider.search.queries import Index, Plan, build_plan, split_text
-from rdfspider.search.results import Facet, FacetCount, Hit, Results
+from rdfspider.search.results import Facet, Hit, Results
 from rdfspider.search.snippets import Marker
 from rdfspider.search.spelling import suggest_question
+from rdfspider.search.suggestions import Suggestion, suggest
 from rdfspider.search.words import Clause, Question, parse_question
 
-FACETS = ("type", "ontology", "property", "site", "lang", "syntax")
 MAX_LIMIT = 1_000
 MAX_RESULTS = 10_000
 """Further than this nobody turns pages; each of them costs more than the one before."""
@@ -42,13 +43,7 @@ MAX_RESULTS = 10_000
 # each is cut from the same ones.
 _WINDOW = 500
 _BLOCK = 50
-_FACET_VALUES = 10
-# Of each field so many values are counted, and so many in each part of the index: from fewer it would not be known which are the
-# most frequent ones.
-_FACET_CANDIDATES, _FACET_CANDIDATES_A_SEGMENT = 200, 10_000
 _CACHED = 64
-# Up to so many results all are counted; of more, about half as many.
-_COUNTED = 100_000
 # Up to so many links to a page are counted one by one.
 _COUNTED_LINKS = 10_000
 # What doubling the pages that speak of a thing, or that link to it, adds to its score.
@@ -64,6 +59,14 @@ _Weighed = tuple[float, int, DocAddress]
 """Score, `order`, and where the document is."""
 
 
+class _Counts(NamedTuple):
+    """What was counted for a question."""
+
+    facets: tuple[Facet, ...]
+    """Empty where they were not asked for."""
+    kinds: dict[str, int]
+
+
 class TextIndex:
     """The text index of one crawl's folder, for any number of questions and threads."""
 
@@ -73,7 +76,7 @@ class TextIndex:
         self._commit: tuple[int, ...] = ()
         self._index = self._open()
         self._classes = LearnedClasses(self._paths)
-        self._facets: OrderedDict[Any, tuple[Facet, ...]] = OrderedDict()
+        self._counts: OrderedDict[Any, _Counts] = OrderedDict()
         self._lock = threading.Lock()
 
     def search(
@@ -82,23 +85,28 @@ class TextIndex:
         *,
         type: Filter = None,
         ontology: Filter = None,
+        property: Filter = None,
         site: Filter = None,
         lang: Filter = None,
         syntax: Filter = None,
+        year: Filter = None,
+        kind: Filter = None,
         limit: int = 10,
         offset: int = 0,
-        facets: bool = False,
+        facets: bool | int = False,
     ) -> Results:
-        """Answer a question. Several values of one filter mean any of them. No words are wrong; a limit or an offset may be."""
+        """Answer a question. Several values of one filter mean any of them. No words are wrong; a limit or an offset may be.
+        Facets are counted where they are asked for: with ten values each, or with so many as are asked for."""
         start = time.perf_counter()
         if not isinstance(text, str):
             raise UsageError(f"a search takes words as one text, not {text!r:.40}")
         _check_window(limit, offset)
-        filters = {"type": type, "ontology": ontology, "site": site, "lang": lang, "syntax": syntax}
+        filters = {"type": type, "ontology": ontology, "property": property, "site": site, "lang": lang}
+        filters |= {"syntax": syntax, "year": year, "kind": kind}
         question = _add_filters(parse_question(text), filters)
         index = self._load()
         with _reading(self._paths):
-            results = self._answer(index, question, limit, offset, facets)
+            results = self._answer(index, question, limit, offset, VALUES if facets is True else int(facets))
         return replace(results, seconds=time.perf_counter() - start)
 
     def find_cards(self, text: str, limit: int) -> list[tuple[float, Card]]:
@@ -108,9 +116,33 @@ class TextIndex:
             ranked, _ = _rank(index, build_plan(parse_question(text), index), limit, 0)
         return [(score, card) for score, _, _, card in ranked]
 
-    def _answer(self, index: Index, question: Question, limit: int, offset: int, facets: bool) -> Results:
+    def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
+        """How what somebody has typed so far may go on: labels that begin so, the best first, and names of classes."""
+        if not isinstance(text, str):
+            raise UsageError(f"suggestions are made for a text, not {text!r:.40}")
+        index = self._load()
+        classes = self._classes.list_classes(index.commit)
+        with _reading(self._paths):
+            return suggest(index, classes, text, limit)
+
+    def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
+        """How many pages link to a page, and some of them, in an order that is always the same."""
+        _check_window(limit, offset)
+        index = self._load()
+        # One hash: what is behind a # does not matter.
+        targets = hash_outlinks([url])
+        if not targets:
+            return 0, []
+        query = Query.term_query(index.schema, "outlinks", targets[0], "basic")
+        with _reading(self._paths):
+            found: Any = index.searcher.search(query, limit, offset=offset, order_by_field="order")
+            cards = [_read_card(index.searcher.doc(address)) for _, address in found.hits]
+        return int(found.count), cards
+
+    def _answer(self, index: Index, question: Question, limit: int, offset: int, facet_values: int) -> Results:
         plan = build_plan(question, index)
         ranked, total = _rank(index, plan, limit, offset)
+        shown, kinds = self._count(index, question, plan, total, facet_values)
         marker = Marker(plan)
         return Results(
             question.text,
@@ -119,7 +151,8 @@ class TextIndex:
             offset,
             note="; ".join(filter(None, (question.note, plan.note))),
             suggestion=suggest_question(question, index) if total < _FEW else "",
-            facets=self._count_facets(index, question, plan, total) if facets else (),
+            facets=shown,
+            kind_counts=kinds,
         )
 
     def _open(self) -> tantivy.Index:
@@ -164,46 +197,23 @@ class TextIndex:
         find_subclasses = partial(self._classes.find_subclasses, commit=self._commit)
         return Index(searcher, self._index.schema, find_subclasses, self._commit)
 
-    def _count_facets(self, index: Index, question: Question, plan: Plan, total: int) -> tuple[Facet, ...]:
-        key = (index.commit, question.groups)
+    def _count(
+        self, index: Index, question: Question, plan: Plan, total: int, facet_values: int
+    ) -> tuple[tuple[Facet, ...], dict[str, int]]:
+        """Facets with so many values, where any are asked for, and how many results are of which kind."""
+        key = (index.commit, question.groups or question.text, facet_values)
         with self._lock:
-            found = self._facets.pop(key, None)
-        found = found or count_facets(index, plan.query, total)
+            counts = self._counts.pop(key, None)
+        kinds = counts.kinds if counts else count_kinds(index, question, total)
+        shown = counts.facets if counts else ()
+        if facet_values and not shown:
+            shown = count_facets(index, plan.query, total, facet_values)
         with self._lock:
             # The one that was asked for last is the last to go.
-            self._facets[key] = found
-            if len(self._facets) > _CACHED:
-                self._facets.popitem(last=False)
-        return found
-
-
-def count_facets(index: Index, query: Query, total: int) -> tuple[Facet, ...]:
-    """The most frequent values of each field among the results; of very many results a part stands for all."""
-    buckets = BUCKETS if total <= _COUNTED else ceil(BUCKETS * _COUNTED / 2 / total)
-    if buckets < BUCKETS:
-        sample = Query.term_set_query(index.schema, "bucket", list(range(buckets)))
-        query = Query.boolean_query([(Occur.Must, query), (Occur.Must, sample)])
-    sizes = {"size": _FACET_CANDIDATES, "segment_size": _FACET_CANDIDATES_A_SEGMENT}
-    asked = {field: {"terms": {"field": field, **sizes}} for field in FACETS}
-    # As in questions, pages are of no type.
-    things = Query.boolean_query(
-        [(Occur.Must, query), (Occur.Must, Query.term_query(index.schema, "kind", ENTITY, "basic"))]
-    )
-    found = index.searcher.aggregate(things, {"type": asked.pop("type")}) | index.searcher.aggregate(query, asked)
-    return tuple(_make_facet(field, found[field], BUCKETS / buckets) for field in FACETS)
-
-
-def _make_facet(field: str, found: Mapping[str, Any], scale: float) -> Facet:
-    # tantivy leaves open in which order equals are.
-    most = sorted(found["buckets"], key=lambda one: (-one["doc_count"], one["key"]))[:_FACET_VALUES]
-    counts = (FacetCount(one["key"], _name_value(field, one["key"]), round(one["doc_count"] * scale)) for one in most)
-    return Facet(field, tuple(counts), scale > 1 or bool(found["doc_count_error_upper_bound"]))
-
-
-def _name_value(field: str, value: str) -> str:
-    if field == "ontology":
-        return next(iter(list_prefixes(value)), value)
-    return shorten_iri(value) if field in ("type", "property") else value
+            self._counts[key] = _Counts(shown, kinds)
+            if len(self._counts) > _CACHED:
+                self._counts.popitem(last=False)
+        return shown, dict(kinds)
 
 
 def _rank(
@@ -242,12 +252,16 @@ def _lift(index: Index, plan: Plan, hits: Sequence[_Weighed]) -> list[tuple[floa
     lifted = []
     for score, order, address in hits:
         document = index.searcher.doc(address)
-        card = msgspec.json.decode(document.get_first("card") or b"", type=Card)
+        card = _read_card(document)
         in_links = _count_in_links(index, card.id if card.kind == PAGE else card.url or card.id)
         lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(plan.phrase, card.label)
         lifted.append((score * lift, order, in_links, document, card))
     lifted.sort(key=lambda one: one[:2], reverse=True)
     return [(score, in_links, document, card) for score, _, in_links, document, card in lifted]
+
+
+def _read_card(document: tantivy.Document) -> Card:
+    return msgspec.json.decode(document.get_first("card") or b"", type=Card)
 
 
 def _count_in_links(index: Index, url: str) -> int:
@@ -306,6 +320,8 @@ def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Doc
         date=card.date,
         duplicate_of=card.duplicate_of,
         marked_label=marker.mark(unescape(card.label)),
+        facts=card.facts,
+        site_count=card.site_count,
     )
 
 

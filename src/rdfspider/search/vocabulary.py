@@ -57,6 +57,10 @@ class Statistics:
         prefixes = {"void": _VOID, "dcterms": _DCTERMS, "xsd": PREFIXES["xsd"], "rdfspider": VOCABULARY}
         return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 
+    def describe(self, dataset: NamedNode) -> Iterator[Triple]:
+        """The same as triples, for whoever has another name for the dataset."""
+        return _describe(self, dataset)
+
     def to_ntriples(self) -> bytes:
         """The same as N-Triples."""
         return pyoxigraph.serialize(_describe(self), format=RdfFormat.N_TRIPLES) or b""
@@ -90,21 +94,21 @@ def _draw_count(count: NameCount) -> Sequence[str]:
     return name, f"{count.uses:,}", f"{count.pages:,}", f"{count.sites:,}"
 
 
-def _describe(statistics: Statistics) -> Iterator[Triple]:
+def _describe(statistics: Statistics, dataset: NamedNode = _DATASET) -> Iterator[Triple]:
     totals = statistics.totals
-    yield from _describe_dataset(_DATASET, totals.quads, totals.pages)
-    yield _count(_DATASET, _void("entities"), totals.entities)
-    yield _count(_DATASET, _void("classes"), totals.classes)
-    yield _count(_DATASET, _void("properties"), totals.properties)
+    yield from _describe_dataset(dataset, totals.quads, totals.pages)
+    yield _count(dataset, _void("entities"), totals.entities)
+    yield _count(dataset, _void("classes"), totals.classes)
+    yield _count(dataset, _void("properties"), totals.properties)
     for ontology in _keep_iris(statistics.ontologies):
-        yield Triple(_DATASET, _void("vocabulary"), NamedNode(ontology.name))
+        yield Triple(dataset, _void("vocabulary"), NamedNode(ontology.name))
     for at, count in enumerate(_keep_iris(statistics.classes)):
-        yield from _describe_part(BlankNode(f"c{at}"), "class", count)
+        yield from _describe_part(dataset, BlankNode(f"c{at}"), "class", count)
     for at, count in enumerate(_keep_iris(statistics.properties)):
-        yield from _describe_part(BlankNode(f"p{at}"), "property", count)
+        yield from _describe_part(dataset, BlankNode(f"p{at}"), "property", count)
     for at, count in enumerate(statistics.sites):
         site = BlankNode(f"s{at}")
-        yield Triple(_DATASET, _void("subset"), site)
+        yield Triple(dataset, _void("subset"), site)
         yield Triple(site, NamedNode(f"{_DCTERMS}title"), Literal(count.name))
         yield from _describe_dataset(site, count.uses, count.pages)
 
@@ -115,8 +119,8 @@ def _describe_dataset(node: NamedNode | BlankNode, uses: int, documents: int) ->
     yield _count(node, _void("documents"), documents)
 
 
-def _describe_part(node: BlankNode, kind: str, count: NameCount) -> Iterator[Triple]:
-    yield Triple(_DATASET, _void(f"{kind}Partition"), node)
+def _describe_part(dataset: NamedNode, node: BlankNode, kind: str, count: NameCount) -> Iterator[Triple]:
+    yield Triple(dataset, _void(f"{kind}Partition"), node)
     yield Triple(node, _void(kind), NamedNode(count.name))
     yield _count(node, _USES, count.uses)
     yield _count(node, _void("documents"), count.pages)

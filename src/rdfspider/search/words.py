@@ -13,7 +13,7 @@ MAX_CLAUSES = 32
 MAX_PREFIXES = 8
 """A beginning stands for thousands of words, and costs as much."""
 WORDS, VALUE = "words", "value"
-FIELDS = ("type", "ontology", "property", "site", "lang", "syntax", "before", "after", "kind")
+FIELDS = ("type", "ontology", "property", "site", "lang", "syntax", "before", "after", "year", "kind")
 """What can be asked for by name; any other name is a property's, whose value is asked for."""
 KINDS = ("page", "entity")
 
@@ -57,6 +57,7 @@ _TERM = re.compile(
 WORD = re.compile(r"[^\W_]+")
 """Letters and digits beside each other."""
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_YEAR = re.compile(r"[0-9]{4}")
 _QUOTES = str.maketrans("“”„‟«»＂", '"' * 7)
 
 
@@ -160,6 +161,8 @@ def _read_clause(match: re.Match[str]) -> Clause | None:
 def _check_field(field: str, value: str) -> None:
     if field in ("before", "after") and parse_date(value) is None:
         raise _BrokenRuleError(f"{value[:40]!r} is no date; {field}:2024, {field}:2024-05 and {field}:2024-05-01 are")
+    if field == "year" and not _YEAR.fullmatch(value):
+        raise _BrokenRuleError(f"{value[:40]!r} is no year; year:2024 is")
     if field == "kind" and value.lower() not in KINDS:
         raise _BrokenRuleError(f"{value[:40]!r} is no kind; kind:page and kind:entity are")
 

@@ -12,15 +12,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from pyoxigraph import Store
+from pyoxigraph import NamedNode, Store
 
 from rdfspider.errors import UsageError
 from rdfspider.index.snapshots import SnapshotReader
 from rdfspider.search.calls import TextCall, find_calls, replace_calls
 from rdfspider.search.confinement import confine_process, end_limits, read_resident_bytes, start_limits
-from rdfspider.search.documents import write_document
+from rdfspider.search.documents import UnfitError, write_document
 from rdfspider.search.lexer import check_kind, read_tokens
-from rdfspider.search.messages import DONE, FAILED, LENGTH, MEMORY, READY, USAGE, WORDS, Found, Job, Reply
+from rdfspider.search.messages import (
+    DONE,
+    FAILED,
+    LENGTH,
+    MEMORY,
+    READY,
+    UNFIT,
+    USAGE,
+    WORDS,
+    Found,
+    Job,
+    Reply,
+)
+from rdfspider.urls import is_valid_iri
 
 _IDLE_S = 0.25
 # A worker that has grown so much is replaced: memory that was freed is not always given back.
@@ -59,6 +72,8 @@ def _answer(job: Job, snapshots: SnapshotReader) -> tuple[Reply, bytes]:
     try:
         with snapshots.use() as store:
             return _ask_store(job, store)
+    except UnfitError as error:
+        return Reply(UNFIT, str(error)), b""
     except UsageError as error:
         return Reply(USAGE, str(error)), b""
     except SyntaxError as error:
@@ -76,10 +91,23 @@ def _ask_store(job: Job, store: Store) -> tuple[Reply, bytes]:
     check_kind(job.query, tokens)
     calls = find_calls(job.query, tokens, job.prefixes)
     query = replace_calls(job.query, calls, _ask_words(calls)) if calls else job.query
-    results = store.query(query, prefixes=job.prefixes)
+    results = store.query(
+        query,
+        base_iri=job.base or None,
+        prefixes=job.prefixes,
+        default_graph=[*_read_iris(job.graphs.default)] if job.graphs else None,
+        named_graphs=[*_read_iris(job.graphs.named)] if job.graphs else None,
+    )
     document = write_document(results, job.formats, job.prefixes, job.max_rows, job.max_bytes)
     reply = Reply(DONE, kind=document.kind, format=document.format, is_truncated=document.is_truncated)
     return reply, document.body
+
+
+def _read_iris(iris: Sequence[str]) -> list[NamedNode]:
+    wrong = next((iri for iri in iris if not is_valid_iri(iri)), None)
+    if wrong is not None:
+        raise UsageError(f"a graph is named by an IRI, which {wrong[:200]!r} is not")
+    return [NamedNode(iri) for iri in iris]
 
 
 def _ask_words(calls: Sequence[TextCall]) -> Found:

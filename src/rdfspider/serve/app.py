@@ -20,20 +20,25 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.serve import endpoint, events, metrics
 from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.guard import NONCE, Guard
 from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_response, split_suffix
 from rdfspider.serve.openapi import describe_api
-from rdfspider.serve.pages import home, login
+from rdfspider.serve.pages import control, copies, editor, entity, home, inspector, login, monitor, paste, search, sites, vocabulary
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.site import Site
 from rdfspider.serve.views import MAX_VALUE_CHARS, Ask, FormatError, NotFoundError, Page, RefusedError, View
 
 _log = logging.getLogger(__name__)
 
-PAGES: tuple[Page, ...] = (*home.PAGES, *login.PAGES)
+PAGES: tuple[Page, ...] = (*home.PAGES, *search.PAGES, *entity.PAGES, *inspector.PAGES, *copies.PAGES, *paste.PAGES, *editor.PAGES, *monitor.PAGES, *control.PAGES, *vocabulary.PAGES, *sites.PAGES, *login.PAGES)
 """All pages, in the order of the documentation."""
-ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = ()
+ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
+    endpoint.make_routes,
+    events.make_routes,
+    metrics.make_routes,
+)
 """What is no page: endpoints with rules of their own."""
 # No page takes so long by itself; what does is given up by the browser, and its thread ends by its own limits.
 _PAGE_S = 60.0
@@ -44,30 +49,34 @@ _FIELDS = 1000
 def make_app(site: Site) -> Starlette:
     """The application for one crawl."""
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="page")
+    # What takes long waits for itself, and not the other pages for it.
+    heavy_pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="heavy")
 
     @asynccontextmanager
     async def live(app: Starlette) -> AsyncIterator[None]:
+        site.sampler.start()
         yield
-        pool.shutdown(wait=False, cancel_futures=True)
+        for each in (pool, heavy_pool):
+            each.shutdown(wait=False, cancel_futures=True)
         site.close()
 
-    routes: list[BaseRoute] = []
+    # Before pages, because an endpoint may leave some requests for its address to one.
+    routes: list[BaseRoute] = [route for make_routes in ROUTES for route in make_routes(site)]
     for path in dict.fromkeys(page.path for page in PAGES):
         pages = {page.method: page for page in PAGES if page.path == path}
-        answer = partial(_answer, site, pool, pages)
-        methods = ["GET", "HEAD", "POST"] if "POST" in pages else ["GET", "HEAD"]
+        is_heavy = any(page.is_heavy for page in pages.values())
+        answer = partial(_answer, site, heavy_pool if is_heavy else pool, pages)
+        methods = [*(("GET", "HEAD") if "GET" in pages else ()), *(("POST",) if "POST" in pages else ())]
         suffixes = {name for page in pages.values() for name in page.formats if name != "html"}
         base = "/home" if path == "/" else path
         for address in (path, *(f"{base}.{name}" for name in sorted(suffixes))):
             routes.append(Route(address, answer, methods=methods))
-    for make_routes in ROUTES:
-        routes += make_routes(site)
     routes.append(Route("/openapi.json", lambda request: JSONResponse(describe_api(PAGES))))
     routes.append(Mount("/static", StaticFiles(directory=STATIC)))
     app = Starlette(
         routes=routes, lifespan=live, exception_handlers={404: partial(_miss, site), 405: partial(_miss, site)}
     )
-    app.add_middleware(Guard, site=site, heavy=frozenset(page.path for page in PAGES if page.is_heavy))
+    app.add_middleware(Guard, site=site, heavy=endpoint.HEAVY | {page.path for page in PAGES if page.is_heavy})
     return app
 
 
@@ -77,7 +86,7 @@ async def _answer(site: Site, pool: ThreadPoolExecutor, pages: Mapping[str, Page
     loop = asyncio.get_running_loop()
     try:
         if page.method == "POST":
-            ask = replace(ask, parameters=await _read_form(request))
+            ask = replace(ask, parameters=await _read_form(request), formats=(), is_form=True)
         _check_rights(ask, page, request)
         if not ask.format:
             raise FormatError(f"this page is there as {', '.join(MEDIA_TYPES[name] for name in page.formats)}")

@@ -28,7 +28,8 @@ class Guard:
         self._access = site.access
         self._heavy = heavy
         self._rate = Rate(per_s=100, burst=400)
-        self._heavy_rate = Rate(per_s=10, burst=50)
+        # Programs ask many small queries, one after the other; what keeps the server for all is how many are under way.
+        self._heavy_rate = Rate(per_s=50, burst=300)
         self._under_way = 0
         self._heavy_under_way = 0
 
@@ -106,7 +107,8 @@ def _add_headers(send: Send, scope: Scope, shows_images: bool) -> Send:
             # A page may have a stricter one of its own.
             headers.setdefault("Content-Security-Policy", policy)
             headers.setdefault("X-Content-Type-Options", "nosniff")
-            headers.setdefault("Referrer-Policy", "no-referrer")
+            # With "no-referrer" browsers would not say that our own forms are ours: their Origin would be null.
+            headers.setdefault("Referrer-Policy", "same-origin")
             headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
             headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
             headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")

@@ -43,6 +43,19 @@ class Order(Struct, frozen=True):
     query_rows: int = QUERY_ROWS
 
 
+class SiteServer(uvicorn.Server):
+    """A server that ends the streams of those who watch before it waits for what is under way: they do not end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, site: Site) -> None:
+        super().__init__(config)
+        self._site = site
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End."""
+        self._site.sampler.stop()
+        await super().shutdown(sockets)
+
+
 def listen(host: str, port: int | None) -> socket.socket:
     """A socket at an address; without a port at ours, or the next that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -66,8 +79,9 @@ def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None =
     crawl = Crawl.open(Path(order.folder))
     access = make_access(order.host, order.is_public, token=order.token)
     options = Options(order.host, order.port, order.query_timeout_s, order.query_rows)
+    site = Site(crawl, access, options)
     config = uvicorn.Config(
-        make_app(Site(crawl, access, options)),
+        make_app(site),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -76,7 +90,7 @@ def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None =
         lifespan="on",
         ws="none",
     )
-    server = uvicorn.Server(config)
+    server = SiteServer(config, site)
     if lifeline is not None:
         threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
     server.run([listener])

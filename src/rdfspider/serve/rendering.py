@@ -6,7 +6,7 @@ Names of things stand in `<bdi>`, so that what turns the direction of writing en
 import hashlib
 import re
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -14,7 +14,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rdfspider import __version__
-from rdfspider.index.names import shorten_iri
+from rdfspider.index.names import shorten_iri, split_iri
+from rdfspider.search.results import Marked
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -35,7 +36,7 @@ def make_templates() -> Environment:
     )
     templates.filters.update(
         label=write_label, text=write_text, number=write_number, bytes=write_bytes, day=write_day, moment=write_moment,
-        ago=write_ago, short=write_short, duration=write_duration,
+        ago=write_ago, short=write_short, duration=write_duration, marked=write_marked, local=write_local,
     )  # fmt: skip
     templates.globals.update(
         address=make_address, static=locate_static, outward=draw_outward, version=__version__,
@@ -45,12 +46,17 @@ def make_templates() -> Environment:
     return templates
 
 
+def clean_text(text: str) -> str:
+    """Without what cannot be seen, or turns the direction of what follows."""
+    return _UNSEEN.sub("", text)
+
+
 def write_label(text: object, most_chars: int = MAX_LABEL_CHARS) -> Markup:
     """A name that somebody of the web has made up: one line, isolated, cut; the whole of what was cut is its title."""
     clean = " ".join(_UNSEEN.sub("", str(text)[: 10 * MAX_TEXT_CHARS]).split())
     if len(clean) <= most_chars:
-        return Markup("<bdi>{}</bdi>").format(clean)
-    return Markup('<bdi title="{}">{}…</bdi>').format(clean[:MAX_TEXT_CHARS], clean[:most_chars])
+        return Markup(f"<bdi>{escape(clean)}</bdi>")
+    return Markup(f'<bdi title="{escape(clean[:MAX_TEXT_CHARS])}">{escape(clean[:most_chars])}…</bdi>')
 
 
 def write_text(text: object, most_chars: int = MAX_TEXT_CHARS) -> Markup:
@@ -59,12 +65,34 @@ def write_text(text: object, most_chars: int = MAX_TEXT_CHARS) -> Markup:
     return Markup("<bdi>{}</bdi>").format(clean if len(clean) <= most_chars else f"{clean[:most_chars]}…")
 
 
+def write_marked(marked: Marked, most_chars: int = MAX_TEXT_CHARS) -> Markup:
+    """Text of the web with marks around what was searched for, isolated and cut."""
+    shown, left = [], most_chars
+    for part, is_marked in marked.split():
+        clean = escape(_UNSEEN.sub("", part[:left]))
+        shown.append(f"<mark>{clean}</mark>" if is_marked else clean)
+        left -= len(part)
+        if left <= 0:
+            break
+    return Markup(f"<bdi>{''.join(shown)}{'…' if len(marked.text) > most_chars else ''}</bdi>")
+
+
 def write_short(iri: object) -> Markup:
     """An IRI as people write it, schema:Person, with the whole of it as its title."""
-    text = str(iri)
-    return Markup('<bdi title="{}">{}</bdi>').format(
-        text[:MAX_TEXT_CHARS], _cut(_UNSEEN.sub("", shorten_iri(text[:MAX_TEXT_CHARS])), 80)
-    )
+    return _draw_short(str(iri)[:MAX_TEXT_CHARS])
+
+
+def write_local(iri: object) -> Markup:
+    """The name of an IRI without its namespace, datePublished, with the whole of it as its title."""
+    text = clean_text(str(iri)[:MAX_TEXT_CHARS])
+    return Markup(f'<bdi title="{escape(text)}">{escape(_cut(split_iri(text)[1] or text, 60))}</bdi>')
+
+
+@lru_cache(maxsize=4096)
+def _draw_short(iri: str) -> Markup:
+    """The same classes and properties are on every page."""
+    shown = _cut(clean_text(shorten_iri(iri)), 80)
+    return Markup(f'<bdi title="{escape(clean_text(iri))}">{escape(shown)}</bdi>')
 
 
 def write_number(number: float) -> str:

@@ -13,11 +13,13 @@ from typing import Any
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.snapshots import SnapshotReader
 from rdfspider.run.crawl import Crawl
+from rdfspider.run.visitor import Visitor
 from rdfspider.search.finder import Finder
 from rdfspider.search.sparql import Limits, Sparql
 from rdfspider.search.text import TextIndex
 from rdfspider.serve.access import Access
 from rdfspider.serve.rendering import make_templates
+from rdfspider.serve.samples import Sampler
 from rdfspider.serve.statistics import KeptStatistics
 
 QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000
@@ -54,11 +56,14 @@ class Site:
         """The quads: `with site.snapshots.use() as store`."""
         self.statistics = KeptStatistics(crawl.folder)
         """The totals and the most used names, kept until there are others."""
+        self.sampler = Sampler(crawl)
+        """How the crawl and the machine are, by the second."""
         self._templates = make_templates()
         self._lock = threading.Lock()
         self._text: TextIndex | None = None
         self._sparql: Sparql | None = None
         self._finder: Finder | None = None
+        self._visitor: Visitor | None = None
 
     @property
     def text(self) -> TextIndex:
@@ -78,16 +83,28 @@ class Site:
                 self._sparql = Sparql(self.folder, self._finder)
             return self._sparql
 
+    @property
+    def visitor(self) -> Visitor:
+        """Reads what people have at hand, and fetches single pages for them."""
+        with self._lock:
+            if self._visitor is None:
+                self._visitor = Visitor(self.folder, self.crawl.config)
+            return self._visitor
+
     def render(self, template: str, context: Mapping[str, Any]) -> str:
         """HTML of a template; all text in it is escaped."""
         return self._templates.get_template(template).render(site=self, **context)
 
     def close(self) -> None:
         """Let all go."""
+        self.sampler.stop()
         with self._lock:
             sparql, finder, self._sparql, self._finder = self._sparql, self._finder, None, None
+            visitor, self._visitor = self._visitor, None
         if sparql:
             sparql.close()
         if finder:
             finder.close()
+        if visitor:
+            visitor.close()
         self.snapshots.close()

@@ -52,10 +52,13 @@ class Ask:
     nonce: str = ""
     """What the Content-Security-Policy allows a style to carry that a script makes."""
 
+    is_form: bool = False
+    """Whether the parameters are those of a form that was sent, which no address may show: they are long, or secret."""
+
     def locate(self, format_name: str = "") -> str:
         """The address of this page with these parameters, also in another format. What a form has sent is no part of it."""
         path = self.path if not format_name else f"{'/home' if self.path == '/' else self.path}.{format_name}"
-        return make_address(path, **self.parameters)
+        return make_address(path, **({} if self.is_form else self.parameters))
 
     def change(self, path: str = "", **parameters: object) -> str:
         """The address with some parameters changed; without `page`, because the first page of something else is meant."""
@@ -136,3 +139,5 @@ class Page:
     """Those that its View can be turned into."""
     is_heavy: bool = False
     """Whether few of them may be asked for at once and in a second."""
+    answer: type | None = None
+    """For OpenAPI: the record that its JSON is; None where it is not one."""

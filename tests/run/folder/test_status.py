@@ -17,7 +17,7 @@ from rdfspider.run.folder.status import (
     sum_beats,
     write_status,
 )
-from rdfspider.run.peers.messages import Beat, Find
+from rdfspider.run.peers.messages import Beat, Fetching, Find
 
 
 def beat(shard: int, **facts: object) -> Beat:
@@ -34,6 +34,10 @@ BEATS = (
         connections=3,
         pages=10,
         counts={"known": 100, "pages": 10, "structured": 8, "scheduled": 80, "hosts": 2, "quads": 50},
+        queued={"0": 1, "3": 79},
+        visits={"page": 2},
+        fetching=(Fetching(0, 5.0, "http://a.test/slow"), Fetching(0, 7.0, "http://a.test/next")),
+        robots={"allowed": 12, "rules": 1},
         archive_bytes=300,
         quads={"jsonld": 40, "rdfa": 10},
         problems={"iri-repaired": 2},
@@ -50,6 +54,10 @@ BEATS = (
         1,
         connections=1,
         counts={"known": 11, "pages": 1, "future_count": 3},
+        queued={"3": 4},
+        visits={"page": 1, "robots": 1},
+        fetching=(Fetching(1, 6.0, "http://c.test/robots.txt"),),
+        robots={"disallowed": 2},
         archive_bytes=33,
         quads={"rdfa": 5},
         problems={"iri-repaired": 1, "literal-cut": 1},
@@ -81,6 +89,20 @@ def test_totals_are_the_sums_of_the_shards() -> None:
     assert totals.quads_by_syntax == {"jsonld": 40, "rdfa": 15}
     assert totals.problems == {"iri-repaired": 3, "literal-cut": 1}
     assert totals.cpu_s == {"extract": 1.5}
+
+
+def test_what_is_under_way_and_what_waits_is_told_of_all_shards() -> None:
+    totals = STATUS.totals
+    assert totals.queued == {"0": 1, "3": 83}
+    assert totals.visits == {"page": 3, "robots": 1}
+    assert totals.robots == {"allowed": 12, "rules": 1, "disallowed": 2}
+    # What has taken longest comes first.
+    assert [request.since for request in totals.fetching] == [5.0, 6.0, 7.0]
+    plain = json.loads(encode_status(STATUS))
+    assert plain["totals"]["fetching"][1] == {"shard": 1, "since": 6.0, "url": "http://c.test/robots.txt"}
+    assert "fetching" not in plain["shards"][0]
+    many = sum_beats(beat(shard, fetching=tuple(Fetching(shard, at, "") for at in range(8))) for shard in range(64))
+    assert len(many.fetching) == 40
 
 
 def test_the_most_frequent_and_the_slowest_of_all_shards_come_first() -> None:
@@ -142,6 +164,7 @@ def test_a_crawl_that_is_over_has_no_connections_and_no_load() -> None:
     assert {shard["state"] for shard in plain["shards"]} == {"ended"}
     assert {shard["connections"] for shard in plain["shards"]} == {plain["totals"]["connections"]} == {0}
     assert {shard["cpu_percent"] for shard in plain["shards"]} == {0.0}
+    assert (ended.totals.visits, ended.totals.fetching, ended.totals.queued) == ({}, (), {"0": 1, "3": 83})
 
 
 def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:

@@ -227,6 +227,7 @@ def test_what_a_shard_had_counted_before_it_died_still_counts() -> None:
     beat = coordinator.beats[0]
     assert (beat.epoch, beat.wire_bytes, beat.pages) == (3, 1500, 5)
     assert (beat.statuses, beat.failures) == ({"200": 15, "only-1": 5, "only-2": 5, "only-3": 5}, {"timeout": 15})
+    assert beat.robots == {"allowed": 15}
     # A shard keeps these itself, over all its lives.
     assert (beat.quads, beat.cpu_s) == ({"rdfa": 5}, {"all": 7.5})
 
@@ -247,6 +248,7 @@ def count(epoch: int, number: int) -> Beat:
         wire_bytes=100 * number,
         statuses={"200": number, f"only-{epoch}": number},
         failures={"timeout": number},
+        robots={"allowed": number},
         quads={"rdfa": number},
         cpu_s={"all": number / 2},
     )

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,13 @@ def shard_folder(folder: Path, shard: int) -> Path:
 
 def load_domains(folder: Path, shards: int) -> Domains:
     """The map from hosts to shards, by the suffix list that the crawl was given."""
-    return Domains((folder / _SUFFIXES).read_bytes(), shards)
+    return _make_domains((folder / _SUFFIXES).read_bytes(), shards)
+
+
+@lru_cache(maxsize=2)
+def _make_domains(suffix_list: bytes, shards: int) -> Domains:
+    """To read such a list takes a tenth of a second, and whoever explains URLs needs it for each."""
+    return Domains(suffix_list, shards)
 
 
 def read_seeds(folder: Path) -> list[str]:

@@ -7,7 +7,7 @@ The process that runs a crawl writes the file every second; any other process re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +17,7 @@ from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.records import REFUSALS
 from rdfspider.run.folder.layout import is_in_use, write_atomically
-from rdfspider.run.peers.messages import Beat, Find
+from rdfspider.run.peers.messages import Beat, Fetching, Find
 
 FILE = "status.json"
 # Seconds over which the speed is measured: long enough to be calm, short enough to be news.
@@ -25,9 +25,10 @@ _SPEED_WINDOW_S = 10.0
 # Types and properties of all shards together, and pages that were found last.
 _NAMES_KEPT = 50
 _FINDS_KEPT = 10
+_FETCHING_KEPT = 40
 _SLOWEST_KEPT = 5
 # What beats hold that the totals have, too: with many shards it would be written many times a second.
-_IN_TOTALS = ("types", "properties", "finds", "slowest_hosts")
+_IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching")
 
 _Number = TypeVar("_Number", int, float)
 
@@ -37,6 +38,8 @@ class Totals(Counts, kw_only=True):
 
     archive_bytes: int = 0
     """The length of all WARC files."""
+    queued: dict[str, int] = msgspec.field(default_factory=dict)
+    """URLs to be fetched, by priority from 0, which is first, to 7."""
     quads_by_syntax: dict[str, int] = msgspec.field(default_factory=dict)
     problems: dict[str, int] = msgspec.field(default_factory=dict)
     """What was repaired, dropped or cut short on pages, by code."""
@@ -48,6 +51,10 @@ class Totals(Counts, kw_only=True):
     wire_bytes: int = 0
     connections: int = 0
     """Requests under way now."""
+    visits: dict[str, int] = msgspec.field(default_factory=dict)
+    """Leases that are under way now, by their kind: name, robots or page; also those that wait for an address."""
+    fetching: tuple[Fetching, ...] = ()
+    """Some of the requests under way now, those that began first."""
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
     """Answers by HTTP status, but for errands."""
     errands: dict[str, int] = msgspec.field(default_factory=dict)
@@ -56,6 +63,9 @@ class Totals(Counts, kw_only=True):
     """Exchanges that gave no page, by the failure's code."""
     failures: dict[str, int] = msgspec.field(default_factory=dict)
     """URLs that failed for good, by the reason."""
+    robots: dict[str, int] = msgspec.field(default_factory=dict)
+    """What robots.txt files have decided: of URLs, how many were allowed and disallowed; of the files that were asked for, how
+    many had rules, were not there (absent), and could not be had (unreachable)."""
     turned_away: dict[str, int] = msgspec.field(default_factory=dict)
     """Links that were not followed, by the rule."""
     cpu_s: dict[str, float] = msgspec.field(default_factory=dict)
@@ -131,6 +141,7 @@ def forget_run(beat: Beat) -> Beat:
         statuses={},
         errands={},
         failures={},
+        robots={},
         turned_away={},
         cpu_s={},
         slowest_hosts={},
@@ -142,7 +153,7 @@ def end_shards(status: Status) -> Status:
     """A status without what a living process has: the state of shards is that of a crawl that is over."""
     return msgspec.structs.replace(
         status,
-        totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0),
+        totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0, visits={}, fetching=()),
         shards=tuple(_let_go(beat, status.state) for beat in status.shards),
     )
 
@@ -163,19 +174,24 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
             cpu_s[stage] += used_s
     slowest = {host: mean_s for beat in beats for host, mean_s in beat.slowest_hosts.items()}
     finds = sorted((find for beat in beats for find in beat.finds), key=lambda find: find.time)
+    fetching = sorted((request for beat in beats for request in beat.fetching), key=lambda request: request.since)
     return Totals(
         **{name: counts[name] for name in Counts.__struct_fields__},
         archive_bytes=sum(beat.archive_bytes for beat in beats),
+        queued=dict(sorted(_add_up(beat.queued for beat in beats).items())),
         quads_by_syntax=dict(_add_up(beat.quads for beat in beats)),
         problems=dict(_add_up(beat.problems for beat in beats)),
         types=_keep_most(_add_up(beat.types for beat in beats), _NAMES_KEPT),
         properties=_keep_most(_add_up(beat.properties for beat in beats), _NAMES_KEPT),
         wire_bytes=sum(beat.wire_bytes for beat in beats),
         connections=sum(beat.connections for beat in beats),
+        visits=dict(_add_up(beat.visits for beat in beats)),
+        fetching=tuple(fetching[:_FETCHING_KEPT]),
         statuses={name: count for name, count in outcomes.items() if name.isdigit()},
         errors={name: count for name, count in outcomes.items() if not name.isdigit() and name not in REFUSALS},
         errands=dict(_add_up(beat.errands for beat in beats)),
         failures=dict(_add_up(beat.failures for beat in beats)),
+        robots=dict(_add_up(beat.robots for beat in beats)),
         turned_away=_keep_most(_add_up(beat.turned_away for beat in beats), _NAMES_KEPT),
         cpu_s=dict(cpu_s),
         slowest_hosts=_keep_most(slowest, _SLOWEST_KEPT),
@@ -220,18 +236,25 @@ def write_status(folder: Path, status: Status) -> None:
 
 
 def encode_status(status: Status) -> bytes:
-    """One line of JSON; of each shard without what tells messages apart on the wire, and what is among the totals."""
-    plain = msgspec.to_builtins(status)
+    """One line of JSON."""
+    return msgspec.json.encode(describe_status(status))
+
+
+def describe_status(status: Status) -> dict[str, Any]:
+    """What JSON has of it; of each shard without what tells messages apart on the wire, and what is among the totals."""
+    plain: dict[str, Any] = msgspec.to_builtins(status)
     for beat in plain["shards"]:
         for name in ("type", *_IN_TOTALS):
             beat.pop(name, None)
-    return msgspec.json.encode(plain)
+    return plain
 
 
 def _let_go(beat: Beat, state: str) -> Beat:
     """A beat without what its process held open or was busy with."""
     counts = beat.counts | {"in_flight": 0}
-    return msgspec.structs.replace(beat, state=state, connections=0, cpu_percent=0.0, counts=counts)
+    return msgspec.structs.replace(
+        beat, state=state, connections=0, cpu_percent=0.0, counts=counts, visits={}, fetching=()
+    )
 
 
 def _add_up(counts: Iterable[Mapping[str, int]]) -> Counter[str]:

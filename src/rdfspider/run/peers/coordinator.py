@@ -283,7 +283,7 @@ class Coordinator:
 def _add_counts(past: Beat, beat: Beat) -> Beat:
     """What a shard counts since it was started, and what it had counted before."""
     sums = {}
-    for field in ("statuses", "errands", "failures", "turned_away", "cpu_s"):
+    for field in ("statuses", "errands", "failures", "robots", "turned_away", "cpu_s"):
         before, since = getattr(past, field), getattr(beat, field)
         sums[field] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
     return msgspec.structs.replace(beat, wire_bytes=past.wire_bytes + beat.wire_bytes, **sums)

@@ -122,6 +122,15 @@ class Find(Struct, frozen=True):
     quads: int = 0
 
 
+class Fetching(Struct, frozen=True):
+    """A page or a robots.txt that a server was asked for and has not sent yet."""
+
+    shard: int
+    since: float
+    """Seconds since 1970."""
+    url: str
+
+
 class Beat(Struct, frozen=True, tag=2):
     """What a shard tells of itself every second: of the whole crawl, and, from `wire_bytes` on, of the time since it was started.
     The coordinator adds what the shard had counted in this run before it died."""
@@ -148,6 +157,12 @@ class Beat(Struct, frozen=True, tag=2):
     disk_free_bytes: int = 0
     counts: dict[str, int] = {}
     """The frontier's counts, by name."""
+    queued: dict[str, int] = {}
+    """URLs to be fetched, by priority from 0, which is first, to 7; those without any are left out."""
+    visits: dict[str, int] = {}
+    """Leases that are under way, by their kind: name, robots or page; also those that wait for an address."""
+    fetching: tuple[Fetching, ...] = ()
+    """Some of the requests under way, those that began first."""
     archive_bytes: int = 0
     """The length of its WARC files."""
     quads: dict[str, int] = {}
@@ -165,6 +180,9 @@ class Beat(Struct, frozen=True, tag=2):
     """Answers that served the crawl itself alone, by `records.ERRANDS`; they are not among the statuses."""
     failures: dict[str, int] = {}
     """URLs that failed for good, by the reason."""
+    robots: dict[str, int] = {}
+    """What robots.txt files have decided: of URLs, how many were allowed and disallowed; of the files that were asked for, how
+    many had rules, were not there (absent), and could not be had (unreachable)."""
     turned_away: dict[str, int] = {}
     """Links that were not followed, by the rule."""
     cpu_s: dict[str, float] = {}

@@ -82,6 +82,11 @@ def answer_done(entry: LedgerEntry, exchange: Exchange) -> str:
     return sentence
 
 
+def explain_failure(code: str) -> str:
+    """Why an exchange gave no page."""
+    return _FAILURES.get(code, code)
+
+
 def answer_failed(entry: LedgerEntry) -> str:
     """Of a URL that has had none, or an error of the server's."""
     tries = f", after {_count(entry.attempts, 'try', 'tries')}" if entry.attempts else ""

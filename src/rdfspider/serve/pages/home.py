@@ -1,34 +1,84 @@
-"""The first page: the box to search with, and what there is to be found."""
+"""The first page: the box to search with, what there is to be found, what was found last, and how the crawl goes."""
 
-from typing import Any
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
-from rdfspider.errors import UsageError
-from rdfspider.search.questions import find_statistics
+from rdfspider.index.names import find_short_name, list_prefixes, split_iri
+from rdfspider.run.folder.summary import write_state
+from rdfspider.search.vocabulary import Statistics
+from rdfspider.serve.facets import name_value
+from rdfspider.serve.pages.search import list_ontologies
 from rdfspider.serve.views import Ask, Page, Table, View
 
-_NAMES_SHOWN = 12
+_KINDS = ("classes", "ontologies", "properties", "sites")
+_NAMES_SHOWN = 10
+_FINDS_SHOWN = 6
+_TYPES_ASKED = 3
+# What can be typed without quotation marks.
+_PLAIN = re.compile(r"[^\W\d_]\w{1,39}")
+# What nearly everything has tells nothing.
+_PLAIN_PROPERTIES = frozenset(("name", "title", "type", "url", "description", "label", "image", "usesvocabulary"))
+_PLAIN_ONTOLOGIES = frozenset(("rdf", "rdfs", "rdfa", "owl", "schema"))
+
+
+class Example(NamedTuple):
+    """A question that the data can answer."""
+
+    question: str
+    about: str
 
 
 def show_home(ask: Ask) -> View:
-    """Sums, and the names that are used most."""
-    try:
-        statistics = find_statistics(ask.site.folder, _NAMES_SHOWN)
-    except UsageError:
-        # Nothing is indexed yet, which is no mistake of whoever looks.
-        statistics = None
+    """Sums, the names that are used most, questions to begin with, and the latest finds."""
+    statistics = ask.site.statistics.read()
     status = ask.site.crawl.status()
-    data: dict[str, Any] = {"state": status.state, **(statistics.to_dict() if statistics else {})}
-    kinds = ("classes", "properties", "ontologies", "sites")
+    examples = list(make_examples(statistics)) if statistics else []
+    finds = status.totals.finds[: -_FINDS_SHOWN - 1 : -1]
+    data: dict[str, Any] = {
+        "state": status.state,
+        **(statistics.to_dict() if statistics else {}),
+        "examples": [example._asdict() for example in examples],
+        "finds": finds,
+    }
     return View(
         "home.html",
-        {"statistics": statistics, "status": status},
+        {
+            "statistics": statistics,
+            "status": status,
+            "state": write_state(status),
+            "examples": examples,
+            "finds": finds,
+            "ontologies": list_ontologies(ask),
+            "names_shown": _NAMES_SHOWN,
+            "name_ontology": partial(name_value, "ontology"),
+        },
         data=lambda: data,
         table=lambda: Table(
             ("kind", "name", "uses", "pages", "sites"),
-            [(kind, *count) for kind in kinds for count in (getattr(statistics, kind) if statistics else ())],
+            [(kind, *count) for kind in _KINDS for count in (getattr(statistics, kind) if statistics else ())],
         ),
         nquads=lambda: statistics.to_ntriples() if statistics else b"",
     )
 
 
-PAGES = (Page("/", show_home, "How much there is, and the names that are used most."),)
+def make_examples(statistics: Statistics) -> Iterator[Example]:
+    """Questions to begin with, from what is used most."""
+    names = dict.fromkeys(split_iri(count.name)[1] for count in statistics.classes)
+    types = [name for name in names if _PLAIN.fullmatch(name)]
+    for name in types[:_TYPES_ASKED]:
+        yield Example(f"type:{name}", f"everything of the class {name}, and of those below it")
+    properties = (find_short_name(count.name) for count in statistics.properties)
+    telling = (name for name in properties if name not in _PLAIN_PROPERTIES and _PLAIN.fullmatch(name))
+    if name := next(telling, ""):
+        yield Example(f"property:{name}", f"what has a value for {name}")
+    prefixes = (prefix for count in statistics.ontologies for prefix in list_prefixes(count.name)[:1])
+    if prefix := next((prefix for prefix in prefixes if prefix not in _PLAIN_ONTOLOGIES), ""):
+        yield Example(f"ontology:{prefix}", f"what uses the ontology {prefix}")
+    for site in statistics.sites[:1]:
+        question = f"site:{site.name}" + (f" type:{types[0]}" if types else "")
+        yield Example(question, f"what {site.name} says")
+
+
+PAGES = (Page("/", show_home, "How much there is, the names that are used most, and what was found last."),)

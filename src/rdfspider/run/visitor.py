@@ -1,0 +1,233 @@
+"""One URL in, a Visit out: the page fetched once and read as a crawl would, without a crawl, and nothing of it kept.
+
+All that binds a crawl binds this: robots.txt is asked first and obeyed, addresses of private networks are refused, hosts are left
+alone between two requests, and every redirect is judged like the first URL. A crawl that runs knows nothing of it: it costs a
+host two requests, because a person asked for them.
+"""
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rdfspider.config import Config, FetchConfig
+from rdfspider.errors import UnansweredError, UsageError
+from rdfspider.fetch.fetcher import Fetcher, find_redirect
+from rdfspider.fetch.robots import RobotsTxt
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.keys import origin_of
+from rdfspider.pace import pace_gap_s
+from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState
+from rdfspider.run.documents import KeptDocuments
+from rdfspider.run.folder.layout import DOCUMENTS
+from rdfspider.run.folder.seeds import has_scheme, normalise_seed
+from rdfspider.run.heavy import LargePages
+from rdfspider.run.judgement import judge_wishes
+from rdfspider.run.reports.answers import explain_failure, write_robots
+from rdfspider.run.rules import PRODUCT, make_user_agent
+from rdfspider.urls import MAX_URL_CHARS, host_of
+
+MAX_REDIRECTS = 5
+# Somebody waits for the answer: longer than this nobody does.
+_VISIT_S = 45.0
+_READ_S = 15.0
+_MAX_WAIT_S = 15.0
+_TURN_S = 10.0
+_CONNECT_S, _FIRST_BYTE_S, _EXCHANGE_S = 8.0, 12.0, 20.0
+_KNOWN_ORIGINS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A URL that was asked for, or would have been."""
+
+    url: str
+    robots: str = ""
+    """What its robots.txt says of it, in words."""
+    status: int = 0
+    """0 where there was no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What came of it."""
+
+    hops: tuple[Hop, ...]
+    """The URL, and those that it redirects to."""
+    refusal: str = ""
+    """Why it was not asked for, in words: a rule of robots.txt, a private address. Empty where it was."""
+    failure: str = ""
+    """Why no page came, in words."""
+    capture: Capture | None = None
+    """The last answer."""
+    extraction: Extraction | None = None
+    """What the page says; None where none came."""
+    wishes: tuple[str, ...] = ()
+    """What it asks of crawlers, and who says so."""
+
+
+class Visitor:
+    """Visits pages for people, one at a time; it may be called by any thread."""
+
+    def __init__(self, folder: Path, config: Config) -> None:
+        self._config = replace(config, fetch=_hurry(config.fetch))
+        # Whatever a person has at hand is as hostile as any page: it is read where it can be killed.
+        self._pages = LargePages(replace(config.run, extract_timeout_s=min(config.run.extract_timeout_s, _READ_S)))
+        documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
+        self._extract = replace(config.extract, documents=documents)
+        self._turn = threading.Lock()
+        self._robots: OrderedDict[str, RobotsState] = OrderedDict()
+        self._free_at: OrderedDict[str, float] = OrderedDict()
+        """When a host may be asked again, by `time.monotonic()`."""
+
+    def read(self, page: Page) -> Extraction:
+        """What a page says that somebody has at hand."""
+        return asyncio.run(self._pages.extract(page, self._extract))
+
+    def call(self, function: Callable[..., Any], *arguments: object) -> Any:
+        """What a function of a module's top level makes of a page, in the process that can be killed; a Problem where it is."""
+        return asyncio.run(self._pages.call(function, *arguments))
+
+    def close(self) -> None:
+        """End that process, whatever it does."""
+        self._pages.close()
+
+    def visit(self, text: str) -> Visit:
+        """Fetch and read a page; UsageError where that is no address, UnansweredError where it takes too long."""
+        url = read_address(text)
+        if not self._turn.acquire(timeout=_TURN_S):
+            raise UnansweredError("another page is being fetched: try again in a moment")
+        try:
+            return asyncio.run(self._visit_in_time(url))
+        except TimeoutError:
+            raise UnansweredError(f"{url} took more than {_VISIT_S:g} s") from None
+        finally:
+            self._turn.release()
+
+    async def _visit_in_time(self, url: str) -> Visit:
+        wanted = tuple(transform.media_type for transform in self._extract.transforms)
+        agent = make_user_agent(self._config.fetch.contact)
+        fetcher = Fetcher(self._config.fetch, agent, Clock(), pace=self._config.frontier, wanted_types=wanted)
+        try:
+            async with asyncio.timeout(_VISIT_S):
+                return await self._follow(fetcher, url)
+        finally:
+            await fetcher.close()
+
+    async def _follow(self, fetcher: Fetcher, url: str) -> Visit:
+        hops: list[Hop] = []
+        while True:
+            exchange, robots, refusal = await self._ask(fetcher, url)
+            hops.append(Hop(url, robots, exchange.status if isinstance(exchange, Capture) else 0))
+            if exchange is None:
+                return Visit(tuple(hops), refusal=refusal)
+            if isinstance(exchange, Failure):
+                return Visit(tuple(hops), failure=explain_failure(exchange.code))
+            target = find_redirect(exchange)
+            if target is None:
+                return await self._read_answer(tuple(hops), exchange)
+            if len(hops) > MAX_REDIRECTS or any(hop.url == target for hop in hops):
+                return Visit(tuple(hops), failure=f"it redirects on and on, to {target}", capture=exchange)
+            url = target
+
+    async def _ask(self, fetcher: Fetcher, url: str) -> tuple[Capture | Failure | None, str, str]:
+        """The answer of one URL, what its robots.txt says, and why it was not asked for where there is no answer."""
+        host = host_of(url)
+        found = await fetcher.resolver.resolve(host)
+        if not found.addresses:
+            words = explain_failure(found.failure or "dns")
+            return (None, "", words) if found.failure == "private" else (Failure(url, found.failure or "dns"), "", "")
+        address = found.addresses[0]
+        lease = Lease("page", host, 0, url, found_as="seed", addresses=found.addresses)
+        state = await self._find_robots(fetcher, lease, address)
+        rules = RobotsTxt(state.body) if state.rule == "rules" else None
+        line = rules.rule_for(url, PRODUCT) if rules else ""
+        robots = write_robots(state, line, time.time())
+        if state.rule == "unreachable":
+            return None, robots, f"robots.txt of {origin_of(url)} {robots}"
+        if rules and not rules.allows(url, PRODUCT):
+            return None, robots, f"robots.txt of {origin_of(url)} says `{line}`"
+        await self._wait(host)
+        exchange = await fetcher.fetch_page(lease, address)
+        self._leave(host, exchange.duration_s, (rules.crawl_delay(PRODUCT) if rules else None) or 0.0)
+        return exchange, robots, ""
+
+    async def _find_robots(self, fetcher: Fetcher, lease: Lease, address: str) -> RobotsState:
+        """What is known of the origin's robots.txt, which is asked for where that is too old."""
+        origin = origin_of(lease.url)
+        state = self._robots.pop(origin, None)
+        if state is None or state.expires <= time.time():
+            await self._wait(lease.host)
+            asked = Lease("robots", lease.host, 0, f"{origin}/robots.txt", addresses=lease.addresses, robots=state)
+            state, exchange, delay_s = await fetcher.fetch_robots(asked, address, _OpenGate())
+            self._leave(lease.host, exchange.duration_s if exchange else 0.0, delay_s or 0.0)
+        self._robots[origin] = state
+        while len(self._robots) > _KNOWN_ORIGINS:
+            self._robots.popitem(last=False)
+        return state
+
+    async def _wait(self, host: str) -> None:
+        wait_s = self._free_at.get(host, 0.0) - time.monotonic()
+        if wait_s > _MAX_WAIT_S:
+            raise UnansweredError(f"{host} is left alone for another {wait_s:.0f} s, as it asks for: try again then")
+        await asyncio.sleep(max(wait_s, 0.0))
+
+    def _leave(self, host: str, duration_s: float, crawl_delay_s: float) -> None:
+        self._free_at.pop(host, None)
+        self._free_at[host] = time.monotonic() + pace_gap_s(crawl_delay_s, duration_s, self._config.frontier)
+        while len(self._free_at) > _KNOWN_ORIGINS:
+            self._free_at.popitem(last=False)
+
+    async def _read_answer(self, hops: tuple[Hop, ...], capture: Capture) -> Visit:
+        if not 200 <= capture.status < 300:
+            failure = f"the server answered {capture.status}"
+            return Visit(hops, failure=failure, capture=capture)
+        if capture.truncated == "unwanted":
+            return Visit(hops, failure="its type is none that is read", capture=capture)
+        extraction = await self._pages.extract(capture.page, self._extract)
+        wishes = judge_wishes(capture, extraction, capture.started).wishes
+        return Visit(hops, capture=capture, extraction=extraction, wishes=wishes)
+
+
+class _OpenGate:
+    """Nobody else asks: every host and address may be asked at once."""
+
+    async def acquire(self, address: str) -> None:
+        """It is free."""
+
+    def release(self, address: str) -> None:
+        """It is free again."""
+
+    async def begin_aside(self, host: str) -> float:
+        """It is free."""
+        return 0.0
+
+    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+        """It is free again."""
+
+
+def read_address(text: str) -> str:
+    """The normal URL of an address as people write it; UsageError where it is none. No file of this machine is looked for."""
+    url = normalise_seed(prepare_address(text))
+    if url is None or len(url) > MAX_URL_CHARS:
+        raise UsageError(f"{text[:200] or 'the URL is empty'}: not an http or https URL that could be asked for")
+    return url
+
+
+def prepare_address(text: str) -> str:
+    """An address without a scheme in the way that can mean nothing but an address: it could name a file else."""
+    text = text.strip()
+    return text if not text or has_scheme(text) else f"//{text.lstrip('/')}"
+
+
+def _hurry(config: FetchConfig) -> FetchConfig:
+    return replace(
+        config,
+        connect_timeout_s=min(config.connect_timeout_s, _CONNECT_S),
+        first_byte_timeout_s=min(config.first_byte_timeout_s, _FIRST_BYTE_S),
+        timeout_s=min(config.timeout_s, _EXCHANGE_S),
+    )

@@ -1,0 +1,342 @@
+"""A class, property, ontology or site in, a portrait of it out: counts, what it goes with, who uses it, examples.
+
+Counts are those that the indexer keeps. What it goes with is counted over things by the text index, and values are looked at in
+a bounded sample of the quads, so each takes milliseconds, however much there is.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from pyoxigraph import Literal, NamedNode, Store
+
+from rdfspider.index.classes import find_superclasses, fold_class, list_subclasses
+from rdfspider.index.counts import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
+from rdfspider.index.labels import LABELS, RDF_TYPE, SUBCLASS_OF
+from rdfspider.index.ledger_reader import LedgerReader, NameCount
+from rdfspider.index.names import find_namespaces, list_prefixes
+from rdfspider.index.schema import ENTITY
+from rdfspider.index.terms import GENID, fold_iri
+from rdfspider.search.quads import MERGE
+from rdfspider.search.results import Facet, FacetCount, Hit
+from rdfspider.search.text import TextIndex
+from rdfspider.urls import is_valid_iri
+
+_EXAMPLES = 6
+_NAMES = 30
+_SITES = 15
+_PAGES = 15
+_RELATIVES = 60
+_VALUES_READ = 2_000
+_VALUES_SHOWN = 12
+_TEXT_CHARS = 300
+_LABEL_STATEMENTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of some things have something."""
+
+    name: str
+    things: int
+    share: float
+    """Of all of them, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCount:
+    """On how many pages something is."""
+
+    name: str
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page of a site."""
+
+    url: str
+    title: str
+    time: float
+    """When it was fetched, in seconds since 1970."""
+    statements: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassProfile:
+    """A class."""
+
+    iri: str
+    count: NameCount
+    """All 0 where only classes below it are used."""
+    things: int
+    """Of the class and those below it, each once, however many pages speak of it."""
+    superclasses: tuple[str, ...]
+    """By schema.org all above it, the nearest first; by pages those that they state."""
+    subclasses: tuple[NameCount, ...]
+    """Just below it, the most used first."""
+    properties: tuple[Share, ...]
+    sites: tuple[PageCount, ...]
+    """With the most pages that use it."""
+    examples: tuple[Hit, ...]
+    is_approximate: bool
+    """Whether shares are of a part that stands for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueExample:
+    """A value, and a thing that has it."""
+
+    value: str
+    kind: str
+    """text, IRI or blank node."""
+    language: str
+    datatype: str
+    thing: str
+    thing_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSample:
+    """What values a property has, as far as they were looked at."""
+
+    read: int
+    is_all: bool
+    kinds: dict[str, int]
+    languages: dict[str, int]
+    datatypes: dict[str, int]
+    examples: tuple[ValueExample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyProfile:
+    """A property."""
+
+    iri: str
+    count: NameCount
+    things: int
+    classes: tuple[Share, ...]
+    """That it is used with."""
+    sites: tuple[PageCount, ...]
+    values: ValueSample
+    is_approximate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OntologyProfile:
+    """An ontology: the namespace of classes and properties."""
+
+    iri: str
+    prefixes: tuple[str, ...]
+    count: NameCount
+    classes: tuple[NameCount, ...]
+    properties: tuple[NameCount, ...]
+    sites: tuple[PageCount, ...]
+    page: str
+    """Where the crawl has fetched it; empty where it has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteProfile:
+    """A site: a registrable domain."""
+
+    name: str
+    count: NameCount
+    things: int
+    syntaxes: tuple[PageCount, ...]
+    languages: tuple[PageCount, ...]
+    classes: tuple[Share, ...]
+    properties: tuple[Share, ...]
+    pages: tuple[FoundPage, ...]
+    """Those that were found last."""
+    examples: tuple[Hit, ...]
+    is_approximate: bool
+
+
+def describe_class(text: TextIndex, ledger: LedgerReader, store: Store, name: str) -> ClassProfile | None:
+    """The portrait of a class; None where nothing is of it."""
+    count = find_count(ledger, CLASS, name)
+    iri = count.name if count else fold_class(next(_list_readings(name), ""))
+    found = text.search(type=iri, kind=ENTITY, limit=_EXAMPLES, facets=_NAMES)
+    superclasses, subclasses = _find_relatives(ledger, store, iri)
+    if not (count or found.total):
+        return None
+    properties = _find_facet(found.facets, "property")
+    return ClassProfile(
+        iri=iri,
+        count=count or NameCount(iri, 0, 0, 0),
+        things=found.total,
+        superclasses=superclasses,
+        subclasses=subclasses,
+        properties=_make_shares((one for one in properties.counts if one.value != RDF_TYPE), found.total),
+        sites=_count_pages(ledger.list_name_sites(CLASS, iri, _SITES)),
+        examples=found.hits,
+        is_approximate=properties.is_approximate,
+    )
+
+
+def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name: str) -> PropertyProfile | None:
+    """The portrait of a property; None where no page uses it."""
+    count = find_count(ledger, PROPERTY, name)
+    if count is None:
+        return None
+    found = text.search(property=count.name, kind=ENTITY, limit=1, facets=_NAMES)
+    classes = _find_facet(found.facets, "type")
+    return PropertyProfile(
+        iri=count.name,
+        count=count,
+        things=found.total,
+        classes=_make_shares(classes.counts, found.total),
+        sites=_count_pages(ledger.list_name_sites(PROPERTY, count.name, _SITES)),
+        values=_sample_values(store, count.name),
+        is_approximate=classes.is_approximate,
+    )
+
+
+def describe_ontology(ledger: LedgerReader, name: str) -> OntologyProfile | None:
+    """The portrait of an ontology; None where no page uses it."""
+    count = find_count(ledger, ONTOLOGY, name)
+    if count is None:
+        return None
+    return OntologyProfile(
+        iri=count.name,
+        prefixes=list_prefixes(count.name),
+        count=count,
+        classes=tuple(ledger.list_ontology_names(CLASS, count.name)),
+        properties=tuple(ledger.list_ontology_names(PROPERTY, count.name)),
+        sites=_count_pages(ledger.list_name_sites(ONTOLOGY, count.name, _SITES)),
+        page=_find_page(ledger, count.name),
+    )
+
+
+def describe_site(text: TextIndex, ledger: LedgerReader, name: str) -> SiteProfile | None:
+    """The portrait of a site; None where no page of it is indexed."""
+    count = find_count(ledger, SITE, name)
+    if count is None:
+        return None
+    site = count.name
+    found = text.search(site=site, kind=ENTITY, limit=_EXAMPLES, facets=_SITES)
+    classes, properties = _find_facet(found.facets, "type"), _find_facet(found.facets, "property")
+    return SiteProfile(
+        name=site,
+        count=count,
+        things=found.total,
+        syntaxes=_count_pages(ledger.list_site_names(SYNTAX, site)),
+        languages=_count_pages(ledger.list_site_names(LANGUAGE, site)),
+        classes=_make_shares(classes.counts, found.total),
+        properties=_make_shares((one for one in properties.counts if one.value != RDF_TYPE), found.total),
+        pages=tuple(
+            FoundPage(page.url, page.title, page.time, page.quads)
+            for page in ledger.list_site_pages(site, _PAGES, newest_first=True)
+        ),
+        examples=found.hits,
+        is_approximate=classes.is_approximate or properties.is_approximate,
+    )
+
+
+def find_count(ledger: LedgerReader, kind: str, name: str) -> NameCount | None:
+    """How often a name is used that a person gives: an IRI, `schema:Person`, a prefix; of a site also a host of it."""
+    readings = _list_hosts(name) if kind == SITE else _list_readings(name)
+    return next((count for each in readings if (count := ledger.find_name(kind, each)) is not None), None)
+
+
+def _list_readings(name: str) -> Iterator[str]:
+    """The likeliest first."""
+    text = name.strip().removeprefix("<").removesuffix(">")
+    prefix, _, local = text.partition(":")
+    for namespace in find_namespaces(prefix):
+        yield namespace + local
+    yield fold_iri(text)
+    yield fold_class(fold_iri(text))
+
+
+def _list_hosts(name: str) -> Iterator[str]:
+    host = name.strip().lower().rstrip(".")
+    yield host
+    labels = host.split(".")
+    # A domain that a site registers has hardly more labels above it.
+    for start in range(1, min(len(labels) - 1, 10)):
+        yield ".".join(labels[start:])
+
+
+def _find_relatives(ledger: LedgerReader, store: Store, iri: str) -> tuple[tuple[str, ...], tuple[NameCount, ...]]:
+    """The classes above a class, and those just below it with their counts: by schema.org, and as pages state."""
+    above, below = dict.fromkeys(find_superclasses(iri)), dict.fromkeys(list_subclasses(iri))
+    if is_valid_iri(iri):
+        node, relation = NamedNode(iri), NamedNode(SUBCLASS_OF)
+        stated = (quad.object for quad in islice(store.quads_for_pattern(node, relation, None, MERGE), _RELATIVES))
+        above.update((each.value, None) for each in stated if isinstance(each, NamedNode))
+        stating = (quad.subject for quad in islice(store.quads_for_pattern(None, relation, node, MERGE), _RELATIVES))
+        below.update((each.value, None) for each in stating if isinstance(each, NamedNode))
+    counts = (ledger.find_name(CLASS, each) or NameCount(each, 0, 0, 0) for each in below if _is_named(each, iri))
+    ranked = sorted(counts, key=lambda count: (-count.uses, count.name))
+    return tuple(each for each in above if _is_named(each, iri))[:_RELATIVES], tuple(ranked[:_RELATIVES])
+
+
+def _is_named(iri: str, other: str) -> bool:
+    return iri != other and not iri.startswith(GENID)
+
+
+def _find_facet(facets: Iterable[Facet], field: str) -> Facet:
+    return next((facet for facet in facets if facet.field == field), Facet(field, ()))
+
+
+def _make_shares(counts: Iterable[FacetCount], total: int) -> tuple[Share, ...]:
+    return tuple(Share(one.value, min(one.count, total), min(1.0, one.count / total)) for one in counts if total)
+
+
+def _count_pages(counts: Iterable[tuple[str, int]]) -> tuple[PageCount, ...]:
+    return tuple(PageCount(name, pages) for name, pages in counts)
+
+
+def _sample_values(store: Store, iri: str) -> ValueSample:
+    kinds: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    datatypes: Counter[str] = Counter()
+    examples: dict[str, tuple[str, str, str, str]] = {}
+    quads = store.quads_for_pattern(None, NamedNode(iri), None, MERGE) if is_valid_iri(iri) else ()
+    read = 0
+    for read, quad in enumerate(islice(quads, _VALUES_READ + 1), 1):
+        if read > _VALUES_READ:
+            break
+        value, kind, language, datatype = quad.object, "IRI", "", ""
+        if isinstance(value, Literal):
+            kind, language, datatype = "text", value.language or "", "" if value.language else value.datatype.value
+            languages[language] += bool(language)
+            datatypes[datatype] += bool(datatype)
+        elif isinstance(value, NamedNode) and value.value.startswith(GENID):
+            kind = "blank node"
+        kinds[kind] += 1
+        if len(examples) < _VALUES_SHOWN and isinstance(value, (Literal, NamedNode)):
+            subject = quad.subject.value if isinstance(quad.subject, NamedNode) else ""
+            examples.setdefault(value.value[:_TEXT_CHARS], (kind, language, datatype, subject))
+    shown = (ValueExample(text, *found, _find_label(store, found[3])) for text, found in examples.items())
+    return ValueSample(
+        min(read, _VALUES_READ),
+        read <= _VALUES_READ,
+        dict(kinds.most_common()),
+        dict((+languages).most_common(_VALUES_SHOWN)),
+        dict((+datatypes).most_common(_VALUES_SHOWN)),
+        tuple(shown),
+    )
+
+
+def _find_label(store: Store, node: str) -> str:
+    if not node:
+        return ""
+    quads = islice(store.quads_for_pattern(NamedNode(node), None, None, MERGE), _LABEL_STATEMENTS)
+    named = [
+        (LABELS[quad.predicate.value], " ".join(quad.object.value[:_TEXT_CHARS].split()))
+        for quad in quads
+        if quad.predicate.value in LABELS and isinstance(quad.object, Literal) and quad.object.value.strip()
+    ]
+    return min(named)[1] if named else ""
+
+
+def _find_page(ledger: LedgerReader, ontology: str) -> str:
+    """The page that an ontology's namespace leads to, where the crawl has it."""
+    bare = ontology.rstrip("#")
+    addresses = [bare, bare.rstrip("/"), f"{bare}/"]
+    addresses += [f"https{each.removeprefix('http')}" for each in addresses if each.startswith("http:")]
+    return next((each for each in dict.fromkeys(addresses) if ledger.find_page(each)), "")

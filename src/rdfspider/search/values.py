@@ -1,0 +1,121 @@
+"""Terms of the quad store in, Values out: how a term is called, what is inside a blank node, which pages state it and when.
+
+Each look is one at an index, and the number of statements that one question may read is bounded.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pyoxigraph import Literal, NamedNode, Quad, Store
+
+from rdfspider.index.labels import LABELS
+from rdfspider.index.terms import GENID
+from rdfspider.search.quads import MERGE, RDF_TYPE, is_page
+from rdfspider.search.sources import Source, find_source
+
+SOURCES_SHOWN = 10
+"""Of a value."""
+_NAMES_READ = 1_000
+_DEPTH = 4
+_NESTED_TRIPLES = 100
+_XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of a property, and who says so."""
+
+    text: str
+    """The text of a literal; else an IRI, or `genid:…` of a thing without one."""
+    kind: str = "literal"
+    """literal, iri or blank."""
+    language: str = ""
+    datatype: str = ""
+    label: str = ""
+    """Of an IRI or a blank node: how it is called."""
+    inside: Mapping[str, tuple["Value", ...]] = field(default_factory=dict)
+    """Of a blank node: what is said of it, by property."""
+    sources: tuple[Source, ...] = ()
+    """Some of them, the newest first."""
+    source_count: int = 0
+    has_more_sources: bool = False
+    """Whether there are more than were counted."""
+
+
+class ValueReader:
+    """One question's looks at the terms of a store, and how many statements it may still read."""
+
+    def __init__(self, store: Store, triples: int) -> None:
+        self._store = store
+        self._sources: dict[str, Source] = {}
+        self._names: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.triples_left = triples
+
+    def read_triples(self, node: str) -> Iterator[Quad]:
+        """What all pages together say of a node, as long as there is something left to read."""
+        for quad in self._store.quads_for_pattern(NamedNode(node), None, None, MERGE):
+            if self.triples_left <= 0:
+                return
+            self.triples_left -= 1
+            yield quad
+
+    def describe(self, term: object, depth: int = _DEPTH) -> Value:
+        """A term without its sources; what is said of a blank node is inside, as far as the depth allows."""
+        if isinstance(term, Literal):
+            return describe_literal(term)
+        if not isinstance(term, NamedNode):
+            return Value(str(term), "iri")
+        label, _ = self.name(term.value)
+        if not term.value.startswith(GENID):
+            return Value(term.value, "iri", label=label)
+        inside: dict[str, list[Value]] = {}
+        if depth:
+            for quad in islice(self.read_triples(term.value), _NESTED_TRIPLES):
+                inside.setdefault(quad.predicate.value, []).append(self.describe(quad.object, depth - 1))
+        return Value(term.value, "blank", label=label, inside={name: tuple(inside[name]) for name in sorted(inside)})
+
+    def name(self, node: str) -> tuple[str, tuple[str, ...]]:
+        """How something is called, and its types; of the first thousand things, since each may have many statements."""
+        if node not in self._names:
+            if len(self._names) == _NAMES_READ:
+                return "", ()
+            labels: list[tuple[int, str]] = []
+            types: list[str] = []
+            for quad in islice(self._store.quads_for_pattern(NamedNode(node), None, None, MERGE), _NESTED_TRIPLES):
+                if quad.predicate == RDF_TYPE and isinstance(quad.object, NamedNode):
+                    types.append(quad.object.value)
+                elif quad.predicate.value in LABELS and isinstance(quad.object, Literal) and quad.object.value.strip():
+                    labels.append((LABELS[quad.predicate.value], " ".join(quad.object.value.split())))
+            self._names[node] = (min(labels)[1] if labels else "", tuple(sorted(types)))
+        return self._names[node]
+
+    def list_pages(self, quad: Quad, most: int) -> list[str]:
+        """Pages that say so, up to a number."""
+        found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
+        # The merge and the facts about fetches are no pages.
+        pages = (page.graph_name for page in islice(found, most + 2))
+        return [page.value for page in pages if isinstance(page, NamedNode) and is_page(page)][:most]
+
+    def read_sources(self, pages: list[str]) -> tuple[Source, ...]:
+        """Some of these pages, the newest first."""
+        found = sorted((self.find_source(page) for page in pages[: 10 * SOURCES_SHOWN]), key=rank_source)
+        return tuple(found[:SOURCES_SHOWN])
+
+    def find_source(self, page: str) -> Source:
+        """What is known of a page."""
+        if page not in self._sources:
+            self._sources[page] = find_source(self._store, page)
+        return self._sources[page]
+
+
+def describe_literal(term: Literal) -> Value:
+    """A literal without its sources."""
+    datatype = term.datatype.value
+    is_plain = term.language or datatype == _XSD_STRING
+    return Value(term.value, language=term.language or "", datatype="" if is_plain else datatype)
+
+
+def rank_source(source: Source) -> tuple[float, str]:
+    """The newest first."""
+    return -source.fetched, source.page

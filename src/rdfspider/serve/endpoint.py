@@ -1,0 +1,291 @@
+"""The SPARQL 1.1 Protocol at `/sparql`, for reading: a query enters as GET, as a form or as a body, its answer leaves.
+
+Without a query it describes itself; `/.well-known/void` describes the data. Browsers that ask for HTML are let through to the
+page with the editor. Questions are asked in threads of their own, so that pages never wait for them, and end when whoever asked
+leaves.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import parse_qsl
+
+from pyoxigraph import Triple
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
+
+from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.index.layout import check_index
+from rdfspider.search.documents import TRIPLES as TRIPLES_KIND
+from rdfspider.search.documents import UnfitError
+from rdfspider.search.messages import Graphs
+from rdfspider.search.sparql import Answer
+from rdfspider.serve.descriptions import describe_data, describe_service, write_description
+from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
+from rdfspider.serve.negotiation import read_accept
+from rdfspider.serve.offers import (
+    DESCRIPTIONS,
+    FORMATS,
+    RESULTS,
+    TRIPLES,
+    find_offers,
+    list_formats,
+    prefers_html,
+    write_content_type,
+)
+from rdfspider.serve.site import Site
+from rdfspider.serve.views import FormatError, RefusedError
+from rdfspider.urls import is_valid_iri
+
+_log = logging.getLogger(__name__)
+
+PATH, VOID_PATH = "/sparql", "/.well-known/void"
+HEAVY = frozenset((PATH, *(f"{PATH}.{suffix}" for suffix in FORMATS)))
+"""Paths at which a query can be asked."""
+TRUNCATED = "X-Rdfspider-Truncated"
+"""A header that only answers have of which rows, or triples, were left out."""
+_FIELDS = 1000
+# Pages of any site may read what is public here; they get no cookies, and nothing here looks at any.
+_OPEN = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": f"{TRUNCATED}, Link, Retry-After",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Accept, Content-Type, X-Requested-With",
+    "Access-Control-Max-Age": "86400",
+    "Allow": "GET, HEAD, POST, OPTIONS",
+}
+_READ_ONLY = "nothing can be changed here, because only the crawl changes the data: send a query, not an update"
+
+
+class _MediaTypeError(RdfspiderError):
+    """A body is of a kind that is not read: 415."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A request of the protocol, taken apart."""
+
+    query: str | None
+    """None where the service is asked for what it is."""
+    graphs: Graphs | None
+    format: str
+    """As the parameter or the suffix has it, empty where neither is there."""
+
+
+def make_routes(site: Site) -> list[BaseRoute]:
+    """The endpoint, and the description of the data."""
+    pool = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
+    answer = partial(_answer, site, pool)
+    methods = ["GET", "POST", "OPTIONS"]
+    return [
+        _ProtocolRoute(PATH, answer, methods=methods),
+        *(Route(path, answer, methods=methods) for path in sorted(HEAVY - {PATH})),
+        Route(VOID_PATH, partial(_describe_data, site), methods=["GET", "OPTIONS"]),
+    ]
+
+
+class _ProtocolRoute(Route):
+    """Leaves to the page of the same address what a browser asks for."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        if match is Match.FULL and scope["method"] in ("GET", "HEAD"):
+            request = Request(scope)
+            if not _get_format(request) and prefers_html(request.headers.get("accept", "")):
+                return Match.NONE, {}
+        return match, found
+
+
+async def _answer(site: Site, pool: ThreadPoolExecutor, request: Request) -> Response:
+    if request.method == "OPTIONS":
+        return Response(status_code=204, headers=_OPEN | _PREFLIGHT)
+    try:
+        question = await _read_question(request)
+        if question.query is None:
+            return await _send_description(request, question.format, partial(describe_service, _find_root(request)))
+        return await _ask(site, pool, request, question)
+    except RdfspiderError as error:
+        return _fail(request, _find_status(error), str(error))
+
+
+async def _describe_data(site: Site, request: Request) -> Response:
+    if request.method == "OPTIONS":
+        return Response(status_code=204, headers=_OPEN | _PREFLIGHT)
+    try:
+        return await _send_description(request, _get_format(request), partial(describe_data, site, _find_root(request)))
+    except RdfspiderError as error:
+        return _fail(request, _find_status(error), str(error))
+
+
+async def _read_question(request: Request) -> _Question:
+    """Sections 2.1.1 to 2.1.3 of the protocol: three ways to send a query."""
+    fields = _read_fields(request.scope["query_string"])
+    queries = [value for name, value in fields if name == "query"]
+    if request.method == "POST":
+        kind, charset = _read_content_type(request)
+        if kind == "application/x-www-form-urlencoded":
+            form = _read_fields(await request.body())
+            fields += form
+            queries += [value for name, value in form if name == "query"]
+        elif kind == "application/sparql-query":
+            if charset not in ("", "utf-8", "utf8"):
+                raise _MediaTypeError(f"a query is sent as UTF-8, not as {charset[:40]}")
+            queries.append(_decode(await request.body()))
+        elif kind == "application/sparql-update":
+            raise RefusedError(_READ_ONLY)
+        else:
+            raise _MediaTypeError(
+                "a query is sent as application/x-www-form-urlencoded, in the field query, or as application/sparql-query"
+            )
+    if any(name == "update" for name, _ in fields):
+        raise RefusedError(_READ_ONLY)
+    if len(queries) > 1:
+        raise UsageError(f"there are {len(queries)} queries, and one at a time is answered")
+    if not queries and request.method == "POST":
+        raise UsageError("there is no query: send it in the field query")
+    default = tuple(value for name, value in fields if name == "default-graph-uri")
+    named = tuple(value for name, value in fields if name == "named-graph-uri")
+    return _Question(
+        queries[0] if queries else None,
+        Graphs(default, named) if default or named else None,
+        _get_format(request, fields),
+    )
+
+
+async def _ask(site: Site, pool: ThreadPoolExecutor, request: Request, question: _Question) -> Response:
+    accept = request.headers.get("accept", "")
+    results = find_offers(question.format, accept, RESULTS)
+    triples = find_offers(question.format, accept, TRIPLES)
+    if not results and not triples:
+        raise FormatError(f"answers are there as {', '.join(_list_main(RESULTS))}, {', '.join(_list_main(TRIPLES))}")
+    cancel = threading.Event()
+    asking = asyncio.get_running_loop().run_in_executor(
+        pool, _ask_index, site, question, list_formats((*results, *triples)), f"{_find_root(request)}{PATH}", cancel
+    )
+    leaving = asyncio.create_task(_wait_for_end(request))
+    try:
+        await asyncio.wait((asking, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not asking.done():
+            # Nobody reads what is sent now.
+            return Response(status_code=499)
+        answer = asking.result()
+    except RdfspiderError:
+        raise
+    except Exception:
+        _log.exception("a query could not be answered")
+        return _fail(request, 500, "this could not be answered; what went wrong is in the server's log")
+    finally:
+        cancel.set()
+        leaving.cancel()
+    offers = triples if answer.kind == TRIPLES_KIND else results
+    media_type = next(offer.media_type for offer in offers if offer.format == answer.format)
+    headers = _OPEN | ({TRUNCATED: "true"} if answer.is_truncated else {})
+    return Response(answer.body, headers=headers | {"Content-Type": write_content_type(media_type)})
+
+
+def _ask_index(site: Site, question: _Question, formats: Sequence[str], base: str, cancel: threading.Event) -> Answer:
+    try:
+        check_index(site.paths)
+        sparql = site.sparql
+    except UsageError as error:
+        # It is not whoever asks that is wrong, and not theirs to know where things are on this machine.
+        _log.info("a query is not answered: %s", error)
+        raise UnansweredError("there is no index yet, or it is being made again: try again in some seconds") from error
+    return sparql.ask(
+        question.query or "", formats=formats, limits=site.limits, graphs=question.graphs, base=base, cancel=cancel
+    )
+
+
+async def _wait_for_end(request: Request) -> None:
+    """Returns when the client has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _send_description(request: Request, name: str, describe: Callable[[], Iterable[Triple]]) -> Response:
+    offers = find_offers(name, request.headers.get("accept", ""), DESCRIPTIONS)
+    if not offers:
+        raise FormatError(f"this is there as {', '.join(_list_main(DESCRIPTIONS))}")
+    body = await run_in_threadpool(lambda: write_description(describe(), offers[0].format))
+    headers = _OPEN | {
+        "Content-Type": write_content_type(offers[0].media_type),
+        "Link": f'<{VOID_PATH}>; rel="describedby"',
+    }
+    return Response(body, headers=headers)
+
+
+def _read_fields(text: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS)
+    except UnicodeError as error:
+        raise UsageError("the parameters are no UTF-8, escaped by %") from error
+    except ValueError as error:
+        raise UsageError(f"there are more than the {_FIELDS:,} parameters that are read") from error
+
+
+def _get_format(request: Request, fields: Sequence[tuple[str, str]] | None = None) -> str:
+    """The format that a suffix or a parameter names; empty for HTML, which is another's."""
+    suffix = request.url.path.removeprefix(PATH)
+    if suffix.startswith("."):
+        return suffix[1:]
+    pairs = request.query_params.multi_items() if fields is None else fields
+    named = next((value for name, value in pairs if name in ("format", "output") and value), "")
+    return "" if named in ("html", "text/html") else named
+
+
+def _read_content_type(request: Request) -> tuple[str, str]:
+    kind, *parameters = (part.strip().lower() for part in request.headers.get("content-type", "").split(";"))
+    charset = next((part[8:].strip("\"'") for part in parameters if part.startswith("charset=")), "")
+    return kind, charset
+
+
+def _decode(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeError as error:
+        raise UsageError("the query is no UTF-8") from error
+
+
+def _find_root(request: Request) -> str:
+    """The address of this server as the client has it, without a slash at the end."""
+    root = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    if not is_valid_iri(root):
+        raise UsageError("the header Host is no name of a server")
+    return root
+
+
+def _list_main(known: Iterable[str]) -> list[str]:
+    """The media types that are of one kind alone."""
+    return [name for name in known if name not in ("application/json", "application/xml", "text/xml")][:4]
+
+
+def _find_status(error: RdfspiderError) -> int:
+    if isinstance(error, (FormatError, UnfitError)):
+        return 406
+    if isinstance(error, _MediaTypeError):
+        return 415
+    if isinstance(error, RefusedError):
+        return 403
+    if isinstance(error, UsageError):
+        return 400
+    return 503
+
+
+def _fail(request: Request, status: int, message: str) -> Response:
+    """One sentence: as JSON for whoever names that, else as plain text."""
+    is_json = any(
+        name == "application/json" and quality > 0 for name, quality in read_accept(request.headers.get("accept", ""))
+    )
+    if is_json:
+        return JSONResponse({"error": message}, status, headers=_OPEN)
+    return PlainTextResponse(f"{message}\n", status, headers=_OPEN)

@@ -1,0 +1,167 @@
+"""The facets of results in, links that narrow the question or widen it again out, and what is chosen as chips.
+
+Several values of one field mean any of them. So the counts of a field in which something is chosen are those without its own
+choice: they tell what each other value would bring.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rdfspider.index.names import find_short_name, list_prefixes, shorten_iri
+from rdfspider.index.terms import fold_iri
+from rdfspider.search.results import Facet, FacetCount
+from rdfspider.serve.rendering import clean_text, make_address
+from rdfspider.serve.views import Ask
+
+FIELDS = {
+    "type": "Type",
+    "ontology": "Ontology",
+    "property": "Property",
+    "site": "Site",
+    "lang": "Language",
+    "syntax": "Syntax",
+    "year": "Year",
+}
+"""The parameters that sift, and what they are called."""
+# Of one field; nobody clicks so often.
+_MAX_CHOSEN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of a facet."""
+
+    value: str
+    name: str
+    count: int
+    address: str
+    """Where it is chosen; where it is chosen already, where it is not."""
+    is_chosen: bool
+    inside: tuple["Choice", ...] = ()
+    """Values below it: subclasses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """A facet."""
+
+    field: str
+    title: str
+    choices: tuple[Choice, ...]
+    is_approximate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """Something that was chosen."""
+
+    title: str
+    """Of its field."""
+    name: str
+    address: str
+    """Where it is not."""
+
+
+class Sieve:
+    """What a person has chosen, and the addresses that change it."""
+
+    def __init__(self, ask: Ask) -> None:
+        found = ((field, ask.get_all(field)[:_MAX_CHOSEN]) for field in FIELDS)
+        self.chosen: dict[str, tuple[str, ...]] = {field: values for field, values in found if values}
+        self._question, self._kind = ask.get("q"), ask.get("kind")
+
+    def list_kept(self) -> list[tuple[str, str]]:
+        """What the form carries along; but for the first ontology, which is chosen beside the box."""
+        kept = self.chosen | {"ontology": self.chosen.get("ontology", ())[1:]}
+        pairs = [(field, value) for field, values in kept.items() for value in values]
+        return [*pairs, ("kind", self._kind)] if self._kind else pairs
+
+    def list_chips(self) -> list[Chip]:
+        """All that is chosen."""
+        return [
+            Chip(
+                FIELDS[field].lower(),
+                clean_text(name_value(field, value)),
+                self._locate(field, _without(values, (value,))),
+            )
+            for field, values in self.chosen.items()
+            for value in values
+        ]
+
+    def clear(self) -> str:
+        """The address of the question without anything chosen."""
+        return make_address("/search", q=self._question, kind=self._kind)
+
+    def widen(self, within: Facet, without: Facet) -> Facet:
+        """The counts of a field without its own choice, and of those within it what is chosen, or below what is chosen."""
+        known = {one.value for one in without.counts}
+        chosen = self.chosen.get(within.field, ())
+        kept: dict[str, FacetCount] = {}
+        for one in within.counts:
+            if one.parent in kept or any(is_called(within.field, one.value, value) for value in chosen):
+                kept[one.value] = one
+        more = tuple(one for one in kept.values() if one.value not in known)
+        return replace(without, counts=(*more, *without.counts))
+
+    def make_choices(self, facet: Facet) -> Choices:
+        """A facet with its links; classes below others stand inside them."""
+        known = {one.value for one in facet.counts}
+        below: dict[str | None, list[FacetCount]] = {}
+        for one in facet.counts:
+            below.setdefault(one.parent if one.parent in known else None, []).append(one)
+        choices = self._make_level(facet.field, None, below, ())
+        return Choices(facet.field, FIELDS[facet.field], choices, facet.is_approximate)
+
+    def _make_level(
+        self, field: str, parent: str | None, below: Mapping[str | None, Sequence[FacetCount]], above: tuple[str, ...]
+    ) -> tuple[Choice, ...]:
+        """The values below one, or None, and those below them; `above` are those that all of them are below."""
+        level = []
+        for one in below.get(parent, ()):
+            inside = self._make_level(field, one.value, below, (*above, one.value))
+            level.append(self._make_choice(field, one, inside, above))
+        return tuple(level)
+
+    def _make_choice(self, field: str, one: FacetCount, inside: tuple[Choice, ...], above: tuple[str, ...]) -> Choice:
+        chosen = self.chosen.get(field, ())
+        same = [value for value in chosen if is_called(field, one.value, value)]
+        if same:
+            values = _without(chosen, same)
+        else:
+            # Who chooses a class that is below or above a chosen one wants it instead.
+            kin = (*above, *_list_values(inside))
+            instead = [value for value in chosen if any(is_called(field, each, value) for each in kin)]
+            values = (*_without(chosen, instead), one.value)
+        return Choice(one.value, one.name, one.count, self._locate(field, values), bool(same), inside)
+
+    def _locate(self, field: str, values: Iterable[str]) -> str:
+        chosen = self.chosen | {field: tuple(values)}
+        return make_address("/search", q=self._question, **chosen, kind=self._kind)
+
+
+def name_value(field: str, value: str) -> str:
+    """A value as people write it."""
+    if field == "ontology":
+        return next(iter(list_prefixes(value)), value)
+    return shorten_iri(value) if field in ("type", "property") else value
+
+
+def is_called(field: str, value: str, name: str) -> bool:
+    """Whether a person means a value by a name: schema:Person, person and the IRI are one."""
+    asked = fold_iri(name).lower()
+    if asked in (value.lower(), name_value(field, value).lower()):
+        return True
+    if field == "ontology":
+        return asked in list_prefixes(value)
+    return field in ("type", "property") and asked == find_short_name(value)
+
+
+def _list_values(choices: Iterable[Choice]) -> Iterator[str]:
+    for choice in choices:
+        yield choice.value
+        yield from _list_values(choice.inside)
+
+
+def _without(values: tuple[str, ...], taken: Iterable[str]) -> tuple[str, ...]:
+    gone = set(taken)
+    return tuple(value for value in values if value not in gone)

@@ -1,0 +1,159 @@
+"""Literals as pages write them in, what people read out: dates, lengths of time, places and prices.
+
+What is not understood stays as it is. The text of the page is always there too, as the title of what was made of it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+
+from rdfspider.index.names import find_short_name
+from rdfspider.search.values import Value
+from rdfspider.serve.rendering import draw_outward, write_text
+
+_MONTHS = "January February March April May June July August September October November December".split()
+_DATE = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)?)?)?(Z|[+-]\d\d:?\d\d)?"
+)
+_SPAN = re.compile(
+    r"P(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?"
+    r"(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6}(?:\.\d{1,9})?)S)?)?"
+)
+_UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
+_DEGREES = re.compile(r"[+-]?\d{1,3}(?:[.,]\d{1,20})?")
+_POINT = re.compile(
+    r"(?:geo:)?\s*([+-]?\d{1,3}(?:\.\d{1,20})?)[\s,;]+([+-]?\d{1,3}(?:\.\d{1,20})?)(?:[,;].{0,100})?", re.DOTALL
+)
+_PRICE = re.compile(r"[+-]?\d[\d.,' ]{0,30}")
+_CURRENCY = re.compile(r"[A-Za-z]{3}")
+_LATITUDES, _LONGITUDES = ("latitude", "lat"), ("longitude", "long", "lng", "lon")
+_POINTS = ("geo", "point", "hasgeo", "position", "coordinates", "lat_long")
+_PRICES = ("price", "lowprice", "highprice", "minprice", "maxprice", "hascurrencyvalue")
+_CURRENCIES = ("pricecurrency", "currency", "hascurrency")
+_TEXT_CHARS = 1_000
+
+Values = Mapping[str, Sequence[Value]]
+"""By property: what is said of one thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is, in degrees."""
+
+    latitude: float
+    longitude: float
+
+    @property
+    def text(self) -> str:
+        """As people write it."""
+        north, east = "NS"[self.latitude < 0], "EW"[self.longitude < 0]
+        return f"{abs(self.latitude):.4f}° {north}, {abs(self.longitude):.4f}° {east}"
+
+    @property
+    def map(self) -> str:
+        """The address of a map of it."""
+        at = f"{self.latitude:.5f}", f"{self.longitude:.5f}"
+        return f"https://www.openstreetmap.org/?mlat={at[0]}&mlon={at[1]}#map=15/{at[0]}/{at[1]}"
+
+
+def find_place(values: Values) -> Place | None:
+    """Where a thing is, by its two degrees, or by a node or a point that has both."""
+    if place := read_degrees(values):
+        return place
+    for name, found in values.items():
+        for value in found[:1] if find_short_name(name) in _POINTS else ():
+            if value.kind == "blank":
+                return read_degrees(value.inside)
+            if point := _POINT.fullmatch(value.text[:200].strip()):
+                return _make_place(point[1], point[2])
+    return None
+
+
+def read_degrees(values: Values) -> Place | None:
+    """Where a thing is, by its latitude and longitude alone."""
+    latitude, longitude = _find(values, _LATITUDES), _find(values, _LONGITUDES)
+    return _make_place(latitude.text, longitude.text) if latitude and longitude else None
+
+
+def draw_place(place: Place) -> Markup:
+    """A place as people write it, and a link to a map of it, which is asked for nothing until somebody goes there."""
+    return Markup('<span class="place">{} · {}</span>').format(place.text, draw_outward(place.map, "map"))
+
+
+def draw_literal(value: Value, predicate: str = "", beside: Values | None = None) -> Markup:
+    """A literal as people read it; `beside` is what else is said of the same thing."""
+    text, name = value.text[:_TEXT_CHARS].strip(), find_short_name(predicate)
+    if len(value.text) > _TEXT_CHARS:
+        return write_text(value.text, _TEXT_CHARS)
+    drawn = draw_date(text, value.datatype, name) or draw_span(text)
+    if not drawn and name in (*_LATITUDES, *_LONGITUDES) and (degrees := _read_degrees(text)) is not None:
+        sides = "NS" if name in _LATITUDES else "EW"
+        drawn = Markup('<span title="{}">{:.4f}° {}</span>').format(text, abs(degrees), sides[degrees < 0])
+    if not drawn and name in _PRICES and beside and (currency := _find(beside, _CURRENCIES)):
+        code = currency.text.strip()
+        if _PRICE.fullmatch(text) and _CURRENCY.fullmatch(code):
+            drawn = Markup('<span class="price">{} {}</span>').format(text, code.upper())
+    if not drawn and text.startswith(("http://", "https://")) and not any(sign.isspace() for sign in text):
+        drawn = draw_outward(text)
+    return drawn or write_text(value.text, _TEXT_CHARS)
+
+
+def draw_date(text: str, datatype: str = "", name: str = "") -> Markup | None:
+    """A date of ISO 8601 as people write it; a year or a month alone only where something says that it is one."""
+    found = _DATE.fullmatch(text)
+    is_certain = "date" in name or "year" in name or datatype.endswith(("#gYear", "#gYearMonth", "Date", "#date"))
+    if not found or not (found[3] or is_certain):
+        return None
+    year, month, day, hour, minute, second = (int(found[at] or at in (2, 3)) for at in range(1, 7))
+    try:
+        moment = datetime(year, month, day, hour, minute, second)
+    except ValueError:
+        return None
+    parts = [str(moment.day)] if found[3] else []
+    parts += [_MONTHS[moment.month - 1]] if found[2] else []
+    shown = " ".join([*parts, str(moment.year)])
+    if found[4] and (moment.hour or moment.minute or moment.second or found[7]):
+        zone = "" if not found[7] else " UTC" if found[7] in ("Z", "+00:00", "+0000") else f" UTC{found[7]}"
+        shown += f", {moment:%H:%M}{zone}"
+    # What HTML takes for a date has no zone without a time.
+    machine = text.replace(" ", "T") if found[4] else text.removesuffix(found[7] or "")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(machine, text, shown)
+
+
+def draw_span(text: str) -> Markup | None:
+    """A duration of ISO 8601 in words."""
+    found = _SPAN.fullmatch(text)
+    if not found or not any(found.groups()):
+        return None
+    counts = [
+        (float(count), unit) for count, unit in zip(found.groups(), _UNITS, strict=True) if count and float(count)
+    ]
+    shown = " ".join(f"{count:g} {unit}{'s' * (count != 1)}" for count, unit in counts) or "0 seconds"
+    # Years, months and weeks have no fixed length, and no place in a duration of HTML's.
+    if any(found.group(1, 2, 3)):
+        return Markup('<span title="{}">{}</span>').format(text, shown)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(text, text, shown)
+
+
+def _find(values: Values, names: Sequence[str]) -> Value | None:
+    for iri, found in values.items():
+        if found and find_short_name(iri) in names and found[0].kind == "literal":
+            return found[0]
+    return None
+
+
+def _make_place(latitude: str, longitude: str) -> Place | None:
+    north, east = _read_degrees(latitude), _read_degrees(longitude)
+    if north is None or east is None or abs(north) > 90:
+        return None
+    return Place(north, east)
+
+
+def _read_degrees(text: str) -> float | None:
+    if not _DEGREES.fullmatch(text.strip()[:40]):
+        return None
+    degrees = float(text.strip().replace(",", "."))
+    return degrees if abs(degrees) <= 180 else None

@@ -1,0 +1,178 @@
+"""An Entity in, a picture of what it points at and what points at it out, as SVG that needs no script and has no fixed colour.
+
+What points at it is on the left, what it points at on the right, so no two names can meet; each stands in a box of its own, which
+cuts off what is too long. All of it is on the page in words too.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from rdfspider.index.labels import ADDRESSES, IMAGES, RDF_TYPE
+from rdfspider.index.names import shorten_iri, split_iri
+from rdfspider.search.entity import Entity
+from rdfspider.serve.rendering import clean_text, make_address
+
+_NODES, _A_SIDE = 16, 11
+# Of one property, before and after some of all others are there.
+_A_PROPERTY, _MOST_A_PROPERTY = 2, 6
+_BOX, _MIDDLE, _SPACE, _HEIGHT, _ROW = 166, 128, 40, 34, 42
+_PIXELS = 1.3
+_TITLE_CHARS = 300
+
+
+@dataclass(slots=True)
+class _Neighbour:
+    id: str
+    label: str
+    properties: list[str]
+
+
+def draw_neighbourhood(entity: Entity) -> Markup:
+    """The picture; empty where the thing stands alone."""
+    outward, inward = list(_list_outward(entity)), list(_list_inward(entity))
+    room = max(_NODES // 2, _NODES - len(outward)), max(_NODES // 2, _NODES - len(inward))
+    left, right = inward[: min(room[0], _A_SIDE)], outward[: min(room[1], _A_SIDE)]
+    if not (left or right):
+        return Markup("")
+    rows = max(len(left), len(right))
+    height = max(rows * _ROW, 2 * _ROW)
+    start = -(_BOX + _SPACE) if left else -8
+    width = _MIDDLE + (_BOX + _SPACE if left else 8) + (_BOX + _SPACE if right else 8)
+    parts = [
+        *_draw_side(left, -(_BOX + _SPACE), height, is_left=True),
+        *_draw_side(right, _MIDDLE + _SPACE, height, is_left=False),
+        _draw_middle(entity, height),
+    ]
+    return Markup(
+        '<svg class="neighbourhood" role="group" aria-label="What it points at and what points at it" '
+        'viewBox="{} 0 {} {}" width="{:.0f}" height="{:.0f}">'
+        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        '<path class="head" d="M0 0L8 4L0 8z"/></marker></defs>{}</svg>'
+    ).format(start, width, height, width * _PIXELS, height * _PIXELS, Markup("").join(parts))
+
+
+def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
+    """Those with names first, and some of many properties rather than many of one."""
+    found: list[tuple[int, bool, int, str, _Neighbour]] = []
+    for predicate, each in entity.properties.items():
+        if predicate == RDF_TYPE or predicate in IMAGES or predicate in ADDRESSES:
+            continue
+        values = [value for value in each.values if value.kind == "iri" or (value.kind == "blank" and value.label)]
+        for at, value in enumerate(values[:_MOST_A_PROPERTY]):
+            neighbour = _Neighbour(value.text, value.label or _name_iri(value.text), [predicate])
+            found.append((at // _A_PROPERTY, not value.label, -value.source_count, value.text, neighbour))
+    found.sort(key=lambda item: item[:4])
+    return _merge((item[4] for item in found), entity)
+
+
+def _list_inward(entity: Entity) -> Iterator[_Neighbour]:
+    seen: dict[str, int] = {}
+    found = []
+    for thing in entity.references:
+        at = seen[thing.property] = seen.get(thing.property, -1) + 1
+        label = thing.label or (f"a {_name_iri(thing.types[0])}" if thing.types else _name_iri(thing.id))
+        found.append((at // _A_PROPERTY, not thing.label, thing.id, _Neighbour(thing.id, label, [thing.property])))
+    found.sort(key=lambda item: item[:3])
+    return _merge((item[3] for item in found), entity)
+
+
+def _merge(neighbours: Iterable[_Neighbour], entity: Entity) -> Iterator[_Neighbour]:
+    """Each once, with all the properties that it is there by."""
+    merged: dict[str, _Neighbour] = {}
+    for one in neighbours:
+        if one.id in entity.nodes:
+            continue
+        if one.id in merged:
+            merged[one.id].properties += one.properties
+        else:
+            merged[one.id] = one
+    return iter(merged.values())
+
+
+def _draw_side(neighbours: list[_Neighbour], x: float, height: float, *, is_left: bool) -> Iterator[Markup]:
+    top = (height - len(neighbours) * _ROW) / 2 + (_ROW - _HEIGHT) / 2
+    middle = height / 2
+    for at, one in enumerate(neighbours):
+        y = top + at * _ROW
+        begin, end = (
+            ((x + _BOX, y + _HEIGHT / 2), (0.0, middle))
+            if is_left
+            else ((float(_MIDDLE), middle), (x, y + _HEIGHT / 2))
+        )
+        bend = _SPACE * 0.6
+        names = ", ".join(dict.fromkeys(split_iri(name)[1] or name for name in one.properties))
+        whole = ", ".join(dict.fromkeys(map(shorten_iri, one.properties)))
+        yield Markup(
+            '<path class="edge" marker-end="url(#arrow)" d="M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}"/>'
+            '<a href="{}"><title>{}</title><svg x="{:.1f}" y="{:.1f}" width="{}" height="{}">'
+            '<rect class="box" x="0.5" y="0.5" width="{}" height="{}" rx="6"/>'
+            '<text class="by" x="8" y="13">{}</text><text class="name" x="8" y="27">{}</text></svg></a>'
+        ).format(
+            *(*begin, begin[0] + bend, begin[1], end[0] - bend, end[1], *end),
+            make_address("/entity", iri=one.id),
+            clean_text(f"{one.label} ({whole})")[:_TITLE_CHARS],
+            *(x, y, _BOX, _HEIGHT, _BOX - 1, _HEIGHT - 1),
+            _fit(names, 9.5, _BOX - 16),
+            _fit(one.label, 12, _BOX - 16),
+        )
+
+
+def _draw_middle(entity: Entity, height: float) -> Markup:
+    # Bold letters are wider.
+    lines = _wrap(entity.label or _name_iri(entity.iri), 12.8, _MIDDLE - 16, 3)
+    tall = 16 * len(lines) + 14
+    y = (height - tall) / 2
+    texts = Markup("").join(
+        Markup('<text class="name" x="{}" y="{}">{}</text>').format(_MIDDLE / 2, 19 + 16 * at, line)
+        for at, line in enumerate(lines)
+    )
+    return Markup(
+        '<svg class="self" x="0" y="{:.1f}" width="{}" height="{}"><rect class="box" x="1" y="1" width="{}" height="{}" rx="8"/>'
+        "{}</svg>"
+    ).format(y, _MIDDLE, tall, _MIDDLE - 2, tall - 2, texts)
+
+
+def _name_iri(iri: str) -> str:
+    """What an IRI that nobody names is called: an address of the web without what all have in common."""
+    short = shorten_iri(iri)
+    return short if short != iri else iri.partition("://")[2].removeprefix("www.") or iri
+
+
+def _wrap(text: str, size: float, width: float, most: int) -> list[str]:
+    """Words in so many lines; the last is cut."""
+    lines: list[str] = []
+    words = clean_text(text[:_TITLE_CHARS]).split() or ["?"]
+    while words and len(lines) < most:
+        line = words.pop(0)
+        while words and _measure(f"{line} {words[0]}", size) <= width:
+            line += f" {words.pop(0)}"
+        if len(lines) == most - 1 and words:
+            line = " ".join((line, *words))
+        lines.append(_fit(line, size, width))
+    return lines
+
+
+def _fit(text: str, size: float, width: float) -> str:
+    """As much of a text as there is room for."""
+    clean = " ".join(clean_text(text[:_TITLE_CHARS]).split())
+    if _measure(clean, size) <= width:
+        return clean
+    while clean and _measure(f"{clean}…", size) > width:
+        clean = clean[:-1]
+    return f"{clean.rstrip()}…"
+
+
+def _measure(text: str, size: float) -> float:
+    """About how wide a text is: fonts differ, and the box cuts off what is wider all the same."""
+    return size * sum(_measure_sign(sign) for sign in text)
+
+
+def _measure_sign(sign: str) -> float:
+    if unicodedata.east_asian_width(sign) in "WF":
+        return 1.05
+    if sign in "iIjl.,:;'|!ftr ()[]":
+        return 0.36
+    return 0.76 if sign.isupper() or sign in "mwMW@" else 0.61

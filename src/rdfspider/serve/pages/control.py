@@ -1,0 +1,125 @@
+"""What people may ask of the crawl, each by a form that takes the token: pause, resume, stop, more seeds, other filters.
+
+Each is done at once, or told to the crawl; a browser is sent back to the monitor with a word for what was done, and a program is
+told in JSON. What cannot be done is an error in one sentence.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from rdfspider.errors import UsageError
+from rdfspider.serve.rendering import make_address, write_number
+from rdfspider.serve.views import Ask, Page, Parameter, View
+
+_KINDS = ("include", "exclude")
+_MAX_SEEDS = 10_000
+
+
+class ControlData(Struct, frozen=True):
+    """What a program is told."""
+
+    state: str
+    """That of the crawl now: pausing and stopping last until what is under way is finished."""
+    count: int = 0
+    """How many seeds or filters were added or removed; others were there, or gone, before."""
+
+
+def pause_crawl(ask: Ask) -> View:
+    """Begin nothing more until it is resumed."""
+    ask.site.crawl.pause(wait=False)
+    return _answer(ask, "paused")
+
+
+def resume_crawl(ask: Ask) -> View:
+    """Go on."""
+    ask.site.crawl.resume()
+    return _answer(ask, "resumed")
+
+
+def stop_crawl(ask: Ask) -> View:
+    """Finish what is under way, and end; it can be run again later."""
+    ask.site.crawl.stop(wait=False)
+    return _answer(ask, "stopped")
+
+
+def add_seeds(ask: Ask) -> View:
+    """Take more URLs to start from, a line each."""
+    urls = [line.strip() for text in ask.parameters.get("seeds", ()) for line in text.splitlines() if line.strip()]
+    if not urls:
+        raise UsageError("name at least one URL to add, a line each")
+    if len(urls) > _MAX_SEEDS:
+        raise UsageError(f"these are {len(urls):,} URLs, and {_MAX_SEEDS:,} are taken at once")
+    return _answer(ask, "seeds", ask.site.crawl.add_seeds(urls))
+
+
+def add_filter(ask: Ask) -> View:
+    """Take another regular expression that links must, or must not, fit."""
+    kind, pattern = _read_filter(ask)
+    return _answer(ask, "filter-added", ask.site.crawl.add_filter(**{kind: pattern}))
+
+
+def remove_filter(ask: Ask) -> View:
+    """Let a filter go; URLs that only it kept out come back."""
+    kind, pattern = _read_filter(ask)
+    return _answer(ask, "filter-removed", ask.site.crawl.remove_filter(**{kind: pattern}))
+
+
+_SAID: dict[str, Callable[[int], str]] = {
+    "paused": lambda count: "The crawl was told to pause: it finishes what is under way.",
+    "resumed": lambda count: "The crawl goes on.",
+    "stopped": lambda count: "The crawl was told to stop: it finishes what is under way, and can be run again later.",
+    "seeds": lambda count: f"{write_number(count)} new {'seed was' if count == 1 else 'seeds were'} added.",
+    "filter-added": lambda count: "The filter holds from now on." if count else "That filter was there before.",
+    "filter-removed": lambda count: "The filter is gone." if count else "There was no such filter.",
+}
+"""By the word that an address has; what is not here is not said."""
+
+
+def tell_said(ask: Ask) -> str:
+    """The sentence for what was just done; empty where nothing was. An address can choose one, and no other text."""
+    write = _SAID.get(ask.get("said"))
+    return write(ask.get_number("count", 0, 1_000_000)) if write else ""
+
+
+def _answer(ask: Ask, said: str, count: int = 0) -> View:
+    if ask.format == "html":
+        return View("", redirect=make_address("/monitor", said=said, count=count or None))
+    return View("", data=lambda: ControlData(ask.site.crawl.status().state, count))
+
+
+def _read_filter(ask: Ask) -> tuple[str, str]:
+    kind, pattern = ask.get("kind"), ask.get("pattern")
+    if kind not in _KINDS:
+        raise UsageError("say which kind of filter is meant: include or exclude")
+    if not pattern:
+        raise UsageError("a filter needs a regular expression")
+    return kind, pattern
+
+
+_KIND = Parameter("kind", "include (only links that fit are followed) or exclude (those that fit are not).", True)
+_PATTERN = Parameter("pattern", "A regular expression, looked for anywhere in a URL.", True)
+_CSRF = Parameter("csrf", "What forms of this site carry; programs that send the token need none.")
+
+
+def _make_page(name: str, show: Callable[[Ask], View], about: str, *parameters: Parameter) -> Page:
+    return Page(
+        f"/control/{name}",
+        show,
+        about,
+        (*parameters, _CSRF),
+        "POST",
+        needs_token=True,
+        formats=("html", "json"),
+        answer=ControlData,
+    )
+
+
+PAGES = (
+    _make_page("pause", pause_crawl, "Let the crawl finish what is under way and wait."),
+    _make_page("resume", resume_crawl, "Let a paused crawl go on."),
+    _make_page("stop", stop_crawl, "Let the crawl finish what is under way and end."),
+    _make_page("seeds", add_seeds, "Add seeds.", Parameter("seeds", "URLs, a line each.", True)),
+    _make_page("add-filter", add_filter, "Add a filter, also for what is already queued.", _KIND, _PATTERN),
+    _make_page("remove-filter", remove_filter, "Remove a filter.", _KIND, _PATTERN),
+)

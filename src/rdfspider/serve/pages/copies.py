@@ -1,0 +1,82 @@
+"""The archived copy of a page: a URL in, what the server sent out, made harmless; never of one that asks for none."""
+
+from markupsafe import Markup
+
+from rdfspider.errors import UsageError
+from rdfspider.records import Problem
+from rdfspider.run.visitor import prepare_address, read_address
+from rdfspider.search.pages import PageRecord, read_copy
+from rdfspider.serve.copies import MAX_BYTES, Copy, make_copy
+from rdfspider.serve.pages.inspector import find_record
+from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, View
+
+# Not what all pages have: whatever went wrong before, a browser runs and loads nothing here.
+_HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}
+
+
+def show_copy(ask: Ask) -> View:
+    """The copy, below a line that says what it is."""
+    text = ask.get("url")
+    if not text:
+        raise UsageError("name a page: /copy?url=…")
+    url = read_address(text)
+    record, message = find_record(ask.site, url)
+    if record is None:
+        # It may be known by another way to write it.
+        url = ask.site.crawl.why(prepare_address(text)).url
+        record, message = find_record(ask.site, url)
+    if record is None:
+        raise NotFoundError(message or f"there is no copy of {url}: it is not among the pages that were indexed")
+    copy = _read_copy(ask, record)
+    return View(
+        "copy.html",
+        {
+            "copy": copy,
+            "drawn": Markup(copy.html),
+            "url": record.url,
+            "title": record.title,
+            "time": record.outcome.time,
+        },
+        data=lambda: {
+            "url": record.url,
+            "time": record.outcome.time,
+            "media_type": copy.media_type,
+            "is_cut": copy.is_cut,
+            "html": copy.html,
+            "source": copy.source,
+        },
+        headers=_HEADERS,
+    )
+
+
+def _read_copy(ask: Ask, record: PageRecord) -> Copy:
+    if record.payload is None:
+        wishes = record.fields.get("robots", "")
+        if "noarchive" in wishes or "noindex" in wishes:
+            raise NotFoundError(f"{record.url} asks that no copy be kept ({wishes}), and none is")
+        raise NotFoundError(
+            f"the archive has no copy of {record.url}: bodies of such pages are not kept (archive.keep)"
+        )
+    capture = read_copy(record.payload, MAX_BYTES)
+    if capture is None:
+        raise NotFoundError(f"the archive has no copy of {record.url}")
+    copy: Copy | Problem = ask.site.visitor.call(make_copy, capture)
+    if isinstance(copy, Problem):
+        raise UsageError(f"the copy cannot be shown: {copy.message}")
+    if copy.is_refused:
+        raise NotFoundError(f"{record.url} asks that no copy be shown")
+    if copy.is_binary:
+        raise NotFoundError(f"this is {copy.media_type}, and only text is shown")
+    return copy
+
+
+PAGES = (
+    Page(
+        "/copy",
+        show_copy,
+        "The archived copy of a page, without anything that could run or load.",
+        (Parameter("url", "The URL of the page.", is_required=True),),
+        formats=("html", "json"),
+        is_heavy=True,
+    ),
+)

@@ -1,0 +1,328 @@
+"""The page of a thing: its name in, everything that pages say of it out, with who says so, and what it has to do with.
+
+With `says` it is one property of it, page by page; that is also where it is told which syntax states what.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from pyoxigraph import NamedNode, Store
+
+from rdfspider.errors import UsageError
+from rdfspider.index.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
+from rdfspider.index.layout import check_index
+from rdfspider.index.names import SCHEMA, find_short_name
+from rdfspider.index.snapshots import tell_damage
+from rdfspider.index.terms import fold_iri
+from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
+from rdfspider.search.pages import read_page
+from rdfspider.search.quads import MERGE
+from rdfspider.search.questions import list_readings, look_up_entity
+from rdfspider.search.sayings import Saying, dump_statements, read_sayings
+from rdfspider.search.sources import Source, find_source
+from rdfspider.search.syntaxes import tell_entity_syntaxes, tell_saying_syntaxes
+from rdfspider.search.values import Value
+from rdfspider.serve.literals import draw_literal, draw_place, find_place, read_degrees
+from rdfspider.serve.neighbourhood import draw_neighbourhood
+from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.urls import is_valid_iri
+
+PROPERTIES_SHOWN, VALUES_SHOWN, SAYINGS_SHOWN = 50, 10, 50
+"""On a page, of a property, of one property on its own page."""
+_MAX_START = 10_000
+_MAX_SAYINGS = 20_000
+_SOURCES_LISTED, _SIDES = 5, 6
+_NESTED_SHOWN = 1_000
+_HEADS = ("property", "value", "kind", "language", "datatype", "page", "fetched", "syntaxes")
+# Names and descriptions are what people read first, types and other names what is on top of the page anyway.
+_FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
+
+
+def show_entity(ask: Ask) -> View:
+    """Everything said of a thing, or of one of its properties."""
+    name = ask.get("iri")
+    if not name:
+        raise UsageError("say which thing: /entity?iri=")
+    start, via, same = ask.get_number("from", 1, _MAX_START) - 1, fold_iri(ask.get("via")), ask.get("same") == "1"
+    with _use_store(ask) as store:
+        found = look_up_entity(store, ask.site.folder, name, same=same, start=start, via=via)
+        if found is None:
+            return _show_missing(ask, store, name)
+        if says := fold_iri(ask.get("says")):
+            return _show_sayings(ask, store, found, says)
+        page = find_source(store, found.iri) if is_valid_iri(found.iri) else Source(found.iri)
+        uses = _find_uses(store, found.iri)
+    found = tell_entity_syntaxes(found, partial(_read_statements, ask))
+    return View(
+        "entity.html",
+        {
+            **_make_context(ask, found),
+            "is_page": bool(page.fetched or found.things),
+            "uses": uses,
+            "start": start,
+            "via": via,
+            "is_same": same,
+            "picture": draw_neighbourhood(found),
+            "query": f"SELECT ?thing ?property WHERE {{\n  ?thing ?property <{found.nodes[0]}>\n}} LIMIT 1000",
+        },
+        data=lambda: found,
+        table=lambda: Table(_HEADS, _make_rows(found)),
+        nquads=lambda: _dump(ask, found.nodes),
+    )
+
+
+def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View:
+    if predicate not in found.properties:
+        raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
+    number = ask.get_number("page", 1, _MAX_SAYINGS // SAYINGS_SHOWN)
+    sayings = read_sayings(store, found.nodes, predicate, (number - 1) * SAYINGS_SHOWN, SAYINGS_SHOWN)
+    told = tell_saying_syntaxes(sayings.sayings, predicate, found.nodes, partial(_read_statements, ask))
+    rows = [_make_saying(saying) for saying in told]
+    return View(
+        "entity_says.html",
+        {
+            **_make_context(ask, found),
+            "property": found.properties[predicate],
+            "sayings": told,
+            "count": sayings.count,
+            "has_more": sayings.has_more,
+            "page": number,
+            "pages": -(-min(sayings.count, _MAX_SAYINGS) // SAYINGS_SHOWN),
+        },
+        data=lambda: {
+            "iri": found.iri,
+            "property": predicate,
+            "count": sayings.count,
+            "has_more": sayings.has_more,
+            "sayings": rows,
+        },
+        table=lambda: Table(
+            _HEADS, ((predicate, *_write_value(one.value), *_write_source(one.source)) for one in told)
+        ),
+        nquads=lambda: _dump(ask, found.nodes, predicate),
+    )
+
+
+def _show_missing(ask: Ask, store: Store, name: str) -> View:
+    """What may be meant, since an address may have been typed, or be of a page that is gone."""
+    message = f"no page says anything of {name[:200]!r}"
+    if ask.format != "html":
+        raise NotFoundError(message)
+    readings = list_readings(name)
+    uses = [use for iri in readings for use in _find_uses(store, iri)]
+    return View("entity_missing.html", {"name": name, "uses": uses, "message": message}, status=404)
+
+
+@contextmanager
+def _use_store(ask: Ask) -> Iterator[Store]:
+    """The newest quads; where there are none yet nothing is said of anything."""
+    with ExitStack() as stack:
+        try:
+            check_index(ask.site.paths)
+            store = stack.enter_context(ask.site.snapshots.use())
+        except UsageError as error:
+            raise NotFoundError(str(error)) from error
+        try:
+            yield store
+        except (OSError, RuntimeError) as error:
+            raise UsageError(tell_damage(ask.site.paths.snapshots, error)) from error
+
+
+def _make_context(ask: Ask, found: Entity) -> dict[str, Any]:
+    """What both pages of a thing need."""
+    rows = _sort_properties(found.properties.values())
+    number = ask.get_number("page", 1, _MAX_START)
+    values = {name: each.values for name, each in found.properties.items()}
+    place = find_place(values)
+    return {
+        "entity": found,
+        "values": values,
+        "rows": rows[(number - 1) * PROPERTIES_SHOWN : number * PROPERTIES_SHOWN],
+        "page": number,
+        "pages": -(-len(rows) // PROPERTIES_SHOWN),
+        "lead": _make_lead(found),
+        "place": draw_place(place) if place else "",
+        "others": _list_others(found),
+        "conflicts": [each for each in rows if each.conflict],
+        "anchors": {each.iri: f"p-{at}" for at, each in enumerate(rows, 1)},
+        "room": _Room(_NESTED_SHOWN),
+        "type_iri": RDF_TYPE,
+        "literal": draw_literal,
+        "place_of": lambda inside: draw_place(at) if (at := read_degrees(inside)) else "",
+        "sort_inside": _sort_inside,
+        "is_image": _is_image,
+        "most": {"each": VALUES_SHOWN, "sources": _SOURCES_LISTED, "sides": _SIDES, "references": REFERENCES_SHOWN},
+    }
+
+
+class _Room:
+    """How many nested values may still be shown, and which anchors are taken: an id may stand once on a page."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._taken: set[str] = set()
+
+    def take(self, count: int = 1) -> bool:
+        """Whether there is still room for so many."""
+        self._left -= count
+        return self._left >= 0
+
+    def make_anchor(self, node: str) -> str:
+        """The id of a nested node; empty where it stands on the page already."""
+        name = "node-" + "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in node[-60:])
+        if name in self._taken:
+            return ""
+        self._taken.add(name)
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class _Lead:
+    """What a thing is about, at a glance."""
+
+    description: str = ""
+    language: str = ""
+    image: str = ""
+    url: str = ""
+
+
+def _make_lead(found: Entity) -> _Lead:
+    description = next(_rank_values(found, DESCRIPTIONS, "literal"), None)
+    urls = (value.text.strip() for value in _rank_values(found, ADDRESSES, "literal", "iri"))
+    return _Lead(
+        description.text if description else "",
+        description.language if description else "",
+        next(_list_images(found), ""),
+        next(filter(_is_address, urls), ""),
+    )
+
+
+def _list_images(found: Entity) -> Iterator[str]:
+    """The addresses of its images, also of those that are nodes of their own."""
+    for value in _rank_values(found, IMAGES, "literal", "iri", "blank"):
+        inner = next((value.inside[name][0] for name in IMAGE_ADDRESSES if name in value.inside), value)
+        if _is_image(SCHEMA + "image", inner):
+            yield inner.text.strip()
+
+
+def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: str) -> Iterator[Value]:
+    """The values of some properties, those of the best first."""
+    for iri in sorted(ranks.keys() & found.properties.keys(), key=lambda iri: (ranks[iri], iri)):
+        yield from (value for value in found.properties[iri].values if value.kind in kinds and value.text.strip())
+
+
+def _list_others(found: Entity) -> list[tuple[str, str]]:
+    """What pages say is the same, and how it is called where that is known."""
+    names = {thing.id: thing.label for thing in found.references if thing.label}
+    names |= {
+        value.text: value.label
+        for name in SAME_AS
+        for value in (found.properties[name].values if name in found.properties else ())
+    }
+    return [(other, names.get(other, "")) for other in found.same]
+
+
+def _sort_properties(properties: Iterable[Property]) -> list[Property]:
+    def rank(each: Property) -> tuple[int, int, str, str]:
+        for at, ranks in enumerate(_FIRST):
+            if each.iri in ranks:
+                return at, ranks[each.iri], "", each.iri
+        for at, group in enumerate(_LAST):
+            if each.iri in group:
+                return 9 + at, 0, "", each.iri
+        return 5, 0, find_short_name(each.iri), each.iri
+
+    return sorted(properties, key=rank)
+
+
+def _sort_inside(inside: Mapping[str, Sequence[Value]]) -> list[tuple[str, Sequence[Value]]]:
+    """What is said of a nested node, its names first; its types are on top of it."""
+    pairs = [(name, values) for name, values in inside.items() if name != RDF_TYPE]
+    return sorted(pairs, key=lambda pair: (LABELS.get(pair[0], 9), find_short_name(pair[0])))
+
+
+def _find_uses(store: Store, iri: str) -> list[tuple[str, str]]:
+    """Whether an IRI is used as a class or as a property: the path of the page that tells more, and the IRI."""
+    if not is_valid_iri(iri):
+        return []
+    term = NamedNode(iri)
+    patterns = (
+        ("class", store.quads_for_pattern(None, NamedNode(RDF_TYPE), term, MERGE)),
+        ("property", store.quads_for_pattern(None, term, None, MERGE)),
+    )
+    return [(path, iri) for path, quads in patterns if next(iter(quads), None) is not None]
+
+
+def _is_image(predicate: str, value: Value) -> bool:
+    """Whether a value is the address of an image."""
+    is_picture = predicate in IMAGES or predicate in (SCHEMA + "contentUrl", SCHEMA + "thumbnail")
+    # What has a fragment is a thing that is described somewhere, not a file.
+    return is_picture and value.kind != "blank" and _is_address(value.text) and "#" not in value.text
+
+
+def _is_address(text: str) -> bool:
+    return text.strip().startswith(("http://", "https://")) and len(text) < 2_000
+
+
+def _read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
+    """What a page states, by syntax; None where it is not on record, or not all of it."""
+    try:
+        record = read_page(ask.site.folder, url)
+    except (UsageError, OSError):
+        return None
+    return None if record is None or record.is_cut else record.statements
+
+
+def _dump(ask: Ask, nodes: Sequence[str], predicate: str = "") -> bytes:
+    with _use_store(ask) as store:
+        return dump_statements(store, nodes, predicate)
+
+
+def _make_rows(found: Entity) -> Iterator[Sequence[object]]:
+    for each in found.properties.values():
+        for value in each.values:
+            for source in value.sources:
+                yield each.iri, *_write_value(value), *_write_source(source)
+
+
+def _write_value(value: Value) -> tuple[str, str, str, str]:
+    return value.text, value.kind, value.language, value.datatype
+
+
+def _write_source(source: Source) -> tuple[str, str, str]:
+    fetched = datetime.fromtimestamp(source.fetched, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if source.fetched else ""
+    return source.page, fetched, " ".join(source.syntaxes)
+
+
+def _make_saying(saying: Saying) -> dict[str, object]:
+    source = saying.source
+    return {
+        "value": saying.value,
+        "page": source.page,
+        "fetched": source.fetched,
+        "syntaxes": source.syntaxes,
+        "is_exact": source.is_exact,
+    }
+
+
+PAGES = (
+    Page(
+        "/entity",
+        show_entity,
+        "Everything that pages say of a thing, by whom and when, and what points at it.",
+        (
+            Parameter("iri", "An IRI, the URL of a page, or an id that a search gave.", is_required=True),
+            Parameter("same", "1 to merge it with what pages say is the same."),
+            Parameter("page", "Which page of its properties, or of what is said of one, from 1 on.", kind="integer"),
+            Parameter(
+                "from", "With which of the statements that point at it the list begins, from 1 on.", kind="integer"
+            ),
+            Parameter("via", "The IRI of a property: only what points at it by that one."),
+            Parameter("says", "The IRI of a property: who says so, page by page, and in which syntax."),
+        ),
+    ),
+)

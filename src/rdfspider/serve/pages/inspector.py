@@ -1,0 +1,191 @@
+"""The page inspector: a URL in, all that is known of it out: what became of it and why, how it was found, what it states in
+which syntax, what was wrong with it, where it leads and what leads to it. URLs that were never fetched are explained, too."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rdfspider.errors import UsageError
+from rdfspider.index.foreign import read_sources
+from rdfspider.index.schema import Card
+from rdfspider.records import Problem
+from rdfspider.run.reports.why import Explanation
+from rdfspider.run.visitor import prepare_address
+from rdfspider.search.pages import PageRecord, read_page
+from rdfspider.serve.inspections import (
+    LINKS_SHOWN,
+    SYNTAX_NAMES,
+    Inspection,
+    OutLink,
+    describe_inspection,
+    make_table,
+    write_nquads,
+)
+from rdfspider.serve.site import Site
+from rdfspider.serve.views import Ask, Page, Parameter, Table, View
+
+_MAX_PAGE = 200
+_IN_LINKS_SHOWN = 20
+# What the log says of a fetch that people may want to know, and what they call it.
+_FETCH_FACTS = {
+    "http-version": "HTTP version",
+    "fetchTimeMs": "Server took, in ms",
+    "wire-bytes": "Bytes on the wire",
+    "content-type": "Content-Type",
+    "last-modified": "Last-Modified",
+    "etag": "ETag",
+    "truncated": "Not whole because of",
+    "unchanged": "Not changed, by",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InLinks:
+    """Pages that link to a page."""
+
+    total: int
+    cards: list[Card]
+    page: int
+    pages: int
+
+
+def show_page(ask: Ask) -> View:
+    """All that is known of a URL."""
+    text = ask.get("url")
+    if not text:
+        return View("", redirect="/inspect")
+    why = ask.site.crawl.why(prepare_address(text))
+    record, message = find_record(ask.site, why.url)
+    inspection = _inspect_record(record) if record else Inspection(why.url)
+    in_links = _find_in_links(ask, why.url)
+    page, pages = ask.get_number("out", 1, _MAX_PAGE), -(-len(inspection.links) // LINKS_SHOWN)
+    context: dict[str, Any] = {
+        "why": why,
+        "record": record,
+        "message": message,
+        "inspection": inspection,
+        "in_links": in_links,
+        "syntax_names": SYNTAX_NAMES,
+        "out_links": inspection.links[(page - 1) * LINKS_SHOWN : page * LINKS_SHOWN],
+        "out_page": page,
+        "out_pages": min(pages, _MAX_PAGE),
+        "archive": _find_places(ask.site.folder, why, record),
+        "facts": _list_facts(record),
+    }
+    return View(
+        "page.html",
+        context,
+        data=lambda: _describe(why, record, inspection, in_links),
+        table=lambda: _make_table(ask, inspection, in_links),
+        nquads=lambda: write_nquads(inspection),
+    )
+
+
+def find_record(site: Site, url: str) -> tuple[PageRecord | None, str]:
+    """What the archive has of a page, and why it has nothing where that is not plain."""
+    config = site.crawl.config.extract
+    try:
+        if not read_sources(site.paths):
+            return read_page(site.folder, url, config=config), ""
+        # Pages of files from elsewhere are extracted again, so this may take long, or die.
+        found = site.visitor.call(read_page_of, site.folder, url, config)
+    except UsageError as error:
+        return None, str(error)
+    return (None, found.message) if isinstance(found, Problem) else (found, "")
+
+
+def read_page_of(folder: Path, url: str, config: Any) -> PageRecord | None:
+    """As `read_page`, for the helper process, which passes arguments by their places."""
+    return read_page(folder, url, config=config)
+
+
+def _inspect_record(record: PageRecord) -> Inspection:
+    outcome = record.outcome
+    return Inspection(
+        url=record.url,
+        title=record.title,
+        media_type=outcome.media_type,
+        charset=outcome.charset,
+        language=outcome.language,
+        canonical=outcome.canonical,
+        body_bytes=outcome.body_bytes,
+        statements=record.statements,
+        problems=record.problems,
+        links=[OutLink(url) for url in record.outlinks],
+        text=record.text,
+        wishes=tuple(filter(None, record.fields.get("robots", "").split(", "))),
+    )
+
+
+def _find_in_links(ask: Ask, url: str) -> InLinks:
+    page = ask.get_number("in", 1, _MAX_PAGE)
+    try:
+        total, cards = ask.site.text.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
+    except UsageError:
+        # Nothing is indexed yet.
+        return InLinks(0, [], 1, 1)
+    return InLinks(total, cards, page, min(-(-total // _IN_LINKS_SHOWN), _MAX_PAGE))
+
+
+def _find_places(folder: Path, why: Explanation, record: PageRecord | None) -> list[tuple[str, str, int]]:
+    """Where the archive tells of a page: what is there, in which file of the crawl's folder, from which byte on."""
+    places = []
+    if record and record.payload:
+        path = record.payload.path
+        name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+        places.append(("as the server sent it", name, record.payload.offset))
+    if why.segment:
+        places.append(("what became of it last", why.segment, why.offset))
+    return places
+
+
+def _list_facts(record: PageRecord | None) -> list[tuple[str, str]]:
+    fields = record.fields if record else {}
+    return [(words, fields[name]) for name, words in _FETCH_FACTS.items() if fields.get(name)]
+
+
+def _describe(why: Explanation, record: PageRecord | None, inspection: Inspection, in_links: InLinks) -> dict[str, Any]:
+    fetch: dict[str, Any] = {}
+    if record:
+        outcome = record.outcome
+        fetch = {
+            "time": outcome.time,
+            "status": outcome.status,
+            "digest": outcome.digest,
+            "duplicate": outcome.duplicate,
+            "duplicate_of": outcome.duplicate_of,
+            "redirected_from": outcome.redirected_from,
+            "has_copy": record.payload is not None,
+            "is_cut": record.is_cut,
+            "fields": dict(record.fields),
+        }
+    return {
+        **describe_inspection(inspection),
+        "why": why,
+        "fetch": fetch,
+        "in_links": {
+            "total": in_links.total,
+            "pages": [{"url": card.id, "title": card.label} for card in in_links.cards],
+        },
+    }
+
+
+def _make_table(ask: Ask, inspection: Inspection, in_links: InLinks) -> Table:
+    if ask.get("part") == "in-links":
+        return Table(("url", "title"), [(card.id, card.label) for card in in_links.cards])
+    return make_table(ask, inspection)
+
+
+PAGES = (
+    Page(
+        "/page",
+        show_page,
+        "All that is known of a URL: what became of it, what it states by syntax, problems, links in and out.",
+        (
+            Parameter("url", "The URL, as people write it.", is_required=True),
+            Parameter("out", "Which page of the links out.", kind="integer"),
+            Parameter("in", "Which page of the links in.", kind="integer"),
+            Parameter("part", "For CSV: statements, links, problems or in-links."),
+        ),
+    ),
+)

@@ -1,0 +1,94 @@
+"""How the crawl goes: its parts as they are at this moment, and where a browser hears of what changes; with the means of control
+for those who have shown the token."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from rdfspider.frontier.reader import HostEntry
+from rdfspider.run.folder.status import Status, describe_status
+from rdfspider.serve.charts import SPANS
+from rdfspider.serve.pages.control import tell_said
+from rdfspider.serve.samples import History, Machine, Point
+from rdfspider.serve.sections import COLUMNS, draw_sections, find_rows, locate_charts
+from rdfspider.serve.views import Ask, Page, Parameter, Table, View
+
+
+class MonitorData(msgspec.Struct, frozen=True):
+    """What the monitor is as JSON."""
+
+    status: Status
+    """What `rdfspider status --json` tells."""
+    machine: Machine
+    silent_shards: tuple[int, ...]
+    """Those that have not been heard for some seconds, though they should have been."""
+    waiting_hosts: tuple[HostEntry, ...]
+    """The hosts that wait longest, and why."""
+    history: History
+
+
+def show_monitor(ask: Ask) -> View:
+    """All of it."""
+    sampler = ask.site.sampler
+    sample, waiting, history = sampler.take(), sampler.waiting.find(), sampler.copy_history()
+    span = ask.get("span") if ask.get("span") in SPANS else "minutes"
+    context: dict[str, Any] = {}
+    if ask.format == "html":
+        drawn = draw_sections(ask.site, sample, waiting, history, (span,))
+        charts = locate_charts(span)
+        context = {
+            "news": drawn.pop("news"),
+            "columns": {
+                column: [(name, title, drawn[name]) for name, title in titles.items() if name in drawn]
+                for column, titles in COLUMNS.items()
+            },
+            "charts": charts,
+            "span": span,
+            "state": sample.status.state,
+            "is_over": sample.status.is_over,
+            "said": tell_said(ask),
+            "filters": ask.site.crawl.filters if ask.is_trusted else {},
+        }
+
+    def make_data() -> dict[str, Any]:
+        silent = tuple(row.beat.shard for row in find_rows(sample) if row.silent_s)
+        data = MonitorData(sample.status, sample.machine, silent, waiting, history)
+        return msgspec.structs.asdict(data) | {"status": describe_status(sample.status)}
+
+    def make_table() -> Table:
+        if ask.get("table") in ("seconds", "minutes"):
+            points = history.seconds if ask.get("table") == "seconds" else history.minutes
+            return Table(Point.__struct_fields__, map(msgspec.structs.astuple, points))
+        return Table(_SHARD_HEADS, _list_shards(sample.status))
+
+    return View("monitor.html", context, make_data, make_table)
+
+
+_SHARD_FIELDS = (
+    "shard", "state", "reason", "time", "pid", "pages", "body_bytes", "wire_bytes", "archive_bytes", "connections",
+    "cpu_percent", "memory_used_bytes", "disk_free_bytes",
+)  # fmt: skip
+_SHARD_COUNTS = ("known", "scheduled", "done", "failed", "disallowed", "hosts", "quads")
+_SHARD_HEADS = (*_SHARD_FIELDS, *_SHARD_COUNTS)
+
+
+def _list_shards(status: Status) -> Iterable[tuple[object, ...]]:
+    for beat in status.shards:
+        counts = (beat.counts.get(name, 0) for name in _SHARD_COUNTS)
+        yield (*(getattr(beat, name) for name in _SHARD_FIELDS), *counts)
+
+
+PAGES = (
+    Page(
+        "/monitor",
+        show_monitor,
+        "How the crawl goes: totals, shards, the machine, the hosts that wait, and the last day.",
+        (
+            Parameter("span", "How far back charts reach: minutes (the last ten) or day."),
+            Parameter("table", "For CSV: shards, a row each; or the history by seconds or by minutes."),
+        ),
+        formats=("html", "json", "csv"),
+        answer=MonitorData,
+    ),
+)

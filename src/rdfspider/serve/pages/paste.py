@@ -1,0 +1,145 @@
+"""What somebody has pasted, or the address of a page, in; what the extractor makes of it out, without a crawl, and nothing kept.
+
+What is pasted may be read by anybody who may see the site: it is as hostile as any page, and is read in a process that can be
+killed. To have this machine ask another server takes the token, and robots.txt and the rules on private addresses hold.
+"""
+
+from typing import Any
+
+from rdfspider.errors import UsageError
+from rdfspider.records import Page as WebPage
+from rdfspider.run.visitor import Visit, read_address
+from rdfspider.serve.inspections import (
+    SYNTAX_NAMES,
+    Inspection,
+    describe_inspection,
+    inspect_extraction,
+    make_table,
+    write_nquads,
+)
+from rdfspider.serve.views import Ask, Page, Parameter, View
+
+_DEFAULT_BASE = "https://example.org/"
+TYPES = {
+    "": "Find out by itself",
+    "text/html": "HTML",
+    "application/xhtml+xml": "XHTML",
+    "application/ld+json": "JSON-LD",
+    "text/turtle": "Turtle",
+    "application/trig": "TriG",
+    "application/n-quads": "N-Triples or N-Quads",
+    "application/rdf+xml": "RDF/XML",
+    "application/atom+xml": "Atom or RSS",
+}
+"""What a pasted text may be said to be."""
+
+
+def show_form(ask: Ask) -> View:
+    """Two forms: for a text, and for an address."""
+    return _make_view(ask, url=ask.get("url"))
+
+
+def inspect_text(ask: Ask) -> View:
+    """What a pasted text says."""
+    text = next(iter(ask.parameters.get("html", ())), "")
+    if not text.strip():
+        raise UsageError("there is nothing to read: paste a page, or its data")
+    media_type = ask.get("type")
+    if media_type not in TYPES:
+        raise UsageError(f"type {media_type[:60]}: not known here; known are {', '.join(filter(None, TYPES))}")
+    base = read_address(ask.get("base") or _DEFAULT_BASE)
+    # It is text already: whatever it claims to be encoded in, it travels as UTF-8 from here.
+    body = text.removeprefix("\ufeff").encode("utf-8", "replace")
+    found = ask.site.visitor.read(WebPage(base, b"\xef\xbb\xbf" + body, media_type or None))
+    return _make_view(ask, inspect_extraction(found, len(body)), text=text, base=base, media_type=media_type)
+
+
+def inspect_address(ask: Ask) -> View:
+    """What a page says that is fetched now."""
+    visit = ask.site.visitor.visit(ask.get("url"))
+    inspection = None
+    if visit.extraction is not None and visit.capture is not None:
+        inspection = inspect_extraction(visit.extraction, len(visit.capture.page.body), visit.wishes)
+    return _make_view(ask, inspection, visit, url=visit.hops[0].url)
+
+
+def _make_view(
+    ask: Ask,
+    inspection: Inspection | None = None,
+    visit: Visit | None = None,
+    *,
+    text: str = "",
+    base: str = "",
+    media_type: str = "",
+    url: str = "",
+) -> View:
+    context: dict[str, Any] = {"inspection": inspection, "visit": visit, "types": TYPES, "syntax_names": SYNTAX_NAMES}
+    context |= {"pasted": text, "base": base, "media_type": media_type, "url": url}
+    found = inspection or Inspection(visit.hops[-1].url if visit else "")
+    status = 403 if visit and visit.refusal else 502 if visit and visit.failure else 200
+    return View(
+        "inspect.html",
+        context,
+        data=lambda: _describe_visit(visit) | (describe_inspection(inspection) if inspection else {}),
+        table=lambda: make_table(ask, found),
+        nquads=lambda: write_nquads(found),
+        status=status,
+    )
+
+
+def _describe_visit(visit: Visit | None) -> dict[str, Any]:
+    if visit is None:
+        return {}
+    capture = visit.capture
+    described: dict[str, Any] = {"hops": visit.hops}
+    if error := visit.refusal or visit.failure:
+        described["error"] = error
+    if capture is not None:
+        described |= {
+            "status": capture.status,
+            "fetched": capture.started,
+            "headers": capture.headers,
+            "truncated": capture.truncated,
+        }
+    return described
+
+
+_PART = Parameter("part", "For CSV: statements, links or problems.")
+PAGES = (
+    Page(
+        "/inspect",
+        show_form,
+        "Forms for a text, or an address, to be read without a crawl.",
+        (Parameter("url", "An address to begin with."),),
+        formats=("html",),
+    ),
+    Page(
+        "/inspect",
+        inspect_text,
+        "What a text says: statements by syntax, problems, links. Nothing of it is kept.",
+        (
+            Parameter("html", "The text: HTML, or data in any syntax that is read.", is_required=True),
+            Parameter("base", "The address that it is from: links and names start there."),
+            Parameter("type", "Its media type; without it, it is found out."),
+            _PART,
+        ),
+        "POST",
+        is_heavy=True,
+    ),
+    Page(
+        "/inspect/url",
+        show_form,
+        "The same forms.",
+        (Parameter("url", "An address to begin with."),),
+        formats=("html",),
+    ),
+    Page(
+        "/inspect/url",
+        inspect_address,
+        "What a page says that is fetched now, as robots.txt allows. Nothing of it is kept.",
+        (Parameter("url", "Its address.", is_required=True), _PART),
+        "POST",
+        needs_token=True,
+        is_heavy=True,
+    ),
+)

@@ -1,0 +1,173 @@
+"""The search page: a question and what sifts it in, results as cards with facets out; and suggestions while somebody types."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import pyoxigraph
+from pyoxigraph import NamedNode, Quad, RdfFormat, Store
+
+from rdfspider.errors import UnansweredError, UsageError
+from rdfspider.index.entities import URN
+from rdfspider.index.ledger_reader import LedgerReader
+from rdfspider.index.schema import ENTITY, PAGE
+from rdfspider.index.terms import GENID, make_graph_iri
+from rdfspider.search.entity import NODES_MERGED
+from rdfspider.search.quads import MERGE, restore_blank_nodes
+from rdfspider.search.questions import open_ledger
+from rdfspider.search.results import Hit, Results
+from rdfspider.search.text import MAX_RESULTS
+from rdfspider.search.words import parse_question
+from rdfspider.serve.facets import FIELDS, Sieve, is_called, name_value
+from rdfspider.serve.rendering import clean_text
+from rdfspider.serve.views import Ask, Page, Parameter, Table, View
+from rdfspider.urls import is_valid_iri
+
+RESULTS_SHOWN = 10
+_PAGES = MAX_RESULTS // RESULTS_SHOWN
+_ONTOLOGIES_OFFERED = 30
+_SUGGESTIONS_SHOWN = 8
+# Whoever takes a letter back sees at once what was there before.
+_KEPT_SHORTLY = {"Cache-Control": "private, max-age=10"}
+# Of one result, in RDF.
+_MAX_STATEMENTS = 2_000
+_HEADS = ("kind", "id", "label", "types", "snippet", "url", "image", "facts", "pages", "sites", "date")
+
+
+def show_search(ask: Ask) -> View:
+    """Results, the best first; without a question, everything."""
+    sieve = Sieve(ask)
+    page = ask.get_number("page", 1, _PAGES)
+    kind = _find_kind(ask)
+    context: dict[str, Any] = {"sieve": sieve, "page": page, "ontologies": list_ontologies(ask)}
+    try:
+        results = _search(ask, sieve, kind or ENTITY, page)
+        if not kind and not results.total and results.kind_counts.get(PAGE):
+            # Where no thing fits, pages do.
+            kind = PAGE
+            results = _search(ask, sieve, kind, page)
+    except UsageError as error:
+        # The first pages may not be indexed yet, which is no mistake of whoever looks.
+        if ask.format != "html":
+            raise UnansweredError(str(error)) from error
+        return View("search.html", {**context, "results": None, "message": str(error)})
+    context |= {
+        "results": results,
+        "kind": kind or ENTITY,
+        "pages": min(-(-results.total // RESULTS_SHOWN), _PAGES),
+        "facets": [sieve.make_choices(facet) for facet in results.facets if facet.counts],
+    }
+    return View(
+        "search.html",
+        context,
+        data=lambda: results,
+        table=lambda: Table(_HEADS, map(_make_row, results)),
+        nquads=lambda: write_statements(ask, results),
+    )
+
+
+def show_suggestions(ask: Ask) -> View:
+    """How the question may go on."""
+    try:
+        found = ask.site.text.suggest(ask.get("q"), _SUGGESTIONS_SHOWN) if ask.get("q") else []
+    except UsageError:
+        # Nothing is indexed yet: nothing can be suggested.
+        found = []
+    # They are put into the box as they are.
+    suggestions = [{"text": clean_text(one.text), "kind": one.kind, "about": clean_text(one.about)} for one in found]
+    return View("", data=lambda: {"query": ask.get("q"), "suggestions": suggestions}, headers=_KEPT_SHORTLY)
+
+
+def list_ontologies(ask: Ask) -> list[tuple[str, str, bool]]:
+    """Those to choose from beside the box, each with its name and whether it is chosen: the most used, and the chosen one."""
+    statistics = ask.site.statistics.read()
+    names = [count.name for count in statistics.ontologies[:_ONTOLOGIES_OFFERED]] if statistics else []
+    asked = ask.get("ontology")
+    chosen = next((name for name in names if asked and is_called("ontology", name, asked)), "")
+    if asked and not chosen:
+        names, chosen = [asked, *names], asked
+    return [(name, clean_text(name_value("ontology", name)), name == chosen) for name in names]
+
+
+def write_statements(ask: Ask, hits: Iterable[Hit]) -> bytes:
+    """What pages say of results, as N-Quads: of things in the merge of all pages, of pages all that is in them."""
+    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+        quads = dict.fromkeys(
+            quad for hit in hits for quad in islice(_read_statements(store, ledger, hit), _MAX_STATEMENTS)
+        )
+        return restore_blank_nodes(pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b"")
+
+
+def _search(ask: Ask, sieve: Sieve, kind: str, page: int) -> Results:
+    text, question = ask.site.text, ask.get("q")
+    chosen: dict[str, Any] = {**sieve.chosen, "kind": kind}
+    has_facets = ask.format in ("html", "json")
+    offset = (page - 1) * RESULTS_SHOWN
+    results = text.search(question, **chosen, limit=RESULTS_SHOWN, offset=offset, facets=has_facets)
+    if not has_facets or not sieve.chosen:
+        return results
+    facets = {facet.field: facet for facet in results.facets}
+    for field in sieve.chosen:
+        # What else could be chosen in a field is not among what was found. One click ago it was, so that it is counted already.
+        others = {name: values for name, values in chosen.items() if name != field}
+        found = text.search(question, **others, limit=1, facets=True)
+        without = next(facet for facet in found.facets if facet.field == field)
+        facets[field] = sieve.widen(facets[field], without)
+    return replace(results, facets=tuple(facets.values()))
+
+
+def _find_kind(ask: Ask) -> str:
+    """Which kind of results is asked for, in one way or another; empty where that is left open."""
+    clauses = (clause for group in parse_question(ask.get("q")).groups for clause in group)
+    typed = next((clause.text.lower() for clause in clauses if clause.field == "kind" and not clause.is_excluded), "")
+    kind = typed or ask.get("kind")
+    return kind if kind in (ENTITY, PAGE) else ""
+
+
+def _make_row(hit: Hit) -> Sequence[object]:
+    facts = "; ".join(f"{name}: {value}" for name, value in hit.fact_names)
+    shown = (hit.label, " ".join(hit.types), hit.snippet.text, hit.url, hit.image, facts)
+    return (hit.kind, hit.id, *shown, hit.sources, hit.site_count, hit.day)
+
+
+def _read_statements(store: Store, ledger: LedgerReader, hit: Hit) -> Iterator[Quad]:
+    if hit.kind == PAGE:
+        yield from store.quads_for_pattern(None, None, None, NamedNode(make_graph_iri(hit.id)))
+        return
+    nodes = [hit.id]
+    if hit.id.startswith(URN):
+        nodes = [node for _, node in ledger.find_members(hit.id, NODES_MERGED)]
+    waiting = [NamedNode(node) for node in dict.fromkeys(nodes) if is_valid_iri(node)]
+    seen = set(waiting)
+    for node in waiting:
+        for quad in store.quads_for_pattern(node, None, None, MERGE):
+            yield quad
+            # What has no name of its own is a part of what is said.
+            part = quad.object
+            if isinstance(part, NamedNode) and part.value.startswith(GENID) and part not in seen:
+                seen.add(part)
+                waiting.append(part)
+
+
+_QUESTION = Parameter("q", "Words, and more: see the documentation of search.")
+PAGES = (
+    Page(
+        "/search",
+        show_search,
+        "Things and pages that fit a question, the best first, and how many have which type, ontology, site and more.",
+        (
+            _QUESTION,
+            *(
+                Parameter(field, f"{title}; several mean any of them.", is_repeated=True)
+                for field, title in FIELDS.items()
+            ),
+            Parameter("kind", "entity or page; without it things, and pages where no thing fits."),
+            Parameter("page", "Which page of results, from 1 on.", kind="integer"),
+        ),
+        answer=Results,
+    ),
+    Page(
+        "/suggest", show_suggestions, "How a question may go on that somebody types.", (_QUESTION,), formats=("json",)
+    ),
+)

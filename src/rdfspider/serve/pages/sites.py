@@ -1,0 +1,82 @@
+"""Sites: what one is made of, and a report on the quality of its structured data."""
+
+from rdfspider.errors import UsageError
+from rdfspider.index.counts import SITE
+from rdfspider.search.profiles import describe_site, find_count
+from rdfspider.search.quality import Report, inspect_site
+from rdfspider.search.questions import open_ledger
+from rdfspider.serve.pages.vocabulary import make_plain, write_void
+from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
+
+_REPORT_HEADS = ("severity", "kind", "subject", "message", "count", "of", "example", "example2", "example3")
+_EXAMPLES = 3
+
+
+def show_site(ask: Ask) -> View:
+    """A site: counts, what it speaks of, its latest pages."""
+    name = _take_name(ask, "name")
+    with open_ledger(ask.site.folder) as ledger:
+        profile = describe_site(ask.site.text, ledger, name)
+        totals = ledger.read_totals() if ask.format in ("nq", "ttl") else None
+    if profile is None:
+        raise NotFoundError(f"no page of {name[:200]} is indexed")
+    rows = [("class", one.name, one.things) for one in profile.classes]
+    rows += [("property", one.name, one.things) for one in profile.properties]
+    rows += [("syntax", one.name, one.pages) for one in profile.syntaxes]
+    rows += [("language", one.name, one.pages) for one in profile.languages]
+    return View(
+        "site.html",
+        {"profile": profile},
+        data=lambda: make_plain(profile),
+        table=lambda: Table(("kind", "name", "count"), rows),
+        nquads=lambda: write_void(totals, sites=[profile.count]) if totals else b"",
+    )
+
+
+def show_quality(ask: Ask) -> View:
+    """The report on a site's structured data."""
+    name = _take_name(ask, "site")
+    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+        count = find_count(ledger, SITE, name)
+        report = inspect_site(store, ledger, count.name) if count else None
+    if report is None:
+        raise NotFoundError(f"no page of {name[:200]} is indexed")
+    return View(
+        "quality.html",
+        {"report": report},
+        data=lambda: {**make_plain(report), "severities": report.severities, "findings": make_plain(report.findings)},
+        table=lambda: Table(_REPORT_HEADS, _list_rows(report)),
+    )
+
+
+def _take_name(ask: Ask, parameter: str) -> str:
+    name = ask.get(parameter)
+    if not name:
+        raise UsageError(f"say which site: {parameter}=example.org")
+    return name
+
+
+def _list_rows(report: Report) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for one in report.findings:
+        examples = (*one.examples, *[""] * _EXAMPLES)[:_EXAMPLES]
+        rows.append((one.severity, one.kind, one.subject, one.message, one.count, one.of or "", *examples))
+    return rows
+
+
+PAGES: tuple[Page, ...] = (
+    Page(
+        "/site",
+        show_site,
+        "A site: counts, syntaxes, classes, properties, latest pages, examples.",
+        (Parameter("name", "A registrable domain, or a host of it.", is_required=True),),
+    ),
+    Page(
+        "/quality",
+        show_quality,
+        "A report on a site's structured data: syntaxes, broken markup, missing properties, conflicts.",
+        (Parameter("site", "A registrable domain, or a host of it.", is_required=True),),
+        formats=("html", "json", "csv"),
+        is_heavy=True,
+    ),
+)

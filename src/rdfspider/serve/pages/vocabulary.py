@@ -1,0 +1,237 @@
+"""The words that pages use: lists of classes, properties and ontologies, and a page for each of them."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from rdfspider.errors import UsageError
+from rdfspider.index.counts import CLASS, ONTOLOGY, PROPERTY, SITE
+from rdfspider.index.ledger_reader import NameCount, Totals
+from rdfspider.index.names import list_prefixes, shorten_iri
+from rdfspider.search.profiles import (
+    ClassProfile,
+    OntologyProfile,
+    PropertyProfile,
+    describe_class,
+    describe_ontology,
+    describe_property,
+)
+from rdfspider.search.questions import open_ledger
+from rdfspider.search.vocabulary import Counts, Statistics
+from rdfspider.serve.rendering import make_address
+from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.urls import is_valid_iri
+
+LISTS = {CLASS: "/classes", PROPERTY: "/properties", ONTOLOGY: "/ontologies", SITE: "/sites"}
+"""Where the names of each kind are listed."""
+_TITLES = {CLASS: "Classes", PROPERTY: "Properties", ONTOLOGY: "Ontologies", SITE: "Sites"}
+_ABOUT = {
+    CLASS: "What things are said to be. Uses are things on pages.",
+    PROPERTY: "What is said of things. Uses are statements.",
+    ONTOLOGY: "Where classes and properties come from: their namespaces. Uses are those of both.",
+    SITE: "Who says it. Uses are statements.",
+}
+NAMES_SHOWN = 50
+_MAX_PAGE = 2_000
+_NAMES_FOUND = 1_000
+_NAME_HEADS = ("name", "uses", "pages", "sites")
+_NOTHING = Totals(0, 0, 0, 0, 0, 0, 0)
+
+
+def show_names(kind: str) -> Callable[[Ask], View]:
+    """A page that lists the names of a kind, the most used first."""
+
+    def show(ask: Ask) -> View:
+        page, words = ask.get_number("page", 1, _MAX_PAGE), ask.get("q")
+        start = (page - 1) * NAMES_SHOWN
+        statistics = ask.site.statistics.read()
+        totals = statistics.totals if statistics else _NOTHING
+        counts: Sequence[NameCount] = ()
+        total = getattr(totals, LISTS[kind].removeprefix("/"))
+        if statistics:
+            with open_ledger(ask.site.folder) as ledger:
+                if words:
+                    found = sorted(
+                        ledger.search_names(kind, words, _NAMES_FOUND), key=lambda one: (-one.uses, one.name)
+                    )
+                    counts, total = found[start : start + NAMES_SHOWN], len(found)
+                else:
+                    counts = ledger.read_names(kind, NAMES_SHOWN, start)
+                most = next(iter(ledger.read_names(kind, 1)), None)
+        context = {
+            "kind": kind,
+            "titles": _TITLES,
+            "lists": LISTS,
+            "about": _ABOUT[kind],
+            "counts": counts,
+            "most": most.uses if statistics and most else 0,
+            "total": total,
+            "is_indexed": statistics is not None,
+            "is_cut": bool(words) and total == _NAMES_FOUND,
+            "page": page,
+            "pages": min(-(-total // NAMES_SHOWN), _MAX_PAGE),
+            "words": words,
+            "prefix_of": find_prefix,
+        }
+        return View(
+            "names.html",
+            context,
+            data=lambda: {"kind": kind, "total": total, "names": [count._asdict() for count in counts]},
+            table=lambda: Table(_NAME_HEADS, counts),
+            nquads=lambda: write_void(totals, **{LISTS[kind].removeprefix("/"): counts}),
+        )
+
+    return show
+
+
+def show_class(ask: Ask) -> View:
+    """A class: what its things are like."""
+    iri = _take_iri(ask)
+    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+        profile = describe_class(ask.site.text, ledger, store, iri)
+    if profile is None:
+        raise NotFoundError(f"no page speaks of a thing of the class {shorten_iri(iri)[:200]}")
+    return View(
+        "class.html",
+        {
+            "profile": profile,
+            "query": _locate_query(_write_class_query(profile)),
+            "command": _write_command(ask, profile.iri),
+        },
+        data=lambda: make_plain(profile),
+        table=lambda: Table(
+            ("property", "things", "share"), [(one.name, one.things, one.share) for one in profile.properties]
+        ),
+        nquads=lambda: _write_void(ask, classes=[profile.count]),
+    )
+
+
+def show_property(ask: Ask) -> View:
+    """A property: what has it, and which values."""
+    iri = _take_iri(ask)
+    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+        profile = describe_property(ask.site.text, ledger, store, iri)
+    if profile is None:
+        raise NotFoundError(f"no page uses the property {shorten_iri(iri)[:200]}")
+    return View(
+        "property.html",
+        {"profile": profile, "query": _locate_query(_write_property_query(profile))},
+        data=lambda: make_plain(profile),
+        table=lambda: Table(
+            ("class", "things", "share"), [(one.name, one.things, one.share) for one in profile.classes]
+        ),
+        nquads=lambda: _write_void(ask, properties=[profile.count]),
+    )
+
+
+def show_ontology(ask: Ask) -> View:
+    """An ontology: which of its classes and properties are used."""
+    iri = _take_iri(ask)
+    with open_ledger(ask.site.folder) as ledger:
+        profile = describe_ontology(ledger, iri)
+    if profile is None:
+        raise NotFoundError(f"no page uses the ontology {iri[:200]}")
+    return View(
+        "ontology.html",
+        {"profile": profile, "command": _write_command(ask, profile.iri, "--ontology")},
+        data=lambda: make_plain(profile),
+        table=lambda: Table(("kind", *_NAME_HEADS), _list_terms(profile)),
+        nquads=lambda: _write_void(
+            ask, ontologies=[profile.count], classes=profile.classes, properties=profile.properties
+        ),
+    )
+
+
+def find_prefix(ontology: str) -> str:
+    """The prefix that an ontology is known by; empty for most."""
+    return next(iter(list_prefixes(ontology)), "")
+
+
+def write_void(totals: Totals, **counts: Sequence[NameCount]) -> bytes:
+    """Some counts in VoID, as N-Triples."""
+    classes, properties, ontologies, sites = (
+        Counts(counts.get(kind, ())) for kind in ("classes", "properties", "ontologies", "sites")
+    )
+    return Statistics(totals, classes, properties, ontologies, sites, Counts(), Counts()).to_ntriples()
+
+
+def make_plain(value: Any) -> Any:
+    """Records as dictionaries all the way down: named tuples would be lists in JSON."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: make_plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: make_plain(each) for name, each in value._asdict().items()}
+    return [make_plain(each) for each in value] if isinstance(value, (tuple, list)) else value
+
+
+def _write_void(ask: Ask, **counts: Sequence[NameCount]) -> bytes:
+    statistics = ask.site.statistics.read()
+    return write_void(statistics.totals if statistics else _NOTHING, **counts)
+
+
+def _take_iri(ask: Ask) -> str:
+    iri = ask.get("iri")
+    if not iri:
+        raise UsageError("say which one: iri=schema:Person, or a whole IRI")
+    return iri
+
+
+def _list_terms(profile: OntologyProfile) -> list[Sequence[object]]:
+    return [
+        (kind, *count)
+        for kind, counts in ((CLASS, profile.classes), (PROPERTY, profile.properties))
+        for count in counts
+    ]
+
+
+def _locate_query(query: str) -> str:
+    return make_address("/sparql", query=query) if query else ""
+
+
+def _write_class_query(profile: ClassProfile) -> str:
+    """Its things and what they are called. What is no IRI cannot stand in a query."""
+    if not is_valid_iri(profile.iri):
+        return ""
+    named = next((one.name for one in profile.properties if one.name in _NAMING and is_valid_iri(one.name)), _NAMING[0])
+    return f"SELECT ?thing ?name WHERE {{\n  ?thing a <{profile.iri}> .\n  OPTIONAL {{ ?thing <{named}> ?name }}\n}}\nLIMIT 100"
+
+
+_NAMING = (
+    "http://schema.org/name",
+    "http://schema.org/headline",
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    "http://xmlns.com/foaf/0.1/name",
+    "http://purl.org/dc/terms/title",
+    "http://www.w3.org/2004/02/skos/core#prefLabel",
+)
+
+
+def _write_property_query(profile: PropertyProfile) -> str:
+    if not is_valid_iri(profile.iri):
+        return ""
+    return (
+        f"SELECT ?value (COUNT(*) AS ?things) WHERE {{\n  ?thing <{profile.iri}> ?value\n}}\n"
+        "GROUP BY ?value\nORDER BY DESC(?things)\nLIMIT 100"
+    )
+
+
+def _write_command(ask: Ask, iri: str, flag: str = "--type") -> str:
+    """How to export it; names are quoted, since whoever copies it runs it."""
+    return f"rdfspider export {flag} {shlex.quote(shorten_iri(iri))} --dir {shlex.quote(ask.site.folder.name)} -o things.nq"
+
+
+_LIST_PARAMETERS = (
+    Parameter("q", "Only names that contain this."),
+    Parameter("page", "Which page of the list, from 1 on.", kind="integer"),
+)
+_IRI = (Parameter("iri", "An IRI, or a name with a well-known prefix: schema:Person.", is_required=True),)
+PAGES: tuple[Page, ...] = (
+    Page("/classes", show_names(CLASS), "Classes by use.", _LIST_PARAMETERS),
+    Page("/class", show_class, "A class: counts, typical properties, sites, examples.", _IRI),
+    Page("/properties", show_names(PROPERTY), "Properties by use.", _LIST_PARAMETERS),
+    Page("/property", show_property, "A property: counts, classes, sites, example values.", _IRI),
+    Page("/ontologies", show_names(ONTOLOGY), "Ontologies by use.", _LIST_PARAMETERS),
+    Page("/ontology", show_ontology, "An ontology: counts, its classes and properties, sites.", _IRI),
+    Page("/sites", show_names(SITE), "Sites by the statements on their pages.", _LIST_PARAMETERS),
+)

@@ -1,0 +1,129 @@
+"""People look for things: search, suggestions, facets, a thing, who says so, a page and its copy."""
+
+import re
+
+from playwright.sync_api import Browser, expect
+
+from browsing import PHONE, open_tab
+from serving import Serving
+
+
+def test_search_facets_and_a_thing(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/"))
+        page.get_by_role("combobox", name=re.compile("Search")).or_(page.locator("#q")).first.fill("tea")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("q=tea"))
+        before = page.locator("li.hit").count()
+        assert before > 2
+        expect(page.locator("li.hit mark").first).to_be_visible()
+        page.locator("#facets").get_by_role("link", name="schema:Product").click()
+        page.wait_for_url(re.compile("type="))
+        after = page.locator("li.hit").count()
+        assert 0 < after < before
+        assert page.locator("li.hit").filter(has_text="schema:Product").count() == after
+        # What was chosen is part of the address, and can be taken back.
+        page.reload()
+        assert page.locator("li.hit").count() == after
+        page.get_by_role("link", name=re.compile("^remove Type", re.IGNORECASE)).click()
+        expect(page.locator("li.hit")).to_have_count(before)
+        page.locator("li.hit h3 a").first.click()
+        page.wait_for_url(re.compile("/entity[?]"))
+        expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile("tea", re.IGNORECASE))
+
+
+def test_suggestions_while_typing(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/"))
+        page.locator("#q").press_sequentially("varn", delay=30)
+        options = page.locator("#suggestions").get_by_role("option")
+        expect(options.first).to_contain_text(re.compile("Varnholt", re.IGNORECASE))
+        assert page.locator("#q").get_attribute("aria-expanded") == "true"
+        page.keyboard.press("ArrowDown")
+        active = page.locator("#q").get_attribute("aria-activedescendant")
+        assert active
+        assert page.locator(f"#{active}").get_attribute("aria-selected") == "true"
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("/search[?]"))
+        assert page.locator("li.hit").count() > 0
+
+
+def test_a_choice_of_ontology_beside_the_words(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/search", q="tea"))
+        page.get_by_role("combobox", name="Ontology").select_option(label="dcat")
+        page.get_by_role("button", name="Search").click()
+        page.wait_for_url(re.compile("ontology="))
+        assert page.locator("li.hit").count() == 1
+
+
+def test_pages_are_on_a_tab(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/search", q="tea"))
+        page.get_by_role("link", name=re.compile("^Pages")).click()
+        page.wait_for_url(re.compile("kind=page"))
+        assert page.locator("li.hit[data-kind=page]").count() > 5
+        page.locator("li.hit h3 a").first.click()
+        page.wait_for_url(re.compile("/page[?]"))
+        expect(page.get_by_role("heading", level=2, name=re.compile("states"))).to_be_visible()
+
+
+def test_facets_on_a_phone(browser: Browser, site: Serving) -> None:
+    with open_tab(browser, viewport=PHONE, is_mobile=True, has_touch=True) as page:
+        page.goto(site.locate("/search", q="tea"))
+        facet = page.locator("#facets").get_by_role("link", name="schema:Product")
+        assert not facet.is_visible()
+        page.get_by_text("Narrow down").first.tap()
+        facet.tap()
+        page.wait_for_url(re.compile("type="))
+        assert page.locator("li.hit").count() > 0
+
+
+def test_each_value_opens_to_who_says_so(browser: Browser, site: Serving) -> None:
+    iri = site.get("/search.json", q="Ilse Varnholt", type="Person").json["hits"][0]["id"]
+    with open_tab(browser) as page:
+        page.goto(site.locate("/entity", iri=iri))
+        expect(page.get_by_role("heading", level=1)).to_have_text("Ilse Varnholt")
+        expect(page.locator("figure svg").first).to_be_visible()
+        summary = page.locator("summary", has_text="said by").first
+        summary.click()
+        opened = page.locator("details[open]").first
+        expect(opened).to_contain_text(re.compile("rdfa|jsonld|microdata|rdf|feed|meta|microformats", re.IGNORECASE))
+        expect(opened.locator("time").first).to_be_visible()
+        opened.locator("a[href^='/page?']").first.click()
+        page.wait_for_url(re.compile("/page[?]"))
+
+
+def test_the_copy_of_a_page_does_nothing(browser: Browser, site: Serving) -> None:
+    url = site.get("/search.json", q="tea", kind="page", type="Product").json["hits"][0]["id"]
+    with open_tab(browser, is_clean=False) as page:
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        answer = page.goto(site.locate("/copy", url=url))
+        assert answer
+        assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+        assert page.locator("script, link, base, iframe, object, form[action], meta[http-equiv]").count() == 0
+        assert requests == [page.url]
+        targets = page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))")
+        assert targets
+        assert all(target.startswith(("/page?", "#")) for target in targets)
+
+
+def test_pasted_html_is_inspected(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/inspect"))
+        page.get_by_label(re.compile("HTML")).fill(
+            '<title>Mine</title><p vocab="http://schema.org/" typeof="Person"><b property="name">Nobody &amp; Co'
+        )
+        page.get_by_role("button", name=re.compile("Inspect|Show|Extract|Look")).first.click()
+        expect(page.locator("main")).to_contain_text("Nobody & Co")
+        expect(page.locator("main")).to_contain_text(re.compile("rdfa", re.IGNORECASE))
+
+
+def test_images_of_others_are_asked_for_only_by_choice(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/search", q="tea"))
+        assert page.locator("main img").count() == 0
+        page.get_by_role("button", name="Show images of other servers").click()
+        page.wait_for_url(re.compile("/search[?]q=tea"))
+        expect(page.get_by_role("button", name="Hide images of other servers")).to_be_visible()

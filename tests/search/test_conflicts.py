@@ -1,0 +1,92 @@
+import pytest
+
+from rdfspider.search.conflicts import SINGLE, SITES, judge_values
+from rdfspider.search.values import Value
+
+S = "http://schema.org/"
+ONE, TWO, THREE = "https://one.example/a", "https://two.example/a", "https://www.two.example/b"
+
+
+def judge(name: str, *stated: tuple[str, str]) -> str:
+    pages: dict[str, set[str]] = {}
+    for text, page in stated:
+        pages.setdefault(text, set()).add(page)
+    return judge_values(name if ":" in name else S + name, [(Value(text), found) for text, found in pages.items()])
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "two"),
+    [
+        ("birthDate", "1815-12-10", "1815-12-11"),
+        ("price", "19.90", "20.00"),
+        ("latitude", "52.52", "52.62"),
+        ("telephone", "+49 30 1", "+49 30 2"),
+        ("http://www.w3.org/2003/01/geo/wgs84_pos#lat", "52.52", "48.1"),
+    ],
+)
+def test_a_thing_has_one_of_these(name: str, one: str, two: str) -> None:
+    assert judge(name, (one, TWO), (two, THREE)) == SINGLE
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "two"),
+    [
+        ("birthDate", "1815-12-10", "1815"),
+        ("datePublished", "2024-05-01", "2024-05-01T10:00:00Z"),
+        ("price", "19.9", "19.90"),
+        ("latitude", "52.5200", "52.52001"),
+        ("telephone", "+49 (30) 1-2", "+49 30 12"),
+        ("isbn", "978-3-16-148410-0", "9783161484100"),
+        ("gtin13", "0012345", "12345"),
+        ("jobTitle", "Writer", " writer "),
+    ],
+)
+def test_what_is_written_otherwise_is_no_conflict(name: str, one: str, two: str) -> None:
+    assert judge(name, (one, ONE), (two, TWO)) == ""
+
+
+def test_pages_that_agree_on_two_values_do_not_contradict() -> None:
+    both = [(text, page) for text in ("030 1", "030 2") for page in (ONE, TWO)]
+    assert judge("telephone", *both) == ""
+    assert judge("telephone", *both[:-1]) == SINGLE
+
+
+def test_sites_that_each_state_one_value_contradict_each_other() -> None:
+    assert judge("jobTitle", ("Writer", ONE), ("Countess", TWO)) == SITES
+    # One site that speaks of two, or says two things, makes it a property with several values.
+    assert judge("jobTitle", ("Writer", TWO), ("Countess", THREE)) == ""
+    assert judge("jobTitle", ("Writer", ONE), ("Countess", TWO), ("Poet", TWO)) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "description",
+        "image",
+        "sameAs",
+        "url",
+        "keywords",
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns#type",
+        "http://www.w3.org/2000/01/rdf-schema#seeAlso",
+    ],
+)
+def test_of_these_a_thing_may_have_several(name: str) -> None:
+    assert judge(name, ("a", ONE), ("b", TWO)) == ""
+
+
+def test_languages_do_not_contradict_each_other() -> None:
+    names = [(Value("Wien", language="de"), [ONE]), (Value("Vienna", language="en"), [TWO])]
+    assert judge_values(f"{S}name", names) == ""
+    assert judge_values(f"{S}name", [*names, (Value("Vindobona", language="en-gb"), [ONE])]) == SITES
+
+
+def test_places_are_compared_by_their_degrees() -> None:
+    def place(latitude: str) -> Value:
+        return Value(
+            f"genid:{latitude}", "blank", inside={f"{S}latitude": (Value(latitude),), f"{S}longitude": (Value("13.4"),)}
+        )
+
+    assert judge_values(f"{S}geo", [(place("52.52"), [ONE]), (place("52.5200"), [TWO])]) == ""
+    assert judge_values(f"{S}geo", [(place("52.52"), [ONE]), (place("48.1"), [TWO])]) == SINGLE
+    # Other nodes are made of several values, and each may have its reason.
+    assert judge_values(f"{S}address", [(place("52.52"), [ONE]), (place("48.1"), [TWO])]) == ""

@@ -1,0 +1,277 @@
+"""The endpoint as clients find it: ways to ask, formats, graphs, what is refused, limits, and clients that leave."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pyoxigraph
+import pytest
+from pyoxigraph import NamedNode, RdfFormat, Store
+
+from indexed import index_pages
+from rdfspider import Crawl
+from serving import Serving, serve
+
+SELECT = "SELECT ?name { ?s schema:name ?name } ORDER BY ?name"
+CONSTRUCT = "CONSTRUCT { ?s schema:name ?name } { ?s schema:name ?name }"
+# Many thousand millions of rows.
+SLOW = f"SELECT (COUNT(*) AS ?n) {{ {' '.join(f'?s{at} ?p{at} ?o{at} .' for at in range(12))} }}"
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+JSON, XML = "application/sparql-results+json", "application/sparql-results+xml"
+
+
+def product(name: str, **more: str) -> dict[str, str]:
+    return {"@context": "https://schema.org", "@id": f"#{name}", "@type": "Product", "name": name, **more}
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    pages = {
+        "https://tea.example/": product("tea", description="green\x01 leaves"),
+        "https://oil.example/": product("oil", description="of olives", color="green"),
+    }
+    return index_pages(tmp_path_factory.mktemp("endpoint") / "c", pages)
+
+
+@pytest.fixture(scope="module")
+def site(crawl: Crawl) -> Iterator[Serving]:
+    with serve(crawl) as serving:
+        yield serving
+
+
+def test_a_query_comes_in_three_ways(site: Serving) -> None:
+    replies = [
+        site.get("/sparql", query=SELECT),
+        site.post("/sparql", query=SELECT),
+        site.ask("POST", "/sparql", SELECT.encode(), {"Content-Type": "application/sparql-query; charset=UTF-8"}),
+    ]
+    for reply in replies:
+        assert (reply.status, reply.headers["content-type"]) == (200, JSON)
+        assert [row["name"]["value"] for row in reply.json["results"]["bindings"]] == ["oil", "tea"]
+        assert "x-rdfspider-truncated" not in reply.headers
+
+
+@pytest.mark.parametrize(
+    ("accept", "of_select", "of_construct"),
+    [
+        ("", JSON, "text/turtle; charset=utf-8"),
+        ("*/*", JSON, "text/turtle; charset=utf-8"),
+        ("application/*", JSON, "application/n-triples"),
+        (f"{XML};q=0.9, application/rdf+xml;q=0.9, */*;q=0.1", XML, "application/rdf+xml"),
+        (f"{XML}, application/rdf+xml, */*", XML, "application/rdf+xml"),
+        ("application/json", "application/json", "application/json"),
+        ("text/plain", "text/plain; charset=utf-8", "text/plain; charset=utf-8"),
+        (
+            "text/tab-separated-values, application/n-quads",
+            "text/tab-separated-values; charset=utf-8",
+            "application/n-quads",
+        ),
+        ("text/csv;q=0.5, text/*;q=0.4, text/turtle;q=0", "text/csv; charset=utf-8", "text/n3; charset=utf-8"),
+        ("image/png, text/csv;q=0.1, application/ld+json;q=0.1", "text/csv; charset=utf-8", "application/ld+json"),
+    ],
+)
+def test_accept_says_which_format(site: Serving, accept: str, of_select: str, of_construct: str) -> None:
+    headers = {"Accept": accept} if accept else {}
+    assert site.get("/sparql", headers, query=SELECT).headers["content-type"] == of_select
+    assert site.get("/sparql", headers, query=CONSTRUCT).headers["content-type"] == of_construct
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("text/turtle", RdfFormat.TURTLE),
+        ("application/n-triples", RdfFormat.N_TRIPLES),
+        ("application/rdf+xml", RdfFormat.RDF_XML),
+        ("application/ld+json", RdfFormat.JSON_LD),
+    ],
+)
+def test_triples_are_the_same_in_every_format(site: Serving, name: str, form: RdfFormat) -> None:
+    reply = site.get("/sparql", {"Accept": name}, query=CONSTRUCT)
+    found = {(quad.subject.value, quad.object.value) for quad in pyoxigraph.parse(reply.body, form)}
+    assert found == {("https://tea.example/#tea", "tea"), ("https://oil.example/#oil", "oil")}
+
+
+def test_a_parameter_or_a_suffix_comes_before_accept(site: Serving) -> None:
+    for path, parameters in (("/sparql", {"format": "csv"}), ("/sparql", {"output": "text/csv"}), ("/sparql.csv", {})):
+        reply = site.get(path, {"Accept": BROWSER}, query=SELECT, **parameters)
+        assert (reply.headers["content-type"], reply.text) == ("text/csv; charset=utf-8", "name\r\noil\r\ntea\r\n")
+    assert site.get("/sparql.json", query=CONSTRUCT).headers["content-type"] == "application/ld+json"
+    reply = site.get("/sparql", query=SELECT, format="shapefile")
+    assert (reply.status, "'shapefile'" in reply.text) == (400, True)
+
+
+def test_a_browser_is_shown_the_editor(site: Serving) -> None:
+    for parameters in ({}, {"query": SELECT}):
+        reply = site.get("/sparql", {"Accept": BROWSER}, **parameters)
+        assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert "access-control-allow-origin" not in reply.headers
+
+
+def test_what_a_format_cannot_hold_is_said(site: Serving) -> None:
+    for accept, query in (("text/csv", CONSTRUCT), ("application/rdf+xml", SELECT), ("image/png", SELECT)):
+        reply = site.get("/sparql", {"Accept": accept}, query=query)
+        assert (reply.status, reply.headers["content-type"]) == (406, "text/plain; charset=utf-8")
+
+
+def test_rdf_xml_is_well_formed_or_refused(site: Serving) -> None:
+    accept = {"Accept": "application/rdf+xml"}
+    ElementTree.fromstring(site.get("/sparql", accept, query="CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }").body)
+    nodes = site.get("/sparql", accept, query="CONSTRUCT { [] <urn:p> [ <http://x.example/é> '\\u0008<\\uFFFE' ] } {}")
+    assert nodes.body.count(b"nodeID") == 3
+    ElementTree.fromstring(nodes.body)
+    reply = site.get("/sparql", accept, query="CONSTRUCT { <a> <http://x.example/1234> 1 } {}")
+    assert (reply.status, "<http://x.example/1234>" in reply.text) == (406, True)
+
+
+def test_the_graphs_of_the_protocol_take_the_place_of_those_of_the_query(site: Serving) -> None:
+    def names(query: str, **graphs: str) -> list[str]:
+        parameters = {name.replace("_", "-"): value for name, value in graphs.items()}
+        return site.get("/sparql", query=query, format="csv", **parameters).text.split()[1:]
+
+    tea, oil = "https://tea.example/", "https://oil.example/"
+    everywhere = "SELECT ?name { GRAPH ?g { ?s schema:name ?name } }"
+    assert names(SELECT, default_graph_uri=tea) == ["tea"]
+    assert names(SELECT.replace("{", f"FROM <{tea}> {{", 1)) == ["tea"]
+    assert names(SELECT.replace("{", f"FROM <{tea}> {{", 1), default_graph_uri=oil) == ["oil"]
+    assert names(everywhere, default_graph_uri=oil) == []
+    assert names(everywhere, named_graph_uri=oil) == ["oil"]
+    assert names(SELECT, named_graph_uri=oil) == []
+    assert site.get("/sparql", query=SELECT, **{"default-graph-uri": "not an IRI"}).status == 400
+
+
+def test_a_relative_iri_is_relative_to_the_endpoint(site: Serving) -> None:
+    reply = site.get("/sparql", query="SELECT (<x> AS ?iri) {}", format="csv")
+    assert reply.text == f"iri\r\n{site.address}/x\r\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind", "body", "status"),
+    [
+        ("GET", "/sparql?query=", None, None, 400),
+        ("GET", f"/sparql?query={quote('SELECT * {')}", None, None, 400),
+        ("GET", f"/sparql?query={quote(SELECT)}&query={quote(SELECT)}", None, None, 400),
+        ("GET", "/sparql?query=ASK%7B%7D%FF", None, None, 400),
+        ("GET", "/sparql?update=CLEAR%20ALL", None, None, 403),
+        ("GET", f"/sparql?query={quote('CLEAR ALL')}", None, None, 400),
+        ("GET", f"/sparql?query={quote('SELECT * { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }')}", None, None, 400),
+        ("GET", "/sparql?query=ASK%7B%7D" + "&a=1" * 1001, None, None, 400),
+        ("POST", "/sparql", "application/x-www-form-urlencoded", b"", 400),
+        ("POST", f"/sparql?query={quote(SELECT)}", "application/x-www-form-urlencoded", b"query=ASK%7B%7D", 400),
+        ("POST", "/sparql", "application/sparql-update", b"CLEAR ALL", 403),
+        ("POST", "/sparql", "text/plain", b"ASK {}", 415),
+        ("POST", "/sparql", "application/sparql-query; charset=utf-16", "ASK {}".encode("utf-16"), 415),
+        ("POST", "/sparql", "application/sparql-query", b"ASK { ?s ?p '\xff' }", 400),
+        ("POST", "/sparql", "application/sparql-query", b"#" * (3 << 20), 413),
+        ("PUT", "/sparql", "application/sparql-query", b"ASK {}", 405),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    site: Serving, method: str, path: str, kind: str | None, body: bytes | None, status: int
+) -> None:
+    reply = site.ask(method, path, body, {"Content-Type": kind, "Accept": JSON} if kind else {"Accept": JSON})
+    assert reply.status == status
+    assert "Traceback" not in reply.text
+    assert reply.text.count("\n") <= 1
+
+
+def test_a_mistake_is_json_for_whoever_names_that(site: Serving) -> None:
+    reply = site.get("/sparql", {"Accept": f"{JSON}, application/json"}, query="SELECT")
+    assert (reply.status, reply.headers["content-type"]) == (400, "application/json")
+    assert "not valid SPARQL" in reply.json["error"]
+
+
+def test_words_are_found_by_the_text_service(site: Serving) -> None:
+    query = "SELECT ?s { SERVICE <urn:rdfspider:text> { ?s text:query 'olives kind:entity' } }"
+    assert site.get("/sparql.csv", query=query).text == "s\r\nhttps://oil.example/#oil\r\n"
+
+
+def test_pages_of_any_site_may_read(site: Serving) -> None:
+    origin = {"Origin": "https://elsewhere.example"}
+    for path in (f"/sparql?query={quote(SELECT)}", "/sparql", "/sparql?query=x", "/.well-known/void"):
+        headers = site.ask("GET", path, headers=origin).headers
+        assert headers["access-control-allow-origin"] == "*"
+        assert headers["cross-origin-resource-policy"] == "cross-origin"
+        assert "x-rdfspider-truncated" in headers["access-control-expose-headers"].lower()
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    preflight = site.ask("OPTIONS", "/sparql", headers=origin | asked)
+    assert preflight.status == 204
+    assert "POST" in preflight.headers["access-control-allow-methods"]
+    assert "content-type" in preflight.headers["access-control-allow-headers"].lower()
+    for path in ("/", "/login"):
+        assert "access-control-allow-origin" not in site.ask("GET", path, headers=origin).headers
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind", "form"),
+    [
+        (BROWSER.replace("text/html,", ""), "text/turtle; charset=utf-8", RdfFormat.TURTLE),
+        ("application/n-quads, text/turtle;q=0.6", "application/n-quads", RdfFormat.N_TRIPLES),
+        ("application/ld+json", "application/ld+json", RdfFormat.JSON_LD),
+        ("application/rdf+xml", "application/rdf+xml", RdfFormat.RDF_XML),
+    ],
+)
+def test_the_data_are_described(site: Serving, accept: str, kind: str, form: RdfFormat) -> None:
+    void = "http://rdfs.org/ns/void#"
+    reply = site.get("/.well-known/void", {"Accept": accept, "Host": f"localhost:{site.port}"})
+    assert (reply.status, reply.headers["content-type"]) == (200, kind)
+    found = Store()
+    found.load(reply.body, form)
+    data = NamedNode(f"http://localhost:{site.port}/.well-known/void#data")
+
+    def get(name: str) -> set[str]:
+        return {quad.object.value for quad in found.quads_for_pattern(data, NamedNode(void + name), None)}
+
+    assert get("sparqlEndpoint") == {f"http://localhost:{site.port}/sparql"}
+    assert get("uriLookupEndpoint") == {f"http://localhost:{site.port}/entity?iri="}
+    assert (get("documents"), get("entities"), get("vocabulary")) == (
+        {"2"},
+        {"2"},
+        {"http://schema.org/", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"},
+    )
+    assert bool(
+        found.query(f"ASK {{ <{data.value}> <{void}classPartition> [ <{void}class> <http://schema.org/Product> ] }}")
+    )
+
+
+def test_without_an_index_nothing_is_asked_yet(tmp_path: Path) -> None:
+    with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
+        reply = serving.get("/sparql", query=SELECT)
+        assert (reply.status, str(tmp_path) in reply.text) == (503, False)
+        assert "sparqlEndpoint" in serving.get("/.well-known/void").text
+        assert "sd:endpoint" in serving.get("/sparql").text
+
+
+def test_answers_end_at_the_limits_that_were_set(crawl: Crawl) -> None:
+    with serve(crawl, query_rows=1, query_timeout_s=0.7) as serving:
+        for path in ("/sparql.csv", "/sparql.nt"):
+            reply = serving.get(path, query=SELECT if path.endswith("csv") else CONSTRUCT)
+            assert reply.headers["x-rdfspider-truncated"] == "true"
+            assert reply.text.strip().count("\n") == path.endswith("csv")
+        reply = serving.get("/sparql", query=SLOW)
+        assert (reply.status, "0.7 s" in reply.text) == (503, True)
+
+
+def test_who_leaves_is_not_answered_any_more(crawl: Crawl) -> None:
+    """All processes are busy with slow queries; pages are shown all the same, and other queries as soon as the clients leave."""
+    with serve(crawl, query_timeout_s=60) as serving, ThreadPoolExecutor(1) as pool:
+        serving.get("/sparql", query=SELECT)
+        request = f"GET /sparql?query={quote(SLOW)} HTTP/1.1\r\nHost: localhost\r\nAccept: {JSON}\r\n\r\n".encode()
+        clients = [socket.create_connection(("127.0.0.1", serving.port)) for _ in range((os.cpu_count() or 1) + 1)]
+        for client in clients:
+            client.sendall(request)
+        waiting = pool.submit(serving.get, "/sparql", query=SELECT)
+        time.sleep(0.5)
+        assert serving.get("/").status == 200
+        assert not waiting.done()
+        left = time.monotonic()
+        for client in clients:
+            with closing(client):
+                pass
+        assert waiting.result(timeout=30).status == 200
+        assert time.monotonic() - left < 5

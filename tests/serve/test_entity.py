@@ -1,0 +1,249 @@
+"""The page of a thing: what is said, by whom, what contradicts, what points at it; and what tries to break it."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexed import index_pages
+from rdfspider import Crawl
+from rdfspider.search.entity import REFERENCES_SHOWN
+from serving import Reply, Serving, serve
+
+S = "http://schema.org/"
+ADA = "https://one.example/#ada"
+EVIL = "https://evil.example/#it"
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
+CONTEXT = {"@context": "https://schema.org"}
+HOSTILE = {
+    **CONTEXT,
+    "@id": EVIL,
+    "@type": ["Thing", *(f"https://evil.example/type/{at}" for at in range(1000))],
+    "name": SCRIPT + "\u202e\u2066 turned",
+    "description": "long " * 200_000,
+    "url": "javascript:alert(1)",
+    "image": "javascript:alert(2)",
+    "sameAs": ["javascript:alert(3)", "data:text/html,<script>alert(4)</script>"],
+    "birthDate": SCRIPT,
+    "about": {"@id": "javascript:alert(5)", "@type": "Thing", "name": SCRIPT},
+    "offers": {"@type": "Offer", "price": SCRIPT, "priceCurrency": SCRIPT, "name": SCRIPT},
+}
+PAGES: dict[str, object] = {
+    "https://one.example/": {
+        **CONTEXT,
+        "@id": ADA,
+        "@type": "Person",
+        "name": [{"@value": "Ada Lovelace", "@language": "en"}, {"@value": "Ada de Lovelace", "@language": "es"}],
+        "description": "Mathematician.",
+        "birthDate": "1815-12-10",
+        "image": "https://one.example/ada.jpg",
+        "sameAs": "https://two.example/ada",
+        "workLocation": {
+            "@type": "Place",
+            "name": "Office",
+            "geo": {"@type": "GeoCoordinates", "latitude": "51.5074", "longitude": "-0.1278"},
+        },
+        "makesOffer": {"@type": "Offer", "price": "19.90", "priceCurrency": "EUR"},
+        "knows": {"@id": "https://one.example/#babbage", "@type": "Person", "name": "Charles Babbage"},
+    },
+    "https://two.example/": {**CONTEXT, "@id": ADA, "birthDate": "1815-12-11", "jobTitle": "Writer"},
+    "https://two.example/ada": {**CONTEXT, "@id": "https://two.example/ada", "@type": "Person", "jobTitle": "Countess"},
+    # A script would end at the first tag that ends one.
+    "https://evil.example/": "<script type='application/ld+json'>"
+    + json.dumps(HOSTILE).replace("<", "\\u003c")
+    + "</script>",
+    "https://wide.example/": {
+        **CONTEXT,
+        "@id": "https://wide.example/#it",
+        "name": "Wide",
+        **{f"https://wide.example/p/{at}": f"value {at}" for at in range(3000)},
+    },
+    "https://mixed.example/": (
+        '<script type="application/ld+json">{"@context": "https://schema.org", "@id": "https://mixed.example/#it",'
+        ' "name": "Mixed"}</script><p vocab="http://schema.org/" resource="#it"><b property="slogan">Both</b></p>'
+    ),
+}
+PAGES |= {
+    f"https://books.example/{at}": {
+        **CONTEXT,
+        "@id": f"https://books.example/{at}#it",
+        "@type": "Book",
+        "name": f"Volume {at}",
+        "author" if at % 3 else "about": {"@id": ADA},
+    }
+    for at in range(REFERENCES_SHOWN + 20)
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serve(index_pages(tmp_path_factory.mktemp("entity") / "c", PAGES)) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def ada(site: Serving) -> str:
+    return show(site, ADA).text
+
+
+def show(site: Serving, iri: str, **parameters: str) -> Reply:
+    reply = site.get("/entity", iri=iri, **parameters)
+    assert reply.status == 200, reply.text[-500:]
+    return reply
+
+
+def test_it_says_what_it_is_and_who_says_so(ada: str) -> None:
+    assert "<h1><bdi>Ada Lovelace</bdi></h1>" in ada
+    assert 'href="/class?iri=http://schema.org/Person"' in ada
+    assert re.search(r"said by 1 page</summary>\s*<ul class=\"sources\">\s*<li><a href=\"/page\?url=https://one", ada)
+    assert "in jsonld" in ada
+    assert '<time datetime="2025-06-15T15:06:40+00:00">2025-06-15</time>' in ada
+    assert '<span class="language" title="Language"><bdi>es</bdi></span>' in ada
+
+
+def test_what_contradicts_stands_side_by_side(ada: str) -> None:
+    sides = re.findall(r'<ul class="sides">(.*?)</ul>\s*</td>|<ul class="sides">(.*)', ada, re.DOTALL)
+    assert len(sides) == 1
+    assert '<time datetime="1815-12-10" title="1815-12-10">10 December 1815</time>' in ada
+    assert "11 December 1815" in ada
+    assert "A thing has one of these, and pages give different ones." in ada
+
+
+def test_nested_nodes_have_places_prices_and_anchors(ada: str) -> None:
+    assert "51.5074° N, 0.1278° W" in ada
+    assert 'href="https://www.openstreetmap.org/?mlat=51.50740&amp;mlon=-0.12780' in ada
+    assert '<span class="price">19.90 EUR</span>' in ada
+    anchors = re.findall(r'class="nested" id="([^"]+)"', ada)
+    assert len(anchors) == len(set(anchors)) == 3
+    assert all(f'href="#{anchor}"' in ada for anchor in anchors)
+
+
+def test_no_image_is_asked_for_unless_that_is_wanted(site: Serving, ada: str) -> None:
+    assert "one.example/ada.jpg" in ada
+    assert not re.search(r'<img[^>]*src="https?:', ada)
+    wanted = site.get("/entity", {"Cookie": site.post("/images", show="on").headers["set-cookie"]}, iri=ADA).text
+    assert re.search(r'<img[^>]*src="https://one.example/ada.jpg"[^>]*referrerpolicy="no-referrer"', wanted)
+
+
+def test_the_same_is_shown_and_merged_by_a_switch(site: Serving, ada: str) -> None:
+    assert 'href="/entity?iri=https://two.example/ada"' in ada
+    assert 'id="same-switch" href="/entity?iri=https://one.example/%23ada&amp;same=1"' in ada
+    assert "Countess" not in ada
+    merged = show(site, ADA, same="1").text
+    assert "Countess" in merged
+    assert 'id="same-switch" href="/entity?iri=https://one.example/%23ada"' in merged
+
+
+def test_what_links_here_is_turned_over(site: Serving, ada: str) -> None:
+    def list_volumes(text: str) -> set[str]:
+        return set(re.findall(r"<bdi>(Volume \d+)</bdi></a>", text.partition('id="links"')[2]))
+
+    total = REFERENCES_SHOWN + 20
+    first = list_volumes(ada)
+    following = re.search(r'rel="next" href="([^"]+)"', ada.partition('id="links"')[2])
+    assert following
+    second = list_volumes(site.ask("GET", following[1].replace("&amp;", "&").partition("#")[0]).text)
+    assert (len(first), len(second), len(first | second)) == (REFERENCES_SHOWN, 20, total)
+    about = show(site, ADA, via=f"{S}about").text
+    assert len(list_volumes(about)) == len(range(0, total, 3))
+
+
+def test_the_neighbourhood_is_drawn(ada: str) -> None:
+    picture = re.search(r'<svg class="neighbourhood".*?</figure>', ada, re.DOTALL)
+    assert picture
+    links = re.findall(r'<a href="(/entity[^"]+)"><title>', picture[0])
+    assert len(links) == len(set(links)) <= 16
+    assert "/entity?iri=https://one.example/%23babbage" in links
+    assert any("books.example" in link for link in links)
+
+
+def test_every_format(site: Serving) -> None:
+    found = site.get("/entity.json", iri=ADA).json
+    assert found["properties"][f"{S}birthDate"]["conflict"] == "single"
+    assert found["reference_counts"][f"{S}author"] == sum(at % 3 > 0 for at in range(REFERENCES_SHOWN + 20))
+    rows = site.get("/entity.csv", iri=ADA).text.splitlines()
+    assert rows[0] == "property,value,kind,language,datatype,page,fetched,syntaxes"
+    assert f"{S}birthDate,1815-12-10,literal,,,https://one.example/,2025-06-15T15:06:40Z,jsonld" in [
+        re.sub(f"{S}Date", "", row) for row in rows
+    ]
+    quads = site.get("/entity.nq", iri=ADA).text
+    assert f'<{ADA}> <{S}jobTitle> "Writer" <https://two.example/> .\n' in quads
+    assert "genid:" not in quads
+    # The blank nodes that hang on it come along.
+    assert re.search(rf'_:\w+ <{S}latitude> "51.5074" <https://one.example/> \.', quads)
+    turtle = site.get("/entity.ttl", iri=ADA).text
+    assert "schema:jobTitle" in turtle
+    assert "one.example/> ." not in turtle
+
+
+def test_one_property_page_by_page(site: Serving) -> None:
+    reply = show(site, ADA, says=f"{S}birthDate").text
+    assert "10 December 1815" in reply
+    assert "11 December 1815" in reply
+    assert "jsonld" in reply
+    found = site.get("/entity.json", iri=ADA, says=f"{S}birthDate").json
+    assert found["count"] == 2
+    assert {saying["page"] for saying in found["sayings"]} == {"https://one.example/", "https://two.example/"}
+    assert site.get("/entity", iri=ADA, says="urn:nothing").status == 404
+
+
+def test_where_the_syntax_is_not_known_all_of_the_page_are_told(site: Serving) -> None:
+    """The page is in no archive, so nobody can tell which of its syntaxes states what."""
+    text = show(site, "https://mixed.example/#it").text
+    assert "in jsonld or rdfa" in text
+    assert "one of jsonld, rdfa" in show(site, "https://mixed.example/#it", says=f"{S}slogan").text
+
+
+def test_a_page_a_class_and_a_property_lead_on(site: Serving) -> None:
+    text = show(site, "https://two.example/ada").text
+    assert 'href="/page?url=https://two.example/ada"' in text
+    assert "What this page speaks of" in text
+    assert 'href="/class?iri=http://schema.org/Person"' in show(site, "schema:Person").text
+    missing = site.get("/entity", iri="schema:birthDate")
+    assert missing.status == 404
+    assert 'href="/property?iri=http://schema.org/birthDate"' in missing.text
+
+
+def test_what_nobody_speaks_of(site: Serving) -> None:
+    reply = site.get("/entity", iri=f"https://no.example/{SCRIPT}")
+    assert reply.status == 404
+    assert "<script>alert" not in reply.text
+    assert site.get("/entity.json", iri="https://no.example/").json == {
+        "error": "no page says anything of 'https://no.example/'"
+    }
+    assert site.get("/entity").status == 400
+
+
+@pytest.mark.parametrize("iri", ["\x00", "\ud83d", "<", "_:", "genid:", "urn:rdfspider:entity:xyz", "a" * 19_000])
+def test_no_name_breaks_it(site: Serving, iri: str) -> None:
+    assert site.get("/entity", iri=iri.encode("utf-8", "surrogatepass")).status == 404
+
+
+def test_hostile_values_stay_text_and_stay_small(site: Serving) -> None:
+    text = show(site, EVIL).text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert not re.search(r'(?:href|src)="(?:javascript|data):', text)
+    assert not {"\u202e", "\u2066"} & set(text)
+    assert len(text) < 100_000
+    assert "+" in text.partition("</h1>")[2].partition("</ul>")[0]
+
+
+def test_thousands_of_properties_are_turned_over(site: Serving) -> None:
+    began = time.monotonic()
+    first = show(site, "https://wide.example/#it").text
+    assert time.monotonic() - began < 3
+    assert "Page 1 of 61" in first
+    assert len(first) < 200_000
+    last = show(site, "https://wide.example/#it", page="61").text
+    assert re.search(r"value \d+", last)
+    assert not set(re.findall(r"value \d+", first)) & set(re.findall(r"value \d+", last))
+
+
+def test_a_crawl_without_an_index(tmp_path: Path) -> None:
+    with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
+        assert serving.get("/entity", iri=ADA).status == 404

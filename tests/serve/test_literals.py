@@ -1,0 +1,92 @@
+import pytest
+
+from rdfspider.search.values import Value
+from rdfspider.serve.literals import draw_date, draw_literal, draw_span, find_place
+
+S = "http://schema.org/"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+@pytest.mark.parametrize(
+    ("text", "machine", "shown"),
+    [
+        ("2024-05-01", "2024-05-01", "1 May 2024"),
+        ("2024-05-01T14:30:00Z", "2024-05-01T14:30:00Z", "1 May 2024, 14:30 UTC"),
+        ("2024-05-01 14:30", "2024-05-01T14:30", "1 May 2024, 14:30"),
+        ("2024-05-01T14:30:05.123+02:00", "2024-05-01T14:30:05.123+02:00", "1 May 2024, 14:30 UTC+02:00"),
+        ("2024-05-01Z", "2024-05-01", "1 May 2024"),
+        ("0476-09-04", "0476-09-04", "4 September 476"),
+    ],
+)
+def test_dates_are_written_as_people_do(text: str, machine: str, shown: str) -> None:
+    assert draw_date(text) == f'<time datetime="{machine}" title="{text}">{shown}</time>'
+
+
+@pytest.mark.parametrize(
+    "text", ["2024", "2024-05", "2024-13-01", "2024-02-30", "20240501", "-0044-03-15", "0000-01-01", "x"]
+)
+def test_what_is_no_day_stays_as_it_is(text: str) -> None:
+    assert draw_date(text) is None
+
+
+def test_a_year_is_a_date_where_something_says_so() -> None:
+    assert draw_date("1991", name="datepublished") == '<time datetime="1991" title="1991">1991</time>'
+    assert (
+        draw_date("1991-05", datatype=f"{XSD}gYearMonth") == '<time datetime="1991-05" title="1991-05">May 1991</time>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("PT1H30M", '<time datetime="PT1H30M" title="PT1H30M">1 hour 30 minutes</time>'),
+        ("PT0S", '<time datetime="PT0S" title="PT0S">0 seconds</time>'),
+        ("P1Y2M", '<span title="P1Y2M">1 year 2 months</span>'),
+        ("P2W", '<span title="P2W">2 weeks</span>'),
+        ("PT1.5S", '<time datetime="PT1.5S" title="PT1.5S">1.5 seconds</time>'),
+    ],
+)
+def test_durations_in_words(text: str, shown: str) -> None:
+    assert draw_span(text) == shown
+
+
+@pytest.mark.parametrize("text", ["P", "PT", "Paris", "", "P1", "P" + "1" * 10_000 + "D"])
+def test_what_is_no_duration(text: str) -> None:
+    assert draw_span(text) is None
+
+
+def test_places_by_degrees_by_nodes_and_by_points() -> None:
+    degrees = {f"{S}latitude": (Value("52.52"),), f"{S}longitude": (Value("13,405"),)}
+    place = find_place(degrees)
+    assert place
+    assert place.text == "52.5200° N, 13.4050° E"
+    assert find_place({f"{S}geo": (Value("genid:x", "blank", inside=degrees),)}) == place
+    assert find_place({f"{S}geo": (Value("geo:52.52,13.405", "iri"),)}) == place
+    south = find_place({"http://www.georss.org/georss/point": (Value("-33.9 -70.6"),)})
+    assert south
+    assert south.text == "33.9000° S, 70.6000° W"
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude"), [("91", "0"), ("0", "181"), ("north", "0"), ("", ""), ("nan", "0"), ("9" * 99, "0")]
+)
+def test_what_is_nowhere(latitude: str, longitude: str) -> None:
+    assert find_place({f"{S}latitude": (Value(latitude),), f"{S}longitude": (Value(longitude),)}) is None
+
+
+def test_prices_have_the_currency_that_stands_beside() -> None:
+    beside = {f"{S}price": (Value("19.90"),), f"{S}priceCurrency": (Value("eur"),)}
+    assert draw_literal(Value("19.90"), f"{S}price", beside) == '<span class="price">19.90 EUR</span>'
+    assert draw_literal(Value("19.90"), f"{S}price", {}) == "<bdi>19.90</bdi>"
+    assert draw_literal(Value("ask"), f"{S}price", beside) == "<bdi>ask</bdi>"
+
+
+def test_addresses_leave_the_site_and_nothing_else_can_be_clicked() -> None:
+    assert 'rel="noopener noreferrer nofollow"' in draw_literal(Value("https://example.org/a"))
+    assert draw_literal(Value("javascript:alert(1)")) == "<bdi>javascript:alert(1)</bdi>"
+    assert "<b>" not in draw_literal(Value("https://example.org/<b>"))
+    assert "href" not in draw_literal(Value("https://example.org/ and more"))
+
+
+def test_long_text_is_cut() -> None:
+    assert len(draw_literal(Value("x" * 1_000_000))) < 1_100

@@ -1,0 +1,290 @@
+"""The search page: cards, facets as links, suggestions, formats, and what hostile pages cannot do to it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import lxml.html
+import pytest
+from pyoxigraph import RdfFormat, parse
+
+from indexed import index_pages
+from rdfspider import Crawl
+from rdfspider.serve.facets import is_called
+from serving import Reply, Serving, serve
+
+SCHEMA = "http://schema.org/"
+EVIL = "\u202e<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def _state(kind: str, name: str, **more: object) -> dict[str, object]:
+    return {"@context": "https://schema.org", "@type": kind, "name": name} | more
+
+
+def _hide(data: object) -> str:
+    """A page with what would end its own script element."""
+    text = json.dumps(data).replace("<", "\\u003c")
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+PAGES: dict[str, object] = {
+    "https://tea.example/green": _state(
+        "Product", "Green tea", image="https://img.example/green.png", sku="G1", datePublished="2021-05-01",
+        offers={"@type": "Offer", "price": "3.50", "priceCurrency": "EUR"},
+    ),
+    "https://tea.example/black": _state("Product", "Black tea", **{"@id": "https://tea.example/black#it"}),
+    "https://cars.example/van": _state("Vehicle", "Tea van", datePublished="2019-01-01"),
+    "https://cars.example/car": _state("Car", "Tea car"),
+    "https://shop.example/black": _state("Product", "Black tea", **{"@id": "https://tea.example/black#it", "sku": "B2"}),
+    "https://people.example/": '<html lang="de"><title>Leute</title><body vocab="http://xmlns.com/foaf/0.1/" typeof="Person">'
+    '<b property="name">Ada</b> wrote of zeppelins',
+    "https://evil.example/label": _hide(
+        _state("Thing", EVIL, image="javascript:alert(3)", url="javascript:alert(4)", description=f"{EVIL} evilname")
+    ),
+    "https://evil.example/long": _state("Thing", "long " + "x" * 1_000_000, description="evilname " + "y" * 1_000_000),
+    "https://evil.example/types": _hide(
+        _state("Thing", "evilname types", **{"@type": [f"https://evil.example/\u202e#<b>{at}" for at in range(1000)]})
+    ),
+    "https://evil.example/iri": _state("Thing", "evilname iri", **{"@id": "javascript:alert(5)", "image": "data:,x"}),
+    "https://evil.example/page": f"<title>{EVIL.replace('<', '&lt;')} evilname</title><p>evilname",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serve(index_pages(tmp_path_factory.mktemp("search") / "c", PAGES)) as serving:
+        yield serving
+
+
+def _parse(reply: Reply) -> Any:
+    assert reply.status == 200, reply.text[:500]
+    return lxml.html.document_fromstring(reply.text)
+
+
+def _list_labels(page: Any) -> list[str]:
+    return [heading.text_content() for heading in page.cssselect(".hit h3")]
+
+
+def _find_choice(page: Any, field: str, name: str) -> Any:
+    links = page.xpath(f'//section[@aria-labelledby="facet-{field}"]//a')
+    return next(link for link in links if link.xpath("string(bdi)") == name)
+
+
+def test_a_card_shows_what_is_known_of_a_thing(site: Serving) -> None:
+    page = _parse(site.get("/search", q="green"))
+    [card] = page.cssselect(".hit")
+    assert _list_labels(page) == ["Green tea"]
+    assert [mark.text for mark in card.cssselect("h3 mark")] == ["Green"]
+    assert [chip.text_content() for chip in card.cssselect(".chip")] == ["schema:Product"]
+    facts = {term.text_content(): term.getnext().text_content() for term in card.cssselect("dt")}
+    assert facts["datePublished"] == "2021-05-01"
+    assert "said by 1 site" in card.text_content()
+    assert "2021-05-01" in card.cssselect(".said")[0].text_content()
+    assert [link.get("href") for link in card.cssselect(".said a")] == ["/page?url=https://tea.example/green"]
+
+
+def test_what_two_sites_say_is_one_card(site: Serving) -> None:
+    page = _parse(site.get("/search", q="black"))
+    [card] = page.cssselect(".hit")
+    assert "said by 2 sites on 2 pages" in card.text_content()
+    assert card.cssselect("h3 a")[0].get("href") == "/entity?iri=https://tea.example/black%23it"
+
+
+def test_images_of_others_are_asked_for_only_by_those_who_want_them(site: Serving) -> None:
+    page = _parse(site.get("/search", q="green"))
+    assert "img.example" not in site.get("/search", q="green").text
+    [form] = page.cssselect("form.image-choice")
+    fields = {field.get("name"): field.get("value") for field in form.cssselect("input")}
+    reply = site.post(form.get("action"), **fields)
+    assert reply.headers["location"] == "/search?q=green"
+    cookie = reply.headers["set-cookie"].partition(";")[0]
+    [image] = _parse(site.get("/search", {"Cookie": cookie}, q="green")).cssselect(".hit img")
+    assert image.get("src") == "https://img.example/green.png"
+    assert (image.get("referrerpolicy"), image.get("loading"), image.get("alt")) == ("no-referrer", "lazy", "")
+
+
+def test_pages_are_on_a_tab(site: Serving) -> None:
+    page = _parse(site.get("/search", q="tea"))
+    tabs = {link.text_content(): link for link in page.cssselect(".tabs a")}
+    assert list(tabs) == ["Things 4", "Pages 5"]
+    assert tabs["Things 4"].get("aria-current") == "true"
+    page = _parse(site.get(tabs["Pages 5"].get("href")))
+    assert len(page.cssselect('.hit[data-kind="page"]')) == 5
+    assert page.cssselect(".hit .where a")[0].get("rel") == "noopener noreferrer nofollow"
+
+
+def test_pages_are_shown_where_no_thing_fits(site: Serving) -> None:
+    page = _parse(site.get("/search", q="zeppelins"))
+    assert _list_labels(page) == ["Leute"]
+    assert "No thing fits" in page.text_content()
+    assert _list_labels(_parse(site.get("/search", q="zeppelins", kind="entity"))) == []
+    assert _list_labels(_parse(site.get("/search", q="tea kind:page", kind="entity"))) != []
+
+
+def test_types_are_a_tree_whose_values_are_links(site: Serving) -> None:
+    page = _parse(site.get("/search", q="tea"))
+    assert _find_choice(page, "type", "schema:Vehicle").xpath("ancestor::li[2]/a")[0].text_content() == "schema:Product"
+    page = _parse(site.get(_find_choice(page, "type", "schema:Vehicle").get("href")))
+    assert sorted(_list_labels(page)) == ["Tea car", "Tea van"]
+    # What else there is can still be seen, with the counts that it would have.
+    whole = _find_choice(page, "type", "schema:Product")
+    assert whole.getnext().text == "4"
+    # Whoever chooses a class above the chosen one, or below it, wants that instead.
+    assert parse_qs(urlsplit(whole.get("href")).query)["type"] == [f"{SCHEMA}Product"]
+    narrow = _find_choice(page, "type", "schema:Car")
+    assert parse_qs(urlsplit(narrow.get("href")).query)["type"] == [f"{SCHEMA}Car"]
+
+
+def test_several_values_of_a_field_mean_any_of_them(site: Serving) -> None:
+    page = _parse(site.get("/search", q="tea", site="shop.example"))
+    page = _parse(site.get(_find_choice(page, "site", "cars.example").get("href")))
+    assert sorted(_list_labels(page)) == ["Black tea", "Tea car", "Tea van"]
+    chosen = page.cssselect(".facet a.chosen")
+    assert sorted(link.xpath("string(bdi)") for link in chosen) == ["cars.example", "shop.example"]
+
+
+def test_what_was_chosen_can_be_taken_away(site: Serving) -> None:
+    page = _parse(site.get("/search", q="tea", type=f"{SCHEMA}Vehicle", year="2019"))
+    assert _list_labels(page) == ["Tea van"]
+    chips = {chip.get("aria-label"): chip.get("href") for chip in page.cssselect(".chosen-chips a.chip")}
+    assert list(chips) == ["remove type schema:Vehicle", "remove year 2019"]
+    assert len(_list_labels(_parse(site.get(chips["remove year 2019"])))) == 2
+    hidden = {
+        field.get("name"): field.get("value") for field in page.cssselect('form[role=search] input[type="hidden"]')
+    }
+    assert hidden == {"type": f"{SCHEMA}Vehicle", "year": "2019"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "labels"),
+    [
+        ({"property": f"{SCHEMA}sku"}, ["Black tea", "Green tea"]),
+        ({"ontology": "foaf"}, ["Ada"]),
+        ({"lang": "de"}, ["Ada"]),
+        ({"syntax": "rdfa"}, ["Ada"]),
+        ({"year": "2021"}, ["Green tea"]),
+        ({"type": "schema:car"}, ["Tea car"]),
+    ],
+)
+def test_every_facet_sifts(site: Serving, parameters: dict[str, str], labels: list[str]) -> None:
+    assert sorted(_list_labels(_parse(site.get("/search", **parameters)))) == labels
+
+
+def test_names_that_people_type_are_known(site: Serving) -> None:
+    assert is_called("type", f"{SCHEMA}Product", "product")
+    assert is_called("type", f"{SCHEMA}Product", "https://schema.org/Product")
+    assert is_called("property", f"{SCHEMA}name", "schema:name")
+    assert is_called("ontology", "http://xmlns.com/foaf/0.1/", "foaf")
+    assert not is_called("site", "tea.example", "example")
+    page = _parse(site.get("/search", type="Product"))
+    assert _find_choice(page, "type", "schema:Product").get("href") == "/search"
+
+
+def test_an_ontology_is_chosen_beside_the_box(site: Serving) -> None:
+    page = _parse(site.get("/search", q="", ontology="foaf"))
+    [select] = page.cssselect('form[role=search] select[name="ontology"]')
+    assert [option.text for option in select.cssselect("option[selected]")] == ["foaf"]
+    assert {"Any ontology", "schema", "foaf"} <= {option.text for option in select.cssselect("option")}
+    assert (
+        _parse(site.get("/search", ontology="urn:nobody:has:")).cssselect("option[selected]")[0].text
+        == "urn:nobody:has:"
+    )
+
+
+def test_pages_of_results_are_turned(site: Serving) -> None:
+    first = _parse(site.get("/search", kind="page"))
+    assert len(_list_labels(first)) == 10
+    assert first.xpath('//link[@rel="prev"]') == []
+    second = _parse(site.get(first.xpath('//link[@rel="next"]')[0].get("href")))
+    assert len(_list_labels(second)) == len(PAGES) - 10
+    assert second.cssselect('.pager a[rel="prev"]')[0].get("href") == "/search?kind=page&page=1"
+    assert not set(_list_labels(first)) & set(_list_labels(second))
+    beyond = _parse(site.get("/search", kind="page", page="7"))
+    assert f"No more results, of {len(PAGES)}" in beyond.text_content()
+
+
+def test_nothing_found_comes_with_advice(site: Serving) -> None:
+    page = _parse(site.get("/search", q="grene", type="Product"))
+    assert "Nothing found" in page.text_content()
+    suggested = page.xpath('//p[contains(., "Did you mean")]/a')[0]
+    assert _list_labels(_parse(site.get(suggested.get("href")))) == ["Green tea"]
+    assert page.xpath('//a[.="Search without what was chosen"]')[0].get("href") == "/search?q=grene"
+    assert "quotation mark has no partner" in _parse(site.get("/search", q='"tea')).text_content()
+
+
+def test_results_as_json_and_csv(site: Serving) -> None:
+    found = site.get("/search.json", q="tea", type=f"{SCHEMA}Vehicle").json
+    assert (found["total"], found["kind_counts"]["page"]) == (2, 2)
+    assert {hit["label"] for hit in found["hits"]} == {"Tea van", "Tea car"}
+    types = next(facet["counts"] for facet in found["facets"] if facet["field"] == "type")
+    assert {"value": f"{SCHEMA}Product", "name": "schema:Product", "count": 4, "parent": ""} in types
+    lines = site.get("/search.csv", q="black").text.splitlines()
+    assert lines[0].startswith("kind,id,label,types")
+    assert lines[1].startswith("entity,https://tea.example/black#it,Black tea,http://schema.org/Product")
+
+
+def test_results_as_statements(site: Serving) -> None:
+    quads = list(parse(site.get("/search.nq", q="green").body, RdfFormat.N_QUADS))
+    triples = {(quad.subject.value, quad.predicate.value) for quad in quads}
+    subjects = {subject for subject, _ in triples}
+    # The thing is a blank node, and its offer too.
+    assert len(subjects) == 2
+    assert {f"{SCHEMA}sku", f"{SCHEMA}price"} <= {predicate for _, predicate in triples}
+    assert b'schema:sku "B2"' in site.get("/search.ttl", q="black").body
+    graphs = {
+        quad.graph_name.value for quad in parse(site.get("/search.nq", q="leute", kind="page").body, RdfFormat.N_QUADS)
+    }
+    assert graphs == {"https://people.example/"}
+
+
+def test_suggestions_while_somebody_types(site: Serving) -> None:
+    found = site.get("/suggest", q="gre").json
+    assert found["query"] == "gre"
+    assert {"text": "Green tea", "kind": "entity", "about": "schema:Product"} in found["suggestions"]
+    assert "type:Product" in {one["text"] for one in site.get("/suggest", q="prod").json["suggestions"]}
+    assert site.get("/suggest").json["suggestions"] == []
+    assert all("\u202e" not in one["text"] for one in site.get("/suggest", q="<script").json["suggestions"])
+
+
+@pytest.mark.parametrize("kind", ["entity", "page"])
+def test_hostile_text_is_only_text(site: Serving, kind: str) -> None:
+    reply = site.get("/search", {"Cookie": "rdfspider_images=on"}, q="evilname OR long", kind=kind)
+    page = _parse(reply)
+    assert len(_list_labels(page)) >= 3
+    assert all(script.get("src", "").startswith("/static/") for script in page.iter("script"))
+    assert all(image.get("src").startswith("/static/") for image in page.iter("img"))
+    for element in page.iter(lxml.html.etree.Element):
+        for name, value in element.attrib.items():
+            assert not name.startswith("on") and name != "style"
+            if name in ("href", "src", "action"):
+                assert value.startswith(("/", "#", "https://evil.example/")), value
+    # No name turns the direction of what follows, or is longer than what a page can show.
+    assert "\u202e" not in page.text_content()
+    assert len(reply.body) < 200_000
+    assert max(map(len, page.itertext())) < 2_500
+    assert max((len(card.cssselect(".chip")) for card in page.cssselect(".hit")), default=0) <= 6
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"q": "\x00\ud800".encode("utf-8", "replace")},
+        {"q": "tea", "page": "-1", "kind": "nonsense"},
+        {"type": [f"t{at}" for at in range(900)]},
+        {"q": EVIL, "type": EVIL, "site": EVIL, "year": EVIL},
+        {"q": "x" * 19_000},
+    ],
+)
+def test_nothing_that_can_be_asked_breaks_it(site: Serving, parameters: dict[str, Any]) -> None:
+    page = _parse(site.get("/search", **parameters))
+    assert [script.text for script in page.iter("script") if script.text] == []
+
+
+def test_where_nothing_is_indexed_it_says_so(tmp_path: Path) -> None:
+    with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
+        page = _parse(serving.get("/search", q="tea"))
+        assert "Nothing can be searched yet" in page.text_content()
+        assert serving.get("/search.json", q="tea").status == 503
+        assert serving.get("/suggest", q="tea").json["suggestions"] == []
