@@ -1,10 +1,14 @@
 """What every page of the site has in common: formats, guards, rights, errors."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.routing import Route
+
 from indexed import index_pages
+from rdfspider.serve.app import PAGES, ROUTES
 from serving import Serving, serve
 
 
@@ -64,7 +68,9 @@ def test_the_token_opens_once_it_is_shown(site: Serving) -> None:
     assert site.post("/login", {"Origin": "http://evil.example"}, token="the-token-of-the-tests").status == 403
 
 
-@pytest.mark.parametrize("target", ["//evil.example/", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "target", ["//evil.example/", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"]
+)
 def test_nobody_is_sent_to_another_site(site: Serving, target: str) -> None:
     reply = site.post("/images", show="on", next=target)
     assert reply.headers["location"] == "/monitor"
@@ -83,7 +89,19 @@ def test_a_crawl_without_an_index_has_a_first_page(tmp_path: Path) -> None:
         assert "Nothing is indexed yet" in serving.get("/").text
 
 
-def test_openapi_knows_every_page(site: Serving) -> None:
+def split_path(path: str) -> str:
+    """A path without the suffix that says a format."""
+    return path if path.startswith("/.") else path.partition(".")[0]
+
+
+def test_openapi_and_the_documentation_know_every_page(site: Serving) -> None:
     described = site.get("/openapi.json").json
     assert described["openapi"].startswith("3.1")
-    assert {"/", "/login"} <= set(described["paths"])
+    paths = {page.path for page in PAGES}
+    assert len(paths) > 20
+    assert paths <= set(described["paths"])
+    document = (Path(__file__).parents[2] / "docs" / "site.md").read_text()
+    documented = set(re.findall(r"`(/[\w./-]*)`", document.partition("## Addresses")[2]))
+    routes = {split_path(route.path) for make_routes in ROUTES for route in make_routes(site.site) if isinstance(route, Route)}
+    assert paths | routes <= documented
+    assert documented <= paths | routes | {"/openapi.json", "/home.json"}
