@@ -128,7 +128,7 @@ def test_a_long_value_is_cut_and_one_of_an_unknown_property_left_out() -> None:
 
 
 def test_what_pages_tell_other_programs_is_no_fact() -> None:
-    html = '<div vocab="http://schema.org/" typeof="Article"><b property="name">A</b></div><meta property="fb:app_id" content="1">'
+    html = '<div vocab="http://schema.org/" typeof="Book"><b property="name">A</b><meta property="fb:app_id" content="1"></div>'
     statements = rdfspider.extract(html.encode(), url=URL).statements
     (saying,) = read_page(URL, "shop.example", statements).contributions.values()
     assert choose_facts([saying], ["A"]) == ()

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from indexed import index_pages
 from tests.search.documents import SCHEMA, Thing, write_index
 
+from indexed import index_pages
 from rdfspider.index.classes import list_facet_classes
 from rdfspider.search.facets import _find_parents
 from rdfspider.search.queries import Index

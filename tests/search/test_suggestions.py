@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from indexed import index_pages
 
+from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.index.schema import list_starts

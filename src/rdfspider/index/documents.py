@@ -74,6 +74,7 @@ def build_cursor(state: bytes) -> Fields:
 def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str], sources: int) -> Fields:
     """Put together what pages say of an entity."""
     sayings = [mention.contribution for mention in mentions]
+    weight = max(saying.weight for saying in sayings)
     labels = _choose_labels(mentions)
     types = _rank_names(iri for saying in sayings for iri in saying.types)
     languages = _rank_names(language for mention in mentions for language in _languages_of(mention))
@@ -96,12 +97,11 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
         sources=sources,
         pages=tuple(Source(mention.url, mention.time) for mention in newest),
         date=bound_date(date),
-        facts=choose_facts(sayings, labels),
+        facts=choose_facts(sayings, labels) if weight > PART_WEIGHT else (),
         site_count=max(1, len(sites)),
     )
     names = dict.fromkeys(iri for saying in sayings for each in (saying.values, saying.links) for iri, _ in each)
     values, fields = _gather_values(sayings, set(labels))
-    weight = max(saying.weight for saying in sayings)
     return {
         "id": make_entity_id(entity),
         **_text_fields(labels, values=values),
@@ -250,6 +250,8 @@ def _domains_above(host: str, known: Iterable[str]) -> list[str]:
 
 def _choose_labels(mentions: Sequence[Mention]) -> list[str]:
     """All labels, the best first: by rank, then those without a language or in English, by number of sites, by the alphabet."""
+    if len(mentions) == 1 and len(mentions[0].contribution.labels) == 1:
+        return [mentions[0].contribution.labels[0][2]]
     sites: dict[str, set[str]] = {}
     best: dict[str, tuple[int, bool]] = {}
     for mention in mentions:
