@@ -62,6 +62,8 @@ def test_json_is_one_object(run: Run, folder: Path) -> None:
         (["--type", "Product", "--type", "schema:MusicComposition"], {"Green tea", "Black tea", "Tea for two"}),
         (["--ontology", "schema", "--site", "shop.test"], {"Black tea"}),
         (["--lang", "en", "--syntax", "jsonld", "two"], {"Tea for two"}),
+        (["--property", "author", "--kind", "entity"], {"Tea for two"}),
+        (["--kind", "page", "--year", "2024", "--year", "2023"], {"A page"}),
         (["--", "tea", "-green", "-type:musiccomposition"], {"Black tea", "A page"}),
         (["author:youmans"], {"Tea for two"}),
         (['"tea for"'], {"Tea for two"}),

@@ -60,6 +60,26 @@ def test_an_entity_of_several_pages() -> None:
     assert card["pages"][0] == {"url": "https://www.b.example/", "time": 1.8e9}, "the newest is first"
 
 
+def test_a_card_tells_facts_and_how_many_sites_speak_of_it() -> None:
+    mentions = [mention("Ada", f"{number}.example", jobTitle="Analyst") for number in range(20)]
+    card = decode_card(build(*mentions, mention("Ada", "0.example", "other")))
+    assert card["facts"] == [["http://schema.org/jobTitle", "Analyst"]]
+    assert (card["site_count"], len(card["sites"])) == (20, 16)
+
+
+def test_what_is_only_a_part_has_no_facts_and_is_not_suggested() -> None:
+    for kind, starts in (("Person", ["a", "ad", "ada"]), ("Answer", [])):
+        fields = build(mention("Ada", jobTitle="Analyst", **{"@type": kind}))
+        assert (fields["start"], bool(decode_card(fields).get("facts"))) == (starts, bool(starts))
+
+
+def test_a_page_is_suggested_by_its_title_unless_it_repeats_another() -> None:
+    assert page_fields(make_outcome("https://a.example/", person("Ada")))["start"] == ["a", "ad", "ada"]
+    assert (
+        page_fields(make_outcome("https://a.example/", person("Ada"), duplicate_of="https://b.example/"))["start"] == []
+    )
+
+
 def test_the_label_is_what_most_sites_say_then_the_first_of_the_alphabet() -> None:
     assert build(mention("Ada B"), mention("Ada A"))["label"] == ["Ada A", "Ada B"]
     several = [mention("Ada B", "a.example"), mention("Ada B", "b.example"), mention("Ada A", "c.example")]
@@ -82,6 +102,7 @@ def test_a_stated_date_is_preferred_to_the_time_of_the_fetch() -> None:
     html = f'<script type="application/ld+json">{article}</script>'
     dated = make_outcome("https://a.example/", html % ', "datePublished": "2020-05-01T12:00:00+02:00"')
     assert page_fields(dated)["date"] == "2020-05-01T10:00:00+00:00"
+    assert page_fields(dated)["year"] == 2020
     changed = make_outcome("https://a.example/", html % "", last_modified="Fri, 01 May 2020 10:00:00 GMT")
     assert page_fields(changed)["date"] == "2020-05-01T10:00:00+00:00"
     wrong = make_outcome("https://a.example/", html % "", last_modified="yesterday", time=0.0)

@@ -39,10 +39,10 @@ def tell(*things: dict[str, object]) -> list[tuple[str, str]]:
                 "sameAs": "https://other.example/teapot",
                 "sku": "T-1",
                 "brand": {"@type": "Brand", "name": "Marsh"},
-                "offers": {"@type": "Offer", "price": "12.50", "priceCurrency": "EUR", "availability": "InStock"},
+                "offers": {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability": "InStock"},
                 "aggregateRating": {"@type": "AggregateRating", "ratingValue": "4.5", "bestRating": 5},
             },
-            [("price", "12.50 EUR"), ("brand", "Marsh"), ("ratingValue", "4.5")],
+            [("price", "12.5 EUR"), ("brand", "Marsh"), ("ratingValue", "4.5")],
         ),
         (
             {

@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,51 @@ def test_of_many_pages_those_are_chosen_that_would_be_in_any_order_and_every_sit
         chosen.append(mentions)
         ledger.close()
     assert chosen[0] == chosen[1]
+
+
+def test_a_name_is_found_by_itself_and_by_a_part_of_it(tmp_path: Path) -> None:
+    ledger = Ledger(IndexPaths(tmp_path).ledger)
+    put(ledger, make_outcome("https://a.example/1", person("Ada", jobTitle="Analyst") + person("Bob")))
+    put(ledger, make_outcome("https://a.example/2", person("Ada", **{"@type": "PerformingGroup"})))
+    put(ledger, make_outcome("https://a.example/3", person("Ada", **{"@type": "https://person.test/#It"})))
+    commit(ledger)
+    reader = LedgerReader(IndexPaths(tmp_path))
+    assert reader.find_name("class", "http://schema.org/Person") == NameCount("http://schema.org/Person", 2, 1, 1)
+    assert reader.find_name("property", "http://schema.org/Person") is None
+    assert reader.find_name("class", "\udcff") is None
+
+    def search(text: str, kind: str = "class", limit: int = 9) -> list[str]:
+        return [count.name.removeprefix("http://schema.org/") for count in reader.search_names(kind, text, limit)]
+
+    assert search("PER") == ["Person", "PerformingGroup", "https://person.test/#It"]
+    assert search("group") == ["PerformingGroup"]
+    assert search("schema:per") == search("http://schema.org/per") == ["Person", "PerformingGroup"]
+    assert search("schema:", limit=1) == ["Person"]
+    assert search("job", "property") == ["jobTitle"]
+    assert search("%") == search("'; DROP TABLE names") == search("\udcff") == search("x" * 10_000) == []
+
+
+def test_pages_of_a_site_are_listed_and_say_where_the_log_has_them(tmp_path: Path) -> None:
+    ledger = Ledger(IndexPaths(tmp_path).ledger)
+    urls = [f"https://a.example/{number}" for number in range(5)]
+    for number, url in enumerate(urls):
+        put(ledger, replace(make_outcome(url, person("Ada")), source="000/facts", offset=10 * number))
+    put(ledger, make_outcome("https://b.example/", person("Ada")), "b.example")
+    newer = replace(make_outcome(urls[1], person("Eve"), time=1.8e9), source="/other.warc", offset=7)
+    put(ledger, newer)
+    gone = make_removal(urls[2], 1.8e9)
+    ledger.remove_page(gone, "a.example", "a.example", ledger.find_page(gone.url))
+    commit(ledger)
+    reader = LedgerReader(IndexPaths(tmp_path))
+    pages = reader.list_site_pages("a.example")
+    assert [(page.url, page.source, page.offset) for page in pages] == [
+        (urls[0], "000/facts", 0),
+        (urls[1], "/other.warc", 7),
+        (urls[3], "000/facts", 30),
+        (urls[4], "000/facts", 40),
+    ]
+    assert [page.url for page in reader.list_site_pages("a.example", 2, 1)] == [urls[1], urls[3]]
+    assert reader.list_site_pages("c.example") == []
 
 
 def test_no_ledger_is_said_in_words(tmp_path: Path) -> None:

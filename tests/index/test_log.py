@@ -14,7 +14,7 @@ from rdfspider.archive.segments import read_committed, write_committed
 from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.config import ArchiveConfig
 from rdfspider.errors import UsageError
-from rdfspider.index.log import decide_effect, list_segments, read_outcomes
+from rdfspider.index.log import Record, decide_effect, list_segments, read_outcome, read_outcomes
 from rdfspider.index.outcomes import Outcome
 from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Page, Problem, Robots, Verdict
 
@@ -329,6 +329,22 @@ def test_damage_at_every_place_raises_nothing(log: Log) -> None:
         assert {item.text for item in outcomes} <= {*whole, ""}
         assert all(one.end <= two.offset for one, two in pairwise(outcomes))
         path.write_bytes(sound)
+
+
+def test_one_outcome_is_read_at_its_place(log: Log) -> None:
+    write_several(log)
+    (found,) = list_segments(log.folder).items()
+    source, (path, _) = found
+    for outcome in list(read_all(log.folder)):
+        assert isinstance(outcome, Outcome)
+        record = read_outcome(path, source, outcome.offset, 1_000_000)
+        assert isinstance(record, Record)
+        assert record.outcome == outcome
+        assert record.fields["status"] == "200" and "quads" not in record.fields
+    assert read_outcome(path, source, path.stat().st_size, 1_000_000) is None
+    record = read_outcome(path, source, outcome.offset, 10)
+    assert isinstance(record, Record) and record.outcome.statements["jsonld"] == NQUADS[:10]
+    assert not isinstance(read_outcome(path, source, outcome.offset + 1, 10), Record)
 
 
 def test_a_file_that_is_gone_is_said(log: Log) -> None:

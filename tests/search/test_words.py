@@ -34,6 +34,7 @@ def parse(text: str) -> list[tuple[str, str, str]]:
         ("-author:melv*", [("-value", "author", "melv*")]),
         ("property:isbn site:example.org", [("property", "", "isbn"), ("site", "", "example.org")]),
         ("before:2024 after:2023-12-31", [("before", "", "2024"), ("after", "", "2023-12-31")]),
+        ("year:2024 tea", [("year", "", "2024"), ("words", "", "tea")]),
         ("kind:page lang:en syntax:rdfa", [("kind", "", "page"), ("lang", "", "en"), ("syntax", "", "rdfa")]),
         # Signs between words, times and addresses are what they look like.
         ("tea - & AND coffee", [("words", "", "tea"), ("words", "", "coffee")]),
@@ -65,6 +66,7 @@ def test_or_joins_its_neighbours() -> None:
         ("tea before:yesterday", ["tea", "before", "yesterday"], "'yesterday' is no date"),
         ("after:2024-13", ["after", "2024", "13"], "'2024-13' is no date"),
         ("kind:book", ["kind", "book"], "'book' is no kind"),
+        ("year:24", ["year", "24"], "'24' is no year; year:2024 is"),
         ("OR tea", ["OR", "tea"], "OR stands between"),
         ("tea OR", ["tea", "OR"], "OR stands between"),
         ("aa* " * 9, ["aa"] * 9, "more than 8 words end with *"),

@@ -33,6 +33,9 @@ def search(
     ontologies: Annotated[
         Names, typer.Option("--ontology", metavar="NAME|IRI", help="Only what uses an ontology, such as foaf.")
     ] = None,
+    properties: Annotated[
+        Names, typer.Option("--property", metavar="NAME|IRI", help="Only what has a property, such as isbn.")
+    ] = None,
     sites: Annotated[Names, typer.Option("--site", metavar="HOST", help="Only what a site says.")] = None,
     languages: Annotated[
         Names, typer.Option("--lang", metavar="TAG", help="Only what is in a language, such as en.")
@@ -40,6 +43,8 @@ def search(
     syntaxes: Annotated[
         Names, typer.Option("--syntax", metavar="NAME", help="Only what a syntax states, such as jsonld.")
     ] = None,
+    years: Annotated[Names, typer.Option("--year", metavar="YEAR", help="Only what is dated in a year.")] = None,
+    kinds: Annotated[Names, typer.Option("--kind", metavar="KIND", help="Only entity or only page.")] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="How many results to print.")] = 10,
     page: Annotated[int, typer.Option(metavar="N", min=1, help="Which page of results.")] = 1,
     facets: Annotated[
@@ -52,9 +57,12 @@ def search(
         " ".join(words or ()),
         type=types,
         ontology=ontologies,
+        property=properties,
         site=sites,
         lang=languages,
         syntax=syntaxes,
+        year=years,
+        kind=kinds,
         limit=limit,
         offset=(page - 1) * limit,
         facets=facets,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 _END_S = 5.0
+# On a machine that has nothing else to do this changes nothing.
+_GIVES_WAY = 10
 
 
 def serve(
@@ -91,6 +93,8 @@ class SiteBeside:
 
         self._process = start_site(self._order)
         self._listener.close()
+        # People wait for the site, nobody for the next page: what this process starts from now on gives way to it.
+        os.nice(_GIVES_WAY)
         _announce(self._order, is_control_allowed=True)
         return self
 

@@ -40,6 +40,12 @@ _GROUPS = (
 )
 """What people ask first, by the short names of the properties that answer; of each line the first that is there. They tell of
 which kind the thing is, so no class need be known."""
+_SINGLE = frozenset(
+    at
+    for at, group in enumerate(_GROUPS)
+    if group.split()[0] in ("price", "duration", "startDate", "isbn", "ratingValue", "gtin", "dateModified")
+)
+"""Of these one value says it; others are of parts, such as the reviews of a product."""
 _ORDER = {name.lower(): at << 8 | place for at, group in enumerate(_GROUPS) for place, name in enumerate(group.split())}
 _LAST, _NEVER = len(_GROUPS) << 8, -1
 _SHOWN_ELSEWHERE = frozenset((*LABELS, *DESCRIPTIONS, *ADDRESSES, *IMAGES, *SAME_AS))
@@ -66,6 +72,7 @@ _ADDRESS = SCHEMA + "address"
 _ADDRESS_PARTS = tuple(SCHEMA + name for name in ("streetAddress", "addressLocality", "addressCountry"))
 _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?")
 _DURATION = re.compile(r"P(?=.)(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
+_DOUBLE = re.compile(r"\d\.\d{1,15}E\d{1,2}")
 _UNITS = ("d", "h", "min", "s")
 
 
@@ -86,7 +93,7 @@ def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Fa
         is_known = order < _LAST
         if is_known and order >> 8 == last:
             continue
-        value = _choose_value(said[iri], labels)
+        value = _choose_value(said[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
         if iri == _ADDRESS:
             value = _write_address(sayings, labels) or value
         elif value and order >> 8 == 0:
@@ -110,15 +117,15 @@ def _find_order(iri: str) -> int:
     return _ORDER.get(name, _LAST if iri.startswith(("http://", "https://")) else _NEVER)
 
 
-def _choose_value(said: Sequence[tuple[str, ...]], labels: Collection[str]) -> str:
+def _choose_value(said: Sequence[tuple[str, ...]], labels: Collection[str], limit: int) -> str:
     """What most pages say, in words for people; empty where that is nothing new."""
     if len(said) == 1:
-        return _join(said[0], labels)
-    uses = Counter(value for texts in said if (value := _join(texts, labels)))
+        return _join(said[0], labels, limit)
+    uses = Counter(value for texts in said if (value := _join(texts, labels, limit)))
     return min(uses, key=lambda value: (-uses[value], len(value), value), default="")
 
 
-def _join(texts: Iterable[str], labels: Collection[str]) -> str:
+def _join(texts: Iterable[str], labels: Collection[str], limit: int) -> str:
     """The first values of a property, in one line."""
     kept: list[str] = []
     for text in texts:
@@ -126,13 +133,13 @@ def _join(texts: Iterable[str], labels: Collection[str]) -> str:
             continue
         # What is cut later need not be read as a whole.
         kept.append(_write(" ".join(text[: 2 * MAX_CHARS].split())))
-        if len(kept) == _MAX_VALUES:
+        if len(kept) == limit:
             break
     return ", ".join(kept)
 
 
 def _write(text: str) -> str:
-    """Timestamps and durations as people write them; all else as it is."""
+    """Durations, timestamps and numbers as people write them; all else as it is."""
     if text[:1] == "P" and (found := _DURATION.fullmatch(text)):
         parts = [
             f"{number} {unit}"
@@ -140,14 +147,17 @@ def _write(text: str) -> str:
             if (number or "").strip("0.")
         ]
         return " ".join(parts) or text
-    if text[:1].isdigit() and (found := _TIMESTAMP.fullmatch(text)):
-        return found[1] if found[2] == "00:00" else f"{found[1]} {found[2]}"
+    if text[:1].isdigit():
+        if found := _TIMESTAMP.fullmatch(text):
+            return found[1] if found[2] == "00:00" else f"{found[1]} {found[2]}"
+        if _DOUBLE.fullmatch(text):
+            return f"{float(text):.12g}"
     return text
 
 
 def _write_address(sayings: Sequence[Contribution], labels: Collection[str]) -> str:
     """The parts of an address, where it has any, in the order of letters."""
-    parts = (_choose_value(said, labels) for iri in _ADDRESS_PARTS if (said := _list_said(sayings, iri)))
+    parts = (_choose_value(said, labels, 1) for iri in _ADDRESS_PARTS if (said := _list_said(sayings, iri)))
     return ", ".join(filter(None, parts))
 
 

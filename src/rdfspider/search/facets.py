@@ -1,18 +1,18 @@
 """A question's results in, how many of them have which type, ontology, site, year and so on out; and how types lie below others.
 
-Of very many results a part stands for all. Among types, a class that has just the members of one below it says nothing, and is
-left out.
+Of very many results a part stands for all. Among types, a class whose members are nearly all of one class below it says little, and
+is left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 from tantivy import Occur, Query
 
 from rdfspider.index.classes import find_superclasses
-from rdfspider.index.names import list_prefixes, shorten_iri
+from rdfspider.index.names import SCHEMA, list_prefixes, shorten_iri
 from rdfspider.index.schema import BUCKETS, ENTITY, PAGE
 from rdfspider.search.queries import Index, asks_for_things, build_plan
 from rdfspider.search.results import Facet, FacetCount
@@ -26,6 +26,9 @@ VALUES = 10
 _CANDIDATES, _CANDIDATES_A_SEGMENT = 200, 10_000
 # Up to so many results all are counted; of more, about half as many.
 _COUNTED = 100_000
+_NEARLY_ALL = 0.95
+# Nobody looks for it, and much is below it.
+_VAGUE = f"{SCHEMA}Intangible"
 
 
 def count_facets(index: Index, query: Query, total: int, values: int = VALUES) -> tuple[Facet, ...]:
@@ -87,12 +90,15 @@ def _make_facet(index: Index, field: str, found: Mapping[str, Any], scale: float
 
 
 def _drop_repetitions(types: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The types without those that have as many members as one below them, since these are the same members."""
+    """The types without those whose members are nearly all of one class below them, and without what is only not tangible."""
     counts = dict(types)
     repeated = {
-        above for iri, count in counts.items() for above in find_superclasses(iri) if counts.get(above) == count
+        above
+        for iri, count in counts.items()
+        for above in find_superclasses(iri)
+        if count >= _NEARLY_ALL * counts.get(above, inf)
     }
-    return [one for one in types if one[0] not in repeated]
+    return [one for one in types if one[0] not in repeated and one[0] != _VAGUE]
 
 
 def _find_parents(index: Index, types: Sequence[str]) -> dict[str, str]:

@@ -25,14 +25,40 @@ from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.guard import NONCE, Guard
 from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_response, split_suffix
 from rdfspider.serve.openapi import describe_api
-from rdfspider.serve.pages import control, copies, editor, entity, home, inspector, login, monitor, paste, search, sites, vocabulary
+from rdfspider.serve.pages import (
+    control,
+    copies,
+    editor,
+    entity,
+    home,
+    inspector,
+    login,
+    monitor,
+    paste,
+    search,
+    sites,
+    vocabulary,
+)
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.site import Site
 from rdfspider.serve.views import MAX_VALUE_CHARS, Ask, FormatError, NotFoundError, Page, RefusedError, View
 
 _log = logging.getLogger(__name__)
 
-PAGES: tuple[Page, ...] = (*home.PAGES, *search.PAGES, *entity.PAGES, *inspector.PAGES, *copies.PAGES, *paste.PAGES, *editor.PAGES, *monitor.PAGES, *control.PAGES, *vocabulary.PAGES, *sites.PAGES, *login.PAGES)
+PAGES: tuple[Page, ...] = (
+    *home.PAGES,
+    *search.PAGES,
+    *entity.PAGES,
+    *inspector.PAGES,
+    *copies.PAGES,
+    *paste.PAGES,
+    *editor.PAGES,
+    *monitor.PAGES,
+    *control.PAGES,
+    *vocabulary.PAGES,
+    *sites.PAGES,
+    *login.PAGES,
+)
 """All pages, in the order of the documentation."""
 ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
     endpoint.make_routes,

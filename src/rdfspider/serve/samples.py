@@ -18,6 +18,7 @@ from rdfspider.errors import RdfspiderError
 from rdfspider.frontier.reader import HostEntry
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder.status import Status
+from rdfspider.run.reports.lookout import Lookout
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ class Sample(Struct, frozen=True):
 class Sampler:
     """Looks once a second in a thread of its own, from `start` to `stop`."""
 
-    def __init__(self, crawl: Crawl) -> None:
+    def __init__(self, crawl: Crawl, lookout: Lookout) -> None:
         self._crawl = crawl
         self._seconds: deque[Point] = deque(maxlen=SECONDS_KEPT)
         self._minutes: deque[Point] = deque(maxlen=MINUTES_KEPT)
@@ -111,7 +112,7 @@ class Sampler:
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self.waiting = WaitingHosts(crawl)
+        self.waiting = WaitingHosts(lookout)
         """The hosts that wait longest."""
         self.listeners: list[Callable[[Sample], None]] = []
         """Are told every second, in the sampler's thread."""
@@ -187,8 +188,8 @@ class Sampler:
 class WaitingHosts:
     """The hosts that wait longest, and why; found when they are asked for, and not too often."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
+    def __init__(self, lookout: Lookout) -> None:
+        self._lookout = lookout
         self._lock = threading.Lock()
         self._due = 0.0
         self.known: tuple[HostEntry, ...] = ()
@@ -199,7 +200,7 @@ class WaitingHosts:
         if time.monotonic() >= self._due and self._lock.acquire(blocking=False):
             started = time.monotonic()
             try:
-                found = self._crawl.hosts("wait", _HOSTS_SHOWN)
+                found = self._lookout.hosts("wait", _HOSTS_SHOWN)
                 self.known = tuple(host for host in found if host.wait_s or host.reason)
             except (RdfspiderError, OSError) as error:
                 # A shard that is just being started, or a disk that is full: they are shown as they were.

@@ -13,6 +13,7 @@ from typing import Any
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.snapshots import SnapshotReader
 from rdfspider.run.crawl import Crawl
+from rdfspider.run.reports.lookout import Lookout
 from rdfspider.run.visitor import Visitor
 from rdfspider.search.finder import Finder
 from rdfspider.search.sparql import Limits, Sparql
@@ -56,7 +57,9 @@ class Site:
         """The quads: `with site.snapshots.use() as store`."""
         self.statistics = KeptStatistics(crawl.folder)
         """The totals and the most used names, kept until there are others."""
-        self.sampler = Sampler(crawl)
+        self.lookout = Lookout(crawl.folder)
+        """What frontiers tell of URLs and hosts."""
+        self.sampler = Sampler(crawl, self.lookout)
         """How the crawl and the machine are, by the second."""
         self._templates = make_templates()
         self._lock = threading.Lock()
@@ -107,4 +110,5 @@ class Site:
             finder.close()
         if visitor:
             visitor.close()
+        self.lookout.close()
         self.snapshots.close()

@@ -16,7 +16,7 @@ class Frontiers:
 
     def __init__(self, folder: Path, config: Config) -> None:
         self._folder = folder
-        self._config = config
+        self.config = config
         self._readers: dict[int, FrontierReader | None] = {}
         self._open = ExitStack()
 
@@ -24,18 +24,22 @@ class Frontiers:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let them go."""
         self._open.close()
 
     def of(self, shard: int) -> FrontierReader | None:
         """That of a shard; None where it was not begun yet."""
         if shard not in self._readers:
-            reader = open_reader(shard_folder(self._folder, shard) / "frontier", self._config, shard)
+            reader = open_reader(shard_folder(self._folder, shard) / "frontier", self.config, shard)
             self._readers[shard] = self._open.enter_context(reader) if reader else None
         return self._readers[shard]
 
     def all(self) -> list[FrontierReader]:
         """Those of all shards that have begun theirs."""
-        return [reader for shard in range(self._config.crawl.shards) if (reader := self.of(shard))]
+        return [reader for shard in range(self.config.crawl.shards) if (reader := self.of(shard))]
 
     def get(self, url_id: int) -> LedgerEntry | None:
         """What is known of a URL by its id, whichever shard has it; None where that does not know it."""

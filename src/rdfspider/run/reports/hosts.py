@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from rdfspider.config import Config
@@ -15,13 +16,13 @@ _HEADINGS = ("host", "pages", "structured", "quads", "errors", "queue", "wait", 
 _DAY_S, _HOUR_S, _MINUTE_S = 86_400, 3600, 60
 
 
-def find_hosts(folder: Path, config: Config, sort: str, limit: int) -> list[HostEntry]:
-    """The first of a crawl's hosts in an order, over all shards."""
+def find_hosts(folder: Path, config: Config, sort: str, limit: int, opened: Frontiers | None = None) -> list[HostEntry]:
+    """The first of a crawl's hosts in an order, over all shards; by frontiers that are open already, where some are."""
     if sort not in SORTS:
         raise UsageError(f"sort {sort}: not allowed; it may be one of {', '.join(SORTS)}")
     if limit < 1:
         raise UsageError(f"limit {limit}: not allowed; it may be a whole number of 1 or more")
-    with Frontiers(folder, config) as frontiers:
+    with nullcontext(opened) if opened else Frontiers(folder, config) as frontiers:
         found = [entry for reader in frontiers.all() for entry in reader.find_top_hosts(sort, limit)]
     return [host for _, host in heapq.nlargest(limit, found, key=lambda entry: entry[0])]
 

@@ -6,6 +6,7 @@ never seen it tells what would become of it, by the same rules in the same order
 
 import time
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 
 from msgspec import Struct
@@ -114,13 +115,13 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """The state of the crawl."""
 
 
-def explain_url(folder: Path, config: Config, text: str) -> Explanation:
-    """Why the URL was or was not fetched, or what would become of it."""
+def explain_url(folder: Path, config: Config, text: str, opened: Frontiers | None = None) -> Explanation:
+    """Why the URL was or was not fetched, or what would become of it; by frontiers that are open already, where some are."""
     url = normalise_seed(text)
     if url is None:
         raise UsageError(f"{text if text.strip() else 'the URL is empty'}: not an http or https URL")
     domains = load_domains(folder, config.crawl.shards)
-    with Frontiers(folder, config) as frontiers:
+    with nullcontext(opened) if opened else Frontiers(folder, config) as frontiers:
         reader = frontiers.of(domains.shard(host_of(url)))
         found, entry = _find_entry(reader, url, has_scheme(text), config.crawl.drop_parameters)
         notes = (f"{url} was never seen as it stands; this is about {found}",) if found != url else ()

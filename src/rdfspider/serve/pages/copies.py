@@ -23,7 +23,7 @@ def show_copy(ask: Ask) -> View:
     record, message = find_record(ask.site, url)
     if record is None:
         # It may be known by another way to write it.
-        url = ask.site.crawl.why(prepare_address(text)).url
+        url = ask.site.lookout.why(prepare_address(text)).url
         record, message = find_record(ask.site, url)
     if record is None:
         raise NotFoundError(message or f"there is no copy of {url}: it is not among the pages that were indexed")

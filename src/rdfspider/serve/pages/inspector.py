@@ -54,7 +54,7 @@ def show_page(ask: Ask) -> View:
     text = ask.get("url")
     if not text:
         return View("", redirect="/inspect")
-    why = ask.site.crawl.why(prepare_address(text))
+    why = ask.site.lookout.why(prepare_address(text))
     record, message = find_record(ask.site, why.url)
     inspection = _inspect_record(record) if record else Inspection(why.url)
     in_links = _find_in_links(ask, why.url)
