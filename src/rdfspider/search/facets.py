@@ -1,7 +1,7 @@
 """A question's results in, how many of them have which type, ontology, site, year and so on out; and how types lie below others.
 
-Of very many results a part stands for all. Among types, a class whose members are nearly all of one class below it says little, and
-is left out.
+Of very many results a part stands for all. Among types, a class whose members are nearly all of one class below it says little,
+and is left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from rdfspider.frontier.keys import PRIORITIES
 from rdfspider.frontier.reader import HostEntry
+from rdfspider.index.terms import fold_iri
 from rdfspider.run.folder.status import Status, estimate_rest
 from rdfspider.run.folder.summary import REASONS
 from rdfspider.run.peers.messages import Beat
@@ -43,6 +44,7 @@ COLUMNS = {
 }
 """Where parts are and what they are called, by their ids; `news`, which stands before them, has no title."""
 _SHOWN = 12
+_TYPES_SHOWN = 8
 _CLASSES = {
     "2": "2xx: fetched",
     "3": "3xx: redirects, or unchanged",
@@ -104,7 +106,11 @@ def draw_sections(
         "robots": {"robots": totals.robots, "visits": totals.visits, "disallowed": robots_disallowed},
         "queue": {"queued": _list_queue(totals.queued), "totals": totals},
         "hosts": {"hosts": waiting},
-        "yield": {"syntaxes": rank(totals.quads_by_syntax), "problems": rank(totals.problems, 5), "totals": totals},
+        "yield": {
+            "syntaxes": rank(totals.quads_by_syntax),
+            "problems": rank(totals.problems, 5),
+            "types": _fold_types(totals.types),
+        },
         "finds": {"finds": totals.finds[::-1]},
         "index": {"index": status.index},
         "machine": {"machine": sample.machine},
@@ -193,3 +199,11 @@ def _list_queue(queued: Mapping[str, int]) -> list[Amount]:
     whole = sum(queued.values()) or 1
     counts = [queued.get(str(priority), 0) for priority in range(PRIORITIES)]
     return [Amount(str(priority), count, count / whole) for priority, count in enumerate(counts)]
+
+
+def _fold_types(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent types; schema.org's variants are one, as in the index."""
+    folded: Counter[str] = Counter()
+    for iri, count in counts.items():
+        folded[fold_iri(iri)] += count
+    return folded.most_common(_TYPES_SHOWN)

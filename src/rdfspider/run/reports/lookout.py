@@ -1,4 +1,4 @@
-"""Reports on a crawl that runs, for those who ask often: each look at the frontiers is one of another process, seconds old at most.
+"""Reports on a crawl that runs, for those who ask often: each look at the frontiers is one of another process, seconds old.
 
 To open the frontiers of a busy crawl takes a good part of a second, in which RocksDB lets no other thread of Python's run. So a
 helper process opens them, answers from them for a moment, and opens them again.
