@@ -1,5 +1,6 @@
 """What the tests with a browser share: the browser, and the site of a demo that was crawled once."""
 
+import fcntl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,12 +21,18 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The crawl of a demo, with its index."""
-    folder = tmp_path_factory.mktemp("browser") / "demo"
-    command = [sys.executable, "-m", "rdfspider", "demo", "--no-site", "--dir", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+def demo_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The crawl of a demo, with its index; the first process that needs it makes it for all."""
+    base = tmp_path_factory.getbasetemp()
+    base = base if worker_id == "master" else base.parent
+    folder = base / "browser-demo"
+    with (base / "browser-demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            command = [sys.executable, "-m", "rdfspider", "demo", "--no-site", "--dir", f"{folder}.new"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+            assert done.returncode == 0, done.stderr[-3000:]
+            Path(f"{folder}.new").rename(folder)
     return folder
 
 

@@ -47,6 +47,8 @@ def test_names_from_the_data_complete_what_is_typed(browser: Browser, site: Serv
         write_query(page, "SELECT ?s { ?s a ")
         page.keyboard.type("schema:Prod", delay=40)
         expect(page.locator(".cm-tooltip-autocomplete li").first).to_contain_text("schema:Product")
+        # For a moment after it has appeared, Enter means a new line, because that may be what somebody is typing.
+        page.wait_for_timeout(300)
         page.keyboard.press("Enter")
         expect(page.locator(".cm-content")).to_contain_text("schema:Product")
 

@@ -134,7 +134,9 @@ class Ledger:
         if known is not None:
             self._take_back(known)
         row = (rank, url, host, site, outcome.time, outcome.digest, 1, outcome.title[:500], outcome.language)
-        page = self._write_row(known, (*row, facts.quads, encoded_facts, says, outcome.due, outcome.source, outcome.offset))
+        page = self._write_row(
+            known, (*row, facts.quads, encoded_facts, says, outcome.due, outcome.source, outcome.offset)
+        )
         data = bytearray()
         mentions = []
         for entity, encoded in sayings:
