@@ -1,6 +1,7 @@
 """What all tests share: where the conformance suites and the real pages are, how to make WARC records and to run a command."""
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -72,13 +73,13 @@ def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
-    """One line for all that was skipped because the suites or the corpus are not there."""
-    reports = terminalreporter.stats.get("skipped", [])
-    missing = sum("is missing" in str(report.longrepr) and "shared" in str(report.longrepr) for report in reports)
-    if missing:
-        terminalreporter.write_line(
-            f"skipped: {missing} tests that need the suites or the pages in ../shared, which is missing"
-        )
+    """Why tests were skipped, a line for each reason: suites, a browser, servers or npm that are missing."""
+    reasons: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons["what is in ../shared is missing" if "shared" in reason else reason.removeprefix("Skipped: ")] += 1
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"skipped: {count} tests: {reason}")
 
 
 def _shared_folder(name: str) -> Path:
