@@ -20,9 +20,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
-from rdfspider.serve import endpoint, events, metrics
+from rdfspider.serve import endpoint
 from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.guard import NONCE, Guard
+from rdfspider.serve.monitor import events, metrics
 from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_response, split_suffix
 from rdfspider.serve.openapi import describe_api
 from rdfspider.serve.pages import (

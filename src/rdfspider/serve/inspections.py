@@ -12,7 +12,7 @@ from pyoxigraph import RdfFormat
 from rdfspider.errors import UsageError
 from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
-from rdfspider.search.faults import Fault, explain_code, rank_severity
+from rdfspider.search.quality.faults import Fault, explain_code, rank_severity
 from rdfspider.serve.outlines import Outline, make_outline
 from rdfspider.serve.views import Ask, Table
 

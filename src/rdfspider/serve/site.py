@@ -19,8 +19,8 @@ from rdfspider.search.finder import Finder
 from rdfspider.search.sparql import Limits, Sparql
 from rdfspider.search.text import TextIndex
 from rdfspider.serve.access import Access
+from rdfspider.serve.monitor.samples import Sampler
 from rdfspider.serve.rendering import make_templates
-from rdfspider.serve.samples import Sampler
 from rdfspider.serve.statistics import KeptStatistics
 
 QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000

@@ -8,10 +8,10 @@ import msgspec
 
 from rdfspider.frontier.reader import HostEntry
 from rdfspider.run.folder.status import Status, describe_status
-from rdfspider.serve.charts import SPANS
+from rdfspider.serve.monitor.charts import SPANS
+from rdfspider.serve.monitor.samples import History, Machine, Point
+from rdfspider.serve.monitor.sections import COLUMNS, draw_sections, find_rows, locate_charts
 from rdfspider.serve.pages.control import tell_said
-from rdfspider.serve.samples import History, Machine, Point
-from rdfspider.serve.sections import COLUMNS, draw_sections, find_rows, locate_charts
 from rdfspider.serve.views import Ask, Page, Parameter, Table, View
 
 

@@ -3,7 +3,7 @@
 from rdfspider.errors import UsageError
 from rdfspider.index.counts import SITE
 from rdfspider.search.profiles import describe_site, find_count
-from rdfspider.search.quality import Report, inspect_site
+from rdfspider.search.quality.report import Report, inspect_site
 from rdfspider.search.questions import open_ledger
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
 from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
