@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import shutil
 import subprocess
 import sys
@@ -86,30 +87,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _crawl(web: CorpusWeb, folder: Path, *flags: str) -> subprocess.Popen[bytes]:
-    process = _start_crawl(web, folder, *flags)
+    process = web.start_crawl(folder, Path(os.devnull), *flags)
     if process.wait():
         sys.exit(f"the crawl ended with {process.returncode}")
     return process
-
-
-def _start_crawl(web: CorpusWeb, folder: Path, *flags: str) -> subprocess.Popen[bytes]:
-    seeds = folder.with_suffix(".seeds")
-    seeds.write_text("\n".join(web.seeds()) + "\n")
-    command = [
-        sys.executable,
-        "-m",
-        "rdfspider",
-        "crawl",
-        "--seeds",
-        str(seeds),
-        "--dir",
-        str(folder),
-        "--scope",
-        "any",
-    ]
-    command += ["--include", web.scope, "--delay", "0", "--shards", "2", "--resolve", web.resolve, "--allow-private"]
-    command += ["--contact", "https://example.org/", *flags]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def read_log(folder: Path) -> list[Outcome]:
@@ -139,7 +120,7 @@ def _index_alone(folder: Path, outcomes: Sequence[Outcome]) -> float:
 def _crawl_indexed(web: CorpusWeb, folder: Path) -> None:
     """Crawl and index at once; how far is the index behind?"""
     started = time.perf_counter()
-    process = _start_crawl(web, folder)
+    process = web.start_crawl(folder, Path(os.devnull))
     lags, pages = [0.0], 0
     while process.poll() is None:
         time.sleep(0.25)

@@ -72,25 +72,8 @@ def _arguments() -> argparse.Namespace:
 
 def _start(web: CorpusWeb, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
     """A crawl that does not end by itself, with its site; and the site's port."""
-    seeds = folder.with_suffix(".seeds")
-    seeds.write_text("\n".join(web.seeds()) + "\n")
-    command = [
-        sys.executable,
-        "-m",
-        "rdfspider",
-        "crawl",
-        "--seeds",
-        str(seeds),
-        "--dir",
-        str(folder),
-        "--scope",
-        "any",
-    ]
-    command += ["--include", web.scope, "--delay", "0", "--shards", "2", "--resolve", web.resolve, "--allow-private"]
-    command += ["--contact", "https://example.org/", "--serve"]
     errors = folder.with_suffix(".errors")
-    with errors.open("wb") as stream:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stream)
+    process = web.start_crawl(folder, errors, "--serve")
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if found := re.search(r"the site is at http://127\.0\.0\.1:(\d+)/", errors.read_text()):

@@ -15,6 +15,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,6 +94,16 @@ class CorpusWeb:
     def seeds(self, hosts: int | None = None) -> list[str]:
         """The index pages of the first so many hosts."""
         return [f"{self.scheme}://{host}/" for host in self.hosts[:hosts]]
+
+    def start_crawl(self, folder: Path, errors: Path, *flags: str) -> subprocess.Popen[bytes]:
+        """Have rdfspider crawl it with two shards, as fast as it can; what it says goes to a file."""
+        seeds = folder.with_suffix(".seeds")
+        seeds.write_text("\n".join(self.seeds()) + "\n")
+        command = [sys.executable, "-m", "rdfspider", "crawl", "--seeds", str(seeds), "--dir", str(folder)]
+        command += ["--scope", "any", "--include", self.scope, "--delay", "0", "--shards", "2"]
+        command += ["--resolve", self.resolve, "--allow-private", "--contact", "https://example.org/", *flags]
+        with errors.open("wb") as stream:
+            return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stream)
 
     def read_log(self) -> list[Visit]:
         """Every visit since the log was last cleared."""

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-import uvicorn
-
 from rdfspider import Crawl
 from rdfspider.serve.access import Access, make_access
-from rdfspider.serve.app import make_app
-from rdfspider.serve.process import SiteServer
+from rdfspider.serve.process import make_server
 from rdfspider.serve.site import Options, Site
 
 TOKEN = "the-token-of-the-tests"
@@ -89,10 +86,9 @@ def serve(crawl: Crawl, access: Access | None = None, **options: Any) -> Iterato
     """Serve a crawl's site while the context lasts."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    site = Site(crawl, access or make_access("127.0.0.1", False, token=TOKEN), Options(port=port, **options))
-    server = SiteServer(
-        uvicorn.Config(make_app(site), log_level="warning", lifespan="on", ws="none", timeout_graceful_shutdown=1), site
-    )
+    access = access or make_access("127.0.0.1", False, token=TOKEN, port=port)
+    site = Site(crawl, access, Options(**options))
+    server = make_server(site)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     try:

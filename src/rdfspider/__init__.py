@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rdfspider.config import Config, ExtractConfig
     from rdfspider.errors import RdfspiderError, UsageError
     from rdfspider.fetch.robots import RobotsTxt
-    from rdfspider.frontier.reader import HostEntry
+    from rdfspider.frontier.facts import HostEntry
     from rdfspider.records import Extraction, Link, Page, Problem, Robots
     from rdfspider.run.crawl import Crawl
     from rdfspider.run.documents import FolderDocuments
@@ -56,7 +56,7 @@ _MODULES = {
     "ExtractConfig": "config",
     "Extraction": "records",
     "FolderDocuments": "run.documents",
-    "HostEntry": "frontier.reader",
+    "HostEntry": "frontier.facts",
     "Link": "records",
     "Page": "records",
     "Problem": "records",

@@ -257,6 +257,19 @@ def test_a_body_that_is_not_to_be_kept_is_not(folder: Path, keep: str, robots: R
     assert (written.captured, list(folder.glob("*-pages-*"))) == (0.0, [])
 
 
+def test_a_page_that_asks_for_no_copy_only_now_is_told_anew(folder: Path) -> None:
+    """So that the newest that tells what it says leads to no copy; from then on nothing has changed."""
+    lease = make_lease(digest=compute_digest(BODY), captured=1_700_000_000.0)
+    judgement = Judgement(robots=Robots(noarchive=True))
+    written = write(folder / "now", make_capture(), EXTRACTION, lease, judgement=judgement)
+    facts = read_facts(folder / "now")
+    assert (written.captured, "unchanged" in facts, "payload-at" in facts) == (0.0, False, False)
+    assert [record.kind for record in read_records(folder / "now", "facts")][2:] == ["conversion"] * 3
+    lease = make_lease(digest=written.digest, captured=written.captured)
+    write(folder / "later", make_capture(), EXTRACTION, lease, judgement=judgement)
+    assert read_facts(folder / "later")["unchanged"] == "identical-payload-digest"
+
+
 def find_offset(folder: Path, kind: str) -> int:
     """Where the first record of a kind begins among the pages."""
     with (folder / "x-000-pages-000001.warc.gz").open("rb") as file:

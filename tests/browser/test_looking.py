@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from browsing import PHONE, open_tab
+from browsing import PHONE, is_wider_than_screen, open_tab
 from serving import Serving
 
 
@@ -92,6 +92,61 @@ def test_each_value_opens_to_who_says_so(browser: Browser, site: Serving) -> Non
         expect(opened.locator("time").first).to_be_visible()
         opened.locator("a[href^='/page?']").first.click()
         page.wait_for_url(re.compile("/page[?]"))
+
+
+def test_what_contradicts_stands_side_by_side(browser: Browser, site: Serving) -> None:
+    iri = site.get("/search.json", q="An Atlas of Echoes", type="Book").json["hits"][0]["id"]
+    with open_tab(browser) as page:
+        page.goto(site.locate("/entity", iri=iri))
+        page.locator("#conflicts").get_by_role("link", name="schema:datePublished").click()
+        sides = page.locator("tr:target ul.sides > li")
+        expect(sides).to_have_count(2)
+        for year, who in (("1991", "library.localhost"), ("1988", "university.localhost")):
+            expect(sides.filter(has_text=year)).to_contain_text(who)
+        one, two = sides.evaluate_all("all => all.map(one => [one.offsetTop, one.offsetLeft, one.offsetWidth])")
+        assert one[0] == two[0]
+        assert one[1] + one[2] < two[1]
+
+
+def test_what_links_here_is_turned_over(browser: Browser, site: Serving) -> None:
+    """Pages name the vocabulary that their RDFa uses, so all of them link to it."""
+    total = site.get("/entity.json", iri="http://schema.org/").json["reference_count"]
+    assert total > 100
+    with open_tab(browser) as page:
+        page.goto(site.locate("/entity", iri="http://schema.org/"))
+        pager = page.get_by_role("navigation", name="Pages of what links here")
+        seen: set[str] = set()
+        for first in range(1, total + 1, 50):
+            last = min(first + 49, total)
+            expect(pager).to_contain_text(f"{first} to {last} of {total}")
+            rows = page.locator("table.references tbody tr td:first-child a[href^='/entity']")
+            assert rows.count() == last - first + 1
+            seen |= {one.get_attribute("href") or "" for one in rows.all()}
+            if last < total:
+                pager.get_by_role("link", name="Next").click()
+        assert len(seen) == total
+        expect(pager.get_by_role("link", name="Next")).to_have_count(0)
+        pager.get_by_role("link", name="Previous").click()
+        expect(pager).to_contain_text(f"{first - 50} to {first - 1} of {total}")
+
+
+def test_a_thing_on_a_phone(browser: Browser, site: Serving) -> None:
+    iri = site.get("/search.json", q="An Atlas of Echoes", type="Book").json["hits"][0]["id"]
+    with open_tab(browser, viewport=PHONE, is_mobile=True, has_touch=True) as page:
+        page.goto(site.locate("/entity", iri=iri))
+        assert not is_wider_than_screen(page)
+        for cell in page.locator("table.references tbody td").all():
+            box = cell.bounding_box()
+            assert box
+            assert box["width"] > 300
+        # What is drawn is as large as other text, and what is cut off can be swiped to.
+        heights = page.eval_on_selector_all(
+            "svg text.name", "all => all.map(one => one.getBoundingClientRect().height)"
+        )
+        assert heights
+        assert min(heights) > 11
+        box = page.get_by_role("region", name="Picture of the neighbourhood")
+        assert box.evaluate("one => one.scrollWidth > one.clientWidth")
 
 
 def test_the_copy_of_a_page_does_nothing(browser: Browser, site: Serving) -> None:

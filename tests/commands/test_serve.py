@@ -1,5 +1,6 @@
 """`rdfspider serve`, and the site beside a crawl, as a person starts and ends them."""
 
+import logging
 import os
 import re
 import signal
@@ -17,6 +18,7 @@ import pytest
 
 from conftest import Run
 from rdfspider import Crawl
+from rdfspider.commands.terminal import show_log
 from rdfspider.serve.access import make_access
 from web import Answer, Web
 
@@ -73,6 +75,15 @@ def test_it_serves_until_ctrl_c_and_prints_where_and_with_which_token(tmp_path: 
         assert fetch(address) == 0
 
 
+@pytest.mark.parametrize(("flags", "is_open"), [([], True), (["--no-cors"], False)])
+def test_it_says_whether_pages_of_other_sites_may_read(tmp_path: Path, flags: list[str], is_open: bool) -> None:
+    Crawl.create(tmp_path / "c", ["https://example.org/"])
+    with start(tmp_path / "c", "serve", "--dir", tmp_path / "c", *flags) as (_, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/) until Ctrl-C")
+        with urllib.request.urlopen(f"{address}.well-known/void", timeout=20) as answer:
+            assert (answer.headers["Access-Control-Allow-Origin"] == "*") == is_open
+
+
 def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path, run: Run) -> None:
     code, _, err = run("serve", "--dir", tmp_path / "none")
     assert (code, err.count("\n")) == (2, 1)
@@ -81,7 +92,28 @@ def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path, run: Run) -> 
         code, _, err = run("serve", "--dir", tmp_path / "c", "--port", taken.getsockname()[1])
     assert code == 2
     assert "cannot be used" in err
-    assert run("serve", "--dir", tmp_path / "c", "--host", "no.such.address.test")[0] == 2
+    for host in ("no.such.address.test", "192.0.2.1"):
+        code, _, err = run("serve", "--dir", tmp_path / "c", "--host", host)
+        assert code == 2
+        assert f"--host {host} cannot be used" in err
+        # Nobody has asked for a port.
+        assert "83" not in err
+
+
+def test_a_token_that_can_be_guessed_is_not_for_others(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Crawl.create(tmp_path / "c", ["https://example.org/"])
+    monkeypatch.setenv("RDFSPIDER_TOKEN", "x" * 15)
+    code, _, err = run("serve", "--dir", tmp_path / "c", "--host", "0.0.0.0", "--public")
+    assert (code, err.count("\n"), "RDFSPIDER_TOKEN" in err) == (2, 1, True)
+
+
+def test_what_the_site_and_the_search_have_to_say_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with show_log():
+        logging.getLogger("rdfspider.serve.app").warning("a page could not be shown")
+        logging.getLogger("rdfspider.search.sparql").warning("a process has ended")
+    assert capsys.readouterr().err == "rdfspider: a page could not be shown\nrdfspider: a process has ended\n"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +151,36 @@ def test_the_site_of_a_crawl_is_there_from_the_start_and_stays_until_ctrl_c(web:
         assert fetch(f"{address}search?q=tea") == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
+        assert fetch(address) == 0
+
+
+def wait_until_it_runs(folder: Path) -> Crawl:
+    deadline = time.monotonic() + 60
+    while not (folder / "control").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return Crawl.open(folder)
+
+
+def test_the_site_of_a_crawl_that_was_stopped_from_it_stays_until_ctrl_c(web: Web, tmp_path: Path) -> None:
+    flags = [*crawl_flags(web, tmp_path / "c"), "--delay", "20"]
+    with start(tmp_path / "c", *flags) as (process, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
+        wait_until_it_runs(tmp_path / "c").stop(wait=False)
+        wait_for(said, r"(the site stays at)")
+        assert Crawl.open(tmp_path / "c").status().state == "stopped"
+        assert fetch(f"{address}monitor") == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert fetch(address) == 0
+
+
+def test_ctrl_c_ends_the_crawl_and_its_site(web: Web, tmp_path: Path) -> None:
+    flags = [*crawl_flags(web, tmp_path / "c"), "--delay", "20"]
+    with start(tmp_path / "c", *flags) as (process, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
+        wait_until_it_runs(tmp_path / "c")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
         assert fetch(address) == 0
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rdfspider.fetch.addresses import is_refused, is_same_address
+from rdfspider.fetch.addresses import is_private_host, is_refused, is_same_address
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,25 @@ def test_public_addresses(address: str) -> None:
 )
 def test_spellings_of_one_address(one: str, other: str, expected: bool) -> None:
     assert is_same_address(one, other) is expected
+
+
+@pytest.mark.parametrize(
+    ("host", "is_private"),
+    [
+        ("127.0.0.1", True),
+        ("[::1]", True),
+        ("192.168.0.1", True),
+        ("localhost", True),
+        ("localhost.", True),
+        ("a.localhost", True),
+        ("router", True),
+        ("printer.local", True),
+        ("metadata.google.internal", True),
+        ("8.8.8.8", False),
+        ("[2606:4700::1]", False),
+        ("example.org", False),
+        ("local.example.org.", False),
+    ],
+)
+def test_hosts_that_are_private_by_name(host: str, is_private: bool) -> None:
+    assert is_private_host(host) == is_private

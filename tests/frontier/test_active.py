@@ -1,6 +1,7 @@
 """Many hosts in little memory: who comes in, who goes out, and that nobody is forgotten."""
 
 from collections import Counter
+from dataclasses import replace
 from statistics import median
 
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
@@ -170,3 +171,25 @@ def test_a_host_that_leaves_before_its_only_page_is_recorded_comes_back_for_the_
             unrecorded.clear()
             frontier.commit()
     assert frontier.counts.done == 40
+
+
+def test_the_hosts_that_wait_longest_are_known_before_anything_is_committed(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier(frontier={"delay_s": 1.0, "duration_factor": 10.0})
+    frontier.add(Discovered(f"https://h{host}.org/{page}") for host in range(4) for page in range(5))
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    for host, duration_s in enumerate((0.0, 4.0, 2.0, 0.0)):
+        lease = crawler.next_page()
+        while lease.host != f"h{host}.org":
+            frontier.give_back(lease)
+            clock.advance(1.0)
+            lease = crawler.next_page()
+        frontier.release(lease, replace(capture(lease.url, 200), duration_s=duration_s))
+    waiting = frontier.find_waiting(2)
+    assert [(entry.host, entry.queued) for entry in waiting] == [("h1.org", 5), ("h2.org", 5)]
+    assert 20 < waiting[0].wait_s <= 40
+    assert waiting[0].reason == "its last answer took 4.0 s"
+    clock.advance(60.0)
+    assert frontier.find_waiting(2) == []

@@ -56,7 +56,7 @@ def test_an_entity_of_several_pages() -> None:
     assert fields["order"] == 70 << 40 | int.from_bytes(hash_entity(KEY)[:5])
     assert fields["bucket"] == int.from_bytes(hash_entity(KEY)) % BUCKETS
     card = decode_card(fields)
-    assert card["id"] == KEY and card["sources"] == 70 and card["date"] == 1.8e9
+    assert card["id"] == KEY and card["sources"] == 70
     assert card["pages"][0] == {"url": "https://www.b.example/", "time": 1.8e9}, "the newest is first"
 
 
@@ -97,7 +97,7 @@ def test_the_order_in_which_an_entity_is_said_of_only_decides_the_order_of_value
     assert decode_card(build(*mentions)) == card
 
 
-def test_a_stated_date_is_preferred_to_the_time_of_the_fetch() -> None:
+def test_a_date_is_one_that_is_stated_and_not_the_time_of_the_fetch() -> None:
     article = '{"@context": "https://schema.org", "@type": "Article", "headline": "News"%s}'
     html = f'<script type="application/ld+json">{article}</script>'
     dated = make_outcome("https://a.example/", html % ', "datePublished": "2020-05-01T12:00:00+02:00"')
@@ -105,8 +105,39 @@ def test_a_stated_date_is_preferred_to_the_time_of_the_fetch() -> None:
     assert page_fields(dated)["year"] == 2020
     changed = make_outcome("https://a.example/", html % "", last_modified="Fri, 01 May 2020 10:00:00 GMT")
     assert page_fields(changed)["date"] == "2020-05-01T10:00:00+00:00"
-    wrong = make_outcome("https://a.example/", html % "", last_modified="yesterday", time=0.0)
-    assert page_fields(wrong)["date"] == "1970-01-01T00:00:00+00:00"
+    for undated in (
+        page_fields(make_outcome("https://a.example/", html % "", last_modified="yesterday")),
+        build(mention("Ada")),
+    ):
+        assert not {"date", "year"} & undated.keys()
+        card = decode_card(undated)
+        assert card["date"] == 0 and card["pages"][0]["time"] == 1.7e9
+
+
+def test_what_parts_say_is_found_and_is_no_property_of_the_thing() -> None:
+    thing = {
+        "nutrition": {"@type": "NutritionInformation", "calories": "120 kcal"},
+        "potentialAction": {"@type": "ReadAction"},
+    }
+    fields = build(mention("Ada", **thing))  # type: ignore[arg-type]
+    own = {"name", "nutrition", "potentialAction"}
+    assert set(fields["property"]) == {f"http://schema.org/{name}" for name in own}  # type: ignore[call-overload]
+    assert {name for name in fields["property_names"] if ":" not in name} == {name.lower() for name in own}  # type: ignore[attr-defined]
+    assert fields["part_names"] == ["http://schema.org/calories", "calories"]
+    assert fields["values"] == "120 kcal"
+    properties = fields["properties"]
+    assert isinstance(properties, dict) and properties["calories"] == properties["nutrition"] == ["120 kcal"]
+
+
+def test_what_pages_escape_too_often_is_indexed_as_it_was_meant() -> None:
+    ada = person("Ada &amp;amp; Bo&#39;s", jobTitle="R&amp;D &copy=1 &bogus; &amp;lt;").replace(
+        "<title>", "<title>&amp;#039;"
+    )
+    fields = page_fields(make_outcome("https://a.example/", ada))
+    assert decode_card(fields)["label"].startswith("'")
+    made = build(mention("Ada &amp; Bo&#39;s", jobTitle="R&amp;D &copy=1 &bogus; &amp;lt;"))
+    assert decode_card(made)["label"] == "Ada & Bo's"
+    assert made["values"] == "R&D &copy=1 &bogus; &lt;"
 
 
 def test_a_page() -> None:
@@ -184,6 +215,14 @@ def test_a_timestamp_stays_a_text_and_an_address_is_no_word() -> None:
         ("0001-01-01T00:00:00Z", None),
         ("9999-12-31", None),
         ("2020-99-99", None),
+        ("Sat, 12/19/2020 - 10:00", 1608336000.0),
+        ("19/12/2020", 1608336000.0),
+        ("Saturday, 12/19/2020", 1608336000.0),
+        ("Wed, 02/01/1970", None),
+        ("Fri, 01/02/1970", 86400.0),
+        ("02/01/1970", None),
+        ("02/02/1970", 32 * 86400.0),
+        ("12/32/2020", None),
         ("next week", None),
         ("1970", 0.0),
         ("Fri, 02 Jan 1970 01:00:00 +0100", 86400.0),

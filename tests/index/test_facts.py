@@ -117,6 +117,18 @@ def test_what_most_pages_say_is_told_in_whatever_order_they_were_read() -> None:
     assert told == {(("price", "7"), ("brand", "B"), ("color", "red"))}
 
 
+def test_what_is_said_of_a_part_is_no_fact_of_the_thing() -> None:
+    juice = {
+        "@type": "Recipe",
+        "name": "Juice",
+        "review": {"@type": "Review", "datePublished": "2019-01-01", "author": {"@type": "Person", "name": "A Guest"}},
+        "video": {"@type": "VideoObject", "duration": "PT3M", "uploadDate": "2018-01-01"},
+        "author": {"@type": "Person", "url": "https://x.example/", "email": "ada@x.example"},
+    }
+    assert tell(juice) == []
+    assert tell({**juice, "datePublished": "2020-05-01"}) == [("datePublished", "2020-05-01")]
+
+
 def test_two_currencies_are_none() -> None:
     offers = [{"@type": "Offer", "price": "5", "priceCurrency": code} for code in ("EUR", "USD")]
     assert tell({"@type": "Product", "name": "Cup", "offers": offers}) == [("price", "5")]

@@ -9,6 +9,7 @@ import pytest
 
 from index.pages import make_outcome, make_removal, person
 from rdfspider.errors import UsageError
+from rdfspider.index import ledger_reader
 from rdfspider.index.counts import KINDS
 from rdfspider.index.entities import find_entity, read_page
 from rdfspider.index.layout import IndexPaths
@@ -187,6 +188,30 @@ def test_a_name_is_found_by_itself_and_by_a_part_of_it(tmp_path: Path) -> None:
     assert search("schema:", limit=1) == ["Person"]
     assert search("job", "property") == ["jobTitle"]
     assert search("%") == search("'; DROP TABLE names") == search("\udcff") == search("x" * 10_000) == []
+
+
+def test_no_more_names_and_sites_are_looked_at_than_somebody_waits_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(IndexPaths(tmp_path).ledger)
+    # Of three sites, the largest uses the name least.
+    for site, people, others in (("a.example", 1, 5), ("b.example", 2, 1), ("c.example", 3, 1)):
+        for number in range(people):
+            put(ledger, make_outcome(f"https://{site}/{number}", person("Ada")), site)
+        for number in range(others):
+            page = person("Tea", **{"@type": f"Product{number}", "text": ["x", "y", "z"]})
+            put(ledger, make_outcome(f"https://{site}/other/{number}", page), site)
+    commit(ledger)
+    reader = LedgerReader(IndexPaths(tmp_path))
+    person_iri, all_sites = "http://schema.org/Person", [("c.example", 3), ("b.example", 2), ("a.example", 1)]
+    assert reader.list_name_sites("class", person_iri) == all_sites
+    assert reader.list_name_sites("class", person_iri, 1) == all_sites[:1]
+    assert reader.list_name_sites("class", "http://schema.org/None") == []
+    assert len(reader.search_names("class", "schema:pr")) == 5
+    monkeypatch.setattr(ledger_reader, "_SITES_SORTED", 2)
+    assert reader.list_name_sites("class", person_iri) == [("c.example", 3), ("a.example", 1)]
+    monkeypatch.setattr(ledger_reader, "_NAMES_SEARCHED", 2)
+    assert len(reader.search_names("class", "schema:pr")) == 1
 
 
 def test_pages_of_a_site_are_listed_and_say_where_the_log_has_them(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_every_capture_is_counted_as_imported_or_passed_over(
     assert "imported    1 page in" in told
     assert "passed over 1 page that was there, as new or newer\n" in told
     found = Crawl.open(folder).why("https://a.example/")
-    assert found.answer == f"imported: {found.quads} quads, captured 2024-01-02"
+    assert found.answer == f"imported: {found.quads} statements, captured 2024-01-02"
     assert (found.found_as, found.depth) == ("import", None)
     assert found.quads > 0
 

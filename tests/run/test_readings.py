@@ -4,7 +4,7 @@ import asyncio
 import gzip
 from pathlib import Path
 
-from rdfspider.config import Config, ExtractConfig, RunConfig
+from rdfspider.config import Config, ExtractConfig
 from rdfspider.records import Page
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.heavy import LargePages
@@ -39,7 +39,7 @@ def test_pages_that_wait_for_a_query_count_with_all_they_hold(tmp_path: Path) ->
 
 
 def test_what_is_packed_is_read_by_the_helper_however_short_it_is(tmp_path: Path) -> None:
-    large_pages, suspects = LargePages(RunConfig()), Suspects(tmp_path)
+    large_pages, suspects = LargePages(60), Suspects(tmp_path)
     sitemap = b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://example.org/x</loc></url></urlset>"
 
     def read(body: bytes) -> bool:
@@ -47,7 +47,7 @@ def test_what_is_packed_is_read_by_the_helper_however_short_it_is(tmp_path: Path
         page = Page("http://example.org/sitemap.xml", body, "application/xml")
         found = asyncio.run(read_page(page, ExtractConfig(), large_pages, suspects, Meter()))
         assert found.is_sitemap
-        return large_pages._helper is not None
+        return large_pages._helper._process is not None
 
     assert not read(sitemap)
     assert read(gzip.compress(sitemap))

@@ -8,6 +8,8 @@ import pytest
 
 from rdfspider.config import Config, FetchConfig, FrontierConfig
 from rdfspider.errors import UnansweredError, UsageError
+from rdfspider.records import Page
+from rdfspider.run import visitor as visitor_module
 from rdfspider.run.visitor import MAX_REDIRECTS, Visitor, read_address
 from web.server import Answer, Web
 from web.sites import Site, make_page
@@ -66,6 +68,18 @@ def test_redirects_end(visitor: Visitor) -> None:
     visit = visitor.visit("http://a.test/0")
     assert len(visit.hops) == MAX_REDIRECTS + 1
     assert visit.failure == f"it redirects on and on, to http://a.test/{MAX_REDIRECTS + 1}"
+
+
+def test_who_pastes_does_not_wait_for_ever_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitor_module, "_TURN_S", 0.1)
+    made = Visitor(tmp_path, Config())
+    page = Page(URL, b"<title>Mine</title>", "text/html")
+    with made._helper._turn:
+        for ask in (lambda: made.read(page), lambda: made.call(int, "7")):
+            with pytest.raises(UnansweredError, match="try again in a moment"):
+                ask()
+    assert made.read(page).title == "Mine"
+    made.close()
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ def judge(name: str, *stated: tuple[str, str]) -> str:
     [
         ("birthDate", "1815-12-10", "1815-12-11"),
         ("price", "19.90", "20.00"),
+        ("uploadDate", "2024-05-01", "2024-05-02"),
         ("latitude", "52.52", "52.62"),
         ("telephone", "+49 30 1", "+49 30 2"),
         ("http://www.w3.org/2003/01/geo/wgs84_pos#lat", "52.52", "48.1"),
@@ -43,6 +44,17 @@ def test_a_thing_has_one_of_these(name: str, one: str, two: str) -> None:
 )
 def test_what_is_written_otherwise_is_no_conflict(name: str, one: str, two: str) -> None:
     assert judge(name, (one, ONE), (two, TWO)) == ""
+
+
+def test_dates_and_numbers_are_of_no_language() -> None:
+    def judge_languages(name: str, one: str, two: str) -> str:
+        return judge_values(S + name, [(Value(one, language="en"), [ONE]), (Value(two), [TWO])])
+
+    assert judge_languages("datePublished", "1991", "1988") == SINGLE
+    assert judge_languages("datePublished", "1991-05-01T10:00:00Z", "1988-05-01") == SINGLE
+    assert judge_languages("datePublished", "1991", "1991-05-01") == ""
+    assert judge_languages("price", "1000", "2000") == SINGLE
+    assert judge_languages("jobTitle", "Writer", "Countess") == ""
 
 
 def test_pages_that_agree_on_two_values_do_not_contradict() -> None:

@@ -73,6 +73,24 @@ def test_a_property_is_a_filter_too(index: TextIndex, tmp_path: Path) -> None:
     assert [hit.label for hit in index.search(property="schema:isbn")] == ["tea"]
 
 
+def test_pages_have_the_types_of_what_they_speak_of_where_they_alone_are_asked_for(index: TextIndex) -> None:
+    for found in (index.search("tea", kind="page", facets=True), index.search("tea kind:page", facets=True)):
+        assert [(one.name, one.count) for one in get_facet(found, "type").counts] == [("schema:Product", 1)]
+    both = get_facet(index.search("tea", facets=True), "type")
+    assert [(one.name, one.count) for one in both.counts] == [("schema:Product", 2), ("schema:Place", 1)]
+
+
+def test_what_a_nameless_part_has_is_found_by_its_value_and_is_no_property_of_the_thing(tmp_path: Path) -> None:
+    rating = {"@type": "AggregateRating", "ratingValue": "4.5"}
+    tea = {"@context": "https://schema.org", "@type": "Product", "name": "Tea", "aggregateRating": rating}
+    crawl = index_pages(tmp_path / "c", {"https://a.test/": tea})
+    for question in ("ratingValue:4.5", "schema:ratingValue:4.5", "property:aggregateRating", "4.5"):
+        assert [hit.label for hit in crawl.search(question, kind="entity")] == ["Tea"], question
+    assert crawl.search("property:ratingValue", kind="entity").total == 0
+    facet = get_facet(crawl.search("", kind="entity", facets=True), "property")
+    assert {one.name for one in facet.counts} == {"schema:name", "schema:aggregateRating"}
+
+
 def count_types(tmp_path: Path, *classes: str) -> list[tuple[str, int, str]]:
     """What the facet shows of things of these classes of schema.org."""
     things = [Thing(f"thing {at}", types=list_facet_classes(SCHEMA + name)) for at, name in enumerate(classes)]

@@ -1,9 +1,11 @@
 """Results as records, as JSON and as HTML."""
 
+from dataclasses import replace
+
 import msgspec
 
 from rdfspider.index.schema import Source
-from rdfspider.search.results import Facet, FacetCount, Hit, Marked, Results, list_remarks
+from rdfspider.search.results import Facet, FacetCount, Hit, Marked, Results, list_facts, list_remarks
 
 EVIL = '<script>alert("x")</script>'
 
@@ -59,6 +61,13 @@ def test_html_is_readable_and_escaped() -> None:
     assert "(1,234)" in html
     assert "<script" not in html
     assert "javascript:" not in html
+
+
+def test_the_day_of_a_fetch_is_told_as_such() -> None:
+    undated = replace(make_hit(), date=0.0)
+    assert (undated.day, undated.fetched_day) == ("", "2023-11-14")
+    assert "fetched 2023-11-14" in list_facts(undated)
+    assert "2024-05-01" in list_facts(make_hit())
 
 
 def test_json_has_everything() -> None:

@@ -34,7 +34,7 @@ def book(name: str, **more: object) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     pages: dict[str, object] = {f"https://a.test/{at}": book(name) for at, name in enumerate(NAMES)}
-    whale = book("Moby Dick", **{"@id": "https://a.test/#whale"})
+    whale = book("Moby Dick", **{"@id": "https://a.test/#whale", "datePublished": "2025-06-01"})
     pages |= {f"https://{at}.test/": whale for at in range(3)}
     pages["https://a.test/page"] = "<title>Moby Dick at the library</title><p>words"
     pages["https://a.test/other"] = "<title>Mobility</title><p>words"
@@ -95,6 +95,46 @@ def test_classes_are_suggested_for_the_last_word(index: TextIndex) -> None:
     assert labels(index, "moby boo") == ["moby type:Book"]
     assert labels(index, "moby type:B") == ["moby type:Book"]
     assert labels(index, "m", 1) == ["Moby Dick"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("site:a", ["site:a.test"]),
+        ("SITE:a", ["SITE:a.test"]),
+        ("moby -site:a", ["moby -site:a.test"]),
+        ("type:", ["type:Book", "type:ImageObject"]),
+        ('type:"bo', ["type:Book"]),
+        ("type:schema:Im", ["type:schema:ImageObject"]),
+        ("type:http://schema.org/B", ["type:http://schema.org/Book"]),
+        ("property:na", ["property:name"]),
+        ("ontology:sch", ["ontology:schema"]),
+        ("syntax:", ["syntax:jsonld"]),
+        ("year:", ["year:2025"]),
+        ("moby after:20", ["moby after:2025"]),
+        ("kind:p", ["kind:page"]),
+        ("lang:", []),
+        ("site:nowhere", []),
+    ],
+)
+def test_values_of_a_field_are_suggested_and_what_stands_before_stays(
+    index: TextIndex, typed: str, found: list[str]
+) -> None:
+    assert labels(index, typed) == found
+
+
+def test_labels_are_suggested_behind_a_field_that_fit_it(index: TextIndex) -> None:
+    assert labels(index, "type:ImageObject mob") == ["type:ImageObject Moby from above"]
+    assert labels(index, "site:a.test type:Book herm") == ["site:a.test type:Book Herman Melville"]
+    assert labels(index, "type:Book boo") == [], "nothing is of two classes"
+
+
+def test_labels_are_written_as_people_read_them_and_break_no_question(tmp_path: Path) -> None:
+    pages = {"https://a.test/1": book("Tea &amp; Tom&#039;s"), "https://a.test/2": book("Re:Zero")}
+    index = TextIndex(index_pages(tmp_path / "c", pages).folder)
+    assert labels(index, "tea") == ["Tea & Tom's"]
+    assert labels(index, "re:z") == ["Re:Zero"]
+    assert labels(index, "type:Book re") == ['type:Book "Re:Zero"']
 
 
 def test_where_very_many_begin_so_the_best_are_looked_at(index: TextIndex, monkeypatch: pytest.MonkeyPatch) -> None:

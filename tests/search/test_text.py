@@ -248,14 +248,16 @@ def test_snippets_prefer_what_people_read(make: Make) -> None:
         "width": "1200",
         "encodingFormat": "image/jpeg",
         "brand": "Leaf",
+        "slogan": "As good as leaves get",
     }
-    index = make(Thing("Pot &amp; cup", values, description="It&#039;s tea &quot;for two&quot;"), Thing("Cup", values))
+    index = make(Thing("Pot & cup", values, description='It\'s tea "for two"'), Thing("Cup", values))
     (pot,), (cup,) = index.search("cup pot"), index.search("cup -pot")
     assert (pot.marked_label.to_html(), pot.snippet.text) == (
         "<mark>Pot</mark> &amp; <mark>cup</mark>",
         'It\'s tea "for two"',
     )
-    assert cup.snippet.text == "Leaf"
+    assert cup.snippet.text == "As good as leaves get", "a word by itself does not tell of what it is the value"
+    assert "<mark>Leaf</mark>" in index.search("leaf -pot")[0].snippet.to_html()
     assert "<mark>1200</mark>" in index.search("1200 -pot")[0].snippet.to_html()
 
 
@@ -309,7 +311,7 @@ def test_facets_are_counted_once_a_question_and_commit(tmp_path: Path, monkeypat
     index = TextIndex(write_index(tmp_path, [Thing("tea")]))
     counted = []
     count = text_module.count_facets
-    monkeypatch.setattr(text_module, "count_facets", lambda *given: counted.append(1) or count(*given))
+    monkeypatch.setattr(text_module, "count_facets", lambda *given, **more: counted.append(1) or count(*given, **more))
     for _ in range(3):
         index.search("tea", facets=True)
     assert len(counted) == 1

@@ -3,7 +3,7 @@
 import pytest
 from starlette.requests import Request
 
-from rdfspider.serve.access import COOKIE, is_loopback, make_access
+from rdfspider.serve.access import is_loopback, make_access
 
 
 def make_request(**headers: str) -> Request:
@@ -22,6 +22,10 @@ def make_request(**headers: str) -> Request:
         ("127.0.0.1.evil.example", False),
         ("", False),
         ("[::1", False),
+        ("localhost#", False),
+        ("localhost/static/", False),
+        ("localhost:x", False),
+        ("me@localhost", False),
     ],
 )
 def test_names_of_this_machine(host: str, is_own: bool) -> None:
@@ -29,32 +33,76 @@ def test_names_of_this_machine(host: str, is_own: bool) -> None:
 
 
 def test_a_server_for_others_is_called_by_any_name() -> None:
-    assert make_access("192.0.2.1", False).is_own_name("crawler.example.org")
+    access = make_access("192.0.2.1", False)
+    assert access.is_own_name("crawler.example.org")
+    assert not access.is_own_name("crawler.example.org/#")
 
 
 def test_the_token_comes_by_header_or_as_the_cookie_that_stands_for_it() -> None:
     access = make_access("127.0.0.1", False, token="secret")
     assert access.is_trusted(make_request(authorization="Bearer secret"))
-    assert access.is_trusted(make_request(cookie=f"{COOKIE}={access.cookie}"))
+    assert access.is_trusted(make_request(cookie=f"{access.cookie}={access.open_session()}"))
     assert not access.is_trusted(make_request(authorization="Bearer secre"))
-    assert not access.is_trusted(make_request(cookie=f"{COOKIE}=secret"))
+    assert not access.is_trusted(make_request(cookie=f"{access.cookie}=secret"))
     assert not access.is_trusted(make_request())
 
 
 def test_where_only_reading_is_allowed_the_token_opens_nothing() -> None:
     access = make_access("192.0.2.1", False, token="secret")
     assert not access.is_trusted(make_request(authorization="Bearer secret"))
-    assert not access.is_trusted(make_request(cookie=f"{COOKIE}={access.cookie}"))
+    assert not access.is_trusted(make_request(cookie=f"{access.cookie}={access.open_session()}"))
 
 
-def test_forms_carry_what_only_pages_of_this_site_have() -> None:
+def test_each_login_has_a_session_of_its_own_that_ends() -> None:
+    access = make_access("127.0.0.1", False, token="secret", port=8321)
+    first, second = access.open_session(), access.open_session()
+    assert first != second
+    access.close_session(first)
+    assert not access.is_trusted(make_request(cookie=f"{access.cookie}={first}"))
+    assert access.is_trusted(make_request(cookie=f"{access.cookie}={second}"))
+    for _ in range(100):
+        access.open_session()
+    assert not access.is_trusted(make_request(cookie=f"{access.cookie}={second}"))
+
+
+def test_servers_at_two_ports_have_two_cookies() -> None:
+    assert make_access("127.0.0.1", False, port=1).cookie != make_access("127.0.0.1", False, port=2).cookie
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_own"),
+    [
+        ({"origin": "http://127.0.0.1:1"}, True),
+        ({}, True),
+        ({"origin": "http://evil.example"}, False),
+        ({"origin": "null"}, False),
+        ({"origin": "http://["}, False),
+        ({"sec_fetch_site": "cross-site"}, False),
+        ({"sec_fetch_site": "same-site"}, False),
+    ],
+)
+def test_forms_carry_what_only_pages_of_this_site_have(headers: dict[str, str], is_own: bool) -> None:
     access = make_access("127.0.0.1", False, token="secret")
-    assert access.is_own_form(make_request(host="127.0.0.1:1", origin="http://127.0.0.1:1"), access.csrf)
-    assert not access.is_own_form(make_request(host="127.0.0.1:1"), "")
-    assert not access.is_own_form(make_request(host="127.0.0.1:1", origin="http://evil.example"), access.csrf)
-    assert not access.is_own_form(make_request(host="127.0.0.1:1", origin="null"), access.csrf)
-    assert not access.is_own_form(make_request(host="127.0.0.1:1", sec_fetch_site="cross-site"), access.csrf)
-    assert not access.is_own_form(make_request(host="127.0.0.1:1", sec_fetch_site="same-site"), access.csrf)
+    session, other = access.open_session(), access.open_session()
+    request = make_request(host="127.0.0.1:1", cookie=f"{access.cookie}={session}", **headers)
+    assert access.is_own_form(request, access.find_csrf(session)) is is_own
+    assert not access.is_own_form(request, "")
+    assert not access.is_own_form(request, access.find_csrf(other))
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "dest", "is_unseen"),
+    [
+        ("cross-site", "no-cors", "empty", True),
+        ("cross-site", "navigate", "iframe", True),
+        ("cross-site", "navigate", "document", False),
+        ("same-origin", "no-cors", "empty", False),
+        ("none", "navigate", "document", False),
+    ],
+)
+def test_what_other_sites_have_loaded(site: str, mode: str, dest: str, is_unseen: bool) -> None:
+    request = make_request(sec_fetch_site=site, sec_fetch_mode=mode, sec_fetch_dest=dest)
+    assert make_access("127.0.0.1", False).is_unseen(request) is is_unseen
 
 
 def test_two_starts_have_two_tokens() -> None:

@@ -42,6 +42,25 @@ def test_what_a_page_is_not_there_as_is_said(site: Serving) -> None:
     assert "application/json" in reply.text
 
 
+def test_who_speaks_json_is_told_so_in_json(site: Serving) -> None:
+    reply = site.get("/login", {"Accept": "application/json"})
+    assert (reply.status, reply.headers["content-type"]) == (406, "application/json")
+    assert "text/html" in reply.json["error"]
+
+
+def test_what_is_not_there_is_not_there_in_other_formats(site: Serving) -> None:
+    reply = site.get("/class", iri="http://schema.org/Nothing%20of%20the%20kind")
+    assert reply.status == 404
+    assert "This page as" not in reply.text
+    assert 'rel="alternate"' not in reply.text
+
+
+def test_the_first_page_has_a_name_too(site: Serving) -> None:
+    reply = site.get("/home")
+    assert reply.status == 200
+    assert "What sites say of themselves" in reply.text
+
+
 def test_another_name_of_this_machine_is_not_answered(site: Serving) -> None:
     """A page of the web may have its own name lead to 127.0.0.1."""
     assert site.get("/", {"Host": "evil.example"}).status == 421
@@ -60,7 +79,11 @@ def test_a_long_body_is_refused(site: Serving) -> None:
 
 
 def test_the_token_opens_once_it_is_shown(site: Serving) -> None:
-    assert site.post("/login", token="wrong").status == 403
+    refused = site.post("/login", token="wrong", next="/monitor?a=1")
+    assert refused.status == 403
+    assert "That is not the token" in refused.text
+    assert 'name="next" value="/monitor?a=1"' in refused.text, "the form is there again"
+    assert "set-cookie" not in refused.headers
     reply = site.post("/login", token="the-token-of-the-tests", next="/monitor")
     assert (reply.status, reply.headers["location"]) == (303, "/monitor")
     assert "HttpOnly" in reply.headers["set-cookie"]

@@ -114,6 +114,10 @@ def test_filters_are_listed_added_and_removed(resting: Serving) -> None:
         ("seeds", {"seeds": " \n"}, "name at least one URL"),
         ("seeds", {"seeds": "https://ok.example/\nmailto:me@example.org"}, "not an http or https URL"),
         ("seeds", {"seeds": "http://127.0.0.1/"}, "private network"),
+        *(
+            ("seeds", {"seeds": f"https://ok.example/\n{text}"}, f"{text}: not an http or https URL")
+            for text in ("/etc/passwd", "-", "@list.txt", "javascript:1", "etc/passwd", "two words")
+        ),
         ("seeds", {"seeds": "a.example\n" * 10_001}, "10,000 are taken at once"),
         ("add-filter", {"kind": "exclude", "pattern": "("}, "regular expression"),
         ("add-filter", {"kind": "sideways", "pattern": "a"}, "include or exclude"),
@@ -127,6 +131,31 @@ def test_mistakes_are_told_in_a_sentence(resting: Serving, name: str, fields: di
     assert reply.status == 400
     assert words in reply.json["error"]
     assert "\n" not in reply.json["error"]
+
+
+def test_a_file_of_this_machine_is_no_seed(resting: Serving, tmp_path: Path) -> None:
+    """Whether it is there or not, the answer is the same."""
+    there = tmp_path / "there"
+    there.write_text("https://secret.example/")
+    replies = [
+        resting.post("/control/seeds", JSON, trusted=True, seeds=str(path)) for path in (there, tmp_path / "away")
+    ]
+    assert [reply.status for reply in replies] == [400, 400]
+    assert replies[0].json["error"].replace("there", "") == replies[1].json["error"].replace("away", "")
+
+
+def test_seeds_are_taken_without_a_scheme(resting: Serving) -> None:
+    reply = resting.post("/control/seeds", JSON, trusted=True, seeds="new.example\nmünchen.example/tee")
+    assert (reply.status, reply.json["count"]) == (200, 2)
+    seeds = (resting.site.folder / "seeds.txt").read_text()
+    assert "https://new.example/" in seeds and "https://xn--mnchen-3ya.example/tee" in seeds
+
+
+@pytest.mark.parametrize(("name", "pattern"), [("add-filter", "["), ("remove-filter", "/never/")])
+def test_a_wrong_filter_is_not_told_as_on_a_command_line(resting: Serving, name: str, pattern: str) -> None:
+    error = resting.post(f"/control/{name}", JSON, trusted=True, kind="exclude", pattern=pattern).json["error"]
+    assert error.startswith(f"the filter {pattern}: ")
+    assert "--exclude" not in error and "rdfspider" not in error
 
 
 def test_nobody_can_have_the_page_say_something(resting: Serving) -> None:

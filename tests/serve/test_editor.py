@@ -184,7 +184,7 @@ def test_without_an_index_there_is_the_form(tmp_path: Path) -> None:
     with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
         assert "How many things of each class" in serving.get("/sparql", BROWSER).text
         reply = serving.get("/sparql", BROWSER, query="ASK {}")
-        assert reply.status == 400
+        assert reply.status == 503
         assert "no index yet" in reply.text
         assert serving.get("/complete.json", kind="class", q="x").json == {"names": []}
 

@@ -117,6 +117,20 @@ def test_what_a_format_cannot_hold_is_said(site: Serving) -> None:
     for accept, query in (("text/csv", CONSTRUCT), ("application/rdf+xml", SELECT), ("image/png", SELECT)):
         reply = site.get("/sparql", {"Accept": accept}, query=query)
         assert (reply.status, reply.headers["content-type"]) == (406, "text/plain; charset=utf-8")
+    # A suffix and a parameter are no mere wishes: a file is called by them.
+    for form, query in (("nq", SELECT), ("ttl", SELECT), ("csv", CONSTRUCT), ("tsv", CONSTRUCT)):
+        assert site.get(f"/sparql.{form}", query=query).status == 406
+        assert site.get("/sparql", query=query, format=form).status == 406
+
+
+def test_all_variables_are_in_the_order_of_the_query(site: Serving) -> None:
+    query = "# SELECT *\nSELECT DISTINCT * { ?zebra schema:name ?name { SELECT * { ?zebra a ?kind } } }"
+    assert site.get("/sparql.csv", query=query).text.split("\r\n")[0] == "zebra,name,kind"
+    assert site.get("/sparql.json", query=query).json["head"]["vars"] == ["zebra", "name", "kind"]
+    # Those that cannot be seen from outside are no columns.
+    inner = "SELECT * { { SELECT (COUNT(*) AS ?n) ?b { ?a ?b ?c } GROUP BY ?b } BIND(?n * 2 AS ?a) MINUS { ?b a ?d } }"
+    assert site.get("/sparql.json", query=inner).json["head"]["vars"] == ["n", "b", "a"]
+    assert site.get("/sparql.json", query="SELECT * { }").json["head"]["vars"] == []
 
 
 def test_rdf_xml_is_well_formed_or_refused(site: Serving) -> None:
@@ -205,6 +219,19 @@ def test_pages_of_any_site_may_read(site: Serving) -> None:
     assert "content-type" in preflight.headers["access-control-allow-headers"].lower()
     for path in ("/", "/login"):
         assert "access-control-allow-origin" not in site.ask("GET", path, headers=origin).headers
+
+
+def test_pages_of_other_sites_may_not_read_where_that_is_not_wanted(crawl: Crawl) -> None:
+    origin = {"Origin": "https://elsewhere.example"}
+    paths = (f"/sparql?query={quote(SELECT)}", "/sparql", "/sparql?query=x", "/.well-known/void")
+    with serve(crawl, allows_cors=False) as closed:
+        assert closed.get("/sparql", query=SELECT).json["results"]["bindings"]
+        preflight = closed.ask("OPTIONS", "/sparql", headers=origin | {"Access-Control-Request-Method": "POST"})
+        replies = [preflight, *(closed.ask("GET", path, headers=origin) for path in paths)]
+    assert preflight.headers["allow"] == "GET, HEAD, POST, OPTIONS"
+    for reply in replies:
+        assert not [name for name in reply.headers if name.startswith("access-control-")]
+        assert reply.headers["cross-origin-resource-policy"] == "same-origin"
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ S = "http://schema.org/"
 ADA = "https://one.example/#ada"
 EVIL = "https://evil.example/#it"
 SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
+TWIN = "https://twin.example/a#it"
 CONTEXT = {"@context": "https://schema.org"}
 HOSTILE = {
     **CONTEXT,
@@ -65,6 +66,16 @@ PAGES: dict[str, object] = {
         '<script type="application/ld+json">{"@context": "https://schema.org", "@id": "https://mixed.example/#it",'
         ' "name": "Mixed"}</script><p vocab="http://schema.org/" resource="#it"><b property="slogan">Both</b></p>'
     ),
+}
+PAGES |= {
+    f"https://twin.example/{letter}": {
+        **CONTEXT,
+        "@id": f"https://twin.example/{letter}#it",
+        "@type": "Place",
+        "name": "Pelhaven",
+        **({"sameAs": TWIN} if letter != "a" else {}),
+    }
+    for letter in "abc"
 }
 PAGES |= {
     f"https://books.example/{at}": {
@@ -137,6 +148,29 @@ def test_the_same_is_shown_and_merged_by_a_switch(site: Serving, ada: str) -> No
     assert 'id="same-switch" href="/entity?iri=https://one.example/%23ada"' in merged
 
 
+def test_other_names_are_told_with_who_says_so(site: Serving, ada: str) -> None:
+    def list_names(text: str) -> list[tuple[str, list[str]]]:
+        items = re.findall(r"<li>(.*?)</li>", text.partition('<ul class="same">')[2].partition("</ul>")[0], re.DOTALL)
+        return [(item.partition("said by")[0], re.findall(r"/page\?url=([^\"]+)", item)) for item in items]
+
+    ((name, pages),) = list_names(ada)
+    assert "<bdi>https://two.example/ada</bdi>" in name
+    assert pages == ["https://one.example/"]
+    # Those that are shown as one are still named.
+    assert [pages for _, pages in list_names(show(site, ADA, same="1").text)] == [["https://one.example/"]]
+    # Also of what the other one says, and where both have the same label.
+    twins = list_names(show(site, TWIN).text)
+    assert [pages for _, pages in twins] == [["https://twin.example/b"], ["https://twin.example/c"]]
+    for (text, _), letter in zip(twins, "bc", strict=True):
+        assert "<bdi>Pelhaven</bdi>" in text
+        assert f"<bdi>https://twin.example/{letter}#it</bdi>" in text
+    merged = [text for text, _ in list_names(show(site, TWIN, same="1").text)]
+    assert [letter for letter in "abc" if any(f"twin.example/{letter}#it</bdi>" in text for text in merged)] == [
+        "b",
+        "c",
+    ]
+
+
 def test_what_links_here_is_turned_over(site: Serving, ada: str) -> None:
     def list_volumes(text: str) -> set[str]:
         return set(re.findall(r"<bdi>(Volume \d+)</bdi></a>", text.partition('id="links"')[2]))
@@ -152,7 +186,7 @@ def test_what_links_here_is_turned_over(site: Serving, ada: str) -> None:
 
 
 def test_the_neighbourhood_is_drawn(ada: str) -> None:
-    picture = re.search(r'<svg class="neighbourhood".*?</figure>', ada, re.DOTALL)
+    picture = re.search(r'<svg class="neighbourhood both".*?</figure>', ada, re.DOTALL)
     assert picture
     links = re.findall(r'<a href="(/entity[^"]+)"><title>', picture[0])
     assert len(links) == len(set(links)) <= 16
@@ -246,4 +280,4 @@ def test_thousands_of_properties_are_turned_over(site: Serving) -> None:
 
 def test_a_crawl_without_an_index(tmp_path: Path) -> None:
     with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
-        assert serving.get("/entity", iri=ADA).status == 404
+        assert serving.get("/entity", iri=ADA).status == 503

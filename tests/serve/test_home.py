@@ -77,6 +77,11 @@ def test_the_box_has_the_ontologies(page: Any) -> None:
     assert {"Any ontology", "schema", "foaf"} <= {option.text for option in page.cssselect("#ontology option")}
 
 
+def test_no_two_parts_have_one_id(page: Any) -> None:
+    ids = [part.get("id") for part in page.xpath("//*[@id]")]
+    assert len(ids) == len(set(ids))
+
+
 def test_the_latest_find_is_first_and_only_text(page: Any) -> None:
     finds = page.cssselect(".finds > li")
     assert [find.cssselect("a")[0].get("href") for find in finds] == [

@@ -1,4 +1,6 @@
-from rdfspider.serve.limits import Rate
+import pytest
+
+from rdfspider.serve.limits import BusyError, Rate, Tally
 
 
 def test_a_client_may_be_quick_at_first_and_then_at_its_rate() -> None:
@@ -19,3 +21,24 @@ def test_a_million_clients_are_not_remembered() -> None:
     for number in range(20_000):
         rate.take(str(number), now=1)
     assert len(rate._clients) == 10_000
+
+
+def test_no_client_has_all_that_there_is() -> None:
+    tally = Tally(most=5, most_by_client=3)
+    tally.take("a", 3)
+    with pytest.raises(BusyError):
+        tally.take("a")
+    tally.take("b", 2)
+    with pytest.raises(BusyError):
+        tally.take("c")
+    tally.give_back("a")
+    with tally.hold("c"), pytest.raises(BusyError):
+        tally.take("a")
+    tally.take("a")
+
+
+def test_clients_that_are_gone_are_forgotten() -> None:
+    tally = Tally(most=5, most_by_client=3)
+    with tally.hold("a", 2):
+        assert len(tally._clients) == 1
+    assert not tally._clients

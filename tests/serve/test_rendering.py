@@ -12,6 +12,7 @@ from rdfspider.serve.rendering import (
     write_duration,
     write_label,
     write_number,
+    write_sentence,
     write_short,
     write_text,
 )
@@ -68,6 +69,17 @@ def test_numbers_sizes_and_times_as_people_write_them() -> None:
     ]
     assert "2025-06-15" in write_day(1_750_000_000.0)
     assert write_day(0) == write_day(1e30) == ""
+
+
+def test_names_are_broken_between_their_parts() -> None:
+    assert ">schema:<wbr>Image<wbr>Object</bdi>" in write_short("http://schema.org/ImageObject")
+    assert ">http://<wbr>a.<wbr>test/<wbr>&lt;b&gt;#</bdi>" in write_short("http://a.test/<b>#")
+
+
+def test_what_is_wrong_is_told_as_a_sentence() -> None:
+    assert write_sentence("there is no such page") == "<bdi>There is no such page.</bdi>"
+    assert write_sentence("is it?") == "<bdi>Is it?</bdi>"
+    assert write_sentence("") == "<bdi></bdi>"
 
 
 def test_templates_escape_without_being_asked() -> None:

@@ -13,6 +13,7 @@ from pyoxigraph import RdfFormat, parse
 from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.serve.facets import is_called
+from rdfspider.serve.pages import search
 from serving import Reply, Serving, serve
 
 SCHEMA = "http://schema.org/"
@@ -193,6 +194,28 @@ def test_an_ontology_is_chosen_beside_the_box(site: Serving) -> None:
     )
 
 
+def test_ontologies_with_one_prefix_are_told_apart_and_what_hardly_is_one_is_not_offered(tmp_path: Path) -> None:
+    def say(*names: str) -> dict[str, str]:
+        return {"@type": "http://schema.org/Thing", "http://schema.org/name": "tea"} | dict.fromkeys(names, "x")
+
+    twins = ("http://ogp.me/ns#a", "https://ogp.me/ns#a")
+    pages = {f"https://a.test/{n}": say(*twins, "slick:a", "http://often.test/ns#a") for n in range(3)}
+    crawl = index_pages(tmp_path / "c", {**pages, "https://a.test/x": say("http://a.test/x#a")})
+    with serve(crawl) as serving:
+        offered = [option.text for option in _parse(serving.get("/search")).cssselect("#ontology option")]
+        facet = {link.text_content() for link in _parse(serving.get("/search")).cssselect(".facet a")}
+    twin_names = {"og · http://ogp.me/ns#", "og · https://ogp.me/ns#"}
+    assert set(offered) == {"Any ontology", "schema", "rdf", "http://often.test/ns#", *twin_names}
+    assert twin_names <= facet
+
+
+def test_who_has_turned_as_far_as_can_be_is_told(site: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "can be turned over" not in site.get("/search", kind="page", page=2).text
+    monkeypatch.setattr(search, "_PAGES", 1)
+    monkeypatch.setattr(search, "MAX_RESULTS", 10)
+    assert "Only the first 10 of" in site.get("/search", kind="page", page=2).text
+
+
 def test_pages_of_results_are_turned(site: Serving) -> None:
     first = _parse(site.get("/search", kind="page"))
     assert len(_list_labels(first)) == 10
@@ -284,7 +307,7 @@ def test_nothing_that_can_be_asked_breaks_it(site: Serving, parameters: dict[str
 
 def test_where_nothing_is_indexed_it_says_so(tmp_path: Path) -> None:
     with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
-        page = _parse(serving.get("/search", q="tea"))
-        assert "Nothing can be searched yet" in page.text_content()
+        reply = serving.get("/search", q="tea")
+        assert (reply.status, "Nothing can be searched yet" in reply.text) == (503, True)
         assert serving.get("/search.json", q="tea").status == 503
         assert serving.get("/suggest", q="tea").json["suggestions"] == []

@@ -38,6 +38,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         "https://mug.example/ns": '<p prefix="rdfs: http://www.w3.org/2000/01/rdf-schema# own: https://mug.example/ns#">'
         '<a about="own:Mug" rel="rdfs:subClassOf" href="https://mug.example/ns#Vessel">x</a>'
         '<b about="#m" typeof="own:Mug" property="own:size">3</b></p>',
+        "https://size.example/": {
+            "@context": "https://schema.org",
+            "@graph": [
+                {"@id": f"#{at}", "@type": "ImageObject", "width": width}
+                for at, width in enumerate([9, 60, "wide", {"@type": "QuantitativeValue", "value": 1}, 60])
+            ],
+        },
         "https://evil.example/": {
             "@id": "https://evil.example/#x",
             "@type": [EVIL_CLASS, *(f"https://evil.example/t/{number}" for number in range(1000))],
@@ -95,6 +102,14 @@ def test_a_class_that_only_stands_above_others_is_there_too(site: Serving) -> No
     assert data["subclasses"][0]["name"] == f"{SCHEMA}Store"
 
 
+def test_a_class_that_is_known_and_not_used_is_there_with_its_tree(site: Serving) -> None:
+    below = re.search("<p>Below: .*?</p>", site.get("/class", iri="schema:LocalBusiness").text)
+    assert below and "iri=http://schema.org/Library" in below[0]
+    text = site.get("/class", iri="schema:Library").text
+    assert "This class is known, but no page" in text and "iri=http://schema.org/LocalBusiness" in text
+    assert site.get("/class.json", iri="schema:Library").json["count"]["uses"] == 0
+
+
 def test_what_pages_state_of_subclasses_is_shown(site: Serving) -> None:
     data = site.get("/class.json", iri="https://mug.example/ns#Mug").json
     assert data["superclasses"] == ["https://mug.example/ns#Vessel"]
@@ -110,6 +125,18 @@ def test_a_property_tells_its_classes_and_values(site: Serving) -> None:
     assert (shares[f"{SCHEMA}Store"], shares[f"{SCHEMA}Person"]) == (4, 1)
     address = site.get("/property.json", iri="schema:address").json
     assert address["values"]["kinds"] == {"blank node": 1}
+
+
+def test_values_come_the_most_frequent_first_and_nodes_without_a_name_last(site: Serving) -> None:
+    values = site.get("/property.json", iri="schema:width").json["values"]
+    assert values["kinds"] == {"number": 3, "text": 1, "blank node": 1}
+    shown = [(one["value"], one["kind"], one["uses"]) for one in values["examples"]]
+    assert shown[0] == ("60", "number", 2) and {one[:2] for one in shown[1:3]} == {("9", "number"), ("wide", "text")}
+    assert (values["examples"][3]["kind"], values["examples"][3]["value_label"]) == (
+        "blank node",
+        "schema:QuantitativeValue",
+    )
+    assert "schema:QuantitativeValue</bdi>" in site.get("/property", iri="schema:width").text
 
 
 def test_an_ontology_tells_its_terms_and_whether_it_was_fetched(site: Serving) -> None:
@@ -164,4 +191,4 @@ def test_without_an_index_the_lists_say_so(tmp_path: Path) -> None:
             assert "Nothing is indexed yet" in serving.get(path).text
             assert serving.get(f"{path}.json").json["names"] == []
         for path in ("/class?iri=x", "/property?iri=x", "/ontology?iri=x", "/site?name=x", "/quality?site=x"):
-            assert serving.get(path).status in (400, 404)
+            assert serving.get(path).status == 503

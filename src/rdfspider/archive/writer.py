@@ -183,7 +183,9 @@ class ArchiveWriter:
                 self._keep == "all"
                 or (self._keep == "structured" and extraction is not None and any(extraction.statements.values()))
             )
-            is_same = bool(digest) and digest == lease.digest and bool(lease.captured or not keeps)
+            # What asks only now that no copy be kept is told anew, so that what is known of it leads to the old copy no more.
+            is_known = bool(lease.captured) if keeps else is_wanted or not lease.captured
+            is_same = bool(digest) and digest == lease.digest and is_known
             unchanged = SAME_PAYLOAD if is_same else ""
         if not keeps:
             return _Payload(digest, unchanged, captured=lease.captured if unchanged else 0.0)

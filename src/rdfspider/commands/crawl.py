@@ -105,8 +105,8 @@ def crawl(
     with SiteBeside(folder, port) as beside:
         open_browser(beside.address)
         code = run_crawl(found, as_json=as_json)
-        # Whoever has ended the crawl by hand wants to leave.
-        if found.status().state == "ended":
+        # A crawl that was stopped from the site, or by a command, can still be looked at; who sends a signal wants to leave.
+        if not code:
             beside.wait()
     raise typer.Exit(code)
 

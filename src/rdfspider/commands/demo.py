@@ -18,6 +18,7 @@ from rdfspider.commands.search import search
 from rdfspider.commands.serve import SiteBeside, open_browser
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
+from rdfspider.run.folder import history, status
 from rdfspider.run.folder.layout import CONTROL, DOCUMENTS, check_folder, hold_lock, is_in_use, read_seeds
 from rdfspider.run.folder.settings import FILE, load_config
 
@@ -41,9 +42,11 @@ _MADE = frozenset(
         "lock",
         CONTROL,
         DOCUMENTS,
-        "status.json",
+        status.FILE,
+        history.FILE,
         f"{FILE}.new",
-        "status.json.new",
+        f"{status.FILE}.new",
+        f"{history.FILE}.new",
         "index",
     }
 )

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from rdfspider.commands import options
-from rdfspider.commands.terminal import say
+from rdfspider.commands.terminal import say, show_log
+from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
+from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
 
 if TYPE_CHECKING:
     from rdfspider.serve.process import Order
 
 LOOPBACK = "127.0.0.1"
 _END_S = 5.0
+_LEAST_TOKEN_CHARS = 16
 # On a machine that has nothing else to do this changes nothing.
 _GIVES_WAY = 10
 
@@ -37,10 +40,13 @@ def serve(
     ] = False,
     query_timeout: Annotated[
         float, typer.Option(metavar="S", min=0.1, max=3600, help="Seconds that a SPARQL query may take.")
-    ] = 20.0,
+    ] = QUERY_TIMEOUT_S,
     query_rows: Annotated[
         int, typer.Option(metavar="N", min=1, max=1_000_000, help="Rows that a SPARQL query may give.")
-    ] = 10_000,
+    ] = QUERY_ROWS,
+    cors: Annotated[
+        bool, typer.Option("--cors/--no-cors", help="Let the pages of any site read what SPARQL answers.")
+    ] = True,
     is_opened: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Show a crawl in the browser: search, explore, query, watch.
@@ -53,22 +59,29 @@ def serve(
     from rdfspider.serve.process import Order, listen, run_site
 
     Crawl.open(folder)
+    token = _choose_token()
+    if public and len(token) < _LEAST_TOKEN_CHARS:
+        raise UsageError(
+            f"RDFSPIDER_TOKEN is too easily guessed: with --public it has {_LEAST_TOKEN_CHARS} characters or more"
+        )
     listener = listen(host, port)
     order = Order(
         str(folder),
         listener.fileno(),
         host,
         listener.getsockname()[1],
-        _choose_token(),
+        token,
         public,
         query_timeout,
         query_rows,
+        cors,
     )
-    _announce(order, make_access(host, public, token=order.token).is_control_allowed)
+    _announce(order, make_access(host, public, token=token).is_control_allowed)
     if is_opened:
         open_browser(_locate(order))
     try:
-        run_site(order, listener)
+        with show_log():
+            run_site(order, listener)
     except KeyboardInterrupt:
         # That is how it is meant to end.
         return

@@ -28,10 +28,10 @@ def show(line: str) -> None:
 
 @contextmanager
 def show_log() -> Iterator[None]:
-    """What the crawler has to say while it runs, such as that a shard died, on stderr."""
+    """What the crawler, or the site, has to say while it runs, such as that a shard died, on stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("rdfspider: %(message)s"))
-    loggers = [logging.getLogger(f"rdfspider.{stage}") for stage in ("run", "index")]
+    loggers = [logging.getLogger(f"rdfspider.{stage}") for stage in ("run", "index", "search", "serve")]
     for logger in loggers:
         logger.addHandler(handler)
     try:

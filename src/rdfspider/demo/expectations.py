@@ -12,6 +12,7 @@ from rdfspider.demo.facts import (
     COOKS,
     COURSES,
     DATASETS,
+    DISPUTED_YEARS,
     EVENTS,
     EXHIBITS,
     MAKERS,
@@ -68,6 +69,8 @@ def _list_things() -> Iterator[tuple[str, str, str, str]]:
     for course in COURSES:
         yield f"course/{course.key}", "university", f"/courses/{course.key}", course.name
         yield f"book/{course.textbook.key}", "university", f"/courses/{course.key}", course.textbook.title
+        year = DISPUTED_YEARS.get(course.textbook.key, course.textbook.year)
+        yield f"book/{course.textbook.key}", "university", f"/courses/{course.key}", str(year)
     for post in POSTS:
         yield f"post/{post.key}", "blog", f"/posts/{post.key}", post.title
         yield f"post/{post.key}", "blog", "/feed.atom", post.title

@@ -198,6 +198,9 @@ BOOKS = tuple(
     for number, (subject, title) in enumerate(_read_groups(_BOOKS))
 )
 
+DISPUTED_YEARS = {"an-atlas-of-echoes": 1988, "when-harrowmere-burned": 2004}
+"""When books have appeared, as the university has it against the library: somebody is wrong, as on every web."""
+
 _PRODUCTS = """
 teas: Marsh Mint Tea 4.20; Smoked Nettle Tea 5.10; Lakeshore Black 6.40; Heather Evening Blend 4.95;
     Sundew Green 7.20; Ferryman's Breakfast 5.60; Pine Tip Infusion 4.75; Rosehip and Rye 5.30

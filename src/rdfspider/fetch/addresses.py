@@ -18,6 +18,9 @@ _EXAMPLES = IPv6Network("3fff::/20")
 _NAT64 = IPv6Network("64:ff9b::/96")
 """RFC 6052: the last 32 bits are the IPv4 address that a gateway connects to."""
 
+_PRIVATE_NAMES = (".localhost", ".local", ".internal", ".home.arpa")
+"""Names below these are never of the public internet (RFC 6761, 6762, 8375; ICANN has reserved `internal`)."""
+
 
 @lru_cache(maxsize=65_536)
 def is_refused(address: str) -> bool:
@@ -30,6 +33,16 @@ def is_refused(address: str) -> bool:
     except ValueError:
         return True
     return _is_refused_v4(parsed) if isinstance(parsed, IPv4Address) else _is_refused_v6(parsed)
+
+
+def is_private_host(host: str) -> bool:
+    """Whether a host of a normal URL is refused for its name alone; one that looks public may still have such an address."""
+    name = host.strip("[]").rstrip(".")
+    try:
+        ip_address(name)
+    except ValueError:
+        return "." not in name or name.endswith(_PRIVATE_NAMES)
+    return is_refused(name)
 
 
 def is_same_address(one: str, other: str) -> bool:

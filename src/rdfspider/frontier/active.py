@@ -4,11 +4,11 @@ Hosts come in when nobody else is ready, and go out when they have nothing left,
 others want in. So memory follows the number of connections, whatever the number of hosts.
 """
 
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, nlargest
 
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.facts import Counts, HostEntry
 from rdfspider.frontier.hosts import NORMAL, Host, Hosts
 from rdfspider.frontier.keys import WAITING
 from rdfspider.frontier.places import Places
@@ -95,6 +95,17 @@ class ActiveHosts:
             if self._places.has_front():
                 waits_s.append(0.0)
         return max(min(waits_s), 0.0) if waits_s else None
+
+    def find_waiting(self, limit: int) -> list[HostEntry]:
+        """Of the active hosts those that wait longest, and for what; at most so many, the longest wait first."""
+        now = self._clock.monotonic()
+        # This is asked every second. Nearly all calls count, so those that do not are sorted out last; late ones are at the end.
+        calls = nlargest(2 * limit, reversed(self._heap))
+        found = [(due, host) for due, _, host in calls if due > now and host.due == due and host.is_active]
+        if len(found) < limit < len(calls) and calls[-1][0] > now:
+            every = (call for call in self._heap if call[0] > now and call[2].due == call[0] and call[2].is_active)
+            found = [(due, host) for due, _, host in nlargest(limit, every)]
+        return [_describe_wait(host, due - now) for due, host in found[:limit]]
 
     def wants_out(self) -> bool:
         """Whether a host that has had its run should make room for others."""
@@ -184,3 +195,20 @@ class ActiveHosts:
         for host in list(self._active.values()):
             if host.due is not None and host.due - now > _LONG_WAIT_S and host.is_quiet:
                 self.leave(host, WAITING, host.due)
+
+
+def _describe_wait(host: Host, wait_s: float) -> HostEntry:
+    record = host.record
+    reason = record.wait_reason or "the usual delay"
+    if host.blocked and host.due == min(host.blocked.values()):
+        reason = f"robots.txt of {min(host.blocked, key=host.blocked.__getitem__)} cannot be had"
+    return HostEntry(
+        record.name,
+        record.pages,
+        record.structured,
+        record.quads,
+        record.failed,
+        host.scheduled,
+        round(wait_s, 3),
+        reason,
+    )

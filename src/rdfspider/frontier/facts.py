@@ -1,4 +1,4 @@
-"""What the frontier tells its callers besides leases and verdicts: its counts, its ledger's entries, its errors."""
+"""What the frontier tells its callers besides leases and verdicts: its counts, what it knows of URLs and hosts, its errors."""
 
 from collections.abc import Callable
 
@@ -119,3 +119,23 @@ class LedgerEntry(Struct, frozen=True):
     """How it repeats another page: exact, near, canonical or soft-404; empty where it does not."""
     original: str = ""
     """The URL of that page."""
+
+
+class HostEntry(Struct, frozen=True):
+    """What is known of a host, and what it waits for."""
+
+    host: str
+    pages: int
+    structured: int
+    """Of these, those with structured data."""
+    quads: int
+    failed: int
+    """Exchanges that gave no answer or an error of the server; that there is no such name is one."""
+    queued: int
+    """URLs to be fetched."""
+    wait_s: float
+    """Seconds before it may be asked again; 0 when it may be now, and where no time will do."""
+    reason: str
+    """Why it waits or is not asked at all, in words; empty where it does neither."""
+    status: str = ""
+    """given up, over budget, no address, or empty."""

@@ -18,7 +18,7 @@ from rdfspider.frontier.calendar import Calendar
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.encounters import Encounters
-from rdfspider.frontier.facts import Counts, GapError, LedgerEntry, Priority, by_depth
+from rdfspider.frontier.facts import Counts, GapError, HostEntry, LedgerEntry, Priority, by_depth
 from rdfspider.frontier.hosts import Host, Hosts
 from rdfspider.frontier.imports import Imports
 from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_meta, pack_row, to_url_id
@@ -161,6 +161,10 @@ class Frontier:
         not count, nor what is staged or in flight."""
         has_work = self._schedule.has_due_visits() or self._traps.restoring
         return 0.0 if has_work else self._active.next_in_s()
+
+    def find_waiting(self, limit: int) -> list[HostEntry]:
+        """The hosts in memory that wait longest before they may be asked again; it costs far less than a look at all hosts."""
+        return self._active.find_waiting(limit)
 
     def resolved(self, lease: Lease, answer: Addresses) -> None:
         """A name's lease ends with the answer."""

@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
-from msgspec import Struct
-
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.facts import HostEntry, LedgerEntry
 from rdfspider.frontier.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
 from rdfspider.frontier.keys import GIVEN_UP as GIVEN_UP_PLACE
 from rdfspider.frontier.keys import (
@@ -48,26 +46,6 @@ _TABLES = ("urls", "ledger", "queue", "names", "hosts", "robots", "domains", "pa
 _MAX_ENTRIES = 100_000
 # Names of hosts without an address, in words.
 _NO_ADDRESS = {"nxdomain": "there is no such name", "private": "its addresses are private"}
-
-
-class HostEntry(Struct, frozen=True):
-    """What is known of a host, and what it waits for."""
-
-    host: str
-    pages: int
-    structured: int
-    """Of these, those with structured data."""
-    quads: int
-    failed: int
-    """Exchanges that gave no answer or an error of the server; that there is no such name is one."""
-    queued: int
-    """URLs to be fetched."""
-    wait_s: float
-    """Seconds before it may be asked again; 0 when it may be now, and where no time will do."""
-    reason: str
-    """Why it waits or is not asked at all, in words; empty where it does neither."""
-    status: str = ""
-    """given up, over budget, no address, or empty."""
 
 
 def _count_errors(record: HostRecord) -> int:

@@ -4,16 +4,18 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+_SLASHES = re.compile(r"(?:([A-Za-z]{3})[a-z]*,? )?(\d\d?)/(\d\d?)/(\d{4})(?!\d)")
 _DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|$)")
 _BEFORE_CHRIST = re.compile(r"-\d{4,6}(?:-\d\d){0,2}")
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _YEARS = range(1700, 2200)
 """The text index holds nanoseconds in 64 bits, from 1677 to 2262."""
 _FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (_YEARS.start, _YEARS.stop))
 
 
 def read_date(text: str) -> float | None:
-    """The time that a date of ISO 8601 (a year is enough) or RFC 822 tells; UTC where it tells no zone. What was earlier than the
-    index can tell was as early as it can."""
+    """The time that a date of ISO 8601 (a year is enough) or RFC 822 tells, or one such as 12/19/2020; UTC where it tells no
+    zone. What was earlier than the index can tell was as early as it can."""
     text = text.strip()[:40]
     found = _parse(text)
     if found is None:
@@ -32,9 +34,20 @@ def _parse(text: str) -> datetime | None:
     try:
         if day := _DAY.match(text):
             return datetime(int(day[1]), int(day[2] or 1), int(day[3] or 1))
+        if found := _SLASHES.match(text):
+            return _read_slashes(*found.groups())
         return parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+def _read_slashes(weekday: str | None, one: str, other: str, year: str) -> datetime | None:
+    """Some write the month first, some the day; None where both could be, and no weekday tells."""
+    numbers = ((int(one), int(other)), (int(other), int(one)))
+    days = {datetime(int(year), month, day) for month, day in numbers if month <= 12}
+    if weekday:
+        days = {day for day in days if _WEEKDAYS[day.weekday()] == weekday.lower()}
+    return days.pop() if len(days) == 1 else None
 
 
 def bound_date(time: float) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from math import isfinite
 
 import msgspec
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
@@ -19,7 +20,7 @@ from rdfspider.index.entities import PART_WEIGHT, Contribution, PageReading
 from rdfspider.index.facts import choose_facts
 from rdfspider.index.ledger import Mention
 from rdfspider.index.names import SCHEMA, find_field_name, find_ontology, find_short_name, list_prefixes
-from rdfspider.index.nodes import MAX_IRI, Text
+from rdfspider.index.nodes import MAX_IRI, Text, decode_references
 from rdfspider.index.outcomes import Outcome
 from rdfspider.index.schema import (
     BUCKETS,
@@ -81,7 +82,7 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
     syntaxes = sorted({syntax for saying in sayings for syntax in saying.syntaxes})
     dates = [saying.date for saying in sayings if saying.date]
     best = min((rank for rank, _ in dates), default=0)
-    date = max((time for rank, time in dates if rank == best), default=max(mention.time for mention in mentions))
+    date = max((time for rank, time in dates if rank == best), default=0.0)
     newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
     card = Card(
         id=min(saying.id for saying in sayings),
@@ -96,16 +97,19 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
         syntaxes=tuple(syntaxes),
         sources=sources,
         pages=tuple(Source(mention.url, mention.time) for mention in newest),
-        date=bound_date(date),
+        date=bound_date(date) if dates else 0.0,
         facts=choose_facts(sayings, labels) if weight > PART_WEIGHT else (),
         site_count=max(1, len(sites)),
     )
-    names = dict.fromkeys(iri for saying in sayings for each in (saying.values, saying.links) for iri, _ in each)
+    names = {iri for saying in sayings for each in (saying.values, saying.links) for iri, _ in each}
+    paths = {path.partition(" ")[::2] for saying in sayings for path, _ in saying.parts}
+    names.update(outer for outer, _ in paths)
+    inner = {inner for _, inner in paths if inner}
     values, fields = _gather_values(sayings, set(labels))
     return {
         "id": make_entity_id(entity),
         **_text_fields(labels, values=values),
-        **_name_fields(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES]),
+        **_name_fields(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES], sorted(inner)[:_MAX_NAMES]),
         **_place_fields(sites, {mention.host for mention in mentions}, languages, syntaxes),
         "properties": fields,
         "start": list_starts(card.label) if weight > PART_WEIGHT else [],
@@ -117,10 +121,12 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
 
 def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> Fields:
     """The document of a page."""
+    if not isfinite(outcome.time):
+        raise ValueError(f"it was fetched at {outcome.time}, which is no time")
     own, facts = reading.own, reading.facts
     page = xxh3_128_digest(outcome.url.encode("utf-8", "replace"))
-    text = outcome.text[:_MAX_TEXT]
-    title = " ".join(outcome.title[:_MAX_LABEL].split())
+    text = decode_references(outcome.text[:_MAX_TEXT])
+    title = " ".join(decode_references(outcome.title[:_MAX_LABEL]).split())
     names = [label for _, _, label in own.labels] if own else []
     types = sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri))
     languages = [outcome.language] if outcome.language else []
@@ -136,7 +142,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         languages=tuple(languages),
         syntaxes=tuple(sorted(facts.syntaxes)),
         pages=(Source(outcome.url, outcome.time),),
-        date=bound_date(_find_page_date(outcome, reading)),
+        date=_find_page_date(outcome, reading),
         duplicate_of=outcome.duplicate_of[:MAX_IRI],
     )
     labels = list(dict.fromkeys([card.label, *names]))[:_MAX_LABELS]
@@ -144,7 +150,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     return {
         "id": make_page_id(outcome.url),
         **_text_fields(labels, text=text, values=values),
-        **_name_fields(types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], sorted(facts.ontologies)),
+        **_name_fields(types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], ontologies=sorted(facts.ontologies)),
         **_place_fields([site], {host}, languages, card.syntaxes),
         "properties": fields,
         **make_rank_fields(_REPEATED_WEIGHT if outcome.duplicate_of else 1.0, 1, page),
@@ -190,34 +196,43 @@ def _split(text: str, runs: list[str]) -> str:
 
 
 def _card_fields(card: Card) -> Fields:
-    date = datetime.fromtimestamp(int(card.date), UTC).isoformat()
-    return {
-        "kind": card.kind,
-        "date": date,
-        "year": int(date[:4]),
-        "card": base64.b64encode(msgspec.json.encode(card)).decode(),
-    }
+    fields: Fields = {"kind": card.kind, "card": base64.b64encode(msgspec.json.encode(card)).decode()}
+    if card.date:
+        date = datetime.fromtimestamp(int(card.date), UTC).isoformat()
+        fields |= {"date": date, "year": int(date[:4])}
+    return fields
 
 
-def _name_fields(types: Sequence[str], names: Sequence[str], ontologies: Sequence[str] = ()) -> Fields:
-    """Fields of classes, properties and ontologies, which are theirs where none are given."""
+def _name_fields(
+    types: Sequence[str], names: Sequence[str], inner: Sequence[str] = (), ontologies: Sequence[str] = ()
+) -> Fields:
+    """Fields of classes, properties, those of nameless parts, and ontologies, which are theirs where none are given."""
     # Things are alike: nine of ten have the classes and properties of one before. What is long is not worth the memory.
-    make = _make_name_fields if sum(map(len, names)) < _MAX_CACHED_CHARS else _make_name_fields.__wrapped__
-    return make(tuple(types), tuple(names), tuple(ontologies))
+    is_short = sum(map(len, names)) + sum(map(len, inner)) < _MAX_CACHED_CHARS
+    make = _make_name_fields if is_short else _make_name_fields.__wrapped__
+    return make(tuple(types), tuple(names), tuple(inner), tuple(ontologies))
 
 
 @lru_cache(maxsize=4096)
-def _make_name_fields(types: tuple[str, ...], names: tuple[str, ...], ontologies: tuple[str, ...]) -> Fields:
-    found = ontologies or {find_ontology(iri) for iri in (*types, *names)}
+def _make_name_fields(
+    types: tuple[str, ...], names: tuple[str, ...], inner: tuple[str, ...], ontologies: tuple[str, ...]
+) -> Fields:
+    found = ontologies or {find_ontology(iri) for iri in (*types, *names, *inner)}
     chosen = sorted(iri for iri in found if len(iri) <= MAX_IRI)[:_MAX_NAMES]
     return {
         "type": list(dict.fromkeys(name for iri in types for name in list_facet_classes(iri))),
         "types": list(dict.fromkeys(name for iri in types for name in list_class_names(iri))),
         "property": list(names),
-        "property_names": list(dict.fromkeys(name for iri in names for name in (iri.lower(), find_short_name(iri)))),
+        "property_names": _list_asked_names(names),
+        "part_names": _list_asked_names(inner),
         "ontology": chosen,
         "ontologies": list(dict.fromkeys(name for iri in chosen for name in (iri.lower(), *list_prefixes(iri)))),
     }
+
+
+def _list_asked_names(iris: Iterable[str]) -> list[str]:
+    """By what properties are asked for."""
+    return list(dict.fromkeys(name for iri in iris for name in (iri.lower(), find_short_name(iri))))
 
 
 def _place_fields(
@@ -301,16 +316,16 @@ def _languages_of(mention: Mention) -> tuple[str, ...]:
 
 
 def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
-    """When it was published, last changed or fetched: the first that is known."""
+    """When it was published, or else last changed; 0 where neither is known."""
     if reading.date is not None:
-        return reading.date[1]
+        return bound_date(reading.date[1])
     if outcome.last_modified:
         try:
             changed = parsedate_to_datetime(outcome.last_modified[:100]).timestamp()
         except (ValueError, OverflowError):
-            return outcome.time
-        return changed if 0 < changed < outcome.time else outcome.time
-    return outcome.time
+            return 0.0
+        return bound_date(changed) if 0 < changed < outcome.time else 0.0
+    return 0.0
 
 
 def _gather_values(sayings: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:
@@ -319,15 +334,16 @@ def _gather_values(sayings: Sequence[Contribution], labels: set[str]) -> tuple[s
     fields: dict[str, dict[str, None]] = {}
     chars = _MAX_CHARS
     for saying in sayings:
-        for iri, texts in saying.values:
-            field = fields.setdefault(find_field_name(iri), {})
+        for path, texts in (*saying.values, *saying.parts):
+            # What a nameless part says is found by its own property, and by the one that leads to it.
+            outer, _, inner = path.partition(" ")
+            field = fields.setdefault(find_field_name(inner or outer), {})
+            above = fields.setdefault(find_field_name(outer), {}) if inner else field
             for text in texts:
-                if text in field:
-                    continue
-                if len(text) > chars or len(lines) >= _MAX_VALUES:
+                if not text or (text in field and text in above) or len(text) > chars or len(lines) >= _MAX_VALUES:
                     continue
                 chars -= len(text)
-                field[text] = None
+                field[text] = above[text] = None
                 if text not in labels and not text.startswith(_ADDRESSES):
                     lines[" ".join(text.split())] = None
         for iri, links in saying.links:

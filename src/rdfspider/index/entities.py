@@ -1,8 +1,8 @@
 """The statements of one page in, what it says of which thing out: contributions, from which entities are put together.
 
 A thing is known by its IRI. A blank node is known within its site by class and label, and by its URL, `sameAs` or product
-identifier where it has one; without a label it is only a part, and its values belong to what it is a part of. All is bounded:
-pages may be hostile.
+identifier where it has one; without a label it is only a part, and its values are told, apart, of what it is a part of. All is
+bounded: pages may be hostile.
 """
 
 from collections.abc import Mapping
@@ -49,6 +49,9 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
     url: str
     values: tuple[tuple[str, tuple[str, ...]], ...]
     """Texts by property: literals, and the labels of the things that it points to."""
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+    """Texts of its nameless parts by path: the property that leads to a part, a space, and the part's own. A property that leads
+    to parts without texts stands alone, with an empty one."""
     links: tuple[tuple[str, tuple[str, ...]], ...]
     """IRIs by property."""
     languages: tuple[str, ...]
@@ -108,7 +111,9 @@ def read_page(url: str, site: str, statements: Mapping[str, str]) -> PageReading
         entity_id = URN + entity.hex() if _SEPARATOR in key else key
         contribution = _contribute(name, entity_id, node, graph)
         contributions[entity] = contribution if known is None else _join(known, contribution)
-        chars += sum(len(text) for _, texts in contribution.values for text in texts)
+        chars += sum(
+            len(text) for each in (contribution.values, contribution.parts) for _, texts in each for text in texts
+        )
     graph.facts.entities = list(contributions)
     graph.facts.subclasses = len(graph.subclasses)
     dates = [each.date for each in contributions.values() if each.date and each.weight == 1]
@@ -218,7 +223,7 @@ def _contribute(name: str, entity_id: str, node: Node, graph: Graph) -> Contribu
         weight = _NESTED_WEIGHT if is_blank else _NAMED_PART_WEIGHT
     else:
         weight = 1.0
-    values, links = _list_values(node, graph)
+    values, parts, links = _list_values(node, graph)
     return Contribution(
         id=entity_id,
         nodes=(name[1:-1],),
@@ -228,6 +233,7 @@ def _contribute(name: str, entity_id: str, node: Node, graph: Graph) -> Contribu
         image=_find_image(node, graph),
         url=_find_address(node),
         values=values,
+        parts=parts,
         links=links,
         languages=tuple(sorted(node.languages)[:_MAX_LANGUAGES]),
         syntaxes=tuple(node.syntaxes),
@@ -244,9 +250,10 @@ def _label_of_iri(iri: str) -> str:
 _Values = tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values]:
-    """The texts and the IRIs of each property, with the labels of what it points to and the texts of its nameless parts."""
+def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values, _Values]:
+    """The texts of each property with the labels of what it points to, those of nameless parts, and the IRIs."""
     texts = _Bounded()
+    parts = _Bounded()
     links = _Bounded()
     for predicate, text in node.texts:
         texts.add(predicate, text)
@@ -255,15 +262,16 @@ def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values]:
         is_blank = target.startswith(_BLANK)
         if not is_blank:
             links.add(predicate, target[1:-1])
-        if other is None or other is node:
-            continue
-        if other.label:
-            texts.add(predicate, other.label)
+        if other is not None and other.label:
+            if other is not node:
+                texts.add(predicate, other.label)
         elif is_blank:
+            if other is None or not other.texts:
+                parts.add(predicate, "")
+                continue
             for inner, text in other.texts[:_MAX_PART_VALUES]:
-                texts.add(predicate, text)
-                texts.add(inner, text)
-    return texts.freeze(), links.freeze()
+                parts.add(f"{predicate} {inner}", text)
+    return texts.freeze(), parts.freeze(), links.freeze()
 
 
 class _Bounded:
@@ -304,6 +312,7 @@ def _join(one: Contribution, other: Contribution) -> Contribution:
         image=one.image or other.image,
         url=one.url or other.url,
         values=_join_values(one.values, other.values),
+        parts=_join_values(one.parts, other.parts),
         links=_join_values(one.links, other.links),
         languages=tuple(sorted({*one.languages, *other.languages})[:_MAX_LANGUAGES]),
         syntaxes=tuple(sorted({*one.syntaxes, *other.syntaxes})),

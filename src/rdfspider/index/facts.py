@@ -1,11 +1,12 @@
 """What pages say of a thing in, what people want to know of such a thing out: up to three properties with their values.
 
-A product's price, a book's author, an event's day. The same sayings give the same facts, in whatever order they were read.
+A product's price, a book's author, an event's day. They are said of the thing itself, and hardly of its parts: the price of its
+offer is its own, the day of a review is not. The same sayings give the same facts, in whatever order they were read.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from rdfspider.index.entities import Contribution
@@ -45,7 +46,18 @@ _SINGLE = frozenset(
     for at, group in enumerate(_GROUPS)
     if group.split()[0] in ("price", "duration", "startDate", "isbn", "ratingValue", "gtin", "dateModified")
 )
-"""Of these one value says it; others are of parts, such as the reviews of a product."""
+"""Of these one value says it."""
+_PRICES = "price lowPrice minPrice priceCurrency currency hasCurrencyValue hasCurrency"
+_WITHIN = {
+    outer: frozenset(names.lower().split())
+    for outers, names in (
+        ("offers offerdetails pricespecification haspricespecification", _PRICES),
+        ("aggregaterating reviewrating", "ratingValue"),
+        ("address adr hasaddress", "streetAddress street-address addressLocality locality addressCountry country-name"),
+    )
+    for outer in outers.split()
+}
+"""What of a nameless part is told of the thing: by the short name of the property that leads to it, those of its own."""
 _ORDER = {name.lower(): at << 8 | place for at, group in enumerate(_GROUPS) for place, name in enumerate(group.split())}
 _LAST, _NEVER = len(_GROUPS) << 8, -1
 _SHOWN_ELSEWHERE = frozenset((*LABELS, *DESCRIPTIONS, *ADDRESSES, *IMAGES, *SAME_AS))
@@ -68,8 +80,8 @@ _DULL_STARTS = (
 )
 """What pages say to other sites' programs."""
 _CURRENCIES = (SCHEMA + "priceCurrency", SCHEMA + "currency", "http://purl.org/goodrelations/v1#hasCurrency")
-_ADDRESS = SCHEMA + "address"
-_ADDRESS_PARTS = tuple(SCHEMA + name for name in ("streetAddress", "addressLocality", "addressCountry"))
+_ADDRESS = ("street-address", "streetaddress", "locality", "addresslocality", "country-name", "addresscountry")
+"""Parts of an address, in the order of letters."""
 _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?")
 _DURATION = re.compile(r"P(?=.)(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 _DOUBLE = re.compile(r"\d\.\d{1,15}E\d{1,2}")
@@ -85,6 +97,9 @@ def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Fa
                 said[iri].append(texts)
             elif _find_order(iri) >= 0:
                 said[iri] = [texts]
+        if saying.parts:
+            for iri, texts in _read_parts(saying):
+                said.setdefault(iri, []).append(texts)
     if not said:
         return ()
     facts: list[tuple[str, str]] = []
@@ -94,9 +109,7 @@ def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Fa
         if is_known and order >> 8 == last:
             continue
         value = _choose_value(said[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
-        if iri == _ADDRESS:
-            value = _write_address(sayings, labels) or value
-        elif value and order >> 8 == 0:
+        if value and order >> 8 == 0:
             value = _add_currency(value, sayings)
         if not value or not (is_known or len(value) <= _SHORT_CHARS) or value in [known for _, known in facts]:
             continue
@@ -105,6 +118,28 @@ def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Fa
             break
         last = order >> 8
     return tuple(facts)
+
+
+def _read_parts(saying: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What of a thing's nameless parts is told of itself, by property; of an address its lines, in the order of letters."""
+    addresses: dict[str, dict[str, str]] = {}
+    for path, texts in saying.parts:
+        outer, inner, name = _split_path(path)
+        if name in _ADDRESS:
+            addresses.setdefault(outer, {})[name] = texts[0]
+        elif inner and _find_order(inner) >= 0:
+            yield inner, texts
+    for outer, lines in addresses.items():
+        if _find_order(outer) >= 0:
+            yield outer, (", ".join(lines[name] for name in _ADDRESS if name in lines),)
+
+
+@lru_cache(maxsize=4096)
+def _split_path(path: str) -> tuple[str, str, str]:
+    """The property that leads to a part, and the part's own with its short name; both empty where it is not told of the thing."""
+    outer, _, inner = path.partition(" ")
+    name = find_short_name(inner) if inner else ""
+    return (outer, inner, name) if name in _WITHIN.get(find_short_name(outer), ()) else (outer, "", "")
 
 
 @lru_cache(maxsize=4096)
@@ -155,18 +190,15 @@ def _write(text: str) -> str:
     return text
 
 
-def _write_address(sayings: Sequence[Contribution], labels: Collection[str]) -> str:
-    """The parts of an address, where it has any, in the order of letters."""
-    parts = (_choose_value(said, labels, 1) for iri in _ADDRESS_PARTS if (said := _list_said(sayings, iri)))
-    return ", ".join(filter(None, parts))
-
-
 def _add_currency(price: str, sayings: Sequence[Contribution]) -> str:
     """A price with its currency, where all that is said is one."""
-    found = {text for iri in _CURRENCIES for texts in _list_said(sayings, iri) for text in texts}
+    found = {
+        text
+        for saying in sayings
+        for each in (saying.values, saying.parts)
+        for iri, texts in each
+        if iri in _CURRENCIES or _split_path(iri)[1] in _CURRENCIES
+        for text in texts
+    }
     (currency,) = found if len(found) == 1 else ("",)
     return f"{price} {currency}" if price[-1:].isdigit() and 0 < len(currency) <= 5 else price
-
-
-def _list_said(sayings: Sequence[Contribution], wanted: str) -> list[tuple[str, ...]]:
-    return [texts for saying in sayings for iri, texts in saying.values if iri == wanted]

@@ -104,12 +104,14 @@ def read_foreign(
             last = item if isinstance(item, _Visit) else None
 
 
-def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfig) -> Record | Damage | None:
+def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfig | None) -> Record | Damage | None:
     """The outcome of a page that begins at a place; all is as with `log.read_outcome`. What a page asks of crawlers is the field
-    `robots`."""
+    `robots`. UsageError where a page would have to be extracted, and there is nothing to do so by."""
     with Archive(path) as archive:
         if _holds_facts(archive):
-            return read_outcome(path, str(path), offset, config.max_body_bytes)
+            return read_outcome(path, str(path), offset, (config or ExtractConfig()).max_body_bytes)
+        if config is None:
+            raise UsageError(f"{path} has pages as they came, and what they say is not read again here")
         # Records that share a compressed member begin where it does.
         for item in islice(_read_visits(archive, offset, archive.size, config.max_body_bytes), _MAX_SHARING):
             if isinstance(item, Damage):

@@ -16,7 +16,7 @@ mycrawl/
 from dataclasses import dataclass
 from pathlib import Path
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
 
 VERSION = 2
 """Of the layout; an index of another one is refused, and made again on request."""
@@ -98,19 +98,19 @@ def has_index(paths: IndexPaths) -> bool:
 
 
 def check_index(paths: IndexPaths) -> None:
-    """UsageError where there is no index, or one of another version."""
+    """UnindexedError where there is no index, or one of another version."""
     found = _read_version(paths)
     if not found and paths.quads.exists():
-        raise UsageError(
+        raise UnindexedError(
             f"{paths.index} has lost its version: make it again with `rdfspider index --rebuild --dir {paths.folder}`"
         )
     if not found:
-        raise UsageError(
+        raise UnindexedError(
             f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`, "
             "or wait some seconds where a crawl has just begun"
         )
     if found != str(VERSION):
-        raise UsageError(
+        raise OtherVersionError(
             f"{paths.index} was made by another version of rdfspider: its layout is {found[:20]!r}, this one reads {VERSION}; "
             f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
         )

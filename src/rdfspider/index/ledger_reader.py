@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnindexedError
 from rdfspider.index.counts import SITE
 from rdfspider.index.entities import Contribution, find_entity
 from rdfspider.index.layout import IndexPaths
@@ -23,6 +23,9 @@ _MAX_SUBCLASSES = 10_000
 _MAX_PARENTS = 50_000
 _MAX_ASKED = 200
 _NAMES_COMPARED = 1_000
+# Somebody types, or waits for a page: more are not looked at for them.
+_NAMES_SEARCHED = 50_000
+_SITES_SORTED = 10_000
 
 
 class Totals(NamedTuple):
@@ -70,7 +73,7 @@ class LedgerReader:
 
     def __init__(self, paths: IndexPaths) -> None:
         if not paths.ledger.exists():
-            raise UsageError(
+            raise UnindexedError(
                 f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`, "
                 "or wait some seconds where a crawl has just begun"
             )
@@ -113,16 +116,17 @@ class LedgerReader:
 
     def search_names(self, kind: str, text: str, limit: int = 20) -> list[NameCount]:
         """Names of a kind that contain a text, in whatever case: those whose short name begins with it first, then those whose
-        short name has it, each the most used first. A prefix that is known stands for its namespace: `schema:per`."""
+        short name has it, each the most used first. A prefix that is known stands for its namespace: `schema:per`. What is used
+        too rarely to be among the first fifty thousand is not found."""
         asked = _clean(text).strip().strip("<>").lower()[:_MAX_ASKED]
         prefix, colon, local = asked.partition(":")
         namespaces = find_namespaces(prefix) if colon and not local.startswith("//") else ()
         found: dict[str, NameCount] = {}
         for wanted in [namespace.lower() + local for namespace in namespaces] or [asked]:
             rows = self._db.execute(
-                "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND instr(lower(name), ?)"
-                " ORDER BY uses DESC, name LIMIT ?",
-                (kind, wanted, _NAMES_COMPARED),
+                "SELECT name, uses, pages, sites FROM (SELECT * FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?)"
+                " WHERE instr(lower(name), ?) ORDER BY uses DESC, name LIMIT ?",
+                (kind, _NAMES_SEARCHED, wanted, _NAMES_COMPARED),
             )
             found.update((row[0], NameCount(*row)) for row in rows)
         word = local if namespaces else asked
@@ -142,12 +146,24 @@ class LedgerReader:
         return [NameCount(*row) for row in rows if find_ontology(row[0]) == start][:limit]
 
     def list_name_sites(self, kind: str, name: str, limit: int = 20) -> list[tuple[str, int]]:
-        """The sites on which most pages use a name, and how many pages do."""
-        rows = self._db.execute(
-            "SELECT s.site, s.pages FROM names n JOIN name_sites s ON s.name = n.id WHERE n.kind = ? AND n.name = ?"
-            " ORDER BY s.pages DESC, s.site LIMIT ?",
-            (kind, _clean(name), limit),
-        )
+        """The sites on which most pages use a name, and how many do; of very many, those that say most are compared."""
+        row = self._db.execute(
+            "SELECT id, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
+        ).fetchone()
+        if row is None:
+            return []
+        number, sites = row
+        order = "ORDER BY s.pages DESC, s.site LIMIT ?"
+        if sites <= _SITES_SORTED:
+            rows = self._db.execute(
+                f"SELECT s.site, s.pages FROM name_sites s WHERE s.name = ? {order}", (number, limit)
+            )
+        else:
+            rows = self._db.execute(
+                "SELECT s.site, s.pages FROM (SELECT name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"
+                f" CROSS JOIN name_sites s ON s.name = ? AND s.site = n.name {order}",
+                (SITE, _SITES_SORTED, number, limit),
+            )
         return [(site, pages) for site, pages in rows]
 
     def list_site_names(self, kind: str, site: str, limit: int = 20) -> list[tuple[str, int]]:

@@ -63,7 +63,7 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
     pages: tuple[Source, ...] = ()
     """Some of them."""
     date: float = 0.0
-    """The field `date`, in seconds since 1970."""
+    """The field `date`, in seconds since 1970; 0 where none is known."""
     duplicate_of: str = ""
     """For a page that repeats another: which."""
     facts: tuple[tuple[str, str], ...] = ()
@@ -88,18 +88,19 @@ def build_schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name=BIGRAMS)
     # How the label of a page or a thing begins, as `list_starts` writes it; of mere parts there is none.
     builder.add_text_field("start", tokenizer_name="raw", index_option="basic")
-    # For facets: IRIs of types and their superclasses but for Thing, namespaces, property IRIs, registrable domains, primary
-    # language tags, syntaxes.
+    # For facets: IRIs of types and their superclasses but for Thing, namespaces, IRIs of properties (of a thing its own, of a
+    # page all on it), registrable domains, primary language tags, syntaxes.
     for name in ("type", "ontology", "property", "site", "lang", "syntax"):
         builder.add_text_field(name, fast=True, tokenizer_name="raw", index_option="basic")
     # For questions, in lower case: IRIs and short names of types and their superclasses; namespaces and their prefixes; IRIs
     # and short names of properties; hosts and the domains above them down to the registrable one; whole and primary tags.
-    for name in ("types", "ontologies", "property_names", "sites", "langs"):
+    # The nameless parts of a thing have property names apart: what they say is found among its words, and is not its own.
+    for name in ("types", "ontologies", "property_names", "part_names", "sites", "langs"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     # Values by the short name of their property in lower case (letters, digits and _ only): `properties.author`.
     builder.add_json_field("properties", tokenizer_name=WORDS)
+    # Both only where a date is known: when a page was fetched dates nothing. Years are counted, and asked for by the date.
     builder.add_date_field("date", indexed=True, fast=True)
-    # That of the date, to be counted; it is asked for by the date.
     builder.add_unsigned_field("year", fast=True)
     # The number of sources, and the beginning of the id's hash: all documents are in one order, the same in every index.
     builder.add_unsigned_field("order", fast=True)

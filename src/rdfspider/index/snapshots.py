@@ -19,7 +19,7 @@ from typing import Self
 from pyoxigraph import Store
 
 from rdfspider.archive.volumes import sync_folder
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnindexedError, UsageError
 
 _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING = ".taking", ".removing-"
@@ -91,7 +91,7 @@ class Hold:
 
 
 def hold_snapshot(folder: Path) -> Hold:
-    """Hold the newest snapshot; UsageError where there is none yet."""
+    """Hold the newest snapshot; UnindexedError where there is none yet."""
     for _ in range(_TRIES):
         path = find_newest(folder)
         if path is None:
@@ -111,7 +111,7 @@ def hold_snapshot(folder: Path) -> Hold:
             raise
         os.close(descriptor)
     crawl = folder.parent.parent
-    raise UsageError(
+    raise UnindexedError(
         f"{crawl} has no quads to ask yet: index it with `rdfspider index --dir {crawl}`, or wait some seconds"
     )
 

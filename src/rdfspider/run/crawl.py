@@ -34,7 +34,7 @@ from rdfspider.run.peers.messages import Answer, Command
 if TYPE_CHECKING:
     from pyoxigraph import Quad
 
-    from rdfspider.frontier.reader import HostEntry
+    from rdfspider.frontier.facts import HostEntry
     from rdfspider.index.status import IndexStatus
     from rdfspider.run.importer import Report
     from rdfspider.run.indexes import Removal

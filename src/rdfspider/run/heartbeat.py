@@ -23,6 +23,8 @@ _LAST_SHARE = 0.2
 _SLOWEST_TOLD = 5
 # Requests under way that are told of, those that began first.
 _FETCHING_TOLD = 8
+# Hosts that wait that are told of, those that wait longest.
+_WAITING_TOLD = 8
 _FILES = {"rules": "rules", "allow": "absent", "unreachable": "unreachable"}
 
 
@@ -160,6 +162,7 @@ def make_beat(
         queued={str(priority): count for priority, count in enumerate(frontier.queued) if count},
         visits={kind: count for kind, count in meter.visits.items() if count},
         fetching=meter.list_fetching(number),
+        waiting_hosts=tuple(frontier.find_waiting(_WAITING_TOLD)),
         archive_bytes=archive_bytes,
         quads=dict(survey.quads),
         problems=dict(survey.problems),

@@ -96,7 +96,7 @@ class Importer:
         self._frontier = Frontier(self._folder / "frontier", order.config, domains, order.number)
         self._archive = open_archive(order.number, self._folder, order.config, self._frontier)
         self._survey = Survey(self._frontier)
-        self._large_pages = LargePages(order.config.run)
+        self._large_pages = LargePages(order.config.run.extract_timeout_s)
         self._suspects = Suspects(self._folder)
         self._group: dict[str, _Taken] = {}
         self._group_bytes = 0

@@ -20,6 +20,7 @@ import msgspec
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.run.folder.edits import make_change
+from rdfspider.run.folder.history import Recorder
 from rdfspider.run.folder.layout import CONTROL, shard_folder, write_atomically
 from rdfspider.run.folder.status import (
     Speed,
@@ -81,6 +82,7 @@ class _Local:
         self._spent_s = previous.elapsed_s
         self._started = time.time()
         self._speed = Speed()
+        self._history = Recorder(folder)
         known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}
         self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
         self._processes: set[asyncio.subprocess.Process] = set()
@@ -121,6 +123,7 @@ class _Local:
             self._index.look()
         status = end_shards(self._make_status())
         self._write_status(status)
+        self._history.write()
         if ticks.done():
             ticks.result()
         if self._error:
@@ -253,7 +256,9 @@ class _Local:
             if self._index is not None:
                 self._index.look()
                 self._hub.send(self._coordinator.slow(self._index.find_brake()))
-            self._on_progress(self._write_present())
+            status = self._write_present()
+            self._history.record(status)
+            self._on_progress(status)
             await asyncio.sleep(_TICK_S)
 
     def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:

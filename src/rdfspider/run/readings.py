@@ -45,7 +45,7 @@ class Readings:
         self._meter = meter
         self._permits = permits
         self._wake = wake
-        self._large_pages = LargePages(config.run)
+        self._large_pages = LargePages(config.run.extract_timeout_s)
         self._suspects = Suspects(folder)
         self._queried_bytes = 0
 

@@ -25,7 +25,8 @@ from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsS
 from rdfspider.run.documents import KeptDocuments
 from rdfspider.run.folder.layout import DOCUMENTS
 from rdfspider.run.folder.seeds import has_scheme, normalise_seed
-from rdfspider.run.heavy import LargePages
+from rdfspider.run.heavy import extract_by
+from rdfspider.run.helper import Helper
 from rdfspider.run.judgement import judge_wishes
 from rdfspider.run.reports.answers import explain_failure, write_robots
 from rdfspider.run.rules import PRODUCT, make_user_agent
@@ -76,7 +77,7 @@ class Visitor:
     def __init__(self, folder: Path, config: Config) -> None:
         self._config = replace(config, fetch=_hurry(config.fetch))
         # Whatever a person has at hand is as hostile as any page: it is read where it can be killed.
-        self._pages = LargePages(replace(config.run, extract_timeout_s=min(config.run.extract_timeout_s, _READ_S)))
+        self._helper = Helper(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
         self._extract = replace(config.extract, documents=documents)
         self._turn = threading.Lock()
@@ -85,16 +86,16 @@ class Visitor:
         """When a host may be asked again, by `time.monotonic()`."""
 
     def read(self, page: Page) -> Extraction:
-        """What a page says that somebody has at hand."""
-        return asyncio.run(self._pages.extract(page, self._extract))
+        """What a page says that somebody has at hand; UnansweredError where too many others want that, too."""
+        return extract_by(self._helper, page, self._extract)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
-        """What a function of a module's top level makes of a page, in the process that can be killed; a Problem where it is."""
-        return asyncio.run(self._pages.call(function, *arguments))
+        """What a function of a module's top level makes of a page, in the process that can be killed; as with `Helper.call`."""
+        return self._helper.call(function, *arguments)
 
     def close(self) -> None:
         """End that process, whatever it does."""
-        self._pages.close()
+        self._helper.close()
 
     def visit(self, text: str) -> Visit:
         """Fetch and read a page; UsageError where that is no address, UnansweredError where it takes too long."""
@@ -102,7 +103,7 @@ class Visitor:
         if not self._turn.acquire(timeout=_TURN_S):
             raise UnansweredError("another page is being fetched: try again in a moment")
         try:
-            return asyncio.run(self._visit_in_time(url))
+            return self._read_answer(asyncio.run(self._visit_in_time(url)))
         except TimeoutError:
             raise UnansweredError(f"{url} took more than {_VISIT_S:g} s") from None
         finally:
@@ -129,7 +130,7 @@ class Visitor:
                 return Visit(tuple(hops), failure=explain_failure(exchange.code))
             target = find_redirect(exchange)
             if target is None:
-                return await self._read_answer(tuple(hops), exchange)
+                return Visit(tuple(hops), capture=exchange)
             if len(hops) > MAX_REDIRECTS or any(hop.url == target for hop in hops):
                 return Visit(tuple(hops), failure=f"it redirects on and on, to {target}", capture=exchange)
             url = target
@@ -182,15 +183,16 @@ class Visitor:
         while len(self._free_at) > _KNOWN_ORIGINS:
             self._free_at.popitem(last=False)
 
-    async def _read_answer(self, hops: tuple[Hop, ...], capture: Capture) -> Visit:
+    def _read_answer(self, visit: Visit) -> Visit:
+        capture = visit.capture
+        if capture is None or visit.failure:
+            return visit
         if not 200 <= capture.status < 300:
-            failure = f"the server answered {capture.status}"
-            return Visit(hops, failure=failure, capture=capture)
+            return replace(visit, failure=f"the server answered {capture.status}")
         if capture.truncated == "unwanted":
-            return Visit(hops, failure="its type is none that is read", capture=capture)
-        extraction = await self._pages.extract(capture.page, self._extract)
-        wishes = judge_wishes(capture, extraction, capture.started).wishes
-        return Visit(hops, capture=capture, extraction=extraction, wishes=wishes)
+            return replace(visit, failure="its type is none that is read")
+        extraction = self.read(capture.page)
+        return replace(visit, extraction=extraction, wishes=judge_wishes(capture, extraction, capture.started).wishes)
 
 
 class _OpenGate:

@@ -38,6 +38,16 @@ class LearnedClasses:
                 self._reader, self._commit = None, None
             return self._used
 
+    def search_names(self, commit: Hashable, kind: str, text: str, limit: int) -> list[NameCount]:
+        """Names of a kind in use that have a text, as `LedgerReader.search_names` finds them."""
+        with self._lock:
+            try:
+                self._update(commit)
+                return self._reader.search_names(kind, text, limit) if self._reader else []
+            except sqlite3.Error:
+                self._reader, self._commit = None, None
+                return []
+
     def _find(self, name: str, commit: Hashable) -> Iterable[str]:
         try:
             self._update(commit)

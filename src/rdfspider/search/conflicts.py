@@ -29,8 +29,9 @@ _SINGLE = (
     | _PLACES
     | frozenset(
         "birthdate deathdate bday birthday birthplace deathplace gender foundingdate dissolutiondate datepublished datecreated "
-        "startdate enddate issued created published_time price lowprice highprice pricecurrency ratingvalue numberofpages "
-        "duration elevation sku mpn productid copyrightyear".split()
+        "dateposted uploaddate startdate enddate validthrough issued created published_time price lowprice highprice "
+        "pricecurrency availability ratingvalue bestrating ratingcount reviewcount numberofpages duration totaltime preptime "
+        "cooktime elevation sku mpn productid copyrightyear headline legalname streetaddress eventstatus".split()
     )
 )
 """Short names of properties, in lower case: vocabularies differ, the words hardly do."""
@@ -72,7 +73,7 @@ def judge_values(predicate: str, values: Iterable[tuple["Value", Iterable[str]]]
     for value, pages in values:
         if value.kind == "blank" and name not in _SINGLE:
             return ""
-        by_language.setdefault(value.language.partition("-")[0], []).append((_normalise(name, value), pages))
+        by_language.setdefault(_find_language(value), []).append((_normalise(name, value), pages))
     for stated in by_language.values():
         known = _drop_shortened([text for text, _ in stated])
         kept = [(text, pages) for text, pages in stated if text in known]
@@ -84,6 +85,14 @@ def judge_values(predicate: str, values: Iterable[tuple["Value", Iterable[str]]]
         if len(by_site) > 1 and all(len(texts) == 1 for texts in by_site.values()) and _differ(by_site):
             return SITES
     return ""
+
+
+def _find_language(value: "Value") -> str:
+    """The language of words. Dates and numbers have none, though every text of a page in HTML is given that of the page."""
+    has_words = any(sign.isalpha() for sign in value.text[:_TEXT_CHARS]) and not _ISO_DATE.match(
+        value.text.strip().upper()
+    )
+    return value.language.partition("-")[0] if has_words else ""
 
 
 def _group(stated: Iterable[tuple[str, Iterable[str]]], key: Callable[[str], str]) -> dict[str, frozenset[str]]:

@@ -16,7 +16,7 @@ from rdfspider.search.conflicts import judge_values
 from rdfspider.search.quads import MERGE, RDF_TYPE, is_page
 from rdfspider.search.sources import Source
 from rdfspider.search.tallies import count_references, count_values, list_references
-from rdfspider.search.values import SOURCES_SHOWN, Value, ValueReader, rank_source
+from rdfspider.search.values import SOURCES_SHOWN, Value, ValueReader, rank_source, write_name
 
 VALUES_SHOWN, REFERENCES_SHOWN, THINGS_SHOWN = 50, 50, 50
 """Of a property, to an entity at a time, on a page."""
@@ -279,7 +279,7 @@ class _Reader:
 def _choose_label(properties: Mapping[str, Property]) -> str:
     """The name of the best rank that most pages give."""
     named = [
-        (rank, -value.source_count, " ".join(value.text.split()))
+        (rank, -value.source_count, write_name(value.text))
         for iri, rank in LABELS.items()
         for value in (properties[iri].values if iri in properties else ())
         if value.kind == "literal" and value.text.strip()

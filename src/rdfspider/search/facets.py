@@ -31,20 +31,38 @@ _NEARLY_ALL = 0.95
 _VAGUE = f"{SCHEMA}Intangible"
 
 
-def count_facets(index: Index, query: Query, total: int, values: int = VALUES) -> tuple[Facet, ...]:
-    """The most frequent values of each field among the results, so many of each."""
+def count_facets(
+    index: Index, query: Query, total: int, values: int = VALUES, *, is_of_pages: bool = False
+) -> tuple[Facet, ...]:
+    """The most frequent values of each field among the results, so many of each; `is_of_pages` where they alone are asked for."""
     buckets = BUCKETS if total <= _COUNTED else ceil(BUCKETS * _COUNTED / 2 / total)
     if buckets < BUCKETS:
         sample = Query.term_set_query(index.schema, "bucket", list(range(buckets)))
         query = Query.boolean_query([(Occur.Must, query), (Occur.Must, sample)])
     sizes = {"size": _CANDIDATES, "segment_size": _CANDIDATES_A_SEGMENT}
     asked = {field: {"terms": {"field": field, **sizes}} for field in FACETS}
-    # As in questions, pages are of no type.
-    things = Query.boolean_query(
-        [(Occur.Must, query), (Occur.Must, Query.term_query(index.schema, "kind", ENTITY, "basic"))]
-    )
-    found = index.searcher.aggregate(things, {"type": asked.pop("type")}) | index.searcher.aggregate(query, asked)
+    found: dict[str, Any] = {}
+    if not is_of_pages:
+        # As in questions, pages are of no type, unless they alone are asked for: then it is that of what they speak of.
+        of_things = Query.term_query(index.schema, "kind", ENTITY, "basic")
+        things = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_things)])
+        found = index.searcher.aggregate(things, {"type": asked.pop("type")})
+    found |= index.searcher.aggregate(query, asked)
     return tuple(_make_facet(index, field, found[field], BUCKETS / buckets, values) for field in FACETS)
+
+
+def list_values(index: Index, field: str) -> list[str]:
+    """The values of a field in the whole index, the most frequent first, years the newest first; of very many documents some
+    stand for all."""
+    total = index.searcher.num_docs
+    query = Query.all_query()
+    if total > _COUNTED:
+        query = Query.term_set_query(index.schema, "bucket", list(range(ceil(BUCKETS * _COUNTED / 2 / total))))
+    asked = {"terms": {"field": field, "size": _CANDIDATES, "segment_size": _CANDIDATES_A_SEGMENT}}
+    buckets: list[dict[str, Any]] = index.searcher.aggregate(query, {field: asked})[field]["buckets"]
+    most = sorted(((str(one["key"]), one["doc_count"]) for one in buckets), key=lambda one: (-one[1], one[0]))
+    values = [value for value, _ in most]
+    return sorted(values, reverse=True) if field == "year" else values
 
 
 def count_kinds(index: Index, question: Question, total: int) -> dict[str, int]:

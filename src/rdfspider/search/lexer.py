@@ -57,9 +57,7 @@ def read_tokens(text: str) -> list[Token]:
 
 def check_kind(text: str, tokens: Sequence[Token]) -> None:
     """UsageError for updates, because nothing can be changed by a query, and for what does not begin like a query."""
-    position = 0
-    while position < len(tokens) and (length := _DECLARATIONS.get(tokens[position].text.upper())):
-        position += length
+    position = _skip_declarations(tokens)
     if position >= len(tokens) or tokens[position].kind != WORD:
         # The parser knows better what is wrong.
         return
@@ -74,6 +72,17 @@ def check_kind(text: str, tokens: Sequence[Token]) -> None:
             f"not valid SPARQL: line {line}, column {column}: a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE, "
             f"not with {word[:40]!r}"
         )
+
+
+def find_star(tokens: Sequence[Token]) -> Token | None:
+    """The `*` that stands for all variables, where the query itself is SELECT *; those of its parts are theirs."""
+    position = _skip_declarations(tokens)
+    first = [token.text.upper() for token in tokens[position : position + 2]]
+    if first[:1] != ["SELECT"]:
+        return None
+    position += 2 if first[1:] in (["DISTINCT"], ["REDUCED"]) else 1
+    found = tokens[position] if position < len(tokens) else None
+    return found if found and found.text == "*" else None
 
 
 def find_services(text: str, tokens: Sequence[Token], allowed: str) -> list[int]:
@@ -98,6 +107,14 @@ def find_services(text: str, tokens: Sequence[Token], allowed: str) -> list[int]
             f"{doubtful.text[:60]} can be read in two ways: put spaces around it, or use a prefix for the IRI"
         )
     return found
+
+
+def _skip_declarations(tokens: Sequence[Token]) -> int:
+    """Where a query begins."""
+    position = 0
+    while position < len(tokens) and (length := _DECLARATIONS.get(tokens[position].text.upper())):
+        position += length
+    return position
 
 
 def _scan(text: str) -> Iterator[Token]:

@@ -24,6 +24,7 @@ from rdfspider.urls import normalise_url
 
 MAX_BYTES = 2_000_000
 """Of all statements of a page, and of its text."""
+_EXTRACTION = ExtractConfig()
 _UNWANTED = re.compile(r"\bno(?:archive|index)\b")
 _SOURCE = re.compile(r"(\d+)/([^/]+)")
 
@@ -79,11 +80,12 @@ class PageRecord:
 
 
 def read_page(
-    folder: Path, url: str, *, config: ExtractConfig | None = None, max_bytes: int = MAX_BYTES
+    folder: Path, url: str, *, config: ExtractConfig | None = _EXTRACTION, max_bytes: int = MAX_BYTES
 ) -> PageRecord | None:
     """What is on record of a page; None where it is not indexed. UsageError where the archive does not have it any more.
 
-    `config` is for pages of files from elsewhere, which are extracted again.
+    `config` is for pages of files from elsewhere, which are extracted again: that may take any time. With None they are not, and
+    UsageError says so.
     """
     entry = _find_entry(folder, url)
     if entry is None:
@@ -91,10 +93,13 @@ def read_page(
     path = _find_file(folder, entry.source)
     if path is None:
         raise UsageError(f"the index does not say where {entry.url} is archived: {_tell_rebuild(folder)}")
-    if entry.source == str(path):
-        found = read_foreign_outcome(path, entry.url, entry.offset, config or ExtractConfig())
-    else:
-        found = read_outcome(path, entry.source, entry.offset, max_bytes + 1)
+    try:
+        if entry.source == str(path):
+            found = read_foreign_outcome(path, entry.url, entry.offset, config)
+        else:
+            found = read_outcome(path, entry.source, entry.offset, max_bytes + 1)
+    except UsageError as error:
+        raise UsageError(f"the archive of {entry.url} cannot be read: {error}") from error
     if isinstance(found, Damage):
         raise UsageError(f"{path} at {found.offset} cannot be read: {found.reason}")
     if found is None or found.outcome.url != entry.url:
@@ -113,6 +118,11 @@ def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
     if isinstance(found, Damage):
         raise UsageError(f"{payload.path} at {found.offset} cannot be read: {found.reason}")
     return found.capture if found else None
+
+
+def forbids_copy(wishes: str) -> bool:
+    """Whether what a page asks of crawlers, as the archive writes it, means that nobody may show a copy of it."""
+    return bool(_UNWANTED.search(wishes))
 
 
 def _find_entry(folder: Path, url: str) -> PageEntry | None:
@@ -156,7 +166,7 @@ def _make_record(entry: PageEntry, found: Record, path: Path, max_bytes: int) ->
 
 def _find_payload(found: Record, path: Path) -> Payload | None:
     payload = found.outcome.payload
-    if payload is None or _UNWANTED.search(found.fields.get("robots", "")):
+    if payload is None or forbids_copy(found.fields.get("robots", "")):
         return None
     if payload.segment == str(path):
         return Payload(path, payload.offset)

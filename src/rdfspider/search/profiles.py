@@ -1,13 +1,14 @@
 """A class, property, ontology or site in, a portrait of it out: counts, what it goes with, who uses it, examples.
 
-Counts are those that the indexer keeps. What it goes with is counted over things by the text index, and values are looked at in
-a bounded sample of the quads, so each takes milliseconds, however much there is.
+Counts are those that the indexer keeps. What it goes with is counted, and values are looked at, in a bounded part of the quads,
+so each takes milliseconds, however much there is; things of a site, and of classes below others, are counted by the text index.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Store
 
@@ -15,12 +16,14 @@ from rdfspider.index.classes import find_superclasses, fold_class, list_subclass
 from rdfspider.index.counts import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
 from rdfspider.index.labels import LABELS, RDF_TYPE, SUBCLASS_OF
 from rdfspider.index.ledger_reader import LedgerReader, NameCount
-from rdfspider.index.names import find_namespaces, list_prefixes
+from rdfspider.index.names import find_namespaces, list_prefixes, shorten_iri
 from rdfspider.index.schema import ENTITY
 from rdfspider.index.terms import GENID, fold_iri
 from rdfspider.search.quads import MERGE
-from rdfspider.search.results import Facet, FacetCount, Hit
+from rdfspider.search.results import Facet, Hit
+from rdfspider.search.tallies import count_classes, count_properties
 from rdfspider.search.text import TextIndex
+from rdfspider.search.values import write_name
 from rdfspider.urls import is_valid_iri
 
 _EXAMPLES = 6
@@ -28,10 +31,20 @@ _NAMES = 30
 _SITES = 15
 _PAGES = 15
 _RELATIVES = 60
-_VALUES_READ = 2_000
+_VALUES_READ = 5_000
 _VALUES_SHOWN = 12
+# Of a class or a property; the store counts them in a tenth of a second.
+_SUBJECTS = 20_000
 _TEXT_CHARS = 300
 _LABEL_STATEMENTS = 50
+TEXT, NUMBER, IRI, BLANK = "text", "number", "IRI", "blank node"
+"""Kinds of values."""
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_NUMBERS = {
+    _XSD + name
+    for name in "integer decimal double float int long short byte nonNegativeInteger positiveInteger nonPositiveInteger "
+    "negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte".split()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +84,15 @@ class ClassProfile:
     count: NameCount
     """All 0 where only classes below it are used."""
     things: int
-    """Of the class and those below it, each once, however many pages speak of it."""
+    """Of the class and those below it that have a name, each once, however many pages speak of it."""
+    subjects: int
+    """Of just this class, nameless parts of others among them, as SPARQL counts them; so many as were looked at."""
     superclasses: tuple[str, ...]
     """By schema.org all above it, the nearest first; by pages those that they state."""
     subclasses: tuple[NameCount, ...]
     """Just below it, the most used first."""
     properties: tuple[Share, ...]
+    """Of these subjects; where there are none, of the things."""
     sites: tuple[PageCount, ...]
     """With the most pages that use it."""
     examples: tuple[Hit, ...]
@@ -89,8 +105,11 @@ class ValueExample:
     """A value, and a thing that has it."""
 
     value: str
+    value_label: str
+    """Of a thing: what it is called, or what it is."""
     kind: str
-    """text, IRI or blank node."""
+    uses: int
+    """How many of the values that were looked at are this one."""
     language: str
     datatype: str
     thing: str
@@ -116,8 +135,11 @@ class PropertyProfile:
     iri: str
     count: NameCount
     things: int
+    """That have it themselves and have a name, each once."""
+    subjects: int
+    """All that have it, nameless parts of others among them, as SPARQL counts them; so many as were looked at."""
     classes: tuple[Share, ...]
-    """That it is used with."""
+    """Of these subjects."""
     sites: tuple[PageCount, ...]
     values: ValueSample
     is_approximate: bool
@@ -155,24 +177,27 @@ class SiteProfile:
 
 
 def describe_class(text: TextIndex, ledger: LedgerReader, store: Store, name: str) -> ClassProfile | None:
-    """The portrait of a class; None where nothing is of it."""
+    """The portrait of a class; None where nothing is of it, and neither schema.org nor a page says what is above or below it."""
     count = find_count(ledger, CLASS, name)
     iri = count.name if count else fold_class(next(_list_readings(name), ""))
     found = text.search(type=iri, kind=ENTITY, limit=_EXAMPLES, facets=_NAMES)
     superclasses, subclasses = _find_relatives(ledger, store, iri)
-    if not (count or found.total):
+    if not (count or found.total or superclasses or subclasses):
         return None
     properties = _find_facet(found.facets, "property")
+    shares = _make_shares(((one.value, one.count) for one in properties.counts if one.value != RDF_TYPE), found.total)
+    subjects, counts = count_properties(store, iri, _SUBJECTS) if is_valid_iri(iri) else (0, [])
     return ClassProfile(
         iri=iri,
         count=count or NameCount(iri, 0, 0, 0),
         things=found.total,
+        subjects=subjects,
         superclasses=superclasses,
         subclasses=subclasses,
-        properties=_make_shares((one for one in properties.counts if one.value != RDF_TYPE), found.total),
+        properties=_make_shares(counts[:_NAMES], subjects) if subjects else shares,
         sites=_count_pages(ledger.list_name_sites(CLASS, iri, _SITES)),
         examples=found.hits,
-        is_approximate=properties.is_approximate,
+        is_approximate=subjects == _SUBJECTS if subjects else properties.is_approximate,
     )
 
 
@@ -181,16 +206,17 @@ def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name:
     count = find_count(ledger, PROPERTY, name)
     if count is None:
         return None
-    found = text.search(property=count.name, kind=ENTITY, limit=1, facets=_NAMES)
-    classes = _find_facet(found.facets, "type")
+    found = text.search(property=count.name, kind=ENTITY, limit=1)
+    subjects, counts = count_classes(store, count.name, _SUBJECTS) if is_valid_iri(count.name) else (0, [])
     return PropertyProfile(
         iri=count.name,
         count=count,
         things=found.total,
-        classes=_make_shares(classes.counts, found.total),
+        subjects=subjects,
+        classes=_make_shares(counts[:_NAMES], subjects),
         sites=_count_pages(ledger.list_name_sites(PROPERTY, count.name, _SITES)),
         values=_sample_values(store, count.name),
-        is_approximate=classes.is_approximate,
+        is_approximate=subjects == _SUBJECTS,
     )
 
 
@@ -224,8 +250,10 @@ def describe_site(text: TextIndex, ledger: LedgerReader, name: str) -> SiteProfi
         things=found.total,
         syntaxes=_count_pages(ledger.list_site_names(SYNTAX, site)),
         languages=_count_pages(ledger.list_site_names(LANGUAGE, site)),
-        classes=_make_shares(classes.counts, found.total),
-        properties=_make_shares((one for one in properties.counts if one.value != RDF_TYPE), found.total),
+        classes=_make_shares(((one.value, one.count) for one in classes.counts), found.total),
+        properties=_make_shares(
+            ((one.value, one.count) for one in properties.counts if one.value != RDF_TYPE), found.total
+        ),
         pages=tuple(
             FoundPage(page.url, page.title, page.time, page.quads)
             for page in ledger.list_site_pages(site, _PAGES, newest_first=True)
@@ -282,56 +310,85 @@ def _find_facet(facets: Iterable[Facet], field: str) -> Facet:
     return next((facet for facet in facets if facet.field == field), Facet(field, ()))
 
 
-def _make_shares(counts: Iterable[FacetCount], total: int) -> tuple[Share, ...]:
-    return tuple(Share(one.value, min(one.count, total), min(1.0, one.count / total)) for one in counts if total)
+def _make_shares(counts: Iterable[tuple[str, int]], total: int) -> tuple[Share, ...]:
+    return tuple(Share(name, min(count, total), min(1.0, count / total)) for name, count in counts if total)
 
 
 def _count_pages(counts: Iterable[tuple[str, int]]) -> tuple[PageCount, ...]:
     return tuple(PageCount(name, pages) for name, pages in counts)
 
 
+class _Read(NamedTuple):
+    """A value, as far as it is compared."""
+
+    kind: str
+    text: str
+    language: str
+    datatype: str
+
+
 def _sample_values(store: Store, iri: str) -> ValueSample:
-    kinds: Counter[str] = Counter()
-    languages: Counter[str] = Counter()
-    datatypes: Counter[str] = Counter()
-    examples: dict[str, tuple[str, str, str, str]] = {}
+    uses: Counter[_Read] = Counter()
+    things: dict[_Read, str] = {}
     quads = store.quads_for_pattern(None, NamedNode(iri), None, MERGE) if is_valid_iri(iri) else ()
     read = 0
     for read, quad in enumerate(islice(quads, _VALUES_READ + 1), 1):
-        if read > _VALUES_READ:
-            break
-        value, kind, language, datatype = quad.object, "IRI", "", ""
-        if isinstance(value, Literal):
-            kind, language, datatype = "text", value.language or "", "" if value.language else value.datatype.value
-            languages[language] += bool(language)
-            datatypes[datatype] += bool(datatype)
-        elif isinstance(value, NamedNode) and value.value.startswith(GENID):
-            kind = "blank node"
-        kinds[kind] += 1
-        if len(examples) < _VALUES_SHOWN and isinstance(value, (Literal, NamedNode)):
-            subject = quad.subject.value if isinstance(quad.subject, NamedNode) else ""
-            examples.setdefault(value.value[:_TEXT_CHARS], (kind, language, datatype, subject))
-    shown = (ValueExample(text, *found, _find_label(store, found[3])) for text, found in examples.items())
+        if read <= _VALUES_READ and isinstance(quad.object, (Literal, NamedNode)):
+            value = _read_value(quad.object)
+            uses[value] += 1
+            if value not in things:
+                things[value] = quad.subject.value if isinstance(quad.subject, NamedNode) else ""
+    kinds: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
+    datatypes: Counter[str] = Counter()
+    for value, number in uses.items():
+        kinds[value.kind] += number
+        languages[value.language] += number
+        datatypes[value.datatype] += number
+    del languages[""], datatypes[""]
+    # What has no name of its own tells the least, and no two of it are the same.
+    chosen = sorted(uses, key=lambda value: (value.kind == BLANK, -uses[value]))[:_VALUES_SHOWN]
     return ValueSample(
         min(read, _VALUES_READ),
         read <= _VALUES_READ,
         dict(kinds.most_common()),
-        dict((+languages).most_common(_VALUES_SHOWN)),
-        dict((+datatypes).most_common(_VALUES_SHOWN)),
-        tuple(shown),
+        dict(languages.most_common(_VALUES_SHOWN)),
+        dict(datatypes.most_common(_VALUES_SHOWN)),
+        tuple(_make_example(store, value, uses[value], things[value]) for value in chosen),
     )
 
 
+def _read_value(value: Literal | NamedNode) -> _Read:
+    text = value.value[:_TEXT_CHARS]
+    if isinstance(value, NamedNode):
+        return _Read(BLANK if text.startswith(GENID) else IRI, text, "", "")
+    if value.language:
+        return _Read(TEXT, text, value.language, "")
+    datatype = value.datatype.value
+    return _Read(NUMBER if datatype in _NUMBERS else TEXT, text, "", datatype)
+
+
+def _make_example(store: Store, value: _Read, uses: int, thing: str) -> ValueExample:
+    label = _find_label(store, value.text) if value.kind in (IRI, BLANK) else ""
+    thing_label = _find_label(store, thing)
+    return ValueExample(value.text, label, value.kind, uses, value.language, value.datatype, thing, thing_label)
+
+
 def _find_label(store: Store, node: str) -> str:
+    """What a thing is called; of one without a name at all what it is, because its IRI tells nothing."""
     if not node:
         return ""
-    quads = islice(store.quads_for_pattern(NamedNode(node), None, None, MERGE), _LABEL_STATEMENTS)
-    named = [
-        (LABELS[quad.predicate.value], " ".join(quad.object.value[:_TEXT_CHARS].split()))
-        for quad in quads
-        if quad.predicate.value in LABELS and isinstance(quad.object, Literal) and quad.object.value.strip()
-    ]
-    return min(named)[1] if named else ""
+    named: list[tuple[int, str]] = []
+    classes: list[str] = []
+    for quad in islice(store.quads_for_pattern(NamedNode(node), None, None, MERGE), _LABEL_STATEMENTS):
+        name, value = quad.predicate.value, quad.object
+        if name in LABELS and isinstance(value, Literal) and value.value.strip():
+            named.append((LABELS[name], write_name(value.value[:_TEXT_CHARS])))
+        elif name == RDF_TYPE and isinstance(value, NamedNode):
+            classes.append(shorten_iri(value.value))
+    if named:
+        return min(named)[1]
+    return min(classes, default="")[:_TEXT_CHARS] if node.startswith(GENID) else ""
 
 
 def _find_page(ledger: LedgerReader, ontology: str) -> str:

@@ -92,6 +92,25 @@ def is_page(graph: object) -> bool:
     return not graph.value.startswith(RESERVED) or graph.value.startswith(_DISGUISED)
 
 
+def walk_statements(
+    store: Store, nodes: Iterable[str], graph: NamedNode | DefaultGraph | None = None, predicate: str = ""
+) -> Iterator[Quad]:
+    """What a graph says, or all pages do, of nodes and of the blank nodes that hang on them, which are a part of what is said; of
+    the nodes themselves by one property, where one is given."""
+    waiting = [NamedNode(node) for node in dict.fromkeys(nodes)]
+    seen, first = set(waiting), len(waiting)
+    chosen = NamedNode(predicate) if predicate else None
+    for at, node in enumerate(waiting):
+        for quad in store.quads_for_pattern(node, chosen if at < first else None, None, graph):
+            if graph is None and not is_page(quad.graph_name):
+                continue
+            yield quad
+            part = quad.object
+            if isinstance(part, NamedNode) and part.value.startswith(GENID) and part not in seen:
+                seen.add(part)
+                waiting.append(part)
+
+
 def is_on_site(url: str, site: str) -> bool:
     """Whether a URL is of a host, or of one below it."""
     host = host_of(url)
@@ -183,17 +202,7 @@ def _has_term(store: Store, thing: NamedNode, terms: Collection[str]) -> bool:
 
 
 def _read_things_of_page(store: Store, page: str, things: list[str]) -> PageQuads:
-    graph = NamedNode(page)
-    quads: list[Quad] = []
-    waiting = [NamedNode(thing) for thing in reversed(things)]
-    seen = set(waiting)
-    while waiting:
-        for quad in store.quads_for_pattern(waiting.pop(), None, None, graph):
-            quads.append(quad)
-            node = quad.object
-            if isinstance(node, NamedNode) and node.value.startswith(GENID) and node not in seen:
-                seen.add(node)
-                waiting.append(node)
+    quads = walk_statements(store, things, NamedNode(page))
     nquads = restore_blank_nodes(pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b"")
     named = frozenset(restore_term(f"<{thing}>") for thing in things)
     return PageQuads(page, nquads, named)

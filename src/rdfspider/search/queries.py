@@ -18,12 +18,14 @@ from tantivy import Occur, Query
 from rdfspider.index.documents import make_entity_id, make_page_id
 from rdfspider.index.entities import find_entity
 from rdfspider.index.names import find_field_name, find_namespaces
-from rdfspider.index.schema import CURSOR_ID, ENTITY, build_words, split_scripts
+from rdfspider.index.schema import CURSOR_ID, ENTITY, PAGE, build_words, split_scripts
 from rdfspider.index.terms import fold_iri
 from rdfspider.search.words import VALUE, WORDS, Clause, Question, parse_date
 
 BOOSTS = {"label": 4.0, "values": 1.5, "text": 1.0}
 _RUN_BOOSTS = {"label_bigrams": BOOSTS["label"], "bigrams": 1.0}
+# A value may be that of a nameless part, too.
+_NAMES_OF_VALUES = ("property_names", "part_names")
 # What the other fields add to the best one.
 _TIE = 0.1
 _MIN_PREFIX = 2
@@ -104,6 +106,14 @@ def asks_for_things(question: Question) -> bool:
     )
 
 
+def asks_for_pages(question: Question) -> bool:
+    """Whether it is of pages alone."""
+    return any(
+        all(clause.field == "kind" and clause.text.lower() == PAGE and not clause.is_excluded for clause in group)
+        for group in question.groups
+    )
+
+
 def _is_signs(question: Question) -> bool:
     return bool(question.text.strip()) and not question.groups
 
@@ -181,11 +191,12 @@ class _Builder:
             parts.append(self._build_tokens(f"properties.{field}", words, clause.is_prefix))
         if runs or colon:
             # Pairs of characters are indexed without their property, and values without its ontology.
-            parts.append(_sift(Query.term_set_query(self._schema, "property_names", names)))
+            named = [Query.term_set_query(self._schema, field, names) for field in _NAMES_OF_VALUES]
+            parts.append(_sift(Query.disjunction_max_query(named)))
         return _join(parts)
 
     def _has_property(self, name: str) -> bool:
-        return self._index.searcher.doc_freq("property_names", name) > 0
+        return any(self._index.searcher.doc_freq(field, name) > 0 for field in _NAMES_OF_VALUES)
 
     def _mark(self, words: list[str], runs: list[str], is_prefix: bool) -> None:
         if is_prefix and words and len(words[-1]) >= _MIN_PREFIX:

@@ -79,7 +79,12 @@ class Hit:
     @property
     def day(self) -> str:
         """The date as 2024-05-01; empty where none is known."""
-        return datetime.fromtimestamp(self.date, UTC).date().isoformat() if self.date else ""
+        return _write_day(self.date)
+
+    @property
+    def fetched_day(self) -> str:
+        """When the newest page that speaks of it was fetched, as 2024-05-01."""
+        return _write_day(max((page.time for page in self.pages), default=0.0))
 
     def _repr_html_(self) -> str:
         link = self.url or (self.pages[0].url if self.pages else self.id)
@@ -157,9 +162,13 @@ def list_facts(hit: Hit) -> list[str]:
     facts = [", ".join(hit.type_names[:3]) or hit.kind, ", ".join(hit.sites[:3])]
     facts.append(f"{hit.sources:,} sources" if hit.sources > 1 else "")
     facts.append(f"{hit.in_links:,} links to it" if hit.in_links > 1 else "")
-    facts.append(hit.day)
+    facts.append(hit.day or (f"fetched {hit.fetched_day}" if hit.fetched_day else ""))
     facts.append(f"the same as {hit.duplicate_of}" if hit.duplicate_of else "")
     return [fact for fact in facts if fact]
+
+
+def _write_day(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).date().isoformat() if time_s else ""
 
 
 def list_remarks(results: Results) -> list[str]:

@@ -1,4 +1,5 @@
-"""A thing and a property in, who says which value of it out, page by page; or all that is said of the thing, as N-Quads."""
+"""A thing and a property in, who says which value of it out, page by page; or who says that it has other names; or all that is
+said of the thing, as N-Quads."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,15 +8,18 @@ from itertools import islice
 import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
-from rdfspider.index.terms import GENID
-from rdfspider.search.quads import MERGE, is_page, restore_blank_nodes
+from rdfspider.index.labels import SAME_AS
+from rdfspider.search.entity import Entity
+from rdfspider.search.quads import MERGE, is_page, restore_blank_nodes, walk_statements
 from rdfspider.search.sources import Source
 from rdfspider.search.tallies import count_values
-from rdfspider.search.values import Value, ValueReader
+from rdfspider.search.values import SOURCES_SHOWN, Value, ValueReader
+from rdfspider.urls import is_valid_iri
 
 STATEMENTS_DUMPED = 20_000
 _SAYINGS_COUNTED = 20_000
 _TRIPLES_READ = 5_000
+_ALIAS_STATEMENTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +72,43 @@ def read_sayings(store: Store, nodes: Sequence[str], predicate: str, start: int,
     return Sayings(tuple(shown), _SAYINGS_COUNTED - max(0, left), left < 0)
 
 
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name of a thing."""
+
+    name: str
+    label: str
+    sources: tuple[Source, ...]
+    """Some of the pages that say so, the newest first."""
+
+
+def read_aliases(store: Store, found: Entity, names: Iterable[str]) -> list[Alias]:
+    """How these others are called, and who says that they are the same, of either of them."""
+    values = ValueReader(store, _TRIPLES_READ)
+    pages: dict[str, dict[str, None]] = {}
+    for predicate in sorted(SAME_AS & found.properties.keys()):
+        for value in found.properties[predicate].values:
+            pages.setdefault(value.text, {}).update((source.page, None) for source in value.sources)
+    aliases = []
+    for name in names:
+        # Pages also state it as a text that is no IRI.
+        is_iri = is_valid_iri(name)
+        own = pages.get(name, {})
+        for predicate in sorted(SAME_AS) if is_iri else ():
+            stated = store.quads_for_pattern(NamedNode(name), NamedNode(predicate), None, MERGE)
+            for quad in islice(stated, _ALIAS_STATEMENTS):
+                if isinstance(quad.object, NamedNode) and quad.object.value in found.nodes:
+                    own.update(dict.fromkeys(values.list_pages(quad, SOURCES_SHOWN)))
+        aliases.append(Alias(name, values.name(name)[0] if is_iri else "", values.read_sources(list(own))))
+    return aliases
+
+
 def dump_statements(store: Store, nodes: Iterable[str], predicate: str = "") -> bytes:
     """What pages say of these nodes and of the blank nodes that hang on them, as N-Quads in the graphs of the pages."""
-    quads = list(islice(_list_statements(store, nodes, predicate), STATEMENTS_DUMPED + 1))
+    quads = list(islice(walk_statements(store, nodes, predicate=predicate), STATEMENTS_DUMPED + 1))
     is_cut = len(quads) > STATEMENTS_DUMPED
     nquads = restore_blank_nodes(pyoxigraph.serialize(quads[:STATEMENTS_DUMPED], format=RdfFormat.N_QUADS) or b"")
     return (b"# There are more: these are the first %d.\n" % STATEMENTS_DUMPED if is_cut else b"") + nquads
-
-
-def _list_statements(store: Store, nodes: Iterable[str], predicate: str) -> Iterator[Quad]:
-    waiting = [NamedNode(node) for node in nodes]
-    seen = set(waiting)
-    chosen = NamedNode(predicate) if predicate else None
-    first = len(waiting)
-    for at, node in enumerate(waiting):
-        for quad in store.quads_for_pattern(node, chosen if at < first else None, None, None):
-            if not is_page(quad.graph_name):
-                continue
-            yield quad
-            part = quad.object
-            if isinstance(part, NamedNode) and part.value.startswith(GENID) and part not in seen:
-                seen.add(part)
-                waiting.append(part)
 
 
 def _list_graphs(store: Store, statement: Quad) -> Iterator[NamedNode]:

@@ -2,7 +2,6 @@
 
 import re
 from functools import lru_cache
-from html import unescape
 
 from rdfspider.index.schema import UNSPACED, build_words, normalise_text
 from rdfspider.search.queries import Plan
@@ -12,6 +11,7 @@ CHARS = 240
 # Of a long text only so much is looked at, and so many words in it.
 _MAX_CHARS = 100_000
 _MAX_MARKS = 1_000
+_MIN_WORDS = 4
 # A word ends where a script without spaces begins.
 _LETTER = rf"[^\W_{UNSPACED.pattern[1:-2]}]"
 # Letters that are not ASCII, with the spaces and signs between them.
@@ -40,10 +40,9 @@ class Marker:
         return Marked(text, tuple(self._find(text)))
 
     def choose_lines(self, values: str) -> str:
-        """The lines that people read, and others only where they have what is searched for."""
-        return "\n".join(
-            line for line in values.split("\n") if not _FOR_MACHINES.fullmatch(line) or self._find(unescape(line))
-        )
+        """The lines that people read, and others only where they have what is searched for: a word or a number by itself tells
+        nothing, as nobody sees of what it is the value."""
+        return "\n".join(line for line in values.split("\n") if not _is_bare(line) or self._find(line))
 
     def cut(self, text: str, chars: int = CHARS) -> Marked:
         """The part of about so many characters where most different words are, marked; else the beginning."""
@@ -68,6 +67,10 @@ class Marker:
             if len(marks) == _MAX_MARKS:
                 break
         return marks
+
+
+def _is_bare(line: str) -> bool:
+    return bool(_FOR_MACHINES.fullmatch(line)) or (len(line.split()) < _MIN_WORDS and not UNSPACED.search(line))
 
 
 def _choose_first(text: str, marks: list[tuple[int, int]], chars: int) -> int:

@@ -1,19 +1,24 @@
-"""What somebody has typed so far in, how it may go on out: things and pages whose label begins so, and names of classes.
+"""What somebody has typed so far in, how it may go on out: things and pages whose label begins so, names of classes, and behind
+`site:` and the other fields of the language the values that they have.
 
 Every step is bounded, whatever was typed and however many labels begin so: one list of the index is read by weight, or, where it
 is short, the labels in its range.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 from tantivy import Occur, Query
 
+from rdfspider.index.counts import CLASS, ONTOLOGY, PROPERTY, SITE
 from rdfspider.index.ledger_reader import NameCount
-from rdfspider.index.names import find_short_name, shorten_iri, split_iri
+from rdfspider.index.names import find_short_name, list_prefixes, shorten_iri, split_iri
 from rdfspider.index.schema import ENTITY, MAX_START, PAGE, START_SIZES, Card, write_start
-from rdfspider.search.queries import Index
+from rdfspider.search.facets import list_values
+from rdfspider.search.queries import Index, build_plan
+from rdfspider.search.words import FIELDS, KINDS, VALUE, WORDS, Clause, parse_question
 
 MAX_LIMIT = 50
 _MAX_TYPED = 200
@@ -23,6 +28,15 @@ _CANDIDATES_A_SUGGESTION, _MIN_CANDIDATES = 4, 100
 # Words inside labels are looked for from so many characters on.
 _MIN_INSIDE = 3
 _CLASSES = 3
+# A field of the language at the end, and what of its value is there; the quotation mark may be open.
+_LAST_FIELD = re.compile(rf"""(?i)(?:^|(?<=\s))-?(?P<field>{"|".join(FIELDS)}):(?P<value>"[^"]*|[^\s"]*)$""")
+# Fields whose values the ledger counts, and those of which there are few values.
+_NAMED = {"type": CLASS, "ontology": ONTOLOGY, "property": PROPERTY, "site": SITE}
+_COUNTED = {"lang": "lang", "syntax": "syntax", "year": "year", "before": "year", "after": "year"}
+_VALUES_COMPARED = 1_000
+
+FindNames = Callable[[str, str, int], Sequence[NameCount]]
+"""A kind of names, a text and a number in; so many names out that have the text, those that begin so first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +46,87 @@ class Suggestion:
     text: str
     """What to put in the place of what was typed."""
     kind: str
-    """entity, page, or type for the name of a class."""
+    """entity, page, type for the name of a class, or the field whose value it is."""
     about: str
-    """What it is, in short: the type of a thing, the site of a page, the IRI of a class."""
+    """What it is, in short: the type of a thing, the site of a page, the IRI of a name."""
 
 
-def suggest(index: Index, classes: Sequence[NameCount], typed: str, limit: int) -> list[Suggestion]:
-    """The best ways to go on, none twice; `classes` are those that pages use most."""
+def suggest(
+    index: Index, classes: Sequence[NameCount], find_names: FindNames, typed: str, limit: int
+) -> list[Suggestion]:
+    """The best ways to go on, none twice; `classes` are those that pages use most. Only the end of the text is completed."""
     typed = typed[:_MAX_TYPED].encode("utf-8", "replace").decode()
     limit = max(1, min(limit, MAX_LIMIT))
-    of_classes = list(_suggest_classes(typed, classes))[:_CLASSES]
+    if match := _LAST_FIELD.search(typed):
+        return _suggest_values(index, find_names, match, limit)
+    before, clauses, words = _split_end(typed)
+    has_type = any(clause.field == "type" for clause in clauses)
+    of_classes = [] if has_type else list(_suggest_classes(typed, classes))[:_CLASSES]
     # Some room is left for classes.
-    of_labels = _suggest_labels(index, write_start(typed), max(1, limit - len(of_classes)))
+    of_labels = _suggest_labels(index, before, write_start(words), max(1, limit - len(of_classes)))
     return [*of_labels, *of_classes][:limit]
 
 
-def _suggest_labels(index: Index, start: str, limit: int) -> list[Suggestion]:
-    """Things whose labels begin so, the best first; then such pages, then what has it inside its label."""
+def _split_end(typed: str) -> tuple[str, list[Clause], str]:
+    """What stays as it is with its clauses, and the plain words at the end that are completed."""
+    question = parse_question(typed)
+    clauses = [] if question.note else [clause for group in question.groups for clause in group]
+    special = [one for one in clauses if one.field != WORDS or one.is_phrase or one.is_prefix or one.is_excluded]
+    while special:
+        end = typed.find(" ", special[-1].start + len(special[-1].text)) + 1
+        if end or special[-1].field != VALUE:
+            return (typed[:end], special, typed[end:]) if end else (typed, special, "")
+        # Labels have colons, too: Re:Zero.
+        special.pop()
+    return "", [], typed
+
+
+def _suggest_values(index: Index, find_names: FindNames, match: re.Match[str], limit: int) -> list[Suggestion]:
+    """Values of the field that begin as what stands behind it, the most frequent first; what stands before it stays."""
+    field = match["field"].lower()
+    start = match["value"].lstrip('"').lower()
+    before = match.string[: match.start("value")]
     found: dict[str, Suggestion] = {}
+    for forms, about in _list_values(index, find_names, field, start):
+        value = next((form for form in forms if form.lower().startswith(start)), "")
+        if value and not any(sign.isspace() or sign == '"' for sign in value):
+            found.setdefault(value.lower(), Suggestion(f"{before}{value}", field, about))
+        if len(found) == limit:
+            break
+    return list(found.values())
+
+
+def _list_values(index: Index, find_names: FindNames, field: str, start: str) -> Iterator[tuple[Sequence[str], str]]:
+    """The values of a field, each as people may write it, and what it is."""
+    if field == "kind":
+        yield from (((kind,), "") for kind in KINDS)
+    elif field in _COUNTED:
+        yield from (((value,), "") for value in list_values(index, _COUNTED[field]))
+    else:
+        # The prefix of an ontology is no part of its IRI.
+        asked = "" if field == "ontology" else start
+        for count in find_names(_NAMED[field], asked, _VALUES_COMPARED):
+            if field == "site":
+                yield (count.name,), f"{count.pages:,} {'page' if count.pages == 1 else 'pages'}"
+            elif field == "ontology":
+                yield (*list_prefixes(count.name), count.name), count.name
+            else:
+                yield (split_iri(count.name)[1], shorten_iri(count.name), count.name), count.name
+
+
+def _suggest_labels(index: Index, before: str, start: str, limit: int) -> list[Suggestion]:
+    """Things whose labels begin so, the best first; then such pages, then what has it inside its label. They fit what stands
+    before."""
+    found: dict[str, Suggestion] = {}
+    kept = [(Occur.Must, build_plan(parse_question(before), index).query)] if before.strip() else []
     for query, kind in _list_queries(index, start) if start else ():
         of_kind = Query.term_query(index.schema, "kind", kind, "basic")
-        both = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_kind)])
+        both = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_kind), *kept])
         for card in _read_best(index, both, limit):
             label = write_start(card.label)
             # A page about a thing is mostly called as that is, and then by its site.
             if start in label and not (kind == PAGE and any(label.startswith(f"{known} ") for known in found)):
-                found.setdefault(label, _describe(card))
+                found.setdefault(label, _describe(before, card))
             if len(found) == limit:
                 return list(found.values())
     return list(found.values())
@@ -90,15 +159,28 @@ def _read_best(index: Index, query: Query, limit: int) -> Iterator[Card]:
         yield msgspec.json.decode(index.searcher.doc(address).get_first("card") or b"", type=Card)
 
 
-def _describe(card: Card) -> Suggestion:
+def _describe(before: str, card: Card) -> Suggestion:
+    label = " ".join(card.label.split())
+    if before and not _is_plain(label):
+        # As it is it would break the question.
+        label = f'"{" ".join(label.replace(chr(34), " ").split())}"'
     about = card.sites[0] if card.kind == PAGE and card.sites else ", ".join(map(shorten_iri, card.types[:1]))
-    return Suggestion(" ".join(card.label.split()), card.kind, about)
+    return Suggestion(f"{before}{label}", card.kind, about)
+
+
+def _is_plain(label: str) -> bool:
+    question = parse_question(label)
+    return not question.note and all(
+        clause.field == WORDS and not clause.is_phrase and not clause.is_prefix and not clause.is_excluded
+        for group in question.groups
+        for clause in group
+    )
 
 
 def _suggest_classes(typed: str, classes: Iterable[NameCount]) -> Iterator[Suggestion]:
     """`type:Product` for the last word, where it begins as a class does; the words before it stay."""
     before, space, last = typed.rpartition(" ")
-    name = last.lower().removeprefix("type:")
+    name = last.lower()
     if not name:
         return
     seen = set()

@@ -1,4 +1,5 @@
-"""Names of a thing in, how often properties point at it and pages give its values out, and a part of what was counted.
+"""Names of a thing in, how often properties point at it and pages give its values out, and a part of what was counted; a class or
+a property in, what its subjects have or are out.
 
 The store itself counts and skips, so the last of ten thousand is found as soon as the first. The order is by property, then
 the store's own, which stays as it is while nothing is added.
@@ -9,8 +10,12 @@ from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store
 
-from rdfspider.index.terms import FETCHES_GRAPH
+from rdfspider.index.labels import RDF_TYPE
+from rdfspider.index.terms import FETCHES_GRAPH, GENID
 from rdfspider.search.quads import MERGE
+
+# A few have a million, and nobody waits for them.
+_STATEMENTS_A_SUBJECT = 50
 
 
 class ReferenceCount(NamedTuple):
@@ -64,6 +69,31 @@ def count_values(store: Store, node: str, predicate: str, most: int) -> list[tup
         f"FILTER(?g != <{FETCHES_GRAPH}>) }} LIMIT {most} }} }} GROUP BY ?o ORDER BY DESC(?n)",
     )
     return [(row[0], int(row[1].value)) for row in rows]
+
+
+def count_classes(store: Store, predicate: str, most: int) -> tuple[int, list[tuple[str, int]]]:
+    """How many subjects have a property, and how many of them are of which class; so many subjects are looked at."""
+    statements = f"{{ SELECT ?s {{ ?s {NamedNode(predicate)} ?o }} LIMIT {_STATEMENTS_A_SUBJECT * most} }}"
+    subjects = f"{{ SELECT DISTINCT ?s {{ {statements} }} LIMIT {most} }}"
+    return _count_subjects(store, subjects), _count_names(store, f"{subjects} ?s {NamedNode(RDF_TYPE)} ?n")
+
+
+def count_properties(store: Store, class_iri: str, most: int) -> tuple[int, list[tuple[str, int]]]:
+    """How many subjects are of just this class, and how many of them have which property; so many are looked at."""
+    subjects = f"{{ SELECT ?s {{ ?s {NamedNode(RDF_TYPE)} {NamedNode(class_iri)} }} LIMIT {most} }}"
+    statements = f"{{ SELECT ?s ?n {{ {subjects} ?s ?n ?o }} LIMIT {_STATEMENTS_A_SUBJECT * most} }}"
+    counts = _count_names(store, f"SELECT DISTINCT ?s ?n {{ {statements} }}")
+    return _count_subjects(store, subjects), [one for one in counts if one[0] != RDF_TYPE]
+
+
+def _count_subjects(store: Store, subjects: str) -> int:
+    return next((int(row[0].value) for row in _ask(store, f"SELECT (COUNT(*) AS ?c) {{ {subjects} }}")), 0)
+
+
+def _count_names(store: Store, pattern: str) -> list[tuple[str, int]]:
+    rows = _ask(store, f"SELECT ?n (COUNT(*) AS ?c) {{ {pattern} }} GROUP BY ?n")
+    counts = [(row[0].value, int(row[1].value)) for row in rows if isinstance(row[0], NamedNode)]
+    return sorted((one for one in counts if not one[0].startswith(GENID)), key=lambda one: (-one[1], one[0]))
 
 
 def _ask(store: Store, query: str) -> QuerySolutions:

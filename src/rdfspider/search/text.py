@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from html import unescape
 from math import log2
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,13 +22,13 @@ import tantivy
 from tantivy import DocAddress, Query
 from xxhash import xxh3_64_intdigest
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnindexedError, UsageError
 from rdfspider.index.documents import hash_outlinks
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.schema import CURSOR_ID, PAGE, Card, register_tokenizers
 from rdfspider.search.classes import LearnedClasses
 from rdfspider.search.facets import VALUES, count_facets, count_kinds
-from rdfspider.search.queries import Index, Plan, build_plan, split_text
+from rdfspider.search.queries import Index, Plan, asks_for_pages, build_plan, split_text
 from rdfspider.search.results import Facet, Hit, Results
 from rdfspider.search.snippets import Marker
 from rdfspider.search.spelling import suggest_question
@@ -117,13 +116,14 @@ class TextIndex:
         return [(score, card) for score, _, _, card in ranked]
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
-        """How what somebody has typed so far may go on: labels that begin so, the best first, and names of classes."""
+        """How what somebody has typed so far may go on: labels that begin so, the best first, and names of classes; behind a
+        field such as `site:` its values."""
         if not isinstance(text, str):
             raise UsageError(f"suggestions are made for a text, not {text!r:.40}")
         index = self._load()
         classes = self._classes.list_classes(index.commit)
         with _reading(self._paths):
-            return suggest(index, classes, text, limit)
+            return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
 
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
         """How many pages link to a page, and some of them, in an order that is always the same."""
@@ -158,7 +158,7 @@ class TextIndex:
     def _open(self) -> tantivy.Index:
         path = self._paths.text
         if not (path / "meta.json").exists():
-            raise UsageError(_tell_unready(self._paths))
+            raise UnindexedError(_tell_unready(self._paths))
         with _reading(self._paths):
             index = tantivy.Index.open(str(path))
         register_tokenizers(index)
@@ -180,12 +180,12 @@ class TextIndex:
         try:
             stat = (self._paths.text / "meta.json").stat()
         except FileNotFoundError:
-            raise UsageError(_tell_unready(self._paths)) from None
+            raise UnindexedError(_tell_unready(self._paths)) from None
         with _reading(self._paths):
             commit = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            # It may have been made again by another version meanwhile.
+            check_index(self._paths)
             if commit != self._commit:
-                # It may have been made again by another version meanwhile.
-                check_index(self._paths)
                 self._index.reload()
                 self._commit = commit
             searcher = self._index.searcher()
@@ -193,7 +193,7 @@ class TextIndex:
             if not is_ready and searcher.num_docs:
                 raise ValueError("its documents are there, and what was written with them is not")
         if not is_ready:
-            raise UsageError(_tell_unready(self._paths))
+            raise UnindexedError(_tell_unready(self._paths))
         find_subclasses = partial(self._classes.find_subclasses, commit=self._commit)
         return Index(searcher, self._index.schema, find_subclasses, self._commit)
 
@@ -207,7 +207,7 @@ class TextIndex:
         kinds = counts.kinds if counts else count_kinds(index, question, total)
         shown = counts.facets if counts else ()
         if facet_values and not shown:
-            shown = count_facets(index, plan.query, total, facet_values)
+            shown = count_facets(index, plan.query, total, facet_values, is_of_pages=asks_for_pages(question))
         with self._lock:
             # The one that was asked for last is the last to go.
             self._counts[key] = _Counts(shown, kinds)
@@ -297,8 +297,7 @@ def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Doc
     text, values = (str(found[0]) if found else "" for found in (texts, lines))
     other_labels = " · ".join(map(str, labels[1:]))
     shown = (card.description, text, marker.choose_lines(values), other_labels)
-    # Pages escape more than they should.
-    cuts = [marker.cut(unescape(text)) for text in shown if text]
+    cuts = [marker.cut(text) for text in shown if text]
     # The one that shows most of what was asked for; of equals the first.
     snippet = max(cuts, key=lambda cut: len({cut.text[a:b].lower() for a, b in cut.marks}), default=marker.mark(""))
     return Hit(
@@ -319,7 +318,7 @@ def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Doc
         image=card.image,
         date=card.date,
         duplicate_of=card.duplicate_of,
-        marked_label=marker.mark(unescape(card.label)),
+        marked_label=marker.mark(card.label),
         facts=card.facts,
         site_count=card.site_count,
     )

@@ -10,6 +10,7 @@ from itertools import islice
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from rdfspider.index.labels import LABELS
+from rdfspider.index.nodes import decode_references
 from rdfspider.index.terms import GENID
 from rdfspider.search.quads import MERGE, RDF_TYPE, is_page
 from rdfspider.search.sources import Source, find_source
@@ -86,7 +87,7 @@ class ValueReader:
                 if quad.predicate == RDF_TYPE and isinstance(quad.object, NamedNode):
                     types.append(quad.object.value)
                 elif quad.predicate.value in LABELS and isinstance(quad.object, Literal) and quad.object.value.strip():
-                    labels.append((LABELS[quad.predicate.value], " ".join(quad.object.value.split())))
+                    labels.append((LABELS[quad.predicate.value], write_name(quad.object.value)))
             self._names[node] = (min(labels)[1] if labels else "", tuple(sorted(types)))
         return self._names[node]
 
@@ -114,6 +115,11 @@ def describe_literal(term: Literal) -> Value:
     datatype = term.datatype.value
     is_plain = term.language or datatype == _XSD_STRING
     return Value(term.value, language=term.language or "", datatype="" if is_plain else datatype)
+
+
+def write_name(text: str) -> str:
+    """A name in one line, as it was meant."""
+    return " ".join(decode_references(text).split())
 
 
 def rank_source(source: Source) -> tuple[float, str]:

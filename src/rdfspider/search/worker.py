@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from pyoxigraph import NamedNode, Store
+from pyoxigraph import NamedNode, QuerySolutions, Store
 
 from rdfspider.errors import UsageError
 from rdfspider.index.snapshots import SnapshotReader
 from rdfspider.search.calls import TextCall, find_calls, replace_calls
 from rdfspider.search.confinement import confine_process, end_limits, read_resident_bytes, start_limits
 from rdfspider.search.documents import UnfitError, write_document
-from rdfspider.search.lexer import check_kind, read_tokens
+from rdfspider.search.lexer import VARIABLE, Token, check_kind, find_star, read_tokens
 from rdfspider.search.messages import (
     DONE,
     FAILED,
@@ -92,7 +92,7 @@ def _ask_store(job: Job, store: Store) -> tuple[Reply, bytes]:
     calls = find_calls(job.query, tokens, job.prefixes)
     query = replace_calls(job.query, calls, _ask_words(calls)) if calls else job.query
     results = store.query(
-        query,
+        _order_columns(query, tokens, job),
         base_iri=job.base or None,
         prefixes=job.prefixes,
         default_graph=[*_read_iris(job.graphs.default)] if job.graphs else None,
@@ -101,6 +101,23 @@ def _ask_store(job: Job, store: Store) -> tuple[Reply, bytes]:
     document = write_document(results, job.formats, job.prefixes, job.max_rows, job.max_bytes)
     reply = Reply(DONE, kind=document.kind, format=document.format, is_truncated=document.is_truncated)
     return reply, document.body
+
+
+def _order_columns(query: str, tokens: Sequence[Token], job: Job) -> str:
+    """With the variables in the place of `SELECT *`, in the order of the query: Oxigraph has them in that of the alphabet."""
+    star = find_star(tokens)
+    if star is None:
+        return query
+    # Which of them can be seen from outside shows without any data.
+    results = Store().query(query, base_iri=job.base or None, prefixes=job.prefixes)
+    seen = {variable.value for variable in results.variables} if isinstance(results, QuerySolutions) else set()
+    names = [
+        name for name in dict.fromkeys(token.text[1:] for token in tokens if token.kind == VARIABLE) if name in seen
+    ]
+    # The star is before all calls, so it is still where it was.
+    return (
+        f"{query[: star.start]} ?{' ?'.join(names)} {query[star.end :]}" if names and len(names) == len(seen) else query
+    )
 
 
 def _read_iris(iris: Sequence[str]) -> list[NamedNode]:

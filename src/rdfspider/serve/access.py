@@ -1,20 +1,24 @@
 """Who may do more than read: a token that was printed at the start, the cookie that stands for it, and what forms must carry.
 
-A browser shows the token once, at `/login`, and has a cookie from then on that other sites cannot use (SameSite=Strict). Forms
-carry a second secret, made from that cookie. Programs send `Authorization: Bearer TOKEN`, which no browser does by itself.
+A browser shows the token once, at `/login`, and has a cookie from then on that other sites cannot use (SameSite=Strict), until it
+is let go at `/logout`. Forms carry a second secret, made from that cookie. Programs send
+`Authorization: Bearer TOKEN`, which no browser does by itself.
 """
 
 import hashlib
 import hmac
+import re
 import secrets
-from collections.abc import Collection
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from pathlib import Path
 
 from starlette.requests import Request
 
-COOKIE, IMAGES_COOKIE = "rdfspider_session", "rdfspider_images"
+IMAGES_COOKIE = "rdfspider_images"
+_MAX_SESSIONS = 100
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?", re.ASCII)
 _LOOPBACK_NAMES = frozenset(("localhost", "localhost.localdomain"))
 
 
@@ -27,16 +31,38 @@ class Access:
     """Whether the token opens anything: on addresses that others reach only with --public."""
     hosts: frozenset[str] = frozenset()
     """Names by which it may be called, besides those of this machine; with "*" by any."""
+    port: int = 0
+    _sessions: dict[str, None] = field(default_factory=dict)
+    """What browsers have that have shown the token, the newest last."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def cookie(self) -> str:
-        """What a browser has that has shown the token."""
-        return _derive(self.token, "cookie")
+        """The name of the cookie; browsers send those of one port to all others of the machine."""
+        return f"rdfspider_session_{self.port}"
 
-    @property
-    def csrf(self) -> str:
-        """What forms of such a browser carry."""
-        return _derive(self.token, "form")
+    def open_session(self) -> str:
+        """What a browser gets that has shown the token; who did so long ago may have to show it again."""
+        session = secrets.token_urlsafe(24)
+        with self._lock:
+            self._sessions[session] = None
+            if len(self._sessions) > _MAX_SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+        return session
+
+    def close_session(self, session: str) -> None:
+        """Let it go."""
+        with self._lock:
+            self._sessions.pop(session, None)
+
+    def find_session(self, request: Request) -> str:
+        """That of the browser that asks; empty where it has none."""
+        session = request.cookies.get(self.cookie, "")
+        return session if self.is_control_allowed and session in self._sessions else ""
+
+    def find_csrf(self, session: str) -> str:
+        """What forms of a session carry."""
+        return hmac.new(self.token.encode(), session.encode(), hashlib.sha256).hexdigest() if session else ""
 
     def is_token(self, text: str) -> bool:
         """Whether a text is the token."""
@@ -44,9 +70,7 @@ class Access:
 
     def is_trusted(self, request: Request) -> bool:
         """Whether whoever asks has shown the token."""
-        return self.is_control_allowed and (
-            self.has_bearer(request) or _is_same(request.cookies.get(COOKIE, ""), self.cookie)
-        )
+        return self.has_bearer(request) or bool(self.find_session(request))
 
     def has_bearer(self, request: Request) -> bool:
         """Whether a program has sent the token with this request."""
@@ -55,26 +79,41 @@ class Access:
 
     def is_own_form(self, request: Request, csrf: str) -> bool:
         """Whether a form comes from a page of this site, or a request from a program with the token."""
-        return self.has_bearer(request) or (_is_same(csrf, self.csrf) and not self.is_foreign(request))
+        session = self.find_session(request)
+        is_own = bool(session) and _is_same(csrf, self.find_csrf(session)) and not self.is_foreign(request)
+        return self.has_bearer(request) or is_own
 
     def is_foreign(self, request: Request) -> bool:
         """Whether a browser says that a page of another site sends this."""
         origin = request.headers.get("origin")
         if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return True
-        return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+        return origin is not None and origin.partition("://")[2] != request.headers.get("host")
+
+    def is_unseen(self, request: Request) -> bool:
+        """Whether a browser says that a page of another site has this loaded, and not as the page that a person sees next."""
+        if request.headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
+            return False
+        return (request.headers.get("sec-fetch-mode"), request.headers.get("sec-fetch-dest")) != (
+            "navigate",
+            "document",
+        )
 
     def is_own_name(self, host: str) -> bool:
         """Whether the server may be called by a header Host: a page of the web that has its own name lead here is not ours."""
-        name = _read_name(host)
+        found = _HOST.fullmatch(host)
+        if found is None:
+            return False
+        name = found[1].strip("[]").lower()
         return "*" in self.hosts or name in self.hosts or name in _LOOPBACK_NAMES or is_loopback(name)
 
 
-def make_access(host: str, is_public: bool, names: Collection[str] = (), token: str = "") -> Access:
+def make_access(host: str, is_public: bool, token: str = "", port: int = 0) -> Access:
     """The rules for a server at an address."""
     is_open = not is_loopback(host) and host not in _LOOPBACK_NAMES
-    known = {"*"} if is_open else {host, *names}
-    return Access(token or secrets.token_urlsafe(18), is_public or not is_open, frozenset(known))
+    return Access(
+        token or secrets.token_urlsafe(18), is_public or not is_open, frozenset(("*" if is_open else host,)), port
+    )
 
 
 def is_loopback(host: str) -> bool:
@@ -85,16 +124,9 @@ def is_loopback(host: str) -> bool:
         return host in _LOOPBACK_NAMES
 
 
-def _read_name(host: str) -> str:
-    """The name in a header Host, without its port."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
-
-
-def _derive(token: str, purpose: str) -> str:
-    return hmac.new(token.encode(), purpose.encode(), hashlib.sha256).hexdigest()
+def hide_place(text: str, folder: Path) -> str:
+    """A text that may name paths below a folder, without what leads to it, which is nobody's business who asks."""
+    return text.replace(f"{folder.parent}/", "") if folder.is_absolute() else text
 
 
 def _is_same(given: str, known: str) -> bool:

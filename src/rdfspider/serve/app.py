@@ -42,7 +42,17 @@ from rdfspider.serve.pages import (
 )
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.site import Site
-from rdfspider.serve.views import MAX_VALUE_CHARS, Ask, FormatError, NotFoundError, Page, RefusedError, View
+from rdfspider.serve.threads import LeftError, run_while_wanted
+from rdfspider.serve.views import (
+    MAX_VALUE_CHARS,
+    Ask,
+    FormatError,
+    Page,
+    RefusedError,
+    TokenError,
+    View,
+    find_status,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -91,23 +101,31 @@ def make_app(site: Site) -> Starlette:
     routes: list[BaseRoute] = [route for make_routes in ROUTES for route in make_routes(site)]
     for path in dict.fromkeys(page.path for page in PAGES):
         pages = {page.method: page for page in PAGES if page.path == path}
-        is_heavy = any(page.is_heavy for page in pages.values())
-        answer = partial(_answer, site, heavy_pool if is_heavy else pool, pages)
+        answer = partial(_answer, site, pool, heavy_pool, pages)
         methods = [*(("GET", "HEAD") if "GET" in pages else ()), *(("POST",) if "POST" in pages else ())]
         suffixes = {name for page in pages.values() for name in page.formats if name != "html"}
         base = "/home" if path == "/" else path
-        for address in (path, *(f"{base}.{name}" for name in sorted(suffixes))):
+        for address in (path, *({base} - {path}), *(f"{base}.{name}" for name in sorted(suffixes))):
             routes.append(Route(address, answer, methods=methods))
     routes.append(Route("/openapi.json", lambda request: JSONResponse(describe_api(PAGES))))
     routes.append(Mount("/static", StaticFiles(directory=STATIC)))
     app = Starlette(
         routes=routes, lifespan=live, exception_handlers={404: partial(_miss, site), 405: partial(_miss, site)}
     )
-    app.add_middleware(Guard, site=site, heavy=endpoint.HEAVY | {page.path for page in PAGES if page.is_heavy})
+    app.add_middleware(
+        Guard,
+        site=site,
+        heavy={(method, path) for method in ("GET", "POST") for path in endpoint.HEAVY}
+        | {(page.method, page.path) for page in PAGES if page.is_heavy},
+        most_bytes={(page.method, page.path): page.most_bytes for page in PAGES},
+        show=partial(_show_error, site),
+    )
     return app
 
 
-async def _answer(site: Site, pool: ThreadPoolExecutor, pages: Mapping[str, Page], request: Request) -> Response:
+async def _answer(
+    site: Site, pool: ThreadPoolExecutor, heavy_pool: ThreadPoolExecutor, pages: Mapping[str, Page], request: Request
+) -> Response:
     page = pages.get("GET" if request.method == "HEAD" else request.method) or next(iter(pages.values()))
     ask = _make_ask(site, page, request)
     loop = asyncio.get_running_loop()
@@ -117,34 +135,45 @@ async def _answer(site: Site, pool: ThreadPoolExecutor, pages: Mapping[str, Page
         _check_rights(ask, page, request)
         if not ask.format:
             raise FormatError(f"this page is there as {', '.join(MEDIA_TYPES[name] for name in page.formats)}")
+        if page.is_heavy:
+            return await run_while_wanted(request, heavy_pool, ask.cancel, partial(_make, page, ask), _PAGE_S)
         run: Awaitable[Response] = loop.run_in_executor(pool, _make, page, ask)
         return await asyncio.wait_for(run, _PAGE_S)
+    except LeftError:
+        return Response(status_code=499)
     except TimeoutError:
+        ask.cancel.set()
         return _fail(ask, 503, f"this has taken more than {_PAGE_S:g} s: ask for less")
+    except FormatError as error:
+        return _show_error(site, request, 406, str(error))
     except RdfspiderError as error:
-        return _fail(ask, _find_status(error), str(error))
+        return _fail(ask, find_status(error), site.tell(error), isinstance(error, TokenError))
     except Exception:
-        _log.exception("%s could not be shown", request.url.path)
+        _log.exception("%s could not be shown", request.scope["path"])
         return _fail(ask, 500, "this could not be shown; what went wrong is in the server's log")
 
 
 def _make(page: Page, ask: Ask) -> Response:
+    if ask.cancel.is_set():
+        raise UnansweredError("whoever asked has left")
     return make_response(ask, page.show(ask))
 
 
 def _make_ask(site: Site, page: Page, request: Request) -> Ask:
-    path, suffix = split_suffix(request.url.path)
+    path, suffix = split_suffix(request.scope["path"])
+    path = "/" if path == "/home" else path
     wanted = suffix or choose_format(request.headers.get("accept", ""), page.formats)
-    is_trusted = site.access.is_trusted(request)
+    session = site.access.find_session(request)
     return Ask(
         site=site,
         path=path,
         parameters=_collect(request.query_params.multi_items()),
         formats=page.formats,
         format=wanted if wanted in page.formats else "",
-        is_trusted=is_trusted,
+        is_trusted=bool(session) or site.access.has_bearer(request),
         shows_images=request.cookies.get(IMAGES_COOKIE) == "on",
-        csrf=site.access.csrf if is_trusted else "",
+        csrf=site.access.find_csrf(session),
+        session=session,
         nonce=request.scope.get(NONCE, ""),
     )
 
@@ -156,7 +185,7 @@ async def _read_form(request: Request) -> dict[str, list[str]]:
         raise UsageError("send it as application/x-www-form-urlencoded")
     body = (await request.body()).decode("utf-8", "replace")
     try:
-        return _collect(parse_qsl(body, keep_blank_values=True, max_num_fields=_FIELDS))
+        return _collect(await asyncio.to_thread(parse_qsl, body, keep_blank_values=True, max_num_fields=_FIELDS))
     except ValueError as error:
         raise UsageError(f"that form has too many fields: at most {_FIELDS:,} are read") from error
 
@@ -168,6 +197,8 @@ def _check_rights(ask: Ask, page: Page, request: Request) -> None:
         raise UsageError(f"a parameter is longer than the {MAX_VALUE_CHARS:,} characters that are read")
     if page.method == "POST" and ask.site.access.is_foreign(request):
         raise RefusedError("a page of another site has sent this form, which is not taken")
+    if page.method == "GET" and page.is_heavy and ask.site.access.is_unseen(request):
+        raise RefusedError("a page of another site has this loaded where nobody sees it")
     if not page.needs_token:
         return
     if not ask.site.access.is_control_allowed:
@@ -175,7 +206,7 @@ def _check_rights(ask: Ask, page: Page, request: Request) -> None:
             "this server can be reached by others, and was not started with --public: it can only be read"
         )
     if not ask.is_trusted:
-        raise RefusedError("this takes the token that was printed when the server started: show it at /login")
+        raise TokenError("this takes the token that was printed when the server started: show it at /login")
     if page.method == "POST" and not ask.site.access.is_own_form(request, ask.get("csrf")):
         raise RefusedError("this form is not one of this server's, or is too old: load the page again")
 
@@ -187,30 +218,27 @@ def _collect(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _find_status(error: RdfspiderError) -> int:
-    if isinstance(error, NotFoundError):
-        return 404
-    if isinstance(error, RefusedError):
-        return 403
-    if isinstance(error, FormatError):
-        return 406
-    if isinstance(error, UnansweredError):
-        return 503
-    return 400
-
-
-def _fail(ask: Ask, status: int, message: str) -> Response:
+def _fail(ask: Ask, status: int, message: str, wants_token: bool = False) -> Response:
     """Say what is wrong in the format that was asked for."""
     known = ask.format if ask.format in ("html", "json") else "html" if not ask.format else "json"
-    view = View("error.html", {"status": status, "message": message}, data=lambda: {"error": message}, status=status)
-    return make_response(replace(ask, format=known), view)
+    context = {"status": status, "message": message, "wants_token": wants_token}
+    view = View("error.html", context, data=lambda: {"error": message}, status=status)
+    # In other formats there is no more than this.
+    return make_response(replace(ask, format=known, formats=()), view)
 
 
 async def _miss(site: Site, request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     message = "there is no such page" if status == 404 else f"{request.method} is not answered here"
-    _, suffix = split_suffix(request.url.path)
-    wanted = suffix or choose_format(request.headers.get("accept", ""), ("html", "json"))
+    response = _show_error(site, request, status, message)
+    # Which methods are answered.
+    response.headers.update(getattr(error, "headers", None) or {})
+    return response
+
+
+def _show_error(site: Site, request: Request, status: int, message: str) -> Response:
+    """What is wrong with a request that no page has seen."""
+    path = request.scope["path"]
+    wanted = split_suffix(path)[1] or choose_format(request.headers.get("accept", ""), ("html", "json"))
     nonce = request.scope.get(NONCE, "")
-    ask = Ask(site, request.url.path, {}, format="html" if wanted == "html" else "json", nonce=nonce)
-    return _fail(ask, status, message)
+    return _fail(Ask(site, path, {}, format="html" if wanted == "html" else "json", nonce=nonce), status, message)

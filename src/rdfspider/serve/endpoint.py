@@ -5,11 +5,9 @@ page with the editor. Questions are asked in threads of their own, so that pages
 leaves.
 """
 
-import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import parse_qsl
@@ -21,15 +19,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.index.layout import check_index
 from rdfspider.search.documents import TRIPLES as TRIPLES_KIND
-from rdfspider.search.documents import UnfitError
 from rdfspider.search.messages import Graphs
 from rdfspider.search.sparql import Answer
 from rdfspider.serve.descriptions import describe_data, describe_service, write_description
-from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
-from rdfspider.serve.negotiation import read_accept
 from rdfspider.serve.offers import (
     DESCRIPTIONS,
     FORMATS,
@@ -38,10 +33,12 @@ from rdfspider.serve.offers import (
     find_offers,
     list_formats,
     prefers_html,
+    read_accept,
     write_content_type,
 )
 from rdfspider.serve.site import Site
-from rdfspider.serve.views import FormatError, RefusedError
+from rdfspider.serve.threads import LeftError, run_while_wanted
+from rdfspider.serve.views import FormatError, MediaTypeError, RefusedError, find_status
 from rdfspider.urls import is_valid_iri
 
 _log = logging.getLogger(__name__)
@@ -62,13 +59,8 @@ _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
     "Access-Control-Allow-Headers": "Accept, Content-Type, X-Requested-With",
     "Access-Control-Max-Age": "86400",
-    "Allow": "GET, HEAD, POST, OPTIONS",
 }
 _READ_ONLY = "nothing can be changed here, because only the crawl changes the data: send a query, not an update"
-
-
-class _MediaTypeError(RdfspiderError):
-    """A body is of a kind that is not read: 415."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +76,12 @@ class _Question:
 
 def make_routes(site: Site) -> list[BaseRoute]:
     """The endpoint, and the description of the data."""
-    pool = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
-    answer = partial(_answer, site, pool)
+    answer = partial(_share, site, partial(_answer, site))
     methods = ["GET", "POST", "OPTIONS"]
     return [
         _ProtocolRoute(PATH, answer, methods=methods),
         *(Route(path, answer, methods=methods) for path in sorted(HEAVY - {PATH})),
-        Route(VOID_PATH, partial(_describe_data, site), methods=["GET", "OPTIONS"]),
+        Route(VOID_PATH, partial(_share, site, partial(_describe_data, site)), methods=["GET", "OPTIONS"]),
     ]
 
 
@@ -106,25 +97,34 @@ class _ProtocolRoute(Route):
         return match, found
 
 
-async def _answer(site: Site, pool: ThreadPoolExecutor, request: Request) -> Response:
+async def _share(site: Site, answer: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
+    """Let the pages of any site read the answer, unless whoever has started the server wants that not."""
     if request.method == "OPTIONS":
-        return Response(status_code=204, headers=_OPEN | _PREFLIGHT)
+        shared = _OPEN | _PREFLIGHT if site.options.allows_cors else {}
+        return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"} | shared)
+    response = await answer(request)
+    if site.options.allows_cors:
+        response.headers.update(_OPEN)
+    return response
+
+
+async def _answer(site: Site, request: Request) -> Response:
     try:
         question = await _read_question(request)
         if question.query is None:
             return await _send_description(request, question.format, partial(describe_service, _find_root(request)))
-        return await _ask(site, pool, request, question)
+        if site.access.is_unseen(request) and request.headers.get("sec-fetch-mode") != "cors":
+            raise RefusedError("a page of another site has this loaded without reading it")
+        return await _ask(site, request, question)
     except RdfspiderError as error:
-        return _fail(request, _find_status(error), str(error))
+        return _fail(request, find_status(error), site.tell(error))
 
 
 async def _describe_data(site: Site, request: Request) -> Response:
-    if request.method == "OPTIONS":
-        return Response(status_code=204, headers=_OPEN | _PREFLIGHT)
     try:
         return await _send_description(request, _get_format(request), partial(describe_data, site, _find_root(request)))
     except RdfspiderError as error:
-        return _fail(request, _find_status(error), str(error))
+        return _fail(request, find_status(error), site.tell(error))
 
 
 async def _read_question(request: Request) -> _Question:
@@ -139,12 +139,12 @@ async def _read_question(request: Request) -> _Question:
             queries += [value for name, value in form if name == "query"]
         elif kind == "application/sparql-query":
             if charset not in ("", "utf-8", "utf8"):
-                raise _MediaTypeError(f"a query is sent as UTF-8, not as {charset[:40]}")
+                raise MediaTypeError(f"a query is sent as UTF-8, not as {charset[:40]}")
             queries.append(_decode(await request.body()))
         elif kind == "application/sparql-update":
             raise RefusedError(_READ_ONLY)
         else:
-            raise _MediaTypeError(
+            raise MediaTypeError(
                 "a query is sent as application/x-www-form-urlencoded, in the field query, or as application/sparql-query"
             )
     if any(name == "update" for name, _ in fields):
@@ -162,54 +162,36 @@ async def _read_question(request: Request) -> _Question:
     )
 
 
-async def _ask(site: Site, pool: ThreadPoolExecutor, request: Request, question: _Question) -> Response:
+async def _ask(site: Site, request: Request, question: _Question) -> Response:
     accept = request.headers.get("accept", "")
     results = find_offers(question.format, accept, RESULTS)
     triples = find_offers(question.format, accept, TRIPLES)
     if not results and not triples:
         raise FormatError(f"answers are there as {', '.join(_list_main(RESULTS))}, {', '.join(_list_main(TRIPLES))}")
     cancel = threading.Event()
-    asking = asyncio.get_running_loop().run_in_executor(
-        pool, _ask_index, site, question, list_formats((*results, *triples)), f"{_find_root(request)}{PATH}", cancel
-    )
-    leaving = asyncio.create_task(_wait_for_end(request))
+    formats, base = list_formats((*results, *triples)), f"{_find_root(request)}{PATH}"
     try:
-        await asyncio.wait((asking, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if not asking.done():
-            # Nobody reads what is sent now.
-            return Response(status_code=499)
-        answer = asking.result()
+        answer = await run_while_wanted(
+            request, site.askers, cancel, partial(_ask_index, site, question, formats, base, cancel)
+        )
+    except LeftError:
+        return Response(status_code=499)
     except RdfspiderError:
         raise
     except Exception:
         _log.exception("a query could not be answered")
         return _fail(request, 500, "this could not be answered; what went wrong is in the server's log")
-    finally:
-        cancel.set()
-        leaving.cancel()
     offers = triples if answer.kind == TRIPLES_KIND else results
     media_type = next(offer.media_type for offer in offers if offer.format == answer.format)
-    headers = _OPEN | ({TRUNCATED: "true"} if answer.is_truncated else {})
+    headers = {TRUNCATED: "true"} if answer.is_truncated else {}
     return Response(answer.body, headers=headers | {"Content-Type": write_content_type(media_type)})
 
 
 def _ask_index(site: Site, question: _Question, formats: Sequence[str], base: str, cancel: threading.Event) -> Answer:
-    try:
-        check_index(site.paths)
-        sparql = site.sparql
-    except UsageError as error:
-        # It is not whoever asks that is wrong, and not theirs to know where things are on this machine.
-        _log.info("a query is not answered: %s", error)
-        raise UnansweredError("there is no index yet, or it is being made again: try again in some seconds") from error
-    return sparql.ask(
+    check_index(site.paths)
+    return site.sparql.ask(
         question.query or "", formats=formats, limits=site.limits, graphs=question.graphs, base=base, cancel=cancel
     )
-
-
-async def _wait_for_end(request: Request) -> None:
-    """Returns when the client has left."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _send_description(request: Request, name: str, describe: Callable[[], Iterable[Triple]]) -> Response:
@@ -217,7 +199,7 @@ async def _send_description(request: Request, name: str, describe: Callable[[], 
     if not offers:
         raise FormatError(f"this is there as {', '.join(_list_main(DESCRIPTIONS))}")
     body = await run_in_threadpool(lambda: write_description(describe(), offers[0].format))
-    headers = _OPEN | {
+    headers = {
         "Content-Type": write_content_type(offers[0].media_type),
         "Link": f'<{VOID_PATH}>; rel="describedby"',
     }
@@ -235,7 +217,7 @@ def _read_fields(text: bytes) -> list[tuple[str, str]]:
 
 def _get_format(request: Request, fields: Sequence[tuple[str, str]] | None = None) -> str:
     """The format that a suffix or a parameter names; empty for HTML, which is another's."""
-    suffix = request.url.path.removeprefix(PATH)
+    suffix = str(request.scope["path"]).removeprefix(PATH)
     if suffix.startswith("."):
         return suffix[1:]
     pairs = request.query_params.multi_items() if fields is None else fields
@@ -258,7 +240,9 @@ def _decode(body: bytes) -> str:
 
 def _find_root(request: Request) -> str:
     """The address of this server as the client has it, without a slash at the end."""
-    root = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    # A server with TLS may stand before this one.
+    is_secure = "https" in (request.scope["scheme"], request.headers.get("x-forwarded-proto"))
+    root = f"{'https' if is_secure else 'http'}://{request.headers.get('host', '')}"
     if not is_valid_iri(root):
         raise UsageError("the header Host is no name of a server")
     return root
@@ -269,23 +253,11 @@ def _list_main(known: Iterable[str]) -> list[str]:
     return [name for name in known if name not in ("application/json", "application/xml", "text/xml")][:4]
 
 
-def _find_status(error: RdfspiderError) -> int:
-    if isinstance(error, (FormatError, UnfitError)):
-        return 406
-    if isinstance(error, _MediaTypeError):
-        return 415
-    if isinstance(error, RefusedError):
-        return 403
-    if isinstance(error, UsageError):
-        return 400
-    return 503
-
-
 def _fail(request: Request, status: int, message: str) -> Response:
     """One sentence: as JSON for whoever names that, else as plain text."""
     is_json = any(
         name == "application/json" and quality > 0 for name, quality in read_accept(request.headers.get("accept", ""))
     )
     if is_json:
-        return JSONResponse({"error": message}, status, headers=_OPEN)
-    return PlainTextResponse(f"{message}\n", status, headers=_OPEN)
+        return JSONResponse({"error": message}, status)
+    return PlainTextResponse(f"{message}\n", status)

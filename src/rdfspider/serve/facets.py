@@ -4,6 +4,7 @@ Several values of one field mean any of them. So the counts of a field in which 
 choice: they tell what each other value would bring.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -109,6 +110,9 @@ class Sieve:
         below: dict[str | None, list[FacetCount]] = {}
         for one in facet.counts:
             below.setdefault(one.parent if one.parent in known else None, []).append(one)
+        if facet.field == "ontology":
+            names = name_ontologies([one.value for one in facet.counts])
+            below = {None: [replace(one, name=names[one.value]) for one in facet.counts]}
         choices = self._make_level(facet.field, None, below, ())
         return Choices(facet.field, FIELDS[facet.field], choices, facet.is_approximate)
 
@@ -144,6 +148,13 @@ def name_value(field: str, value: str) -> str:
     if field == "ontology":
         return next(iter(list_prefixes(value)), value)
     return shorten_iri(value) if field in ("type", "property") else value
+
+
+def name_ontologies(iris: Sequence[str]) -> dict[str, str]:
+    """Ontologies as people write them, by IRI; where two have one prefix, each with its namespace."""
+    names = {iri: clean_text(name_value("ontology", iri)) for iri in iris}
+    counts = Counter(names.values())
+    return {iri: name if counts[name] == 1 else f"{name} · {clean_text(iri)}" for iri, name in names.items()}
 
 
 def is_called(field: str, value: str, name: str) -> bool:

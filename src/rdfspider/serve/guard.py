@@ -1,37 +1,62 @@
-"""What every request passes before a page sees it, and every response after: names, rates, lengths, and the headers that keep
-what was crawled from doing anything in a browser."""
+"""What every request passes before a page sees it, and every response after: names, rates, lengths, deadlines, and the headers
+that keep what was crawled from doing anything in a browser."""
 
+import asyncio
+import logging
 import secrets
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import nullcontext
 from math import ceil
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rdfspider.serve import limits
 from rdfspider.serve.access import IMAGES_COOKIE
-from rdfspider.serve.limits import MAX_BODY_BYTES, MAX_HEAVY_UNDER_WAY, MAX_UNDER_WAY, Rate
+from rdfspider.serve.limits import BusyError, Rate, Tally
 from rdfspider.serve.negotiation import split_suffix
 from rdfspider.serve.site import Site
+
+_log = logging.getLogger(__name__)
 
 NONCE = "rdfspider_nonce"
 """The key of a request's scope that has its nonce."""
 _STATIC = "/static/"
+_LOGIN = "/login"
+
+Show = Callable[[Request, int, str], Response]
+"""Makes a page of a status and what is wrong, in the format that was asked for."""
 
 
 class Guard:
     """An ASGI middleware."""
 
-    def __init__(self, app: ASGIApp, site: Site, heavy: AbstractSet[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        site: Site,
+        heavy: AbstractSet[tuple[str, str]],
+        most_bytes: Mapping[tuple[str, str], int],
+        show: Show,
+    ) -> None:
+        """`heavy` has methods and paths, without suffixes; `most_bytes` those whose bodies may be longer than others."""
         self._app = app
         self._access = site.access
         self._heavy = heavy
+        self._most_bytes = most_bytes
+        self._show = show
         self._rate = Rate(per_s=100, burst=400)
         # Programs ask many small queries, one after the other; what keeps the server for all is how many are under way.
         self._heavy_rate = Rate(per_s=50, burst=300)
-        self._under_way = 0
-        self._heavy_under_way = 0
+        # Nobody mistypes a token more often.
+        self._login_rate = Rate(per_s=1, burst=20)
+        self._reading = Tally(limits.MAX_READING, limits.MAX_CLIENT_READING)
+        self._under_way = Tally(limits.MAX_UNDER_WAY, limits.MAX_CLIENT_UNDER_WAY)
+        self._heavy_under_way = Tally(limits.MAX_HEAVY_UNDER_WAY, limits.MAX_CLIENT_HEAVY_UNDER_WAY)
+        self._sending = Tally(limits.MAX_SENDING_BYTES, limits.MAX_CLIENT_SENDING_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -40,56 +65,145 @@ class Guard:
                 await self._app(scope, receive, send)
             return
         request = Request(scope)
-        is_heavy = split_suffix(scope["path"])[0] in self._heavy
         scope[NONCE] = secrets.token_urlsafe(12)
-        send = _add_headers(send, scope, request.cookies.get(IMAGES_COOKIE) == "on")
-        refusal = self._refuse(request, is_heavy)
-        if refusal:
-            await refusal(scope, receive, send)
-            return
-        self._under_way += 1
-        self._heavy_under_way += is_heavy
+        client = find_client(request)
+        outlet = _Outlet(_add_headers(send, scope, request.cookies.get(IMAGES_COOKIE) == "on"), self._sending, client)
         try:
-            await self._app(scope, _bound(receive), send)
-        except _TooLongError:
-            await _say(413, f"at most {MAX_BODY_BYTES:,} bytes are read")(scope, receive, send)
-        finally:
-            self._under_way -= 1
-            self._heavy_under_way -= is_heavy
+            answer = self._refuse(request, client) or await self._pass(request, client, receive, outlet)
+        except _LeftError:
+            return
+        except BusyError:
+            answer = _say(503, "too many questions are being answered: try again in a moment", 1)
+        except Exception:
+            if outlet.is_started:
+                raise
+            _log.exception("%s could not be answered", scope["path"])
+            # It may be the page of errors that cannot be made.
+            answer = _say(500, "this could not be shown; what went wrong is in the server's log")
+        if answer:
+            await answer(scope, receive, outlet.send)
 
-    def _refuse(self, request: Request, is_heavy: bool) -> PlainTextResponse | None:
+    async def _pass(self, request: Request, client: str, receive: Receive, outlet: "_Outlet") -> Response | None:
+        """Have a request answered; what is returned is to be sent in place of that."""
+        if request.scope["path"].startswith(_STATIC):
+            await self._app(request.scope, receive, outlet.send)
+            return None
+        kind = _find_kind(request)
+        if request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers:
+            # Who is slow to say what is asked keeps no place that others could have.
+            most_bytes = self._most_bytes.get(kind, limits.MAX_BODY_BYTES)
+            try:
+                with self._reading.hold(client):
+                    receive = await _read_body(request, receive, most_bytes)
+            except _TooLongError:
+                return self._show(request, 413, f"this is longer than the {most_bytes:,} bytes that are read here")
+            except TimeoutError:
+                answer = self._show(request, 408, "what was asked has taken too long to arrive")
+                answer.headers["Connection"] = "close"
+                return answer
+        with self._under_way.hold(client), self._heavy_under_way.hold(client) if kind in self._heavy else nullcontext():
+            await self._app(request.scope, receive, outlet.send)
+        return None
+
+    def _refuse(self, request: Request, client: str) -> Response | None:
         """The answer to what no page may see; None to what may be."""
         if not self._access.is_own_name(request.headers.get("host", "")):
             return _say(421, "this server is not called by that name: use its address, or the name given by --host")
-        if request.headers.get("content-length", "0").strip().isdigit() and (
-            int(request.headers.get("content-length", "0").strip()[:18]) > MAX_BODY_BYTES
-        ):
-            return _say(413, f"at most {MAX_BODY_BYTES:,} bytes are read")
-        if request.url.path.startswith(_STATIC):
+        if request.scope["path"].startswith(_STATIC):
             return None
-        if self._under_way >= MAX_UNDER_WAY or (is_heavy and self._heavy_under_way >= MAX_HEAVY_UNDER_WAY):
-            return _say(503, "too many questions are being answered: try again in a moment", 1)
-        client = request.client.host if request.client else ""
-        wait_s = self._rate.take(client) or (self._heavy_rate.take(client) if is_heavy else 0.0)
+        kind = _find_kind(request)
+        wait_s = self._rate.take(client)
+        if not wait_s and kind in self._heavy:
+            wait_s = self._heavy_rate.take(client)
+        if not wait_s and kind == ("POST", _LOGIN):
+            wait_s = self._login_rate.take(client)
         return _say(429, "that is too fast: wait a moment", ceil(wait_s)) if wait_s else None
+
+
+def find_client(request: Request) -> str:
+    """The address that a request comes from."""
+    return request.client.host if request.client else ""
 
 
 class _TooLongError(Exception):
     """A body goes on where it should have ended."""
 
 
-def _bound(receive: Receive) -> Receive:
-    read = 0
+class _LeftError(Exception):
+    """The client is gone."""
 
-    async def receive_some() -> Message:
-        nonlocal read
-        message = await receive()
-        read += len(message.get("body", b""))
-        if read > MAX_BODY_BYTES:
-            raise _TooLongError
-        return message
 
-    return receive_some
+class _Outlet:
+    """What answers are sent through: long ones in pieces, each as soon as the one before was read, so that none waits unread and
+    uncounted in the server's memory."""
+
+    def __init__(self, send: Send, sending: Tally, client: str) -> None:
+        self._send = send
+        self._sending = sending
+        self._client = client
+        self._start: Message | None = None
+        """Is kept until there is something of the body: there may be no room for that."""
+        self.is_started = False
+
+    async def send(self, message: Message) -> None:
+        """Send a part of an answer; BusyError where it is long, and there are too many such."""
+        if message["type"] == "http.response.start":
+            self._start = message
+            return
+        body = message.get("body", b"")
+        if len(body) <= limits.PIECE_BYTES:
+            await self._pass_on(message)
+            return
+        with self._sending.hold(self._client, len(body)):
+            try:
+                async with asyncio.timeout(limits.WRITE_S + len(body) / limits.LEAST_BYTES_PER_S):
+                    await self._send_pieces(memoryview(body), message.get("more_body", False))
+            except TimeoutError:
+                _log.info("an answer of %d bytes was not read in time", len(body))
+
+    async def _send_pieces(self, body: memoryview, goes_on: bool) -> None:
+        for at in range(0, len(body), limits.PIECE_BYTES):
+            end = at + limits.PIECE_BYTES
+            more_body = goes_on or end < len(body)
+            await self._pass_on({"type": "http.response.body", "body": body[at:end], "more_body": more_body})
+
+    async def _pass_on(self, message: Message) -> None:
+        if self._start is not None:
+            start, self._start = self._start, None
+            self.is_started = True
+            await self._send(start)
+        await self._send(message)
+
+
+async def _read_body(request: Request, receive: Receive, most_bytes: int) -> Receive:
+    """What gives the whole body, and then what comes after it; TimeoutError where it does not come."""
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length[:18]) > most_bytes:
+        raise _TooLongError
+    body = bytearray()
+    async with asyncio.timeout(limits.BODY_S) as limit:
+        end = limit.when() or 0.0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _LeftError
+            body += message.get("body", b"")
+            if len(body) > most_bytes:
+                raise _TooLongError
+            if not message.get("more_body", False):
+                break
+            limit.reschedule(end + len(body) / limits.LEAST_BYTES_PER_S)
+    first: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+
+    async def receive_more() -> Message:
+        return first.pop() if first else await receive()
+
+    return receive_more
+
+
+def _find_kind(request: Request) -> tuple[str, str]:
+    method = request.scope["method"]
+    return "GET" if method == "HEAD" else method, split_suffix(request.scope["path"])[0]
 
 
 def _add_headers(send: Send, scope: Scope, shows_images: bool) -> Send:

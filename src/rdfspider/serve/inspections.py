@@ -33,7 +33,6 @@ SYNTAX_NAMES = {
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 LINES_SHOWN = 200
 _LINE_CHARS = 500
-TEXT_CHARS = 5_000
 LINKS_SHOWN = 50
 TABLES = ("statements", "links", "problems")
 """What can be had as CSV, chosen by the parameter `part`."""

@@ -1,16 +1,71 @@
-"""How much one client may ask for: requests a second by address, requests under way, and bytes of a body."""
+"""How much one client may ask for, and all of them: requests a second, what is under way at once, bytes, and seconds."""
 
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 MAX_BODY_BYTES = 2 << 20
-"""Of a request: a query, a page that was pasted."""
-MAX_UNDER_WAY = 200
-MAX_HEAVY_UNDER_WAY = 16
-MAX_WATCHERS = 40
-"""Browsers that watch the crawl live."""
+"""Of a request: a query, a form."""
+MAX_CONNECTIONS, MAX_CLIENT_CONNECTIONS = 500, 100
+MAX_READING, MAX_CLIENT_READING = 64, 20
+"""Requests whose body is on its way."""
+MAX_UNDER_WAY, MAX_CLIENT_UNDER_WAY = 200, 60
+MAX_HEAVY_UNDER_WAY, MAX_CLIENT_HEAVY_UNDER_WAY = 16, 12
+MAX_SENDING_BYTES, MAX_CLIENT_SENDING_BYTES = 256 << 20, 128 << 20
+"""Of answers that are longer than a piece and are being read by whoever asked."""
+MAX_WATCHERS, MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS = 40, 10, 30
+"""Browsers that watch the crawl live; the last is for this machine, where a proxy may speak for many."""
+PIECE_BYTES = 64 << 10
+"""What is sent at once."""
+HEADERS_S = 10.0
+"""For the first line and the headers of a request."""
+BODY_S, LEAST_BYTES_PER_S = 10.0, 64 << 10
+"""For a body, or an answer, so long, and as much longer as it takes at this speed."""
+WRITE_S = 30.0
+"""For a piece of an answer."""
+QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000
+"""Of a SPARQL query, unless whoever starts the server says otherwise."""
 _MAX_CLIENTS = 10_000
+
+
+class BusyError(Exception):
+    """There is no room now."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How much of something is in use: so much at most, and so much by each client."""
+
+    most: int
+    most_by_client: int
+    _used: int = 0
+    _clients: dict[str, int] = field(default_factory=dict)
+
+    def take(self, client: str, amount: int = 1, most_by_client: int | None = None) -> None:
+        """Use some; BusyError where there is none left."""
+        used = self._clients.get(client, 0) + amount
+        if self._used + amount > self.most or used > (most_by_client or self.most_by_client):
+            raise BusyError
+        self._used += amount
+        self._clients[client] = used
+
+    def give_back(self, client: str, amount: int = 1) -> None:
+        """Let go what was taken."""
+        self._used -= amount
+        self._clients[client] -= amount
+        if not self._clients[client]:
+            del self._clients[client]
+
+    @contextmanager
+    def hold(self, client: str, amount: int = 1) -> Iterator[None]:
+        """Use some while the context lasts."""
+        self.take(client, amount)
+        try:
+            yield
+        finally:
+            self.give_back(client, amount)
 
 
 @dataclass(slots=True)

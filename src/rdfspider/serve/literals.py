@@ -11,6 +11,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from rdfspider.index.names import find_short_name
+from rdfspider.index.nodes import decode_references
 from rdfspider.search.values import Value
 from rdfspider.serve.rendering import draw_outward, write_text
 
@@ -87,7 +88,7 @@ def draw_literal(value: Value, predicate: str = "", beside: Values | None = None
     """A literal as people read it; `beside` is what else is said of the same thing."""
     text, name = value.text[:_TEXT_CHARS].strip(), find_short_name(predicate)
     if len(value.text) > _TEXT_CHARS:
-        return write_text(value.text, _TEXT_CHARS)
+        return write_text(decode_references(value.text), _TEXT_CHARS)
     drawn = draw_date(text, value.datatype, name) or draw_span(text)
     if not drawn and name in (*_LATITUDES, *_LONGITUDES) and (degrees := _read_degrees(text)) is not None:
         sides = "NS" if name in _LATITUDES else "EW"
@@ -98,7 +99,7 @@ def draw_literal(value: Value, predicate: str = "", beside: Values | None = None
             drawn = Markup('<span class="price">{} {}</span>').format(text, code.upper())
     if not drawn and text.startswith(("http://", "https://")) and not any(sign.isspace() for sign in text):
         drawn = draw_outward(text)
-    return drawn or write_text(value.text, _TEXT_CHARS)
+    return drawn or write_text(decode_references(value.text), _TEXT_CHARS)
 
 
 def draw_date(text: str, datatype: str = "", name: str = "") -> Markup | None:

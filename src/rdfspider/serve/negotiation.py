@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from rdfspider.errors import UsageError
 from rdfspider.formats import PREFIXES
+from rdfspider.serve.offers import rank_offers
 from rdfspider.serve.views import Ask, View
 
 MEDIA_TYPES = {
@@ -22,15 +23,6 @@ MEDIA_TYPES = {
 }
 """By the suffix of a path. HTML has none."""
 MAX_OUTPUT_BYTES = 64 << 20
-# What else people and programs call them.
-_ACCEPTED = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "application/json": "json",
-    "text/csv": "csv",
-    "application/n-quads": "nq",
-    "text/turtle": "ttl",
-}
 # Programs that open such files take these for formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -43,30 +35,8 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 def choose_format(accept: str, formats: Sequence[str]) -> str:
     """The format that a header Accept likes best; of equals the first that the page has. Empty where it likes none."""
-    if not accept.strip():
-        return formats[0]
-    best, best_rank = "", 0.0
-    for format_name in formats:
-        rank = max(
-            (quality for name, quality in read_accept(accept) if _covers(name, format_name)),
-            default=0.0,
-        )
-        if rank > best_rank:
-            best, best_rank = format_name, rank
-    return best
-
-
-def read_accept(accept: str) -> list[tuple[str, float]]:
-    """The media types of a header Accept, and how much each is liked."""
-    found = []
-    for part in accept[:2000].split(","):
-        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
-        quality = next((text[2:] for text in parameters if text.startswith("q=")), "1")
-        try:
-            found.append((name, max(0.0, min(float(quality), 1.0))))
-        except ValueError:
-            found.append((name, 0.0))
-    return found
+    offers = rank_offers(accept, {MEDIA_TYPES[name].partition(";")[0]: name for name in formats})
+    return offers[0].format if offers else ""
 
 
 def make_response(ask: Ask, view: View) -> Response:
@@ -76,6 +46,9 @@ def make_response(ask: Ask, view: View) -> Response:
     elif ask.format == "html":
         text = ask.site.render(view.template, {**view.context, "ask": ask})
         response = Response(text, view.status, media_type=MEDIA_TYPES["html"])
+        if ask.csrf and ask.csrf in text:
+            # Whoever sits there next has no use for what its forms carry.
+            response.headers["Cache-Control"] = "private, no-store"
     else:
         response = Response(_write(ask.format, view), view.status, media_type=MEDIA_TYPES[ask.format])
     response.headers.update(view.headers)
@@ -126,12 +99,6 @@ def _write(format_name: str, view: View) -> bytes:
             f"that would be {len(body):,} bytes, and {MAX_OUTPUT_BYTES:,} are sent: ask for less, or export it"
         )
     return body
-
-
-def _covers(name: str, format_name: str) -> bool:
-    if name in ("*/*", "text/*"):
-        return name == "*/*" or MEDIA_TYPES[format_name].startswith("text/")
-    return _ACCEPTED.get(name) == format_name
 
 
 def _disarm(cell: object) -> object:

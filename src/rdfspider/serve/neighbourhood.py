@@ -47,11 +47,15 @@ def draw_neighbourhood(entity: Entity) -> Markup:
         _draw_middle(entity, height),
     ]
     return Markup(
-        '<svg class="neighbourhood" role="group" aria-label="What it points at and what points at it" '
+        '<svg class="neighbourhood{}" role="group" aria-label="What it points at and what points at it" '
         'viewBox="{} 0 {} {}" width="{:.0f}" height="{:.0f}">'
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path class="head" d="M0 0L8 4L0 8z"/></marker></defs>{}</svg>'
-    ).format(start, width, height, width * _PIXELS, height * _PIXELS, Markup("").join(parts))
+    ).format(
+        " both" if left and right else "",
+        *(start, width, height, width * _PIXELS, height * _PIXELS),
+        Markup("").join(parts),
+    )
 
 
 def _list_outward(entity: Entity) -> Iterator[_Neighbour]:

@@ -1,14 +1,13 @@
 """What a client likes in, the media types to answer with out, the best first.
 
 The header Accept is read as RFC 9110 has it: the most exact range counts for each type, then its weight, then the order in which
-types were named. A parameter `format` is for whoever cannot set headers, and comes before them.
+types were named. A parameter `format` or a suffix is for whoever cannot set headers, and takes their place.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rdfspider.errors import UsageError
-from rdfspider.serve.negotiation import read_accept
 
 HTML = "text/html"
 RESULTS = {
@@ -68,6 +67,19 @@ class Offer(NamedTuple):
     format: str
 
 
+def read_accept(accept: str) -> list[tuple[str, float]]:
+    """The media types of a header Accept, and how much each is liked."""
+    found = []
+    for part in accept[:2000].split(","):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = next((text[2:] for text in parameters if text.startswith("q=")), "1")
+        try:
+            found.append((name, max(0.0, min(float(quality), 1.0))))
+        except ValueError:
+            found.append((name, 0.0))
+    return found
+
+
 def rank_offers(accept: str, known: Mapping[str, str]) -> list[Offer]:
     """The media types that a header Accept allows, the most wanted first; empty where it allows none."""
     ranges = read_accept(accept) if accept.strip() else [("*/*", 1.0)]
@@ -86,16 +98,15 @@ def rank_offers(accept: str, known: Mapping[str, str]) -> list[Offer]:
 
 
 def find_offers(name: str, accept: str, known: Mapping[str, str]) -> list[Offer]:
-    """The same for whoever has named a format, which comes first; UsageError for a format that nobody knows."""
-    named: list[Offer] = []
-    if name:
-        plain = name.strip().lower()
-        known_name = _OTHER_NAMES.get(plain, plain)
-        types = FORMATS.get(known_name) or ((plain,) if plain in RESULTS or plain in TRIPLES else None)
-        if types is None:
-            raise UsageError(f"there is no format {name[:40]!r}: choose {', '.join(FORMATS)}")
-        named = [Offer(each, known[each]) for each in types if each in known]
-    return [*named, *rank_offers(accept, known)]
+    """The same for whoever may have named a format, and then gets no other; UsageError for a format that nobody knows."""
+    if not name:
+        return rank_offers(accept, known)
+    plain = name.strip().lower()
+    known_name = _OTHER_NAMES.get(plain, plain)
+    types = FORMATS.get(known_name) or ((plain,) if plain in RESULTS or plain in TRIPLES else None)
+    if types is None:
+        raise UsageError(f"there is no format {name[:40]!r}: choose {', '.join(FORMATS)}")
+    return [Offer(each, known[each]) for each in types if each in known]
 
 
 def prefers_html(accept: str) -> bool:

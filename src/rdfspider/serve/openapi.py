@@ -7,6 +7,7 @@ import msgspec
 
 from rdfspider import __version__
 from rdfspider.serve.negotiation import MEDIA_TYPES
+from rdfspider.serve.offers import DESCRIPTIONS, RESULTS, TRIPLES
 from rdfspider.serve.views import Page
 
 
@@ -25,6 +26,11 @@ def describe_api(pages: Iterable[Page]) -> dict[str, Any]:
     for page in pages:
         schema = known[page.answer] if page.answer else {}
         paths.setdefault(page.path, {})[page.method.lower()] = _describe_page(page, schema)
+    for path, methods in _describe_routes().items():
+        for method, described in methods.items():
+            # The editor's page and the endpoint share an address, and its answers are of both.
+            shared = paths.setdefault(path, {}).setdefault(method, described)
+            shared["responses"]["200"]["content"] |= described["responses"]["200"]["content"]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -83,6 +89,47 @@ def _describe_page(page: Page, schema: dict[str, Any]) -> dict[str, Any]:
     if page.needs_token:
         described["security"] = [{"token": []}]
     return described
+
+
+def _describe_routes() -> dict[str, dict[str, dict[str, Any]]]:
+    """What is no page: by path and method."""
+    query = {"type": "string", "description": "A query, of SPARQL 1.1."}
+    graphs = {
+        name: {"type": "array", "items": {"type": "string"}, "description": "A graph of the query's dataset."}
+        for name in ("default-graph-uri", "named-graph-uri")
+    }
+    form = {"type": "object", "required": ["query"], "properties": {"query": query, **graphs}}
+    answers = (*RESULTS, *TRIPLES)
+    ask = _describe_route("The answer to a query, by the SPARQL 1.1 Protocol.", answers)
+    ask["requestBody"] = {
+        "required": True,
+        "content": {
+            "application/x-www-form-urlencoded": {"schema": form},
+            "application/sparql-query": {"schema": query},
+        },
+    }
+    news = _describe_route(
+        "What changes on the monitor, as server-sent events: HTML by the ids of its parts, in JSON.",
+        ("text/event-stream",),
+    )
+    news["parameters"] = [
+        {"name": "span", "in": "query", "description": "How far back charts reach.", "schema": {"type": "string"}}
+    ]
+    metrics = _describe_route("How the crawl goes, in Prometheus's text format 0.0.4.", ("text/plain",))
+    return {
+        "/sparql": {"get": _describe_route("The answer to a query, by the SPARQL 1.1 Protocol.", answers), "post": ask},
+        "/.well-known/void": {"get": _describe_route("A description of the data, in VoID.", tuple(DESCRIPTIONS))},
+        "/monitor/events": {"get": news},
+        "/metrics": {"get": metrics},
+    }
+
+
+def _describe_route(about: str, media_types: Iterable[str]) -> dict[str, Any]:
+    content: dict[str, Any] = {name: {"schema": {}} for name in media_types}
+    return {
+        "summary": about,
+        "responses": {"200": {"description": about, "content": content}, "default": {"description": "What is wrong."}},
+    }
 
 
 def _describe_schema(kind: str, is_repeated: bool) -> dict[str, Any]:

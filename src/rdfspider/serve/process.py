@@ -4,6 +4,7 @@ The other process gets an order on its stdin, and the socket, which is open befo
 It ends when its stdin does, which is at the latest when the process that has started it is gone.
 """
 
+import errno
 import logging
 import os
 import socket
@@ -21,7 +22,9 @@ from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
 from rdfspider.serve.access import make_access
 from rdfspider.serve.app import make_app
-from rdfspider.serve.site import QUERY_ROWS, QUERY_TIMEOUT_S, Options, Site
+from rdfspider.serve.connections import SiteProtocol
+from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
+from rdfspider.serve.site import Options, Site
 
 PORT = 8321
 _PORTS_TRIED = 50
@@ -41,6 +44,7 @@ class Order(Struct, frozen=True):
     is_public: bool = False
     query_timeout_s: float = QUERY_TIMEOUT_S
     query_rows: int = QUERY_ROWS
+    allows_cors: bool = True
 
 
 class SiteServer(uvicorn.Server):
@@ -68,20 +72,24 @@ def listen(host: str, port: int | None) -> socket.socket:
             listener.bind((host, number))
             listener.listen(1024)
             return listener
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             listener.close()
-            reason = error.strerror or str(error)
-    raise UsageError(f"{host}:{tried[-1]} cannot be used ({reason}): name another by --port or --host")
+            reason = getattr(error, "strerror", "") or str(error)
+            is_of_host = isinstance(error, (socket.gaierror, UnicodeError)) or error.errno == errno.EADDRNOTAVAIL
+            if is_of_host:
+                raise UsageError(f"--host {host} cannot be used: it is no address of this machine") from error
+    if port is not None:
+        raise UsageError(f"port {port} of {host} cannot be used ({reason}): name another by --port")
+    raise UsageError(f"ports {tried[0]} to {tried[-1]} of {host} cannot be used ({reason}): name another by --port")
 
 
-def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
-    """Serve until a signal, or the end of the lifeline."""
-    crawl = Crawl.open(Path(order.folder))
-    access = make_access(order.host, order.is_public, token=order.token)
-    options = Options(order.host, order.port, order.query_timeout_s, order.query_rows)
-    site = Site(crawl, access, options)
+def make_server(site: Site) -> SiteServer:
+    """A server that has not started yet."""
     config = uvicorn.Config(
         make_app(site),
+        http=SiteProtocol,
+        # Whoever asks could say anything in them.
+        proxy_headers=False,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -90,7 +98,15 @@ def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None =
         lifespan="on",
         ws="none",
     )
-    server = SiteServer(config, site)
+    return SiteServer(config, site)
+
+
+def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
+    """Serve until a signal, or the end of the lifeline."""
+    crawl = Crawl.open(Path(order.folder))
+    access = make_access(order.host, order.is_public, token=order.token, port=order.port)
+    options = Options(order.query_timeout_s, order.query_rows, order.allows_cors)
+    server = make_server(Site(crawl, access, options))
     if lifeline is not None:
         threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
     server.run([listener])

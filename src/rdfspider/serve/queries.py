@@ -92,7 +92,7 @@ EXAMPLES: Sequence[Example] = (
         "GROUP BY ?thing\nORDER BY DESC(?links)\nLIMIT 25",
     ),
     Example(
-        "What pages disagree about",
+        "Where pages are in conflict",
         "SELECT ?thing ?property ?value ?page ?other_value ?other_page\nWHERE {\n"
         "  VALUES ?property { schema:name schema:price schema:telephone schema:startDate schema:datePublished dc:date }\n"
         "  GRAPH ?page { ?thing ?property ?value }\n  GRAPH ?other_page { ?thing ?property ?other_value }\n"

@@ -23,6 +23,8 @@ MAX_LABEL_CHARS = 200
 MAX_TEXT_CHARS = 2000
 # What cannot be seen, or turns the direction of all that follows.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+# Between the parts of an IRI, and between the words of a name such as datePublished.
+_SEAM = re.compile(r"(?<=[:/#.])(?=[^:/#.])|(?<=[a-z])(?=[A-Z])")
 
 
 def make_templates() -> Environment:
@@ -33,10 +35,12 @@ def make_templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
     )
     templates.filters.update(
         label=write_label, text=write_text, number=write_number, bytes=write_bytes, day=write_day, moment=write_moment,
         ago=write_ago, short=write_short, duration=write_duration, marked=write_marked, local=write_local,
+        sentence=write_sentence,
     )  # fmt: skip
     templates.globals.update(
         address=make_address, static=locate_static, outward=draw_outward, version=__version__,
@@ -63,6 +67,11 @@ def write_text(text: object, most_chars: int = MAX_TEXT_CHARS) -> Markup:
     """Text of the web as it is, isolated and cut."""
     clean = _UNSEEN.sub("", str(text)[: most_chars + 1])
     return Markup("<bdi>{}</bdi>").format(clean if len(clean) <= most_chars else f"{clean[:most_chars]}…")
+
+
+def write_sentence(text: str) -> Markup:
+    """What is wrong, as a sentence of a page: lines of a terminal begin small and end without a stop."""
+    return write_text(f"{text[:1].upper()}{text[1:]}{'.' if text[-1:].isalnum() else ''}")
 
 
 def write_marked(marked: Marked, most_chars: int = MAX_TEXT_CHARS) -> Markup:
@@ -92,7 +101,9 @@ def write_local(iri: object) -> Markup:
 def _draw_short(iri: str) -> Markup:
     """The same classes and properties are on every page."""
     shown = _cut(clean_text(shorten_iri(iri)), 80)
-    return Markup(f'<bdi title="{escape(clean_text(iri))}">{escape(shown)}</bdi>')
+    # Where there is no room for it, a line ends at a seam rather than within a word.
+    parts = Markup("<wbr>").join(_SEAM.split(shown))
+    return Markup(f'<bdi title="{escape(clean_text(iri))}">{parts}</bdi>')
 
 
 def write_number(number: float) -> str:

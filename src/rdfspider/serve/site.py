@@ -6,10 +6,13 @@ fetched.
 
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rdfspider.errors import OtherVersionError, RdfspiderError, UnansweredError, UnindexedError
+from rdfspider.index.foreign import read_sources
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.snapshots import SnapshotReader
 from rdfspider.run.crawl import Crawl
@@ -18,28 +21,21 @@ from rdfspider.run.visitor import Visitor
 from rdfspider.search.finder import Finder
 from rdfspider.search.sparql import Limits, Sparql
 from rdfspider.search.text import TextIndex
-from rdfspider.serve.access import Access
+from rdfspider.serve.access import Access, hide_place
+from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY, QUERY_ROWS, QUERY_TIMEOUT_S
 from rdfspider.serve.monitor.samples import Sampler
 from rdfspider.serve.rendering import make_templates
 from rdfspider.serve.statistics import KeptStatistics
-
-QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a person has asked of the server."""
 
-    host: str = "127.0.0.1"
-    port: int = 8321
     query_timeout_s: float = QUERY_TIMEOUT_S
     query_rows: int = QUERY_ROWS
-
-    @property
-    def address(self) -> str:
-        """Where it is for a browser on this machine."""
-        name = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{name}:{self.port}/"
+    allows_cors: bool = True
+    """Whether the pages of any site may read what SPARQL answers."""
 
 
 class Site:
@@ -61,12 +57,15 @@ class Site:
         """What frontiers tell of URLs and hosts."""
         self.sampler = Sampler(crawl, self.lookout)
         """How the crawl and the machine are, by the second."""
+        self.askers = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
+        """Threads that wait for answers to SPARQL."""
         self._templates = make_templates()
         self._lock = threading.Lock()
         self._text: TextIndex | None = None
         self._sparql: Sparql | None = None
         self._finder: Finder | None = None
         self._visitor: Visitor | None = None
+        self._is_closed = False
 
     @property
     def text(self) -> TextIndex:
@@ -80,6 +79,7 @@ class Site:
     def sparql(self) -> Sparql:
         """The processes that answer SPARQL."""
         with self._lock:
+            self._check_open()
             if self._sparql is None:
                 check_index(self.paths)
                 self._finder = Finder(self.folder)
@@ -90,9 +90,21 @@ class Site:
     def visitor(self) -> Visitor:
         """Reads what people have at hand, and fetches single pages for them."""
         with self._lock:
+            self._check_open()
             if self._visitor is None:
                 self._visitor = Visitor(self.folder, self.crawl.config)
             return self._visitor
+
+    def tell(self, error: RdfspiderError) -> str:
+        """What is wrong, in words for whoever asks, who need not know where things are on this machine."""
+        if isinstance(error, OtherVersionError):
+            return "the index was made by another version of rdfspider, and has to be made again: rdfspider index --rebuild"
+        if isinstance(error, UnindexedError):
+            return "there is no index yet, or it is being made again: try again in some seconds"
+        text = hide_place(str(error), self.folder)
+        for path in read_sources(self.paths):
+            text = text.replace(str(path), path.name)
+        return text
 
     def render(self, template: str, context: Mapping[str, Any]) -> str:
         """HTML of a template; all text in it is escaped."""
@@ -101,7 +113,9 @@ class Site:
     def close(self) -> None:
         """Let all go."""
         self.sampler.stop()
+        self.askers.shutdown(wait=False, cancel_futures=True)
         with self._lock:
+            self._is_closed = True
             sparql, finder, self._sparql, self._finder = self._sparql, self._finder, None, None
             visitor, self._visitor = self._visitor, None
         if sparql:
@@ -112,3 +126,8 @@ class Site:
             visitor.close()
         self.lookout.close()
         self.snapshots.close()
+
+    def _check_open(self) -> None:
+        """A page that is still being made must not start what nobody would end."""
+        if self._is_closed:
+            raise UnansweredError("the server is being ended")

@@ -4,7 +4,7 @@ import threading
 import time
 from pathlib import Path
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import OtherVersionError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.search.questions import find_statistics
 from rdfspider.search.vocabulary import Statistics
@@ -29,7 +29,8 @@ class KeptStatistics:
         self._kept: Statistics | None = None
 
     def read(self) -> Statistics | None:
-        """The totals, and the most used names of each kind; None where nothing is indexed yet."""
+        """The totals, and the most used names of each kind; None where nothing is indexed yet, OtherVersionError where that does
+        not help."""
         with self._lock:
             now = time.monotonic()
             if now < self._read_at + _KEPT_S and self._kept is not None:
@@ -38,6 +39,9 @@ class KeptStatistics:
             if state != self._state or self._kept is None:
                 try:
                     self._kept = find_statistics(self._folder, TOP)
+                except OtherVersionError:
+                    self._kept = None
+                    raise
                 except UsageError:
                     # Nothing is indexed yet, which is no mistake of whoever looks.
                     self._kept = None
@@ -46,8 +50,8 @@ class KeptStatistics:
 
 
 def _list_files(paths: IndexPaths) -> tuple[Path, ...]:
-    """The ledger, and the log of what was written to it last."""
-    return paths.ledger, paths.ledger.with_name(f"{paths.ledger.name}-wal")
+    """The ledger, the log of what was written to it last, and what says that it can be read."""
+    return paths.version, paths.ledger, paths.ledger.with_name(f"{paths.ledger.name}-wal")
 
 
 def _look(files: tuple[Path, ...]) -> _State:

@@ -4,12 +4,17 @@ A page is a plain function that may block: it is run in a thread. It makes what 
 N-Quads or Turtle is decided by `serve/negotiation.py`, by the suffix of the path or the header Accept.
 """
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from rdfspider.errors import RdfspiderError
+from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
+from rdfspider.fetch.addresses import is_private_host
+from rdfspider.search.documents import UnfitError
+from rdfspider.serve.limits import MAX_BODY_BYTES
 from rdfspider.serve.rendering import make_address
+from rdfspider.urls import host_of, normalise_url
 
 if TYPE_CHECKING:
     from rdfspider.serve.site import Site
@@ -26,8 +31,33 @@ class RefusedError(RdfspiderError):
     """That takes the token, or is not allowed here at all: 403."""
 
 
+class TokenError(RefusedError):
+    """It would be allowed with the token."""
+
+
 class FormatError(RdfspiderError):
     """The page is not there in that format: 406."""
+
+
+class MediaTypeError(RdfspiderError):
+    """A body is of a kind that is not read: 415."""
+
+
+# The first that fits. What is nobody's mistake may be possible later.
+_STATUSES: tuple[tuple[type[RdfspiderError], int], ...] = (
+    (NotFoundError, 404),
+    (RefusedError, 403),
+    (FormatError, 406),
+    (UnfitError, 406),
+    (MediaTypeError, 415),
+    (UnindexedError, 503),
+    (UsageError, 400),
+)
+
+
+def find_status(error: RdfspiderError) -> int:
+    """The status of an answer that says what is wrong."""
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 503)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +79,25 @@ class Ask:
     """Whether the person wants to see images of other servers."""
     csrf: str = ""
     """What forms of this person have to carry; empty where they may not send any."""
+    session: str = ""
+    """What the browser has got for the token, where it has shown it."""
     nonce: str = ""
     """What the Content-Security-Policy allows a style to carry that a script makes."""
 
     is_form: bool = False
     """Whether the parameters are those of a form that was sent, which no address may show: they are long, or secret."""
+    cancel: threading.Event = field(default_factory=threading.Event, compare=False)
+    """Is set when nobody waits for the page any more; pages that take long look at it."""
+
+    def shows_image(self, url: str) -> bool:
+        """Whether an image is shown, and not only linked to. Pages of the web name addresses, and a browser is in the network of
+        the person before it: what a crawler may not ask there, it does not ask either."""
+        if not self.shows_images:
+            return False
+        address = normalise_url(url)
+        return address is not None and (
+            self.site.crawl.config.fetch.allow_private or not is_private_host(host_of(address))
+        )
 
     def locate(self, format_name: str = "") -> str:
         """The address of this page with these parameters, also in another format. What a form has sent is no part of it."""
@@ -139,5 +183,7 @@ class Page:
     """Those that its View can be turned into."""
     is_heavy: bool = False
     """Whether few of them may be asked for at once and in a second."""
+    most_bytes: int = MAX_BODY_BYTES
+    """Of the body of a POST."""
     answer: type | None = None
     """For OpenAPI: the record that its JSON is; None where it is not one."""

@@ -4,6 +4,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rdfspider.frontier.facts import HostEntry
 from rdfspider.run.folder.layout import hold_lock
 from rdfspider.run.folder.status import (
     Speed,
@@ -28,6 +29,10 @@ def find(time: float) -> Find:
     return Find(time, f"http://a.test/{time:g}", "A title", ("http://schema.org/Thing",), 7)
 
 
+def wait(host: str, wait_s: float) -> HostEntry:
+    return HostEntry(host, 3, 2, 10, 0, 7, wait_s, "its last answer took 4.0 s")
+
+
 BEATS = (
     beat(
         0,
@@ -37,6 +42,7 @@ BEATS = (
         queued={"0": 1, "3": 79},
         visits={"page": 2},
         fetching=(Fetching(0, 5.0, "http://a.test/slow"), Fetching(0, 7.0, "http://a.test/next")),
+        waiting_hosts=(wait("a.test", 9.5), wait("b.test", 1.0)),
         robots={"allowed": 12, "rules": 1},
         archive_bytes=300,
         quads={"jsonld": 40, "rdfa": 10},
@@ -57,6 +63,7 @@ BEATS = (
         queued={"3": 4},
         visits={"page": 1, "robots": 1},
         fetching=(Fetching(1, 6.0, "http://c.test/robots.txt"),),
+        waiting_hosts=(wait("c.test", 40.0),),
         robots={"disallowed": 2},
         archive_bytes=33,
         quads={"rdfa": 5},
@@ -101,6 +108,10 @@ def test_what_is_under_way_and_what_waits_is_told_of_all_shards() -> None:
     plain = json.loads(encode_status(STATUS))
     assert plain["totals"]["fetching"][1] == {"shard": 1, "since": 6.0, "url": "http://c.test/robots.txt"}
     assert "fetching" not in plain["shards"][0]
+    assert [host.host for host in totals.waiting_hosts] == ["c.test", "a.test", "b.test"]
+    assert plain["totals"]["waiting_hosts"][0]["wait_s"] == 40.0
+    assert "waiting_hosts" not in plain["shards"][0]
+    assert end_shards(STATUS).totals.waiting_hosts == ()
     many = sum_beats(beat(shard, fetching=tuple(Fetching(shard, at, "") for at in range(8))) for shard in range(64))
     assert len(many.fetching) == 40
 

@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from rdfspider.frontier.facts import LedgerEntry
-from rdfspider.frontier.reader import HostEntry
+from rdfspider.frontier.facts import HostEntry, LedgerEntry
 from rdfspider.run.reports.answers import answer_done, answer_scheduled
 from rdfspider.run.reports.exchanges import Exchange
 

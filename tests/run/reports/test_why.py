@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_fetched_page_tells_how_it_was_found_and_where_it_is_kept(folder: Path) -> None:
     found = Crawl.open(folder).why("http://a.test/page")
-    assert found.answer == "fetched: 2 quads"
+    assert found.answer == "fetched: 2 statements"
     assert (found.state, found.reason, found.status) == ("done", "fetched", 200)
     assert (found.found_as, found.depth, found.quads) == ("link", 1, 2)
     assert [(step.url, step.found_as) for step in found.way] == [("http://a.test/", "seed")]
@@ -132,7 +132,7 @@ def test_nothing_is_written_to_the_folder(folder: Path, run: Run) -> None:
 def test_the_lines_begin_with_the_answer(folder: Path, run: Run) -> None:
     code, output, _ = run("why", "http://b.test/arrived", "--dir", str(folder))
     lines = output.splitlines()
-    assert (code, lines[0]) == (0, "fetched: 2 quads")
+    assert (code, lines[0]) == (0, "fetched: 2 statements")
     assert lines[1] == "URL        http://b.test/arrived"
     assert "found on   http://a.test/moved-on (redirect)" in lines
     assert "           http://a.test/moved (link)" in lines

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,7 +29,7 @@ DATA = {
 def make_tea() -> Answer:
     script = json.dumps(DATA).replace("</", "<\\/")[:-1] + ",}"
     return Answer(
-        body=f"""<!doctype html><html lang=en><title>Tea &amp; more</title><base href="/shop/">
+        body=f"""<!doctype html><html lang=en><title>Tea &amp; more</title><!--{"-" * 1000}--><base href="/shop/">
         <link rel=stylesheet href=//evil.example/x.css><meta http-equiv=refresh content="9;url=//evil.example/">
         <script type="application/ld+json">{script}</script>
         <div itemscope itemtype="https://schema.org/Brand"><b itemprop=name>Marsh</b></div>
@@ -83,7 +84,7 @@ def test_a_crawled_page_is_shown_with_all_that_is_known_of_it(site: Serving) -> 
         "Tea &amp; more",
         "JSON-LD",
         "Microdata",
-        "schema:Offer",
+        "schema:<wbr>Offer",
         "Three words here",
         "shard-000-pages-000001.warc.gz",
     ):
@@ -93,6 +94,10 @@ def test_a_crawled_page_is_shown_with_all_that_is_known_of_it(site: Serving) -> 
     # Its JSON was broken, and mended.
     assert "json-repaired" in html and "broken JSON" in html
     assert f'href="/copy?url={TEA}"' in html
+    assert re.search(r"fetched: \d+ statements", html)
+    # One syntax is enough at first; the others say how much they have.
+    assert re.findall(r'id="syntax-(\w+)"( open)?>', html) == [("jsonld", " open"), ("microdata", "")]
+    assert re.search(r"Bytes on the wire</dt><dd><bdi>\d,\d{3}</bdi>", html)
 
 
 def test_the_same_is_there_for_programs(site: Serving) -> None:
@@ -227,3 +232,9 @@ def test_pages_of_archives_from_elsewhere_are_shown(tmp_path: Path) -> None:
         assert "<p>words</p>" in serving.get("/copy", url="http://other.example/open").text
         assert serving.get("/page.json", url="http://other.example/closed").json["fetch"]["has_copy"] is False
         assert serving.get("/copy", url="http://other.example/closed").status == 404
+        archive.unlink()
+        gone = serving.get("/page", url="http://other.example/open")
+        assert gone.status == 200
+        assert "cannot be read: other.warc: No such file" in gone.text
+        assert str(tmp_path) not in gone.text and "UsageError" not in gone.text
+        assert serving.get("/copy", url="http://other.example/open").status == 404

@@ -4,7 +4,7 @@ from html import escape
 
 from rdfspider.demo.addresses import Addresses
 from rdfspider.demo.answers import TURTLE, Site, alternate, listing, script
-from rdfspider.demo.facts import BOOKS, COURSES, SCHOLARS, Course, Person, make_key, secrets_of
+from rdfspider.demo.facts import BOOKS, COURSES, DISPUTED_YEARS, SCHOLARS, Course, Person, make_key, secrets_of
 from rdfspider.demo.prose import describe
 
 _HOME = {"@type": "CollegeOrUniversity", "@id": "/#university", "name": "University of Drossen"}
@@ -69,7 +69,13 @@ def _add_person(site: Site, at: Addresses, person: Person) -> None:
 
 def _describe_course(at: Addresses, course: Course) -> dict[str, object]:
     teacher = {"@type": "Person", "@id": f"/people/{course.teacher.key}", "name": course.teacher.name}
-    textbook = {"@type": "Book", "@id": f"{at.book(course.textbook)}#it", "name": course.textbook.title}
+    book = course.textbook
+    textbook = {
+        "@type": "Book",
+        "@id": f"{at.book(book)}#it",
+        "name": book.title,
+        "datePublished": str(DISPUTED_YEARS.get(book.key, book.year)),
+    }
     place = {"@type": "CourseInstance", "instructor": teacher, "courseWorkload": "PT4H"}
     return {
         "@type": "Course",

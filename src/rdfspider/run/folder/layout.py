@@ -4,6 +4,7 @@ crawl.toml      what was asked, and what is fixed
 suffixes.dat    the public-suffix list that decides which hosts belong together
 seeds.txt       a URL a line; new ones are added at the end
 status.json     the state of the crawl, a second old at most while it runs
+history.json    how it has gone, over all runs, for charts
 lock            held by the process that runs the crawl, or imports into it
 documents/      JSON-LD contexts that were fetched, under the digests of their URLs
 shards/007/     what one shard has: its frontier and its WARC files

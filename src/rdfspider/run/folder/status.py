@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.facts import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.records import REFUSALS
@@ -27,8 +27,12 @@ _NAMES_KEPT = 50
 _FINDS_KEPT = 10
 _FETCHING_KEPT = 40
 _SLOWEST_KEPT = 5
+_WAITING_KEPT = 10
 # What beats hold that the totals have, too: with many shards it would be written many times a second.
-_IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching")
+_IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching", "waiting_hosts")
+
+# What only a process that lives can have.
+_NOTHING_UNDER_WAY: dict[str, Any] = {"visits": {}, "fetching": (), "waiting_hosts": ()}
 
 _Number = TypeVar("_Number", int, float)
 
@@ -55,6 +59,8 @@ class Totals(Counts, kw_only=True):
     """Leases that are under way now, by their kind: name, robots or page; also those that wait for an address."""
     fetching: tuple[Fetching, ...] = ()
     """Some of the requests under way now, those that began first."""
+    waiting_hosts: tuple[HostEntry, ...] = ()
+    """Of the hosts that are being asked, those that wait longest now, and why; others may wait longer on disk."""
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
     """Answers by HTTP status, but for errands."""
     errands: dict[str, int] = msgspec.field(default_factory=dict)
@@ -153,7 +159,7 @@ def end_shards(status: Status) -> Status:
     """A status without what a living process has: the state of shards is that of a crawl that is over."""
     return msgspec.structs.replace(
         status,
-        totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0, visits={}, fetching=()),
+        totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0, **_NOTHING_UNDER_WAY),
         shards=tuple(_let_go(beat, status.state) for beat in status.shards),
     )
 
@@ -175,6 +181,7 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
     slowest = {host: mean_s for beat in beats for host, mean_s in beat.slowest_hosts.items()}
     finds = sorted((find for beat in beats for find in beat.finds), key=lambda find: find.time)
     fetching = sorted((request for beat in beats for request in beat.fetching), key=lambda request: request.since)
+    waiting = sorted((host for beat in beats for host in beat.waiting_hosts), key=lambda host: -host.wait_s)
     return Totals(
         **{name: counts[name] for name in Counts.__struct_fields__},
         archive_bytes=sum(beat.archive_bytes for beat in beats),
@@ -187,6 +194,7 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
         connections=sum(beat.connections for beat in beats),
         visits=dict(_add_up(beat.visits for beat in beats)),
         fetching=tuple(fetching[:_FETCHING_KEPT]),
+        waiting_hosts=tuple(waiting[:_WAITING_KEPT]),
         statuses={name: count for name, count in outcomes.items() if name.isdigit()},
         errors={name: count for name, count in outcomes.items() if not name.isdigit() and name not in REFUSALS},
         errands=dict(_add_up(beat.errands for beat in beats)),
@@ -253,7 +261,7 @@ def _let_go(beat: Beat, state: str) -> Beat:
     """A beat without what its process held open or was busy with."""
     counts = beat.counts | {"in_flight": 0}
     return msgspec.structs.replace(
-        beat, state=state, connections=0, cpu_percent=0.0, counts=counts, visits={}, fetching=()
+        beat, state=state, connections=0, cpu_percent=0.0, counts=counts, **_NOTHING_UNDER_WAY
     )
 
 

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from rdfspider.frontier.addresses import Grant, Revoke
+from rdfspider.frontier.facts import HostEntry
 from rdfspider.records import Discovered
 
 Cursor = tuple[int, int]
@@ -163,6 +164,8 @@ class Beat(Struct, frozen=True, tag=2):
     """Leases that are under way, by their kind: name, robots or page; also those that wait for an address."""
     fetching: tuple[Fetching, ...] = ()
     """Some of the requests under way, those that began first."""
+    waiting_hosts: tuple[HostEntry, ...] = ()
+    """Of the hosts in memory, those that wait longest before they may be asked again, and why."""
     archive_bytes: int = 0
     """The length of its WARC files."""
     quads: dict[str, int] = {}

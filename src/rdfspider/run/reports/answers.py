@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.facts import HostEntry, LedgerEntry
 from rdfspider.frontier.imports import FOUND_AS as IMPORTED
-from rdfspider.frontier.reader import HostEntry
 from rdfspider.records import ERRANDS, RobotsState
 from rdfspider.run.reports.exchanges import Exchange
 from rdfspider.run.reports.hosts import write_wait
@@ -58,10 +57,10 @@ _LABEL_CHARS = 11
 def answer_done(entry: LedgerEntry, exchange: Exchange) -> str:
     """Of a URL that has had an answer, with what the archive says of that."""
     if entry.reason == "fetched":
-        sentence = f"fetched: {_count(entry.quads, 'quad')}"
+        sentence = f"fetched: {_count(entry.quads, 'statement')}"
     elif entry.reason == "imported":
         captured = f", captured {datetime.fromtimestamp(entry.captured, UTC):%Y-%m-%d}" if entry.captured else ""
-        sentence = f"imported: {_count(entry.quads, 'quad')}{captured}"
+        sentence = f"imported: {_count(entry.quads, 'statement')}{captured}"
     elif entry.reason == "redirect":
         sentence = f"fetched: it redirects ({entry.status}){f' to {exchange.target}' if exchange.target else ''}"
     elif entry.reason == "noindex":
@@ -197,8 +196,8 @@ def _write_facts(found: Explanation, now: float) -> Iterator[tuple[str, str]]:
     for label, url in zip(("redirects", *("" for _ in found.redirects)), found.redirects, strict=False):
         yield label, url
     if found.captured:
-        quads = _count(found.quads, "quad")
-        yield "captured", ", ".join(filter(None, (_write_time(found.captured, now), quads, found.digest)))
+        statements = _count(found.quads, "statement")
+        yield "captured", ", ".join(filter(None, (_write_time(found.captured, now), statements, found.digest)))
     if found.segment:
         yield "archive", f"{found.segment}, from byte {found.offset:,}"
     if found.next_visit:

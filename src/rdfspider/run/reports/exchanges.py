@@ -18,6 +18,8 @@ class Exchange(NamedTuple):
     """Where a redirect leads."""
     truncated: str = ""
     """Why the body is not whole: length, time, disconnect or unwanted."""
+    wishes: str = ""
+    """What the answer asks of crawlers, and who says so."""
 
 
 def read_exchange(path: Path, offset: int) -> Exchange:
@@ -36,4 +38,5 @@ def read_exchange(path: Path, offset: int) -> Exchange:
     return Exchange(
         next(targets, "").removesuffix(_REDIRECT_END),
         next((value for name, _, value in fields if name == "truncated"), ""),
+        next((value for name, _, value in fields if name == "robots"), ""),
     )

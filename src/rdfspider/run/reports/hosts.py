@@ -7,7 +7,8 @@ from pathlib import Path
 
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
-from rdfspider.frontier.reader import ORDERS, HostEntry
+from rdfspider.frontier.facts import HostEntry
+from rdfspider.frontier.reader import ORDERS
 from rdfspider.run.reports.frontiers import Frontiers
 
 SORTS = (*ORDERS, "wait")

@@ -4,24 +4,22 @@ To open the frontiers of a busy crawl takes a good part of a second, in which Ro
 helper process opens them, answers from them for a moment, and opens them again.
 """
 
-import asyncio
 import time
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar
 
-from rdfspider.config import RunConfig
-from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
-from rdfspider.frontier.reader import HostEntry
-from rdfspider.records import Problem
+from rdfspider.errors import UnansweredError
+from rdfspider.frontier.facts import HostEntry
 from rdfspider.run.folder.settings import load_config
-from rdfspider.run.heavy import LargePages
+from rdfspider.run.helper import Helper, JobError
 from rdfspider.run.reports.frontiers import Frontiers
 from rdfspider.run.reports.hosts import find_hosts
 from rdfspider.run.reports.why import Explanation, explain_url
 
-_ANSWER_S = 30.0
+_ANSWER_S, _TURN_S = 30.0, 10.0
 _KEPT_S = 3.0
+_Report = TypeVar("_Report")
 
 
 class Lookout:
@@ -29,26 +27,25 @@ class Lookout:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._helper = LargePages(replace(RunConfig(), extract_timeout_s=_ANSWER_S))
+        self._helper = Helper(_ANSWER_S, _TURN_S)
 
     def why(self, url: str) -> Explanation:
         """As `Crawl.why`."""
-        return cast(Explanation, self._ask(_report_url, url))
+        return self._ask(_report_url, url)
 
     def hosts(self, sort: str, limit: int) -> list[HostEntry]:
         """As `Crawl.hosts`."""
-        return cast("list[HostEntry]", self._ask(_report_hosts, sort, limit))
+        return self._ask(_report_hosts, sort, limit)
 
     def close(self) -> None:
         """End the helper."""
         self._helper.close()
 
-    def _ask(self, report: Any, *arguments: object) -> object:
-        found = asyncio.run(self._helper.call(report, self._folder, *arguments))
-        if isinstance(found, Problem):
-            raise UnansweredError(f"the frontiers could not be looked at: {found.message}")
-        if isinstance(found, RdfspiderError):
-            raise found
+    def _ask(self, report: Callable[..., _Report], *arguments: object) -> _Report:
+        try:
+            found: _Report = self._helper.call(report, self._folder, *arguments)
+        except JobError as error:
+            raise UnansweredError(f"the frontiers could not be looked at: {error}") from error
         return found
 
 
@@ -73,17 +70,11 @@ class _Kept:
 _kept = _Kept()
 
 
-def _report_url(folder: Path, url: str) -> Explanation | RdfspiderError:
-    try:
-        frontiers = _kept.open(folder)
-        return explain_url(folder, frontiers.config, url, frontiers)
-    except (RdfspiderError, OSError) as error:
-        return error if isinstance(error, UsageError) else RdfspiderError(str(error))
+def _report_url(folder: Path, url: str) -> Explanation:
+    frontiers = _kept.open(folder)
+    return explain_url(folder, frontiers.config, url, frontiers)
 
 
-def _report_hosts(folder: Path, sort: str, limit: int) -> list[HostEntry] | RdfspiderError:
-    try:
-        frontiers = _kept.open(folder)
-        return find_hosts(folder, frontiers.config, sort, limit, frontiers)
-    except (RdfspiderError, OSError) as error:
-        return error if isinstance(error, UsageError) else RdfspiderError(str(error))
+def _report_hosts(folder: Path, sort: str, limit: int) -> list[HostEntry]:
+    frontiers = _kept.open(folder)
+    return find_hosts(folder, frontiers.config, sort, limit, frontiers)

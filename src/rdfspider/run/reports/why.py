@@ -17,10 +17,10 @@ from rdfspider.discover.scope import Scope
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import RobotsTxt
-from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.facts import HostEntry, LedgerEntry
 from rdfspider.frontier.imports import FOUND_AS as IMPORTED
 from rdfspider.frontier.keys import from_url_id, origin_of
-from rdfspider.frontier.reader import FrontierReader, HostEntry
+from rdfspider.frontier.reader import FrontierReader
 from rdfspider.frontier.traps import EXEMPT
 from rdfspider.records import RobotsState
 from rdfspider.run.commits import load_scope_additions
@@ -86,6 +86,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """Where it redirects to, as far as the archive tells."""
     truncated: str = ""
     """Why its body is not whole: length, time, disconnect or unwanted; empty where it is, or nothing is on record."""
+    wishes: str = ""
+    """What its last answer asks of crawlers, and who says so: `noarchive (X-Robots-Tag)`."""
     captured: float = 0.0
     """When the body came that the archive holds; 0 where it holds none. Of an imported page, when that was captured."""
     quads: int = 0
@@ -274,6 +276,7 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
         redirects=entry.chain,
         target=exchange.target,
         truncated=exchange.truncated,
+        wishes=exchange.wishes,
         captured=entry.captured,
         quads=entry.quads,
         digest=entry.digest,

@@ -4,16 +4,22 @@ Each is done at once, or told to the crawl; a browser is sent back to the monito
 told in JSON. What cannot be done is an error in one sentence.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from msgspec import Struct
 
 from rdfspider.errors import UsageError
+from rdfspider.run.folder.seeds import has_scheme
+from rdfspider.run.visitor import read_address
 from rdfspider.serve.rendering import make_address, write_number
 from rdfspider.serve.views import Ask, Page, Parameter, View
 
 _KINDS = ("include", "exclude")
 _MAX_SEEDS = 10_000
+# What an address without a scheme begins with: a name with a dot in it, which few other things have.
+_HOST = re.compile(r"(?://)?[\w-]+(?:\.[\w-]+)+")
 
 
 class ControlData(Struct, frozen=True):
@@ -50,19 +56,22 @@ def add_seeds(ask: Ask) -> View:
         raise UsageError("name at least one URL to add, a line each")
     if len(urls) > _MAX_SEEDS:
         raise UsageError(f"these are {len(urls):,} URLs, and {_MAX_SEEDS:,} are taken at once")
-    return _answer(ask, "seeds", ask.site.crawl.add_seeds(urls))
+    # Not as a command line reads them: no file is looked for, and none is told of.
+    return _answer(ask, "seeds", ask.site.crawl.add_seeds([_read_seed(url) for url in urls]))
 
 
 def add_filter(ask: Ask) -> View:
     """Take another regular expression that links must, or must not, fit."""
     kind, pattern = _read_filter(ask)
-    return _answer(ask, "filter-added", ask.site.crawl.add_filter(**{kind: pattern}))
+    with _speak_to_browsers(kind):
+        return _answer(ask, "filter-added", ask.site.crawl.add_filter(**{kind: pattern}))
 
 
 def remove_filter(ask: Ask) -> View:
     """Let a filter go; URLs that only it kept out come back."""
     kind, pattern = _read_filter(ask)
-    return _answer(ask, "filter-removed", ask.site.crawl.remove_filter(**{kind: pattern}))
+    with _speak_to_browsers(kind):
+        return _answer(ask, "filter-removed", ask.site.crawl.remove_filter(**{kind: pattern}))
 
 
 _SAID: dict[str, Callable[[int], str]] = {
@@ -88,6 +97,13 @@ def _answer(ask: Ask, said: str, count: int = 0) -> View:
     return View("", data=lambda: ControlData(ask.site.crawl.status().state, count))
 
 
+def _read_seed(text: str) -> str:
+    url = read_address(text)
+    if not has_scheme(text) and not _HOST.match(text):
+        raise UsageError(f"{text[:200]}: not an http or https URL, nor one without the https:// before it")
+    return url
+
+
 def _read_filter(ask: Ask) -> tuple[str, str]:
     kind, pattern = ask.get("kind"), ask.get("pattern")
     if kind not in _KINDS:
@@ -95,6 +111,16 @@ def _read_filter(ask: Ask) -> tuple[str, str]:
     if not pattern:
         raise UsageError("a filter needs a regular expression")
     return kind, pattern
+
+
+@contextmanager
+def _speak_to_browsers(kind: str) -> Iterator[None]:
+    """What is wrong with a filter, without the flags and commands of a terminal."""
+    try:
+        yield
+    except UsageError as error:
+        said = str(error).removeprefix(f"--{kind} ").partition("; `rdfspider ")[0]
+        raise UsageError(f"the filter {said}") from error
 
 
 _KIND = Parameter("kind", "include (only links that fit are followed) or exclude (those that fit are not).", True)

@@ -2,10 +2,10 @@
 
 from markupsafe import Markup
 
-from rdfspider.errors import UsageError
-from rdfspider.records import Problem
+from rdfspider.errors import UnansweredError, UsageError
+from rdfspider.run.helper import JobError
 from rdfspider.run.visitor import prepare_address, read_address
-from rdfspider.search.pages import PageRecord, read_copy
+from rdfspider.search.pages import PageRecord, forbids_copy, read_copy
 from rdfspider.serve.copies import MAX_BYTES, Copy, make_copy
 from rdfspider.serve.pages.inspector import find_record
 from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, View
@@ -20,14 +20,14 @@ def show_copy(ask: Ask) -> View:
     if not text:
         raise UsageError("name a page: /copy?url=…")
     url = read_address(text)
-    record, message = find_record(ask.site, url)
+    why = ask.site.lookout.why(prepare_address(text))
+    record, message = find_record(ask.site, url, why.wishes)
+    if record is None and why.url != url:
+        # It is known by another way to write it.
+        record, message = find_record(ask.site, why.url, why.wishes)
     if record is None:
-        # It may be known by another way to write it.
-        url = ask.site.lookout.why(prepare_address(text)).url
-        record, message = find_record(ask.site, url)
-    if record is None:
-        raise NotFoundError(message or f"there is no copy of {url}: it is not among the pages that were indexed")
-    copy = _read_copy(ask, record)
+        raise NotFoundError(message or f"there is no copy of {why.url}: it is not among the pages that were indexed")
+    copy = _read_copy(ask, record, why.wishes)
     return View(
         "copy.html",
         {
@@ -49,20 +49,20 @@ def show_copy(ask: Ask) -> View:
     )
 
 
-def _read_copy(ask: Ask, record: PageRecord) -> Copy:
+def _read_copy(ask: Ask, record: PageRecord, newest_wishes: str) -> Copy:
     if record.payload is None:
-        wishes = record.fields.get("robots", "")
-        if "noarchive" in wishes or "noindex" in wishes:
-            raise NotFoundError(f"{record.url} asks that no copy be kept ({wishes}), and none is")
+        for wishes in filter(forbids_copy, (newest_wishes, record.fields.get("robots", ""))):
+            raise NotFoundError(f"{record.url} asks that no copy be kept ({wishes}), and none is shown")
         raise NotFoundError(
             f"the archive has no copy of {record.url}: bodies of such pages are not kept (archive.keep)"
         )
     capture = read_copy(record.payload, MAX_BYTES)
     if capture is None:
         raise NotFoundError(f"the archive has no copy of {record.url}")
-    copy: Copy | Problem = ask.site.visitor.call(make_copy, capture)
-    if isinstance(copy, Problem):
-        raise UsageError(f"the copy cannot be shown: {copy.message}")
+    try:
+        copy: Copy = ask.site.visitor.call(make_copy, capture)
+    except JobError as error:
+        raise UnansweredError(f"the copy cannot be shown: {error}") from error
     if copy.is_refused:
         raise NotFoundError(f"{record.url} asks that no copy be shown")
     if copy.is_binary:

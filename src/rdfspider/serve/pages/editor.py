@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.search.documents import BOOLEAN, ROWS, TRIPLES
 from rdfspider.search.messages import Graphs
 from rdfspider.search.questions import open_ledger
@@ -17,7 +17,7 @@ from rdfspider.search.tables import Term, read_rows
 from rdfspider.serve.queries import Example, list_examples, write_name
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.site import Site
-from rdfspider.serve.views import Ask, Page, Parameter, Table, View
+from rdfspider.serve.views import Ask, Page, Parameter, Table, View, find_status
 
 SHOWN_ROWS = 500
 """Of an answer that the server writes as HTML; downloads, and what scripts fetch, have all that the endpoint gives."""
@@ -81,8 +81,8 @@ def show_editor(ask: Ask) -> View:
         try:
             shown = _answer(ask, query)
         except RdfspiderError as error:
-            problem = str(error)
-            status = 503 if isinstance(error, UnansweredError) else 400
+            problem = ask.site.tell(error)
+            status = find_status(error)
     examples = _read_examples(ask.site)
     context = {
         "query": query or examples[0].query,
@@ -123,7 +123,8 @@ def _answer(ask: Ask, query: str) -> Shown:
     limits = replace(most, rows=min(SHOWN_ROWS, most.rows), output_bytes=min(_SHOWN_BYTES, most.output_bytes))
     default, named = (ask.get_all(name) for name in _GRAPHS)
     graphs = Graphs(default, named) if default or named else None
-    return read_answer(ask.site.sparql.ask(query, formats=("json", "turtle"), limits=limits, graphs=graphs))
+    answer = ask.site.sparql.ask(query, formats=("json", "turtle"), limits=limits, graphs=graphs, cancel=ask.cancel)
+    return read_answer(answer)
 
 
 def read_answer(answer: Answer) -> Shown:

@@ -4,7 +4,7 @@ With `says` it is one property of it, page by page; that is also where it is tol
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -16,13 +16,14 @@ from rdfspider.errors import UsageError
 from rdfspider.index.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
 from rdfspider.index.layout import check_index
 from rdfspider.index.names import SCHEMA, find_short_name
+from rdfspider.index.nodes import decode_references
 from rdfspider.index.snapshots import tell_damage
-from rdfspider.index.terms import fold_iri
+from rdfspider.index.terms import GENID, fold_iri
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
 from rdfspider.search.pages import read_page
 from rdfspider.search.quads import MERGE
 from rdfspider.search.questions import list_readings, look_up_entity
-from rdfspider.search.sayings import Saying, dump_statements, read_sayings
+from rdfspider.search.sayings import Saying, dump_statements, read_aliases, read_sayings
 from rdfspider.search.sources import Source, find_source
 from rdfspider.search.syntaxes import tell_entity_syntaxes, tell_saying_syntaxes
 from rdfspider.search.values import Value
@@ -37,6 +38,7 @@ _MAX_START = 10_000
 _MAX_SAYINGS = 20_000
 _SOURCES_LISTED, _SIDES = 5, 6
 _NESTED_SHOWN = 1_000
+_ALIASES_SHOWN = 20
 _HEADS = ("property", "value", "kind", "language", "datatype", "page", "fetched", "syntaxes")
 # Names and descriptions are what people read first, types and other names what is on top of the page anyway.
 _FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
@@ -56,6 +58,8 @@ def show_entity(ask: Ask) -> View:
             return _show_sayings(ask, store, found, says)
         page = find_source(store, found.iri) if is_valid_iri(found.iri) else Source(found.iri)
         uses = _find_uses(store, found.iri)
+        others = _list_others(found)
+        aliases = read_aliases(store, found, others[:_ALIASES_SHOWN])
     found = tell_entity_syntaxes(found, partial(_read_statements, ask))
     return View(
         "entity.html",
@@ -66,6 +70,8 @@ def show_entity(ask: Ask) -> View:
             "start": start,
             "via": via,
             "is_same": same,
+            "aliases": aliases,
+            "aliases_left_out": len(others) - len(aliases),
             "picture": draw_neighbourhood(found),
             "query": f"SELECT ?thing ?property WHERE {{\n  ?thing ?property <{found.nodes[0]}>\n}} LIMIT 1000",
         },
@@ -119,13 +125,9 @@ def _show_missing(ask: Ask, store: Store, name: str) -> View:
 
 @contextmanager
 def _use_store(ask: Ask) -> Iterator[Store]:
-    """The newest quads; where there are none yet nothing is said of anything."""
-    with ExitStack() as stack:
-        try:
-            check_index(ask.site.paths)
-            store = stack.enter_context(ask.site.snapshots.use())
-        except UsageError as error:
-            raise NotFoundError(str(error)) from error
+    """The newest quads."""
+    check_index(ask.site.paths)
+    with ask.site.snapshots.use() as store:
         try:
             yield store
         except (OSError, RuntimeError) as error:
@@ -146,7 +148,6 @@ def _make_context(ask: Ask, found: Entity) -> dict[str, Any]:
         "pages": -(-len(rows) // PROPERTIES_SHOWN),
         "lead": _make_lead(found),
         "place": draw_place(place) if place else "",
-        "others": _list_others(found),
         "conflicts": [each for each in rows if each.conflict],
         "anchors": {each.iri: f"p-{at}" for at, each in enumerate(rows, 1)},
         "room": _Room(_NESTED_SHOWN),
@@ -194,7 +195,7 @@ def _make_lead(found: Entity) -> _Lead:
     description = next(_rank_values(found, DESCRIPTIONS, "literal"), None)
     urls = (value.text.strip() for value in _rank_values(found, ADDRESSES, "literal", "iri"))
     return _Lead(
-        description.text if description else "",
+        decode_references(description.text) if description else "",
         description.language if description else "",
         next(_list_images(found), ""),
         next(filter(_is_address, urls), ""),
@@ -215,15 +216,10 @@ def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: str) -> Iterat
         yield from (value for value in found.properties[iri].values if value.kind in kinds and value.text.strip())
 
 
-def _list_others(found: Entity) -> list[tuple[str, str]]:
-    """What pages say is the same, and how it is called where that is known."""
-    names = {thing.id: thing.label for thing in found.references if thing.label}
-    names |= {
-        value.text: value.label
-        for name in SAME_AS
-        for value in (found.properties[name].values if name in found.properties else ())
-    }
-    return [(other, names.get(other, "")) for other in found.same]
+def _list_others(found: Entity) -> list[str]:
+    """The other names of a thing: those that are shown as one with it, then what pages say is the same."""
+    merged = (node for node in found.nodes if not node.startswith(GENID))
+    return [name for name in dict.fromkeys((*merged, *found.same)) if name != found.iri]
 
 
 def _sort_properties(properties: Iterable[Property]) -> list[Property]:
@@ -271,7 +267,8 @@ def _is_address(text: str) -> bool:
 def _read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
     """What a page states, by syntax; None where it is not on record, or not all of it."""
     try:
-        record = read_page(ask.site.folder, url)
+        # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
+        record = read_page(ask.site.folder, url, config=None)
     except (UsageError, OSError):
         return None
     return None if record is None or record.is_cut else record.statements

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 from rdfspider.index.names import find_short_name, list_prefixes, split_iri
 from rdfspider.run.folder.summary import write_state
 from rdfspider.search.vocabulary import Statistics
-from rdfspider.serve.facets import name_value
+from rdfspider.serve.facets import name_ontologies
+from rdfspider.serve.monitor.samples import read_status
 from rdfspider.serve.pages.search import list_ontologies
 from rdfspider.serve.views import Ask, Page, Table, View
 
@@ -33,7 +33,7 @@ class Example(NamedTuple):
 def show_home(ask: Ask) -> View:
     """Sums, the names that are used most, questions to begin with, and the latest finds."""
     statistics = ask.site.statistics.read()
-    status = ask.site.crawl.status()
+    status = read_status(ask.site.crawl)
     examples = list(make_examples(statistics)) if statistics else []
     finds = status.totals.finds[: -_FINDS_SHOWN - 1 : -1]
     data: dict[str, Any] = {
@@ -52,7 +52,9 @@ def show_home(ask: Ask) -> View:
             "finds": finds,
             "ontologies": list_ontologies(ask),
             "names_shown": _NAMES_SHOWN,
-            "name_ontology": partial(name_value, "ontology"),
+            "ontology_names": name_ontologies(
+                [count.name for count in statistics.ontologies[:_NAMES_SHOWN]] if statistics else ()
+            ),
         },
         data=lambda: data,
         table=lambda: Table(

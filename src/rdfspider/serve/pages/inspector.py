@@ -1,17 +1,18 @@
 """The page inspector: a URL in, all that is known of it out: what became of it and why, how it was found, what it states in
 which syntax, what was wrong with it, where it leads and what leads to it. URLs that were never fetched are explained, too."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rdfspider.errors import UsageError
 from rdfspider.index.foreign import read_sources
+from rdfspider.index.forgotten import Forgotten
 from rdfspider.index.schema import Card
-from rdfspider.records import Problem
+from rdfspider.run.helper import JobError
 from rdfspider.run.reports.why import Explanation
 from rdfspider.run.visitor import prepare_address
-from rdfspider.search.pages import PageRecord, read_page
+from rdfspider.search.pages import PageRecord, forbids_copy, read_page
 from rdfspider.serve.inspections import (
     LINKS_SHOWN,
     SYNTAX_NAMES,
@@ -37,6 +38,7 @@ _FETCH_FACTS = {
     "truncated": "Not whole because of",
     "unchanged": "Not changed, by",
 }
+_FETCH_NUMBERS = {"fetchTimeMs", "wire-bytes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def show_page(ask: Ask) -> View:
     if not text:
         return View("", redirect="/inspect")
     why = ask.site.lookout.why(prepare_address(text))
-    record, message = find_record(ask.site, why.url)
+    record, message = find_record(ask.site, why.url, why.wishes)
     inspection = _inspect_record(record) if record else Inspection(why.url)
     in_links = _find_in_links(ask, why.url)
     page, pages = ask.get_number("out", 1, _MAX_PAGE), -(-len(inspection.links) // LINKS_SHOWN)
@@ -81,17 +83,22 @@ def show_page(ask: Ask) -> View:
     )
 
 
-def find_record(site: Site, url: str) -> tuple[PageRecord | None, str]:
-    """What the archive has of a page, and why it has nothing where that is not plain."""
+def find_record(site: Site, url: str, wishes: str) -> tuple[PageRecord | None, str]:
+    """What the archive has of a page, and why it has nothing where that is not plain. There is no copy where the newest answer
+    has such wishes: what the page says may be as before, and is then on record with older ones."""
     config = site.crawl.config.extract
     try:
+        if Forgotten.load(site.paths).matches(url):
+            # An index may take a while to forget.
+            return None, "this page was forgotten: nothing that it says is shown"
         if not read_sources(site.paths):
-            return read_page(site.folder, url, config=config), ""
-        # Pages of files from elsewhere are extracted again, so this may take long, or die.
-        found = site.visitor.call(read_page_of, site.folder, url, config)
-    except UsageError as error:
-        return None, str(error)
-    return (None, found.message) if isinstance(found, Problem) else (found, "")
+            found = read_page(site.folder, url, config=config)
+        else:
+            # Pages of files from elsewhere are extracted again, so this may take long, or die.
+            found = site.visitor.call(read_page_of, site.folder, url, config)
+    except (UsageError, JobError) as error:
+        return None, site.tell(error)
+    return replace(found, payload=None) if found and forbids_copy(wishes) else found, ""
 
 
 def read_page_of(folder: Path, url: str, config: Any) -> PageRecord | None:
@@ -132,7 +139,8 @@ def _find_places(folder: Path, why: Explanation, record: PageRecord | None) -> l
     places = []
     if record and record.payload:
         path = record.payload.path
-        name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+        # Where the files of others are on this machine is nobody's business.
+        name = str(path.relative_to(folder)) if path.is_relative_to(folder) else path.name
         places.append(("as the server sent it", name, record.payload.offset))
     if why.segment:
         places.append(("what became of it last", why.segment, why.offset))
@@ -140,7 +148,9 @@ def _find_places(folder: Path, why: Explanation, record: PageRecord | None) -> l
 
 
 def _list_facts(record: PageRecord | None) -> list[tuple[str, str]]:
-    fields = record.fields if record else {}
+    fields = dict(record.fields) if record else {}
+    for name in _FETCH_NUMBERS & fields.keys():
+        fields[name] = f"{int(fields[name]):,}" if fields[name].isdecimal() else fields[name]
     return [(words, fields[name]) for name, words in _FETCH_FACTS.items() if fields.get(name)]
 
 
@@ -187,5 +197,7 @@ PAGES = (
             Parameter("in", "Which page of the links in.", kind="integer"),
             Parameter("part", "For CSV: statements, links, problems or in-links."),
         ),
+        # A page of a file from elsewhere is extracted again.
+        is_heavy=True,
     ),
 )

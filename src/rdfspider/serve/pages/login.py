@@ -1,24 +1,27 @@
 """Where the token is shown, and let go; and where a person says that images of other servers may be seen."""
 
-from rdfspider.serve.access import COOKIE, IMAGES_COOKIE
-from rdfspider.serve.views import Ask, Page, Parameter, RefusedError, View
+from rdfspider.serve.access import IMAGES_COOKIE
+from rdfspider.serve.views import Ask, Page, Parameter, View
 
 
 def show_login(ask: Ask) -> View:
     """A form for the token."""
-    return View("login.html", {"next": _find_next(ask)})
+    return View("login.html", {"next": _find_next(ask), "message": ""})
 
 
 def log_in(ask: Ask) -> View:
     """Take the token, and give a cookie for it."""
-    if not ask.site.access.is_token(ask.get("token")):
-        raise RefusedError("that is not the token; it was printed when the server started")
-    return View("", redirect=_find_next(ask), cookies={COOKIE: ask.site.access.cookie})
+    access = ask.site.access
+    if not access.is_token(ask.get("token")):
+        message = "that is not the token; it was printed when the server started"
+        return View("login.html", {"next": _find_next(ask), "message": message}, status=403)
+    return View("", redirect=_find_next(ask), cookies={access.cookie: access.open_session()})
 
 
 def log_out(ask: Ask) -> View:
     """Take the cookie back."""
-    return View("", redirect=_find_next(ask), cookies={COOKIE: None})
+    ask.site.access.close_session(ask.session)
+    return View("", redirect=_find_next(ask), cookies={ask.site.access.cookie: None})
 
 
 def choose_images(ask: Ask) -> View:
@@ -43,7 +46,6 @@ PAGES = (
         (Parameter("token", "As printed at the start."), _NEXT),
         "POST",
         formats=("html",),
-        is_heavy=True,
     ),
     Page("/logout", log_out, "Let the token go.", (_NEXT,), "POST", formats=("html",)),
     Page(

@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
-from rdfspider.frontier.reader import HostEntry
+from rdfspider.frontier.facts import HostEntry
+from rdfspider.run.folder.history import Point
 from rdfspider.run.folder.status import Status, describe_status
 from rdfspider.serve.monitor.charts import SPANS
-from rdfspider.serve.monitor.samples import History, Machine, Point
+from rdfspider.serve.monitor.samples import History, Machine
 from rdfspider.serve.monitor.sections import COLUMNS, draw_sections, find_rows, locate_charts
 from rdfspider.serve.pages.control import tell_said
 from rdfspider.serve.views import Ask, Page, Parameter, Table, View
@@ -31,8 +32,11 @@ class MonitorData(msgspec.Struct, frozen=True):
 def show_monitor(ask: Ask) -> View:
     """All of it."""
     sampler = ask.site.sampler
-    sample, waiting, history = sampler.take(), sampler.waiting.find(), sampler.copy_history()
-    span = ask.get("span") if ask.get("span") in SPANS else "minutes"
+    sample, history = sampler.take(), sampler.copy_history()
+    waiting = sampler.waiting.find(sample.status)
+    # Of a crawl that is over the last minutes tell nothing.
+    usual = "crawl" if sample.status.is_over and history.crawl else "minutes"
+    span = ask.get("span") if ask.get("span") in SPANS else usual
     context: dict[str, Any] = {}
     if ask.format == "html":
         drawn = draw_sections(ask.site, sample, waiting, history, (span,))
@@ -57,8 +61,8 @@ def show_monitor(ask: Ask) -> View:
         return msgspec.structs.asdict(data) | {"status": describe_status(sample.status)}
 
     def make_table() -> Table:
-        if ask.get("table") in ("seconds", "minutes"):
-            points = history.seconds if ask.get("table") == "seconds" else history.minutes
+        if ask.get("table") in ("seconds", "crawl"):
+            points = history.seconds if ask.get("table") == "seconds" else history.crawl
             return Table(Point.__struct_fields__, map(msgspec.structs.astuple, points))
         return Table(_SHARD_HEADS, _list_shards(sample.status))
 
@@ -83,10 +87,10 @@ PAGES = (
     Page(
         "/monitor",
         show_monitor,
-        "How the crawl goes: totals, shards, the machine, the hosts that wait, and the last day.",
+        "How the crawl goes and has gone: totals, shards, the machine, the hosts that wait, and a history.",
         (
-            Parameter("span", "How far back charts reach: minutes (the last ten) or day."),
-            Parameter("table", "For CSV: shards, a row each; or the history by seconds or by minutes."),
+            Parameter("span", "How far back charts reach: minutes (the last ten), day, or crawl (all its runs)."),
+            Parameter("table", "For CSV: shards, a row each; or seconds (the last ten minutes), or crawl (all its runs)."),
         ),
         formats=("html", "json", "csv"),
         answer=MonitorData,

@@ -17,6 +17,7 @@ from rdfspider.serve.inspections import (
     make_table,
     write_nquads,
 )
+from rdfspider.serve.limits import MAX_BODY_BYTES
 from rdfspider.serve.views import Ask, Page, Parameter, View
 
 _DEFAULT_BASE = "https://example.org/"
@@ -125,6 +126,8 @@ PAGES = (
         ),
         "POST",
         is_heavy=True,
+        # What is pasted comes with most of its signs as three.
+        most_bytes=3 * MAX_BODY_BYTES,
     ),
     Page(
         "/inspect/url",

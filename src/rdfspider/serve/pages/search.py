@@ -8,18 +8,19 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store
 
-from rdfspider.errors import UnansweredError, UsageError
+from rdfspider.errors import UnindexedError, UsageError
 from rdfspider.index.entities import URN
-from rdfspider.index.ledger_reader import LedgerReader
+from rdfspider.index.ledger_reader import LedgerReader, NameCount
+from rdfspider.index.names import list_prefixes
 from rdfspider.index.schema import ENTITY, PAGE
-from rdfspider.index.terms import GENID, make_graph_iri
+from rdfspider.index.terms import make_graph_iri
 from rdfspider.search.entity import NODES_MERGED
-from rdfspider.search.quads import MERGE, restore_blank_nodes
+from rdfspider.search.quads import MERGE, restore_blank_nodes, walk_statements
 from rdfspider.search.questions import open_ledger
 from rdfspider.search.results import Hit, Results
 from rdfspider.search.text import MAX_RESULTS
 from rdfspider.search.words import parse_question
-from rdfspider.serve.facets import FIELDS, Sieve, is_called, name_value
+from rdfspider.serve.facets import FIELDS, Sieve, is_called, name_ontologies
 from rdfspider.serve.rendering import clean_text
 from rdfspider.serve.views import Ask, Page, Parameter, Table, View
 from rdfspider.urls import is_valid_iri
@@ -27,6 +28,8 @@ from rdfspider.urls import is_valid_iri
 RESULTS_SHOWN = 10
 _PAGES = MAX_RESULTS // RESULTS_SHOWN
 _ONTOLOGIES_OFFERED = 30
+# An ontology that nobody knows is offered where so many pages use it.
+_PAGES_OFTEN = 3
 _SUGGESTIONS_SHOWN = 8
 # Whoever takes a letter back sees at once what was there before.
 _KEPT_SHORTLY = {"Cache-Control": "private, max-age=10"}
@@ -47,15 +50,16 @@ def show_search(ask: Ask) -> View:
             # Where no thing fits, pages do.
             kind = PAGE
             results = _search(ask, sieve, kind, page)
-    except UsageError as error:
+    except UnindexedError:
         # The first pages may not be indexed yet, which is no mistake of whoever looks.
         if ask.format != "html":
-            raise UnansweredError(str(error)) from error
-        return View("search.html", {**context, "results": None, "message": str(error)})
+            raise
+        return View("search.html", {**context, "results": None}, status=503)
     context |= {
         "results": results,
         "kind": kind or ENTITY,
         "pages": min(-(-results.total // RESULTS_SHOWN), _PAGES),
+        "reachable": MAX_RESULTS,
         "facets": [sieve.make_choices(facet) for facet in results.facets if facet.counts],
     }
     return View(
@@ -82,12 +86,20 @@ def show_suggestions(ask: Ask) -> View:
 def list_ontologies(ask: Ask) -> list[tuple[str, str, bool]]:
     """Those to choose from beside the box, each with its name and whether it is chosen: the most used, and the chosen one."""
     statistics = ask.site.statistics.read()
-    names = [count.name for count in statistics.ontologies[:_ONTOLOGIES_OFFERED]] if statistics else []
+    used = filter(_is_worth_choosing, statistics.ontologies if statistics else ())
+    names = [count.name for count in islice(used, _ONTOLOGIES_OFFERED)]
     asked = ask.get("ontology")
     chosen = next((name for name in names if asked and is_called("ontology", name, asked)), "")
     if asked and not chosen:
         names, chosen = [asked, *names], asked
-    return [(name, clean_text(name_value("ontology", name)), name == chosen) for name in names]
+    return [(iri, name, iri == chosen) for iri, name in name_ontologies(names).items()]
+
+
+def _is_worth_choosing(count: NameCount) -> bool:
+    """Whether it is an ontology that people know, or that several pages use: some pages take words for prefixes, or themselves
+    for an ontology."""
+    is_address = count.name.startswith(("http://", "https://"))
+    return bool(list_prefixes(count.name)) or (is_address and count.pages >= _PAGES_OFTEN)
 
 
 def write_statements(ask: Ask, hits: Iterable[Hit]) -> bytes:
@@ -138,16 +150,7 @@ def _read_statements(store: Store, ledger: LedgerReader, hit: Hit) -> Iterator[Q
     nodes = [hit.id]
     if hit.id.startswith(URN):
         nodes = [node for _, node in ledger.find_members(hit.id, NODES_MERGED)]
-    waiting = [NamedNode(node) for node in dict.fromkeys(nodes) if is_valid_iri(node)]
-    seen = set(waiting)
-    for node in waiting:
-        for quad in store.quads_for_pattern(node, None, None, MERGE):
-            yield quad
-            # What has no name of its own is a part of what is said.
-            part = quad.object
-            if isinstance(part, NamedNode) and part.value.startswith(GENID) and part not in seen:
-                seen.add(part)
-                waiting.append(part)
+    yield from walk_statements(store, filter(is_valid_iri, nodes), MERGE)
 
 
 _QUESTION = Parameter("q", "Words, and more: see the documentation of search.")

@@ -3,6 +3,7 @@
 from rdfspider.errors import UsageError
 from rdfspider.index.counts import SITE
 from rdfspider.search.profiles import describe_site, find_count
+from rdfspider.search.quality.recommendations import say_path
 from rdfspider.search.quality.report import Report, inspect_site
 from rdfspider.search.questions import open_ledger
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
@@ -43,7 +44,7 @@ def show_quality(ask: Ask) -> View:
         raise NotFoundError(f"no page of {name[:200]} is indexed")
     return View(
         "quality.html",
-        {"report": report},
+        {"report": report, "say_path": say_path},
         data=lambda: {**make_plain(report), "severities": report.severities, "findings": make_plain(report.findings)},
         table=lambda: Table(_REPORT_HEADS, _list_rows(report)),
     )

@@ -38,6 +38,7 @@ export function drawChart(holder, columns, bindings, shorten) {
     const width = Math.min(Math.max(holder.clientWidth - 30, WIDTHS[0]), WIDTHS[1]);
     const drawn = { bars: drawBars, line: drawLine }[kind.select.value]?.(points, width);
     place.replaceChildren(...(drawn ? [drawn.svg] : []));
+    drawn?.svg.querySelectorAll("[data-room]").forEach(fitText);
     caption.textContent = drawn ? `${drawn.text} The table has the numbers.` : "";
     caption.hidden = !drawn;
     if (drawn) {
@@ -47,9 +48,10 @@ export function drawChart(holder, columns, bindings, shorten) {
   kind.select.addEventListener("change", draw);
   number.select.addEventListener("change", draw);
   number.label.hidden = columns.numbers.length < 2;
-  draw();
   figure.append(make("div", { className: "row" }, kind.label, number.label), place, caption);
   holder.replaceChildren(figure);
+  // Letters can be measured only where they are shown.
+  draw();
 }
 
 function isAll(bindings, name, test) {
@@ -70,8 +72,8 @@ function readPoints(columns, number, bindings, shorten) {
   for (const row of bindings) {
     const term = row[columns.label];
     if (term && row[number]) {
-      const label = term.type === "uri" ? shorten(term.value) : String(term.value);
-      points.push({ label: clean(label, 40), x: columns.isOrdered ? (readTime(term) ?? readNumber(term)) : points.length, y: readNumber(row[number]) });
+      const label = term.type === "uri" ? shorten(term.value).replace(/^https?:\/\/(www\.)?/, "") : String(term.value);
+      points.push({ label: clean(label, 100), x: columns.isOrdered ? (readTime(term) ?? readNumber(term)) : points.length, y: readNumber(row[number]) });
     }
   }
   return points;
@@ -79,7 +81,8 @@ function readPoints(columns, number, bindings, shorten) {
 
 function drawBars(points, whole) {
   const shown = points.slice(0, MOST_BARS);
-  const [rowHeight, left, right] = [24, Math.round(whole * 0.36), 80];
+  // Names need so much also where there is little room.
+  const [rowHeight, left, right] = [24, Math.round(Math.max(whole * 0.36, Math.min(160, whole * 0.48))), 64];
   const svg = makeSvg("svg", { viewBox: `0 0 ${whole} ${shown.length * rowHeight + 4}`, role: "img" });
   const most = Math.max(0, ...shown.map((point) => point.y));
   const least = Math.min(0, ...shown.map((point) => point.y));
@@ -89,7 +92,7 @@ function drawBars(points, whole) {
     const top = at * rowHeight;
     const width = Math.max(1, Math.abs(point.y) * scale);
     svg.append(
-      makeSvg("text", { x: left - 8, y: top + 16, "text-anchor": "end" }, fit(point.label, Math.floor(left / 8.5))),
+      makeSvg("text", { x: left - 8, y: top + 16, "text-anchor": "end", "data-room": left - 12 }, point.label),
       makeSvg("rect", { class: "mark", x: point.y < 0 ? zero - width : zero, y: top + 4, width, height: rowHeight - 8, rx: 2 }),
       makeSvg("text", { class: "scale", x: (point.y < 0 ? zero : zero + width) + 6, y: top + 16 }, writeNumber(point.y)),
     );
@@ -130,7 +133,7 @@ function drawLine(points, whole) {
 function describe(points) {
   const sorted = [...points].sort((one, other) => one.y - other.y);
   const [least, most] = [sorted[0], sorted.at(-1)];
-  return least ? `${writeNumber(least.y)} (${least.label}) to ${writeNumber(most.y)} (${most.label})` : "nothing";
+  return least ? `${writeNumber(least.y)} (${fit(least.label, 40)}) to ${writeNumber(most.y)} (${fit(most.label, 40)})` : "nothing";
 }
 
 function makeSvg(name, attributes, text = "") {
@@ -146,6 +149,15 @@ function makeSelect(label, options, chosen) {
   const select = make("select", {}, ...options.map(([value, text]) => make("option", { value }, text)));
   select.value = chosen;
   return { select, label: make("label", {}, `${label} `, select) };
+}
+
+/** Cut a text in its middle until it has room: addresses differ at their ends. */
+function fitText(element) {
+  const [text, room, width] = [element.textContent, Number(element.dataset.room), element.getComputedTextLength()];
+  for (let kept = Math.floor((text.length * room) / width); kept > 1 && element.getComputedTextLength() > room; kept -= 1) {
+    const head = Math.ceil(kept / 2);
+    element.textContent = `${text.slice(0, head)}…${text.slice(text.length - kept + head)}`;
+  }
 }
 
 const fit = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

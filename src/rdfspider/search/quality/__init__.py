@@ -1,0 +1,1 @@
+"""A site in, a report on the quality of its structured data out."""

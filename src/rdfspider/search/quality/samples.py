@@ -1,0 +1,142 @@
+"""A site in, some of its pages out with what each says, thing by thing: what a report on the site is made of.
+
+All is bounded, pages, statements and time, so that a site of a million pages is looked at as fast as one of three hundred; how
+much was looked at is part of the answer.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from itertools import islice
+from typing import NamedTuple
+
+from pyoxigraph import Literal, NamedNode, Store
+
+from rdfspider.extract.statements import blank_prefix
+from rdfspider.index.labels import LABELS, RDF_TYPE
+from rdfspider.index.ledger_reader import PageEntry
+from rdfspider.index.names import SCHEMA
+from rdfspider.index.provenance import VOCABULARY
+from rdfspider.index.terms import FETCHES_GRAPH, GENID, make_graph_iri
+from rdfspider.search.quality.faults import ESCAPED_TWICE
+from rdfspider.search.values import write_name
+
+MAX_PAGES = 300
+MAX_SECONDS = 0.7
+_STATEMENTS_A_PAGE = 5_000
+_FACTS_A_PAGE = 500
+_VALUES_A_PROPERTY = 20
+_TEXT_CHARS = 500
+_REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_MARKUP = {f"http://www.w3.org/1999/02/22-rdf-syntax-ns#{name}" for name in ("HTML", "XMLLiteral")}
+_FETCHES = NamedNode(FETCHES_GRAPH)
+_PROBLEM, _DUPLICATE = f"{VOCABULARY}problem-", f"{VOCABULARY}duplicateOf"
+
+
+class Value(NamedTuple):
+    """What a property has: a text, or the name of another thing."""
+
+    text: str
+    is_node: bool
+
+
+@dataclass(slots=True)
+class Described:
+    """A subject of a page's statements."""
+
+    types: list[str] = field(default_factory=list)
+    label: str = ""
+    values: dict[str, list[Value]] = field(default_factory=dict)
+    """By the short names of schema.org's properties."""
+    _label_rank: int = len(LABELS)
+
+    def add(self, name: str, value: Literal | NamedNode) -> None:
+        """Take a statement about it."""
+        is_node = isinstance(value, NamedNode)
+        if name == RDF_TYPE:
+            if is_node:
+                self.types.append(value.value)
+            return
+        text = value.value if is_node else " ".join(value.value[:_TEXT_CHARS].split())
+        # What has only blanks is not there.
+        if not text:
+            return
+        rank = LABELS.get(name, self._label_rank)
+        if rank < self._label_rank and not is_node:
+            self.label, self._label_rank = write_name(text), rank
+        if name.startswith(SCHEMA):
+            known = self.values.setdefault(name.removeprefix(SCHEMA), [])
+            if len(known) < _VALUES_A_PROPERTY:
+                known.append(Value(text, is_node))
+
+
+@dataclass(frozen=True, slots=True)
+class SampledPage:
+    """A page that was looked at."""
+
+    url: str
+    syntaxes: dict[str, int]
+    """Statements by syntax."""
+    problems: dict[str, int]
+    """How often by code."""
+    duplicate_of: str
+    nodes: dict[str, Described]
+    is_cut: bool
+    """Whether it states more than was read."""
+
+    def find_syntax(self, node: str) -> str:
+        """In which syntax a thing is described; empty where several could be, because statements of an IRI are merged."""
+        if node.startswith(GENID):
+            start = node[len(GENID) :].partition("/")[0]
+            return next((name for name in self.syntaxes if blank_prefix(self.url, name)[3:-1] == start), "")
+        return next(iter(self.syntaxes)) if len(self.syntaxes) == 1 else ""
+
+
+def read_pages(store: Store, pages: Iterable[PageEntry], seconds: float = MAX_SECONDS) -> Iterator[SampledPage]:
+    """The pages, one after the other, until the time is over."""
+    end = time.monotonic() + seconds
+    for page in pages:
+        if time.monotonic() > end:
+            return
+        yield _read_page(store, page)
+
+
+def _read_page(store: Store, page: PageEntry) -> SampledPage:
+    graph = NamedNode(make_graph_iri(page.url))
+    problems: dict[str, int] = {}
+    duplicate_of = ""
+    for fact in islice(store.quads_for_pattern(graph, None, None, _FETCHES), _FACTS_A_PAGE):
+        name, value = fact.predicate.value, fact.object
+        if name.startswith(_PROBLEM) and isinstance(value, Literal) and value.value.isdecimal():
+            problems[name.removeprefix(_PROBLEM)] = int(value.value)
+        elif name == _DUPLICATE and isinstance(value, NamedNode):
+            duplicate_of = value.value
+    nodes, is_cut, escaped = _read_nodes(store, graph)
+    if escaped:
+        problems[ESCAPED_TWICE] = escaped
+    return SampledPage(page.url, page.facts.syntaxes, problems, duplicate_of, nodes, is_cut)
+
+
+def is_escaped_twice(text: str) -> bool:
+    """Whether a text has character references, and is no piece of HTML, in which they belong."""
+    return "&" in text and any(unescape(one) != one for one in _REFERENCE.findall(text)) and not _TAG.search(text)
+
+
+def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], bool, int]:
+    """The things, whether there are more, and how many texts are escaped twice."""
+    nodes: dict[str, Described] = {}
+    escaped = 0
+    quads = list(islice(store.quads_for_pattern(None, None, None, graph), _STATEMENTS_A_PAGE))
+    for quad in quads:
+        subject, name, value = quad.subject, quad.predicate.value, quad.object
+        if isinstance(subject, NamedNode) and isinstance(value, (Literal, NamedNode)):
+            node = nodes.get(subject.value)
+            if node is None:
+                node = nodes[subject.value] = Described()
+            node.add(name, value)
+            if isinstance(value, Literal) and value.datatype.value not in _MARKUP:
+                escaped += is_escaped_twice(value.value[:_TEXT_CHARS])
+    return nodes, len(quads) == _STATEMENTS_A_PAGE, escaped

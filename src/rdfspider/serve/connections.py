@@ -1,0 +1,87 @@
+"""A connection of a browser: closed where its client has too many, or where it neither says what it wants nor reads what it gets.
+
+The server has no such limits of its own, and a request is seen by the guard only when its headers are complete.
+"""
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from rdfspider.serve import limits
+
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class SiteProtocol(H11Protocol):
+    """HTTP/1.1 with deadlines."""
+
+    _is_refused = False
+    _reading: asyncio.TimerHandle | None = None
+    """Ends a connection whose request does not come to its end."""
+    _writing: asyncio.TimerHandle | None = None
+    """Ends a connection whose client does not read."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection, or not."""
+        super().connection_made(transport)
+        host = self.client and self.client[0]
+        same = sum(1 for other in self.connections if isinstance(other, SiteProtocol) and _find_host(other) == host)
+        if len(self.connections) > limits.MAX_CONNECTIONS or same > limits.MAX_CLIENT_CONNECTIONS:
+            self._is_refused = True
+            self.connections.discard(self)
+            transport.write(_BUSY)
+            transport.close()
+            return
+        self._watch_reading()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        if not self._is_refused:
+            super().data_received(data)
+            self._watch_reading()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._watch_reading()
+
+    def pause_writing(self) -> None:
+        """More was written than is read."""
+        super().pause_writing()
+        if self._writing is None:
+            self._writing = self.loop.call_later(limits.WRITE_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """What was written has been read."""
+        super().resume_writing()
+        _stop(self._writing)
+        self._writing = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let all go."""
+        for timer in (self._reading, self._writing):
+            _stop(timer)
+        super().connection_lost(exc)
+
+    def _watch_reading(self) -> None:
+        """A timer runs from the start of a request to the end of its headers, and while a body goes on that nobody waits for."""
+        is_answered = self.cycle is not None and self.cycle.response_complete
+        state = self.conn.their_state
+        # Before another request has begun, the server has a timer for connections that are kept.
+        is_late = state is h11.IDLE and self.timeout_keep_alive_task is None
+        if is_late or (state is h11.SEND_BODY and is_answered):
+            if self._reading is None:
+                self._reading = self.loop.call_later(limits.HEADERS_S, self.transport.abort)
+        else:
+            _stop(self._reading)
+            self._reading = None
+
+
+def _find_host(connection: H11Protocol) -> str | None:
+    return connection.client and connection.client[0]
+
+
+def _stop(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

@@ -1,0 +1,162 @@
+"""The monitor, live: what the sampler sees becomes HTML once a second for all who watch, and goes to each as server-sent events.
+
+An event is JSON: the HTML of the parts of the page that have changed, by their ids. Each part remembers when it changed last, so
+that who was slow, or away for a while, gets what was missed, and nothing waits for anybody.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from rdfspider.serve.access import is_loopback
+from rdfspider.serve.guard import find_client
+from rdfspider.serve.limits import MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS, MAX_WATCHERS, BusyError, Tally
+from rdfspider.serve.monitor.charts import SPANS
+from rdfspider.serve.monitor.samples import Sample
+from rdfspider.serve.monitor.sections import draw_sections, locate_charts
+from rdfspider.serve.site import Site
+
+# A line that means nothing, so that both ends, and what is between them, know that the other is still there.
+_BREATH_S = 15.0
+_RETRY_MS = 2000
+
+
+def make_routes(site: Site) -> Sequence[BaseRoute]:
+    """Where the monitor's page gets its news."""
+    feed = Feed(site)
+    site.sampler.listeners.append(feed.publish)
+    site.sampler.enders.append(feed.end)
+    return [Route("/monitor/events", feed.answer)]
+
+
+@dataclass(eq=False, slots=True)
+class Watcher:
+    """A browser that watches."""
+
+    span: str
+    client: str
+    """Its address."""
+    loop: asyncio.AbstractEventLoop
+    news: asyncio.Event
+
+
+class Feed:
+    """What is shown now, and to whom."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._lock = threading.Lock()
+        self._watchers: set[Watcher] = set()
+        self._tally = Tally(MAX_WATCHERS, MAX_CLIENT_WATCHERS)
+        self._number = 0
+        """Of the last publication."""
+        self._sections: dict[str, tuple[int, str]] = {}
+        """By id: the number of the publication in which it changed last, and its HTML."""
+        self._encoded: dict[tuple[int, str], bytes] = {}
+        """Events of the last publication, by what came before them and the span: nearly all who watch get the same."""
+
+    def publish(self, sample: Sample) -> None:
+        """Draw what has changed, and wake those who watch; where there are none, this costs nothing."""
+        with self._lock:
+            watchers = tuple(self._watchers)
+        if not watchers:
+            return
+        sampler = self._site.sampler
+        spans = tuple({watcher.span for watcher in watchers})
+        drawn = draw_sections(
+            self._site, sample, sampler.waiting.find_aside(sample.status), sampler.copy_history(), spans
+        )
+        with self._lock:
+            self._number += 1
+            for name, html in drawn.items():
+                if self._sections.get(name, (0, ""))[1] != html:
+                    self._sections[name] = (self._number, str(html))
+            self._encoded.clear()
+        for watcher in watchers:
+            _wake(watcher)
+
+    async def answer(self, request: Request) -> Response:
+        """A stream of events, until the browser leaves or the server ends."""
+        if request.method == "HEAD":
+            return Response(media_type=_EventStream.media_type)
+        span = request.query_params.get("span", "")
+        client = find_client(request)
+        watcher = Watcher(span if span in SPANS else "minutes", client, asyncio.get_running_loop(), asyncio.Event())
+        try:
+            with self._lock:
+                self._tally.take(client, most_by_client=MAX_OWN_WATCHERS if is_loopback(client) else None)
+                self._watchers.add(watcher)
+        except BusyError:
+            return PlainTextResponse("too many browsers watch already: try again later\n", 503, {"Retry-After": "10"})
+        return _EventStream(self._stream(watcher), partial(self._leave, watcher))
+
+    def end(self) -> None:
+        """Have all streams end, as the sampler has."""
+        with self._lock:
+            watchers = tuple(self._watchers)
+        for watcher in watchers:
+            _wake(watcher)
+
+    def _leave(self, watcher: Watcher) -> None:
+        with self._lock:
+            self._watchers.discard(watcher)
+            self._tally.give_back(watcher.client)
+
+    async def _stream(self, watcher: Watcher) -> AsyncIterator[bytes]:
+        yield f"retry: {_RETRY_MS}\n\n".encode()
+        seen = 0
+        while not self._site.sampler.is_over:
+            try:
+                await asyncio.wait_for(watcher.news.wait(), _BREATH_S)
+            except TimeoutError:
+                yield b": still here\n\n"
+                continue
+            watcher.news.clear()
+            seen, event = self._encode(seen, watcher.span)
+            if event:
+                yield event
+
+    def _encode(self, seen: int, span: str) -> tuple[int, bytes]:
+        """What has changed since a publication, as an event; empty where nothing has."""
+        with self._lock:
+            key = (seen, span)
+            if key not in self._encoded:
+                others = {locate_charts(other) for other in SPANS if other != span}
+                changed = {
+                    name: html
+                    for name, (changed_in, html) in self._sections.items()
+                    if changed_in > seen and name not in others
+                }
+                data = msgspec.json.encode(changed)
+                self._encoded[key] = b"id: %d\ndata: %s\n\n" % (self._number, data) if changed else b""
+            return self._number, self._encoded[key]
+
+
+class _EventStream(StreamingResponse):
+    """A response that tells when it is over, however that came."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes], on_end: Callable[[], None]) -> None:
+        super().__init__(events, headers={"Cache-Control": "no-store"})
+        self._on_end = on_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._on_end()
+
+
+def _wake(watcher: Watcher) -> None:
+    with suppress(RuntimeError):  # Its loop may have ended in this moment.
+        watcher.loop.call_soon_threadsafe(watcher.news.set)

@@ -1,0 +1,226 @@
+"""A sample in, the HTML of each part of the monitor out: the same when the page is loaded and when it changes later."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from rdfspider.frontier.facts import HostEntry
+from rdfspider.frontier.keys import PRIORITIES
+from rdfspider.index.terms import fold_iri
+from rdfspider.run.folder.status import Status, estimate_rest
+from rdfspider.run.folder.summary import REASONS
+from rdfspider.run.peers.messages import Beat
+from rdfspider.serve.monitor.charts import SPANS, draw_charts
+from rdfspider.serve.monitor.samples import History, Sample
+
+if TYPE_CHECKING:
+    from rdfspider.serve.site import Site
+
+SILENT_S = 5.0
+"""A shard beats every second, and the crawl writes how it goes as often; one that has not for so long is shown as silent."""
+COLUMNS = {
+    "wide": {
+        "totals": "The crawl so far",
+        "charts": "Over time",
+        "charts-day": "Over time",
+        "charts-crawl": "Over time",
+        "shards": "Shards",
+    },
+    "left": {
+        "fetching": "Being fetched now",
+        "hosts": "Hosts that wait",
+        "index": "Index",
+        "machine": "Machine",
+        "finds": "Found last",
+    },
+    "right": {
+        "answers": "Answers",
+        "queue": "Queue by priority",
+        "robots": "Decisions of robots.txt",
+        "yield": "Statements by syntax",
+    },
+}
+"""Where parts are and what they are called, by their ids; `news`, which stands before them, has no title."""
+_SHOWN = 12
+_TYPES_SHOWN = 8
+_CLASSES = {
+    "2": "2xx: fetched",
+    "3": "3xx: redirects, or unchanged",
+    "4": "4xx: refused or not there",
+    "5": "5xx: errors",
+}
+_ERRANDS = {
+    "sitemap": "Sitemaps",
+    "no-sitemap": "Sitemaps that are not there",
+    "context": "Contexts of JSON-LD",
+    "no-context": "Contexts that are not there",
+}
+_SENTENCES = {
+    "new": "The crawl has not run yet.",
+    "running": "The crawl is running.",
+    "pausing": "The crawl is pausing: it finishes what is under way.",
+    "paused": "The crawl is paused.",
+    "stopping": "The crawl is stopping: it finishes what is under way.",
+    "ended": "The crawl has ended.",
+    "stopped": "The crawl was stopped.",
+    "died": "The crawl has died: its process is gone. Run it again to go on.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRow:
+    """A shard as it is shown."""
+
+    beat: Beat
+    silent_s: float
+    """How long it has not been heard, where that is too long; else 0."""
+
+    @property
+    def state(self) -> str:
+        """In which state it is, as far as anybody knows."""
+        return "silent" if self.silent_s else self.beat.state
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """One of some counts, and what part of them all it is."""
+
+    name: str
+    count: int
+    share: float
+
+
+def draw_sections(
+    site: "Site", sample: Sample, waiting: tuple[HostEntry, ...], history: History, spans: tuple[str, ...]
+) -> dict[str, Markup]:
+    """All parts by their ids, with charts for these spans of time."""
+    status, totals = sample.status, sample.status.totals
+    rows = find_rows(sample)
+    robots_disallowed = max(totals.disallowed - totals.filtered - totals.trapped, 0)
+    contexts: dict[str, Mapping[str, Any]] = {
+        "news": {
+            "state": status.state,
+            "sentences": write_news(sample.status),
+            "warnings": find_warnings(sample, rows),
+        },
+        "totals": {
+            "status": status,
+            "totals": totals,
+            "robots_disallowed": robots_disallowed,
+            "rest": None if status.is_over else estimate_rest(status),
+        },
+        "shards": {"rows": rows, "unheard": find_unheard(site, status), "is_over": status.is_over},
+        "fetching": {"requests": totals.fetching[:_SHOWN], "visits": totals.visits, "now": sample.time},
+        "answers": {
+            "classes": _sort_statuses(totals.statuses),
+            "errors": rank(totals.errors),
+            "failures": rank(totals.failures, 8),
+            "errands": rank({_ERRANDS.get(name, name): count for name, count in totals.errands.items()}),
+        },
+        "robots": {"robots": totals.robots, "visits": totals.visits, "disallowed": robots_disallowed},
+        "queue": {"queued": _list_queue(totals.queued), "totals": totals},
+        "hosts": {"hosts": waiting},
+        "yield": {
+            "syntaxes": rank(totals.quads_by_syntax),
+            "problems": rank(totals.problems, 5),
+            "types": _fold_types(totals.types),
+        },
+        "finds": {"finds": totals.finds[::-1]},
+        "index": {"index": status.index},
+        "machine": {"machine": sample.machine},
+    }
+    sections = {}
+    for name, context in contexts.items():
+        sections[name] = Markup(site.render(f"monitor_{name}.html", context))
+    for span in spans:
+        context = {"charts": draw_charts(history, SPANS[span]), "span": SPANS[span]}
+        sections[locate_charts(span)] = Markup(site.render("monitor_charts.html", context))
+    return sections
+
+
+def locate_charts(span: str) -> str:
+    """The id of the part that has the charts of a span."""
+    return "charts" if span == "minutes" else f"charts-{span}"
+
+
+def find_rows(sample: Sample) -> list[ShardRow]:
+    """The shards that were heard, with how long they are silent."""
+    is_over = sample.status.is_over
+    ages = ((beat, sample.time - beat.time) for beat in sample.status.shards)
+    return [ShardRow(beat, age_s if age_s > SILENT_S and not is_over else 0.0) for beat, age_s in ages]
+
+
+def find_unheard(site: "Site", status: Status) -> list[int]:
+    """The shards that have never been heard, where all should have been."""
+    if status.is_over:
+        return []
+    heard = {beat.shard for beat in status.shards}
+    return [number for number in range(site.crawl.config.crawl.shards) if number not in heard]
+
+
+def write_news(status: Status) -> list[str]:
+    """The state in sentences. They change only with it, so that they can be read aloud each time."""
+    sentences = [_SENTENCES.get(status.state, f"The crawl is {status.state}.")]
+    if status.reason and status.state != "died":
+        reason = REASONS.get(status.reason, status.reason)
+        sentences.append(f"{reason[:1].upper()}{reason[1:]}.")
+    return sentences
+
+
+def find_warnings(sample: Sample, rows: list[ShardRow]) -> list[str]:
+    """What is not as it should be, a sentence each; likewise."""
+    status = sample.status
+    found = [
+        f"Shard {row.beat.shard} is silent: it has not been heard for some seconds." for row in rows if row.silent_s
+    ]
+    if not status.is_over and status.updated and sample.time - status.updated > SILENT_S:
+        found.insert(0, "The process that runs the crawl is silent: what is shown is old.")
+    for row in rows:
+        if row.state in ("slowed", "suspended"):
+            reason = f": {row.beat.reason}" if row.state == "suspended" else ", so that the index can follow"
+            found.append(f"Shard {row.beat.shard} is {row.state}{reason}.")
+    index = status.index
+    if index and index.problem:
+        found.append(f"Index: {index.problem}.")
+    return found[:_SHOWN]
+
+
+def rank(counts: Mapping[str, int], most: int = _SHOWN) -> list[Amount]:
+    """Counts, the largest first; those that are too many become one."""
+    whole = sum(counts.values()) or 1
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    rest = sum(count for _, count in ordered[most:])
+    shown = [*ordered[:most], (f"{len(ordered) - most} more", rest)] if rest else ordered
+    return [Amount(name, count, count / whole) for name, count in shown]
+
+
+def _sort_statuses(statuses: Mapping[str, int]) -> list[tuple[Amount, list[Amount]]]:
+    """Statuses by class, each class with its own."""
+    sums: Counter[str] = Counter()
+    for status, count in statuses.items():
+        sums[status[0]] += count
+    whole = sums.total() or 1
+    return [
+        (
+            Amount(_CLASSES.get(digit, f"{digit}xx"), sums[digit], sums[digit] / whole),
+            rank({status: count for status, count in statuses.items() if status[0] == digit}),
+        )
+        for digit in sorted(sums)
+    ]
+
+
+def _list_queue(queued: Mapping[str, int]) -> list[Amount]:
+    whole = sum(queued.values()) or 1
+    counts = [queued.get(str(priority), 0) for priority in range(PRIORITIES)]
+    return [Amount(str(priority), count, count / whole) for priority, count in enumerate(counts)]
+
+
+def _fold_types(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent types; schema.org's variants are one, as in the index."""
+    folded: Counter[str] = Counter()
+    for iri, count in counts.items():
+        folded[fold_iri(iri)] += count
+    return folded.most_common(_TYPES_SHOWN)

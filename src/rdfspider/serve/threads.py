@@ -1,0 +1,50 @@
+"""Work for a client in a thread, until it is done, the client has left or the time is up; then the thread is told to end."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from starlette.requests import Request
+
+_T = TypeVar("_T")
+# For work that does not look whether it is still wanted; it ends by its own limits.
+_LEAVE_S = 60.0
+
+
+class LeftError(Exception):
+    """The client is gone: nobody reads what is sent."""
+
+
+async def run_while_wanted(
+    request: Request,
+    pool: ThreadPoolExecutor,
+    cancel: threading.Event,
+    work: Callable[[], _T],
+    timeout_s: float | None = None,
+) -> _T:
+    """What `work` gives; else `cancel` is set, and there is a LeftError or a TimeoutError."""
+    asking = asyncio.get_running_loop().run_in_executor(pool, work)
+    # What nobody waits for may fail, and nobody need know.
+    asking.add_done_callback(lambda done: done.cancelled() or done.exception())
+    leaving = asyncio.create_task(_wait_for_end(request))
+    try:
+        await asyncio.wait((asking, leaving), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if asking.done():
+            return asking.result()
+        cancel.set()
+        if not leaving.done():
+            raise TimeoutError
+        # As long as it takes a thread, it is under way.
+        await asyncio.wait((asking,), timeout=_LEAVE_S)
+        raise LeftError
+    finally:
+        cancel.set()
+        leaving.cancel()
+
+
+async def _wait_for_end(request: Request) -> None:
+    """Returns when the client has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

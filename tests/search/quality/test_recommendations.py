@@ -1,0 +1,33 @@
+import pytest
+
+from rdfspider.search.quality.recommendations import find_wishes, say_path
+
+S = "http://schema.org/"
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("Product", "Product"),
+        ("product", "Product"),
+        ("BlogPosting", "Article"),
+        ("MusicEvent", "Event"),
+        ("Restaurant", "LocalBusiness"),
+        ("ItemList", "ItemList"),
+    ],
+)
+def test_a_class_is_asked_what_its_kind_is_asked(name: str, base: str) -> None:
+    found, wishes = find_wishes(S + name)
+    assert found == S + base and wishes
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["HowToStep", "HowToSection", "OfferCatalog", "CourseInstance", "UserComments", "BroadcastEvent", "DataFeed"],
+)
+def test_nothing_is_asked_of_what_is_a_list_or_an_event_by_its_class_alone(name: str) -> None:
+    assert find_wishes(S + name)[1] == ()
+
+
+def test_a_path_is_said_in_words() -> None:
+    assert (say_path("offers.price"), say_path("name")) == ("price of offers", "name")
