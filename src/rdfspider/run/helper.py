@@ -170,7 +170,7 @@ def serve_jobs(alarm_s: float) -> None:
 
 
 def _answer(job: bytes) -> bytes:
-    """What the job makes; what kept it from that, an error of ours or a code and a message; and whether this process has to end."""
+    """What a job makes; what kept it from that, an error of ours or a code and a message; and whether this process should end."""
     try:
         function, *arguments = pickle.loads(job)
         found = function(*arguments)
