@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "mycrawl"
     Crawl.create(folder, ["https://example.org/"])
     things = [
-        Thing("Green tea", {"brand": "Leaf"}, types=[SCHEMA + "Product"], sources=3),
+        Thing("Green tea", {"brand": "Leaf and Sons of Assam"}, types=[SCHEMA + "Product"], sources=3),
         Thing("Black tea", {"brand": "Leaf"}, types=[SCHEMA + "Product"], site="shop.test"),
         Thing("Tea for two", {"author": "V. Youmans"}, types=[SCHEMA + "MusicComposition"]),
         Thing("A page", text="Tea is drunk \x1b[31m hot"),
@@ -41,7 +41,7 @@ def test_results_are_listed_with_what_is_known_of_them(run: Run, folder: Path) -
         "1. Green tea",
         "   schema:Product · example.org · 3 sources · 2024-05-01",
         "   https://example.org/Green-tea",
-        "   Leaf",
+        "   Leaf and Sons of Assam",
     ]
     assert lines[-1].startswith("1 result in ")
 

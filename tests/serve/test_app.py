@@ -125,6 +125,8 @@ def test_openapi_and_the_documentation_know_every_page(site: Serving) -> None:
     assert paths <= set(described["paths"])
     document = (Path(__file__).parents[2] / "docs" / "site.md").read_text()
     documented = set(re.findall(r"`(/[\w./-]*)`", document.partition("## Addresses")[2]))
-    routes = {split_path(route.path) for make_routes in ROUTES for route in make_routes(site.site) if isinstance(route, Route)}
+    routes = {
+        split_path(route.path) for make_routes in ROUTES for route in make_routes(site.site) if isinstance(route, Route)
+    }
     assert paths | routes <= documented
     assert documented <= paths | routes | {"/openapi.json", "/home.json"}

@@ -90,7 +90,9 @@ PAGES = (
         "How the crawl goes and has gone: totals, shards, the machine, the hosts that wait, and a history.",
         (
             Parameter("span", "How far back charts reach: minutes (the last ten), day, or crawl (all its runs)."),
-            Parameter("table", "For CSV: shards, a row each; or seconds (the last ten minutes), or crawl (all its runs)."),
+            Parameter(
+                "table", "For CSV: shards, a row each; or seconds (the last ten minutes), or crawl (all its runs)."
+            ),
         ),
         formats=("html", "json", "csv"),
         answer=MonitorData,
