@@ -25,7 +25,7 @@ LOOPBACK = "127.0.0.1"
 _END_S = 5.0
 _LEAST_TOKEN_CHARS = 16
 # On a machine that has nothing else to do this changes nothing.
-_GIVES_WAY = 10
+_GIVES_WAY = 15
 
 
 def serve(

@@ -79,7 +79,10 @@ ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
 """What is no page: endpoints with rules of their own."""
 # No page takes so long by itself; what does is given up by the browser, and its thread ends by its own limits.
 _PAGE_S = 60.0
-_THREADS = 8
+# Python runs one thread at a time, so that more of them would only make each of them slower.
+_THREADS = 4
+# These mostly wait for other processes.
+_HEAVY_THREADS = 8
 _FIELDS = 1000
 
 
@@ -87,7 +90,7 @@ def make_app(site: Site) -> Starlette:
     """The application for one crawl."""
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="page")
     # What takes long waits for itself, and not the other pages for it.
-    heavy_pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="heavy")
+    heavy_pool = ThreadPoolExecutor(_HEAVY_THREADS, thread_name_prefix="heavy")
 
     @asynccontextmanager
     async def live(app: Starlette) -> AsyncIterator[None]:

@@ -30,6 +30,7 @@ PORT = 8321
 _PORTS_TRIED = 50
 _KEPT_S = 15
 _GRACE_S = 2
+_SWITCH_S = 0.0005
 
 
 class Order(Struct, frozen=True):
@@ -109,6 +110,8 @@ def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None =
     server = make_server(Site(crawl, access, options))
     if lifeline is not None:
         threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
+    # Requests come in and answers go out by one thread; it waits so long at most for those that make pages.
+    sys.setswitchinterval(_SWITCH_S)
     server.run([listener])
 
 
