@@ -52,6 +52,7 @@ _MANY_VOCABULARIES = (
     "https://ogp.me/ns#",
     "https://dev.twitter.com/cards#",
 )
+_SCHEMA_TERM = re.compile(r"https?://(?:www\.)?schema\.org/", re.IGNORECASE)
 _ISO_DATE = re.compile(r"-?\d{4,}(?:-\d\d(?:-\d\d)?)?(?=$|T)")
 _SIGNS = re.compile(r"[\W_]+")
 # More of a text tells no two values apart that a person would compare.
@@ -73,9 +74,9 @@ def judge_values(predicate: str, values: Iterable[tuple["Value", Iterable[str]]]
     for value, pages in values:
         if value.kind == "blank" and name not in _SINGLE:
             return ""
-        by_language.setdefault(_find_language(value), []).append((_normalise(name, value), pages))
+        by_language.setdefault(_find_language(value), []).append((_normalise_value(name, value), pages))
     for stated in by_language.values():
-        known = _drop_shortened([text for text, _ in stated])
+        known = drop_shortened([text for text, _ in stated])
         kept = [(text, pages) for text, pages in stated if text in known]
         if len(known) < 2:
             continue
@@ -108,36 +109,43 @@ def _differ(groups: dict[str, frozenset[str]]) -> bool:
     return len(set(groups.values())) > 1
 
 
-def _normalise(name: str, value: "Value") -> str:
-    """A text that is the same for values that mean the same."""
-    text = " ".join(value.text[:_TEXT_CHARS].split()).casefold()
+def normalise_text(name: str, text: str) -> str:
+    """A text that is the same for values of a property that mean the same; the property by its short name, in lower case."""
+    text = " ".join(text[:_TEXT_CHARS].split()).casefold()
     if name in _PLACES:
-        return _normalise_place(value)
+        return _normalise_degree(text)
     if name in _NUMBERS:
         return _SIGNS.sub("", text.removeprefix("tel:")).lstrip("0")
-    if value.kind == "iri":
-        return text.removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+    text = _SCHEMA_TERM.sub("", text)
     if date := _ISO_DATE.match(text.upper()):
         return date[0]
     try:
         return str(Decimal(text).normalize()) if len(text) < 40 else text
     except InvalidOperation:
-        return text
+        # Of words neither their case nor the signs between them matter.
+        return "".join(sign for sign in text if sign.isalnum()) or text
 
 
-def _normalise_place(value: "Value") -> str:
-    """A degree to three decimals, some hundred metres; of a node its two degrees."""
-    if value.kind == "blank":
-        inside = {find_short_name(name): values for name, values in value.inside.items()}
-        degrees = [inside[name] for name in ("latitude", "lat", "longitude", "long") if name in inside]
-        return " ".join(_normalise_place(values[0]) for values in degrees) or value.text
+def _normalise_value(name: str, value: "Value") -> str:
+    if value.kind == "blank" and name in _PLACES:
+        inside = {find_short_name(each): values for each, values in value.inside.items()}
+        degrees = [inside[each] for each in ("latitude", "lat", "longitude", "long") if each in inside]
+        return " ".join(_normalise_degree(values[0].text) for values in degrees) or value.text
+    if value.kind == "iri" and not _SCHEMA_TERM.match(value.text):
+        address = value.text[:_TEXT_CHARS].casefold()
+        return address.removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+    return normalise_text(name, value.text)
+
+
+def _normalise_degree(text: str) -> str:
+    """To three decimals, some hundred metres."""
     try:
-        return f"{round(float(value.text[:40].replace(',', '.')), 3):.3f}"
+        return f"{round(float(text[:40].replace(',', '.')), 3):.3f}"
     except ValueError:
-        return value.text[:_TEXT_CHARS].strip()
+        return text[:_TEXT_CHARS].strip()
 
 
-def _drop_shortened(texts: list[str]) -> set[str]:
+def drop_shortened(texts: list[str]) -> set[str]:
     """Without years and months that are the beginning of another date: who says less does not contradict."""
     known = set(texts)
     dates = {text for text in known if _ISO_DATE.fullmatch(text)}

@@ -4,21 +4,19 @@ The values may be on different pages, in different syntaxes of one page, or side
 with those who say so.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rdfspider.index.dates import read_date
 from rdfspider.index.names import SCHEMA
 from rdfspider.index.terms import GENID
-from rdfspider.search.conflicts import is_single
+from rdfspider.search.conflicts import drop_shortened, is_single, normalise_text
 from rdfspider.search.quality.samples import Described, SampledPage
 
 _PARTS = ("offers", "aggregateRating", "geo", "address")
 """What hangs on a thing by these is said of the thing; it may have several of them, with a value each."""
 _CONFLICTS, _CLAIMS, _SOURCES = 50, 6, 3
 _CLAIMS_READ = 50
-_NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?")
 _DAY_S = 86_400
 _SIDES = 20
 # Stands before moments: no other meaning begins so, because it has letters and digits only.
@@ -103,7 +101,7 @@ class _Said:
 
     label: str
     type: str
-    values: "dict[_Meaning, tuple[str, list[ClaimSource]]]" = field(default_factory=dict)
+    values: dict[str, tuple[str, list[ClaimSource]]] = field(default_factory=dict)
     """The first text of each meaning, and who says so."""
 
     def add(self, source: ClaimSource, path: str, text: str) -> None:
@@ -118,7 +116,7 @@ class _Said:
 
     def judge(self, key: str, path: str) -> Conflict | None:
         """What is contradicted; None where whoever says one thing says the others too, as of a product with several offers."""
-        values = _merge_days(self.values)
+        values = _drop_shortened(path, _merge_days(self.values))
         by_source: dict[ClaimSource, set[str]] = {}
         for value, sources in values.items():
             for source in sources:
@@ -139,24 +137,33 @@ class _Said:
         return Conflict(key, self.label, self.type, name, path, shown, len(claims), is_beside or any(apart))
 
 
-_Meaning = float | str
-"""A number, or a text without what does not matter; of dates seconds since 1970 as a text."""
-
-
-def _read_meaning(path: str, text: str) -> _Meaning:
-    """The same for values that mean the same: 10 and 10.00, InStock and its IRI."""
+def _read_meaning(path: str, text: str) -> str:
+    """The same for values that mean the same: 10 and 10.00, InStock and its IRI; as for the page of a thing. Dates may be written
+    in many ways."""
     if path.endswith("Date") or path.startswith("date") or path == "validThrough":
         moment = read_date(text)
-        return f"{_MOMENT}{moment}" if moment is not None else _fold(text)
-    return float(text) if _NUMBER.fullmatch(text) else _fold(text)
+        if moment is not None:
+            return f"{_MOMENT}{moment}"
+    return normalise_text(_find_name(path), text)
 
 
-def _merge_days(values: "Mapping[_Meaning, tuple[str, list[ClaimSource]]]") -> dict[str, list[ClaimSource]]:
+def _drop_shortened(path: str, values: dict[str, list[ClaimSource]]) -> dict[str, list[ClaimSource]]:
+    """Without years and months alone where others tell the day."""
+    texts = {text: normalise_text(_find_name(path), text) for text in values}
+    known = drop_shortened(list(texts.values()))
+    return {text: sources for text, sources in values.items() if texts[text] in known}
+
+
+def _find_name(path: str) -> str:
+    return path.rpartition(".")[2].lower()
+
+
+def _merge_days(values: Mapping[str, tuple[str, list[ClaimSource]]]) -> dict[str, list[ClaimSource]]:
     """Sources by text. Moments that are less than a day apart are one: a page that tells the day alone means any of them."""
     merged: dict[str, list[ClaimSource]] = {}
     moments: list[tuple[float, str, list[ClaimSource]]] = []
     for meaning, (text, sources) in values.items():
-        if isinstance(meaning, str) and meaning.startswith(_MOMENT):
+        if meaning.startswith(_MOMENT):
             moments.append((float(meaning[len(_MOMENT) :]), text, sources))
         else:
             merged[text] = sources
@@ -166,9 +173,3 @@ def _merge_days(values: "Mapping[_Meaning, tuple[str, list[ClaimSource]]]") -> d
             first, name = moment, text
         merged[name] = [*merged.get(name, ()), *sources]
     return merged
-
-
-def _fold(text: str) -> str:
-    if text.startswith(("http://schema.org/", "https://schema.org/")):
-        text = text.rpartition("/")[2]
-    return "".join(sign for sign in text.casefold() if sign.isalnum())
