@@ -14,8 +14,9 @@ from rdfspider import Crawl
 from serving import Serving, serve
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    # Not for longer: while it is open its loop runs in this thread, and tests that start one of their own cannot.
     with open_browser() as found:
         yield found
 
