@@ -1,7 +1,9 @@
 """The text of a result in, the part of it that shows best what was searched for out, with the words marked."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import cast
 
 from rdfspider.index.schema import UNSPACED, build_words, normalise_text
 from rdfspider.search.queries import Plan
@@ -14,6 +16,8 @@ _MAX_MARKS = 1_000
 _MIN_WORDS = 4
 # A word ends where a script without spaces begins.
 _LETTER = rf"[^\W_{UNSPACED.pattern[1:-2]}]"
+_LETTERS = re.compile(f"{_LETTER}*")
+_IS_LETTER = re.compile(_LETTER).match
 # Letters that are not ASCII, with the spaces and signs between them.
 _FAR = re.compile(r"[^\x00-\x7f]+(?:[ -@]{1,3}[^\x00-\x7f]+)*")
 # Numbers, times, durations and media types.
@@ -28,12 +32,16 @@ class Marker:
     """Marks what one plan searches for."""
 
     def __init__(self, plan: Plan) -> None:
-        # The longest first: of two that begin in one place, the first one is taken.
-        words = [*plan.words, *(f"{prefix}\0" for prefix in plan.prefixes)]
-        whole = [re.escape(word).replace("\0", f"{_LETTER}*") for word in sorted(words, key=len, reverse=True)]
-        patterns = [rf"(?<!{_LETTER})(?:{'|'.join(whole)})(?!{_LETTER})"] if whole else []
-        patterns += [re.escape(run) for run in sorted(plan.runs, key=len, reverse=True)]
-        self._pattern = re.compile("|".join(patterns)) if patterns else None
+        self._words, self._prefixes = frozenset(plan.words), tuple(plan.prefixes)
+        # Where a word begins and ends is looked at where one is found: a pattern that says so takes milliseconds to compile.
+        # The longest come first: of two that begin in one place, the first one is taken.
+        words = sorted({*plan.words, *plan.prefixes}, key=len, reverse=True)
+        runs = sorted(plan.runs, key=len, reverse=True)
+        patterns = [f"({'|'.join(map(re.escape, words))})"] if words else []
+        self._pattern = re.compile("|".join([*patterns, *map(re.escape, runs)])) if words or runs else None
+        self._has_words = bool(words)
+        self._exact = 0 if plan.prefixes or runs else len(words)
+        """How many different words there are to be shown; 0 where nobody knows."""
 
     def mark(self, text: str) -> Marked:
         """The whole text, marked."""
@@ -43,6 +51,19 @@ class Marker:
         """The lines that people read, and others only where they have what is searched for: a word or a number by itself tells
         nothing, as nobody sees of what it is the value."""
         return "\n".join(line for line in values.split("\n") if not _is_bare(line) or self._find(line))
+
+    def choose(self, texts: Iterable[str]) -> Marked:
+        """Of the parts that are cut from texts the one that shows most different words; of equals the first. What comes after
+        one that shows all is not looked at."""
+        best, most = Marked(""), -1
+        for text in texts:
+            cut = self.cut(text)
+            count = len({cut.text[start:end].lower() for start, end in cut.marks})
+            if count > most:
+                best, most = cut, count
+            if self._exact and count >= self._exact:
+                break
+        return best
 
     def cut(self, text: str, chars: int = CHARS) -> Marked:
         """The part of about so many characters where most different words are, marked; else the beginning."""
@@ -63,10 +84,22 @@ class Marker:
         marks: list[tuple[int, int]] = []
         for match in self._pattern.finditer(folded):
             start, end = match.span()
+            if self._has_words and match[1] is not None:
+                end = self._end_word(folded, start)
+                if not end:
+                    continue
             marks.append((places[start], places[end - 1] + 1) if places else (start, end))
             if len(marks) == _MAX_MARKS:
                 break
         return marks
+
+    def _end_word(self, folded: str, start: int) -> int:
+        """Where the word ends that begins here, if it is searched for; else 0."""
+        if start and _IS_LETTER(folded[start - 1]):
+            return 0
+        end = cast(re.Match[str], _LETTERS.match(folded, start)).end()
+        word = folded[start:end]
+        return end if word in self._words or word.startswith(self._prefixes) else 0
 
 
 def _is_bare(line: str) -> bool:

@@ -297,9 +297,7 @@ def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Doc
     text, values = (str(found[0]) if found else "" for found in (texts, lines))
     other_labels = " · ".join(map(str, labels[1:]))
     shown = (card.description, text, marker.choose_lines(values), other_labels)
-    cuts = [marker.cut(text) for text in shown if text]
-    # The one that shows most of what was asked for; of equals the first.
-    snippet = max(cuts, key=lambda cut: len({cut.text[a:b].lower() for a, b in cut.marks}), default=marker.mark(""))
+    snippet = marker.choose(text for text in shown if text)
     return Hit(
         id=card.id,
         kind=card.kind,
