@@ -31,7 +31,7 @@ def crawling(tmp_path: Path) -> Iterator[Serving]:
             *web.resolve({"*.test": "127.0.0.1"}),
         ]
         with Crawling(tmp_path / "c", *flags, frontier_ip_delay_s=0.02, index_enabled="true") as crawling:
-            assert crawling.wait_until(lambda: crawling.status()["totals"]["pages"] > 5)
+            assert crawling.wait_until(lambda: crawling.count_pages() > 5)
             with serve(Crawl.open(tmp_path / "c")) as serving:
                 yield serving
 

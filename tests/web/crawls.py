@@ -134,6 +134,10 @@ class Crawling:
         """The processes of the shards that have been heard, by their numbers."""
         return {beat["shard"]: beat["pid"] for beat in self._read_beats()}
 
+    def count_pages(self) -> int:
+        """How many its shards have told of; none while it has not begun."""
+        return sum(beat["counts"]["pages"] for beat in self._read_beats())
+
     def is_paused(self) -> bool:
         """Whether the shards have heard of the pause, and nothing is under way any more."""
         beats = self._read_beats()

@@ -39,16 +39,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         settings = {"frontier_delay_s": 0.05, "frontier_ip_delay_s": 0, "fetch_timeout_s": 90, "crawl_scope": "any"}
         hosts = web.resolve({"*.test": "127.0.0.1"})
         with Crawling(folder, *SEEDS, *hosts, "--shards", 2, **settings) as crawling:
-            crawling.wait_until(lambda: count_pages(folder) > 5)
+            assert crawling.wait_until(lambda: crawling.count_pages() > 5)
             with serve(Crawl.open(folder)) as serving:
                 yield serving
-
-
-def count_pages(folder: Path) -> int:
-    try:
-        return Crawl.open(folder).status().totals.pages
-    except Exception:
-        return 0
 
 
 class Watching:
