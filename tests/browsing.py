@@ -11,7 +11,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+# Machines on which many tests run at once are slow; who waits for something waits only until it is there.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 _OWN = re.compile(r"127\.\d+\.\d+\.\d+|localhost|\[::1\]|::1")
@@ -60,7 +64,7 @@ class Tab:
 def open_tab(browser: Browser, *, is_clean: bool = True, **settings: Any) -> Iterator[Page]:
     """A page in a context of its own; at the end nothing may have gone wrong in it, unless the test expects that."""
     context = browser.new_context(**{"viewport": DESK, **settings})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE_MS)
     tab = Tab(context.new_page())
     try:
         yield tab.page
