@@ -6,7 +6,6 @@ import http.client
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from rdfspider import Crawl
 from rdfspider.serve.access import Access, make_access
 from rdfspider.serve.process import make_server
 from rdfspider.serve.site import Options, Site
+from waiting import PATIENCE_S, wait_until
 
 TOKEN = "the-token-of-the-tests"
 
@@ -92,12 +92,10 @@ def serve(crawl: Crawl, access: Access | None = None, **options: Any) -> Iterato
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     try:
-        deadline = time.monotonic() + 20
-        while not server.started:
-            assert thread.is_alive() and time.monotonic() < deadline, "the server does not start"
-            time.sleep(0.01)
+        wait_until(lambda: server.started or not thread.is_alive())
+        assert server.started, "the server does not start"
         yield Serving(site, port)
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(PATIENCE_S)
         listener.close()

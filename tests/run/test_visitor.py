@@ -11,6 +11,7 @@ from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.records import Page
 from rdfspider.run import visitor as visitor_module
 from rdfspider.run.visitor import MAX_REDIRECTS, Visitor, read_address
+from waiting import wait_until
 from web.server import Answer, Web
 from web.sites import Site, make_page
 
@@ -38,13 +39,19 @@ def visitor(web: Web, tmp_path: Path) -> Iterator[Visitor]:
     made.close()
 
 
+def list_paths(web: Web, count: int) -> list[str]:
+    """What was asked. The server notes an answer after it was sent, for which nobody else waits."""
+    wait_until(lambda: len(web.log) >= count)
+    return [exchange.path for exchange in web.log]
+
+
 def test_robots_txt_is_asked_first_and_once(visitor: Visitor, web: Web) -> None:
     for _ in range(2):
         visit = visitor.visit("http://a.test")
         assert visit.extraction is not None
         assert visit.extraction.title == URL
         assert visit.hops[0].robots.startswith("there is none")
-    assert [exchange.path for exchange in web.log] == ["/robots.txt", "/", "/"]
+    assert list_paths(web, 3) == ["/robots.txt", "/", "/"]
     assert "rdfspider/" in web.log[0].headers["user-agent"]
     gaps = [later.started - earlier.ended for earlier, later in zip(web.log, web.log[1:], strict=False)]
     assert min(gaps) > 0.28
@@ -52,19 +59,16 @@ def test_robots_txt_is_asked_first_and_once(visitor: Visitor, web: Web) -> None:
 
 def test_who_asks_for_a_long_pause_gets_it(visitor: Visitor, web: Web) -> None:
     started = time.monotonic()
-    with pytest.raises(UnansweredError, match=r"slow\.test is left alone for another 60 s"):
+    with pytest.raises(UnansweredError, match=r"slow\.test is left alone for another (60|5\d) s"):
         visitor.visit("http://slow.test/")
-    assert time.monotonic() - started < 10
-    # The server notes an answer after it was sent, and nobody has waited for that.
-    while not web.log and time.monotonic() - started < 10:
-        time.sleep(0.01)
-    assert [exchange.path for exchange in web.log] == ["/robots.txt"]
+    assert time.monotonic() - started < 30
+    assert list_paths(web, 1) == ["/robots.txt"]
 
 
 def test_nothing_is_asked_where_robots_txt_cannot_be_had(visitor: Visitor, web: Web) -> None:
     visit = visitor.visit("http://broken.test/")
     assert "cannot be had (status-503)" in visit.refusal
-    assert [exchange.path for exchange in web.log] == ["/robots.txt"]
+    assert list_paths(web, 1) == ["/robots.txt"]
 
 
 def test_redirects_end(visitor: Visitor) -> None:
