@@ -1,6 +1,7 @@
 """What the tests with a browser share: the browser, and the site of a demo that was crawled once."""
 
 import fcntl
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser
 
 from browsing import open_browser
 from rdfspider import Crawl
+from rdfspider.serve.rendering import STATIC
 from serving import Serving, serve
 
 
@@ -19,6 +21,14 @@ def browser() -> Iterator[Browser]:
     # Not for longer: while it is open its loop runs in this thread, and tests that start one of their own cannot.
     with open_browser() as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def built_editor() -> None:
+    """For tests of the query editor that the package's build makes; where it could not, there is a text area."""
+    if not (STATIC / "built" / "editor.js").is_file():
+        say = pytest.fail if os.environ.get("CI") else pytest.skip
+        say("the query editor was not built, for want of npm: apt-get install nodejs npm, then scripts/setup")
 
 
 @pytest.fixture(scope="session")
