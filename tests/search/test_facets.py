@@ -1,15 +1,14 @@
 """Facets: years, types as a tree, and how many results are of which kind."""
 
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 from tests.search.documents import SCHEMA, Thing, write_index
 
 from indexed import index_pages
+from rdfspider import Crawl
 from rdfspider.index.classes import list_facet_classes
-from rdfspider.search.facets import _find_parents
-from rdfspider.search.queries import Index
+from rdfspider.search import facets
 from rdfspider.search.results import Facet, Results
 from rdfspider.search.text import TextIndex
 
@@ -130,10 +129,76 @@ def test_classes_that_pages_state_are_in_the_tree(tmp_path: Path) -> None:
     assert parents[SCHEMA + "Book"] == SCHEMA + "CreativeWork"
 
 
-def parents_of(types: list[str], below: Callable[[str], Iterable[str]]) -> dict[str, str]:
-    return _find_parents(Index(None, None, below, 0), types)  # type: ignore[arg-type]
+def state_classes(tmp_path: Path, counts: dict[str, int], **above: str) -> Crawl:
+    """A crawl with so many things of each class of o.test, and a page that states some of these to be below others."""
+    links = "".join(
+        f'<a about="https://o.test/#{name}" rel="rdfs:subClassOf" href="https://o.test/#{each}"></a>'
+        for name, parents in above.items()
+        for each in parents.split()
+    )
+    pages: dict[str, object] = {
+        "https://o.test/": f'<p prefix="rdfs: http://www.w3.org/2000/01/rdf-schema#">{links}</p>'
+    }
+    for name, count in counts.items():
+        types = [f"https://o.test/#{each}" for each in name.split()]
+        for at in range(count):
+            url = f"https://a.test/{name.replace(' ', '-')}/{at}"
+            pages[url] = {"@id": f"{url}#it", "@type": types, "http://schema.org/name": f"{name} {at}"}
+    return index_pages(tmp_path / "c", pages)
 
 
-def test_classes_that_are_below_each_other_make_no_circle() -> None:
-    stated = {"x:a": ["x:b", "x:c", "x:a"], "x:b": ["x:a", "x:c", "x:b"], "x:c": []}
-    assert parents_of(["x:a", "x:b", "x:c"], lambda iri: stated[iri]) == {"x:c": "x:a"}
+def read_tree(crawl: Crawl) -> list[tuple[str, int, str]]:
+    """The classes of o.test in the facet, each with what a click on it finds and the class that it stands below."""
+    counts = get_facet(crawl.search("", kind="entity", facets=True), "type").counts
+    for one in counts:
+        assert crawl.search("", kind="entity", type=one.value).total == one.count, one
+    return [
+        (one.value.partition("#")[2], one.count, one.parent.partition("#")[2])
+        for one in counts
+        if one.value.startswith("https://o.test/#")
+    ]
+
+
+def test_a_class_counts_what_pages_state_to_be_below_it(tmp_path: Path) -> None:
+    crawl = state_classes(tmp_path, {"Animal": 1, "Cat": 4, "Cat Pet": 1, "Dog": 4}, Cat="Animal", Dog="Animal")
+    assert read_tree(crawl) == [("Animal", 10, ""), ("Cat", 5, "Animal"), ("Dog", 4, "Animal"), ("Pet", 1, "")]
+
+
+def test_a_class_without_members_of_its_own_stands_above_those_that_have_some(tmp_path: Path) -> None:
+    crawl = state_classes(
+        tmp_path, {"Cat": 3, "Cat Dog": 2, "Dog": 2, "Oak": 1}, Cat="Animal", Dog="Animal", Animal="Being", Oak="Plant"
+    )
+    assert read_tree(crawl) == [("Animal", 7, ""), ("Cat", 5, "Animal"), ("Dog", 4, "Animal"), ("Oak", 1, "")], (
+        "what has the members of one class below it says nothing"
+    )
+
+
+def test_what_all_is_is_no_type_to_choose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = state_classes(tmp_path, {"Cat": 1, "Dog": 1}, Cat="Thing", Dog="Thing")
+    assert ("Thing", 2, "") in read_tree(crawl)
+    monkeypatch.setattr(facets, "_EVERYTHING", ("https://o.test/#Thing",))
+    assert read_tree(state_classes(tmp_path / "other", {"Cat": 1, "Dog": 1}, Cat="Thing", Dog="Thing")) == [
+        ("Cat", 1, ""),
+        ("Dog", 1, ""),
+    ]
+
+
+def test_of_very_many_stated_classes_those_are_shown_that_were_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = state_classes(tmp_path, {"Animal": 1, "Cat": 2, "Pug": 3, "Dog": 4}, Cat="Animal", Dog="Animal", Pug="Dog")
+    monkeypatch.setattr(facets, "_MAX_STATED", 1)
+    assert read_tree(crawl) == [("Animal", 10, ""), ("Pug", 3, "Animal"), ("Cat", 2, "Animal")]
+
+
+def test_where_there_are_more_types_than_are_counted_it_is_right_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = state_classes(tmp_path, {"Animal": 3, "Cat": 2, "Dog": 1, "Cat Dog": 1}, Cat="Animal", Dog="Animal")
+    monkeypatch.setattr(facets, "_CANDIDATES", 2)
+    assert read_tree(crawl) == [("Animal", 7, ""), ("Cat", 3, "Animal")]
+
+
+def test_classes_that_are_below_each_other_make_no_circle(tmp_path: Path) -> None:
+    crawl = state_classes(tmp_path, {"A": 1, "B": 1, "C": 1}, A="B A", B="A", C="A B")
+    assert read_tree(crawl) == [("A", 3, ""), ("B", 3, ""), ("C", 1, "B")]

@@ -21,6 +21,7 @@ from rdfspider.index.nodes import PageFacts
 _PAGES_A_STEP = 500
 _MAX_SUBCLASSES = 10_000
 _MAX_PARENTS = 50_000
+_MAX_PAIRS = 10_000
 _MAX_ASKED = 200
 _NAMES_COMPARED = 1_000
 # Somebody types, or waits for a page: more are not looked at for them.
@@ -248,20 +249,30 @@ class LedgerReader:
 
     def list_parents(self) -> list[str]:
         """The classes that pages state others to be below."""
-        # From one to the next by the index: how often each is stated does not matter.
-        rows = self._db.execute(
-            "WITH RECURSIVE parents(iri) AS (SELECT min(parent) FROM subclasses UNION ALL"
-            " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
-            " SELECT iri FROM parents WHERE iri IS NOT NULL",
-            (_MAX_PARENTS,),
-        )
+        rows = self._db.execute(f"{_PARENTS} SELECT iri FROM parents WHERE iri IS NOT NULL", (_MAX_PARENTS,))
         return [row[0] for row in rows]
+
+    def list_subclasses(self) -> list[tuple[str, str]]:
+        """Classes, each with one that pages state to be just above it; of very many those of different classes above first."""
+        rows = self._db.execute(
+            f"{_PARENTS}, pairs(above, below) AS ("
+            "SELECT iri, (SELECT min(child) FROM subclasses WHERE parent = iri) FROM parents WHERE iri IS NOT NULL UNION ALL"
+            " SELECT above, (SELECT min(child) FROM subclasses WHERE parent = above AND child > below) FROM pairs"
+            " WHERE below IS NOT NULL LIMIT ?) SELECT below, above FROM pairs WHERE below IS NOT NULL",
+            (_MAX_PAIRS, _MAX_PAIRS),
+        )
+        return [(child, parent) for child, parent in rows]
 
     def close(self) -> None:
         """Leave."""
         self._db.close()
 
 
+# From one to the next by the index: how often each is stated does not matter.
+_PARENTS = (
+    "WITH RECURSIVE parents(iri) AS (SELECT min(parent) FROM subclasses UNION ALL"
+    " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
+)
 _COLUMNS = "url, time, title, language, digest, site, quads, facts, source, place"
 _decode_facts = msgspec.msgpack.Decoder(PageFacts).decode
 

@@ -5,12 +5,14 @@ import threading
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 
-from rdfspider.index.classes import list_class_names
+from rdfspider.index.classes import find_superclasses, list_class_names
 from rdfspider.index.counts import CLASS
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger_reader import LedgerReader, NameCount
 
 _CLASSES_SUGGESTED = 1_000
+# Of one class; pages may state anything.
+_MAX_ABOVE = 100
 
 
 class LearnedClasses:
@@ -21,6 +23,7 @@ class LearnedClasses:
         self._commit: Hashable = None
         self._reader: LedgerReader | None = None
         self._parents: dict[str, list[str]] = {}
+        self._above: dict[str, list[str]] = {}
         self._used: list[NameCount] = []
         self._lock = threading.Lock()
 
@@ -28,6 +31,15 @@ class LearnedClasses:
         """IRIs; the name is an IRI or a short name in lower case."""
         with self._lock:
             return self._find(name, commit)
+
+    def find_superclasses(self, iri: str, commit: Hashable) -> Iterable[str]:
+        """The classes above a class that are so because pages state it; those of schema.org above these are among them."""
+        with self._lock:
+            try:
+                self._update(commit)
+            except sqlite3.Error:
+                self._reader, self._commit = None, None
+            return self._climb(iri) if self._above else ()
 
     def list_classes(self, commit: Hashable) -> list[NameCount]:
         """The classes that pages use most, the most used first."""
@@ -60,6 +72,17 @@ class LearnedClasses:
             self._reader, self._commit = None, None
             return ()
 
+    def _climb(self, iri: str) -> Iterable[str]:
+        found: dict[str, None] = {}
+        rest = [iri, *find_superclasses(iri)]
+        for each in rest:
+            for parent in self._above.get(each, ()):
+                for above in (parent, *find_superclasses(parent)):
+                    if above not in found and above != iri and len(found) < _MAX_ABOVE:
+                        found[above] = None
+                        rest.append(above)
+        return found
+
     def _update(self, commit: Hashable) -> None:
         if commit != self._commit:
             self._load()
@@ -75,4 +98,8 @@ class LearnedClasses:
             for name in list_class_names(parent):
                 found[name].append(parent)
         self._parents = dict(found)
+        above: defaultdict[str, list[str]] = defaultdict(list)
+        for child, parent in self._reader.list_subclasses() if self._reader else ():
+            above[child].append(parent)
+        self._above = dict(above)
         self._used = self._reader.read_names(CLASS, _CLASSES_SUGGESTED) if self._reader else []

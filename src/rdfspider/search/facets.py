@@ -4,15 +4,16 @@ Of very many results a part stands for all. Among types, a class whose members a
 and is left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil, inf
 from typing import Any
 
 from tantivy import Occur, Query
 
-from rdfspider.index.classes import find_superclasses
-from rdfspider.index.names import SCHEMA, list_prefixes, shorten_iri
+from rdfspider.index.classes import find_superclasses, list_class_names
+from rdfspider.index.names import SCHEMA, WELL_KNOWN, list_prefixes, shorten_iri
 from rdfspider.index.schema import BUCKETS, ENTITY, PAGE
 from rdfspider.search.queries import Index, asks_for_things, build_plan
 from rdfspider.search.results import Facet, FacetCount
@@ -29,6 +30,12 @@ _COUNTED = 100_000
 _NEARLY_ALL = 0.95
 # Nobody looks for it, and much is below it.
 _VAGUE = f"{SCHEMA}Intangible"
+# What all is need not be said.
+_EVERYTHING = (
+    f"{SCHEMA}Thing",
+    *(WELL_KNOWN[prefix] + name for prefix, name in (("owl", "Thing"), ("rdfs", "Resource"))),
+)
+_MAX_STATED = 20
 
 
 def count_facets(
@@ -42,13 +49,20 @@ def count_facets(
     sizes = {"size": _CANDIDATES, "segment_size": _CANDIDATES_A_SEGMENT}
     asked = {field: {"terms": {"field": field, **sizes}} for field in FACETS}
     found: dict[str, Any] = {}
+    typed = query
     if not is_of_pages:
         # As in questions, pages are of no type, unless they alone are asked for: then it is that of what they speak of.
         of_things = Query.term_query(index.schema, "kind", ENTITY, "basic")
-        things = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_things)])
-        found = index.searcher.aggregate(things, {"type": asked.pop("type")})
+        typed = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_things)])
+        found = index.searcher.aggregate(typed, {"type": asked.pop("type")})
     found |= index.searcher.aggregate(query, asked)
-    return tuple(_make_facet(index, field, found[field], BUCKETS / buckets, values) for field in FACETS)
+    scale = BUCKETS / buckets
+    return tuple(
+        _make_type_facet(index, typed, found[field], scale, values)
+        if field == "type"
+        else _make_facet(field, found[field], scale, values)
+        for field in FACETS
+    )
 
 
 def list_values(index: Index, field: str) -> list[str]:
@@ -77,67 +91,126 @@ def count_kinds(index: Index, question: Question, total: int) -> dict[str, int]:
     # Where only a kind was asked for, the rest is everything, and not the nothing that signs alone are.
     rest = replace(question, groups=groups, text=question.text if groups or not question.groups else "")
     query = build_plan(rest, index, is_of_any_kind=True).query
-    pages = known[PAGE] if PAGE in known else _count(index, query, PAGE)
+    pages = known[PAGE] if PAGE in known else _count_kind(index, query, PAGE)
     if not of_kinds and not known:
         return {ENTITY: total - pages, PAGE: pages}
-    return {ENTITY: known[ENTITY] if ENTITY in known else _count(index, query, ENTITY), PAGE: pages}
+    return {ENTITY: known[ENTITY] if ENTITY in known else _count_kind(index, query, ENTITY), PAGE: pages}
 
 
-def _count(index: Index, query: Query, kind: str) -> int:
+def _count_kind(index: Index, query: Query, kind: str) -> int:
     of_kind = Query.term_query(index.schema, "kind", kind, "basic")
-    both = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_kind)])
-    found: Any = index.searcher.search(Query.const_score_query(both, 0.0), 1)
+    return _count(index, Query.boolean_query([(Occur.Must, query), (Occur.Must, of_kind)]))
+
+
+def _count(index: Index, query: Query) -> int:
+    found: Any = index.searcher.search(Query.const_score_query(query, 0.0), 1)
     return int(found.count)
 
 
-def _make_facet(index: Index, field: str, found: Mapping[str, Any], scale: float, values: int) -> Facet:
-    # tantivy leaves open in which order equals are.
-    most = sorted(((str(one["key"]), one["doc_count"]) for one in found["buckets"]), key=lambda one: (-one[1], one[0]))
-    if field == "type":
-        most = _drop_repetitions(most)
-    most = most[:values]
+def _make_facet(field: str, found: Mapping[str, Any], scale: float, values: int) -> Facet:
+    most = _sort(found)[:values]
     if field == "year":
         # The most frequent ones, too, but nobody looks for a year among years in another order.
         most.sort(reverse=True)
-    parents = _find_parents(index, [value for value, _ in most]) if field == "type" else {}
-    counts = (
-        FacetCount(value, _name_value(field, value), round(count * scale), parents.get(value, ""))
-        for value, count in most
-    )
-    return Facet(field, tuple(counts), scale > 1 or bool(found["doc_count_error_upper_bound"]))
+    counts = (FacetCount(value, _name_value(field, value), round(count * scale)) for value, count in most)
+    return Facet(field, tuple(counts), _is_approximate(found, scale))
 
 
-def _drop_repetitions(types: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+def _make_type_facet(index: Index, query: Query, found: Mapping[str, Any], scale: float, values: int) -> Facet:
+    """Types count what is of the classes below them, too, as `type:` finds it: the index knows those of schema.org, and pages
+    state others."""
+    types = _sort(found)
+    stated, uncounted = _find_stated(index, types)
+    if stated:
+        types = _count_stated(index, query, types, stated, is_whole=not found["sum_other_doc_count"])
+        types = [one for one in types if one[0] not in uncounted]
+    above = {iri: [*find_superclasses(iri), *_list_stated(iri, stated)] for iri, _ in types}
+    most = _drop_repetitions(types, above)[:values]
+    parents = _find_parents([iri for iri, _ in most], above)
+    counts = (FacetCount(iri, shorten_iri(iri), round(count * scale), parents.get(iri, "")) for iri, count in most)
+    return Facet("type", tuple(counts), _is_approximate(found, scale))
+
+
+def _sort(found: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Values and counts, the most frequent first; tantivy leaves open in which order equals are."""
+    return _rank({str(one["key"]): one["doc_count"] for one in found["buckets"]})
+
+
+def _rank(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _is_approximate(found: Mapping[str, Any], scale: float) -> bool:
+    return scale > 1 or bool(found["doc_count_error_upper_bound"])
+
+
+def _find_stated(index: Index, types: Sequence[tuple[str, int]]) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    """The classes that pages state to be above types of the results, each with all names (`types` of the index) by which what is
+    of it is found. Each costs a count: of very many those that may have most are chosen, and the others are told, too."""
+    most: Counter[str] = Counter()
+    for iri, count in types:
+        for above in index.find_superclasses(iri):
+            most[above] += count
+    own = {iri for iri, _ in types}
+    # Those that some results are said to be of come first: they are shown in any case, and with the right number.
+    found = sorted(most, key=lambda iri: (iri not in own, -most[iri], iri))
+    found = [iri for iri in found if iri in own or iri not in _EVERYTHING]
+    stated = {
+        iri: frozenset((iri.lower(), *map(str.lower, index.find_subclasses(iri.lower()))))
+        for iri in found[:_MAX_STATED]
+    }
+    return stated, frozenset(found[_MAX_STATED:])
+
+
+def _count_stated(
+    index: Index,
+    query: Query,
+    types: Sequence[tuple[str, int]],
+    stated: Mapping[str, frozenset[str]],
+    *,
+    is_whole: bool,
+) -> list[tuple[str, int]]:
+    """The types, and the classes that are stated to be above them, with what is below; `is_whole` where no type is missing."""
+    counts = dict(types)
+    union = dict(counts)
+    for iri, names in stated.items():
+        members = [each for each in counts if not names.isdisjoint(list_class_names(each))]
+        if is_whole and len(members) == 1:
+            union[iri] = counts[members[0]]
+            continue
+        asked = [each.lower() for each in members] if is_whole else list(names)
+        of_type = Query.term_set_query(index.schema, "types", asked)
+        union[iri] = _count(index, Query.boolean_query([(Occur.Must, query), (Occur.Must, of_type)]))
+    return _rank({iri: count for iri, count in union.items() if count})
+
+
+def _list_stated(iri: str, stated: Mapping[str, frozenset[str]]) -> list[str]:
+    return [above for above, names in stated.items() if above != iri and not names.isdisjoint(list_class_names(iri))]
+
+
+def _drop_repetitions(types: Sequence[tuple[str, int]], above: Mapping[str, Sequence[str]]) -> list[tuple[str, int]]:
     """The types without those whose members are nearly all of one class below them, and without what is only not tangible."""
     counts = dict(types)
     repeated = {
-        above
+        each
         for iri, count in counts.items()
-        for above in find_superclasses(iri)
-        if count >= _NEARLY_ALL * counts.get(above, inf)
+        for each in above[iri]
+        # Of classes that are stated to be below each other none repeats the other.
+        if count >= _NEARLY_ALL * counts.get(each, inf) and iri not in above[each]
     }
     return [one for one in types if one[0] not in repeated and one[0] != _VAGUE]
 
 
-def _find_parents(index: Index, types: Sequence[str]) -> dict[str, str]:
-    """The nearest superclass of each type among the others: by schema.org, and as pages state."""
-    above = {iri: [each for each in find_superclasses(iri) if each in types] for iri in types}
-    by_lower = {iri.lower(): iri for iri in types}
-    for parent in types:
-        for child in _keep_known(index.find_subclasses(parent.lower()), by_lower):
-            if child != parent and parent not in above[child]:
-                above[child].append(parent)
+def _find_parents(types: Sequence[str], above: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The nearest superclass of each type among the others."""
+    known = {iri: {each for each in above[iri] if each in types} for iri in types}
     # The nearest is the one below all the others. It has fewer above it than its child has, so that pages which call two classes
     # subclasses of each other make no circle.
     return {
-        iri: max(nearer, key=lambda parent: len(above[parent]))
-        for iri, parents in above.items()
-        if (nearer := [parent for parent in parents if len(above[parent]) < len(parents)])
+        iri: max(nearer, key=lambda parent: (len(known[parent]), parent))
+        for iri, parents in known.items()
+        if (nearer := [parent for parent in parents if len(known[parent]) < len(parents)])
     }
-
-
-def _keep_known(found: Iterable[str], by_lower: Mapping[str, str]) -> list[str]:
-    return [by_lower[iri.lower()] for iri in sorted(found) if iri.lower() in by_lower]
 
 
 def _name_value(field: str, value: str) -> str:

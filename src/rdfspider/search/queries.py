@@ -42,6 +42,8 @@ class Index:
     """The classes that pages call subclasses of a class, by its IRI or short name in lower case."""
     commit: Hashable
     """Which commit."""
+    find_superclasses: Callable[[str], Iterable[str]] = lambda _: ()
+    """The classes above a class, by its IRI, that are so because pages state it."""
 
 
 @dataclass(frozen=True, slots=True)

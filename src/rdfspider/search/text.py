@@ -195,7 +195,8 @@ class TextIndex:
         if not is_ready:
             raise UnindexedError(_tell_unready(self._paths))
         find_subclasses = partial(self._classes.find_subclasses, commit=self._commit)
-        return Index(searcher, self._index.schema, find_subclasses, self._commit)
+        find_superclasses = partial(self._classes.find_superclasses, commit=self._commit)
+        return Index(searcher, self._index.schema, find_subclasses, self._commit, find_superclasses)
 
     def _count(
         self, index: Index, question: Question, plan: Plan, total: int, facet_values: int
