@@ -116,6 +116,15 @@ def asks_for_pages(question: Question) -> bool:
     )
 
 
+def has_property(index: Index, name: str) -> bool:
+    """Whether a name before a colon is, or begins with, that of a property; else it is searched for as words."""
+    return any(_is_used(index, each) for each in (*list_names(name), name.partition(":")[0].lower()))
+
+
+def _is_used(index: Index, name: str) -> bool:
+    return any(index.searcher.doc_freq(field, name) > 0 for field in _NAMES_OF_VALUES)
+
+
 def _is_signs(question: Question) -> bool:
     return bool(question.text.strip()) and not question.groups
 
@@ -174,8 +183,8 @@ class _Builder:
 
     def _build_value(self, clause: Clause) -> Query:
         prefix, colon, local = clause.name.partition(":")
-        names = [name for name in list_names(clause.name) if self._has_property(name)]
-        if not names and colon and self._has_property(prefix.lower()):
+        names = [name for name in list_names(clause.name) if _is_used(self._index, name)]
+        if not names and colon and _is_used(self._index, prefix.lower()):
             # The value has a colon, not the name.
             return self._build_value(replace(clause, name=prefix, text=f"{local}:{clause.text}"))
         if not names:
@@ -196,9 +205,6 @@ class _Builder:
             named = [Query.term_set_query(self._schema, field, names) for field in _NAMES_OF_VALUES]
             parts.append(_sift(Query.disjunction_max_query(named)))
         return _join(parts)
-
-    def _has_property(self, name: str) -> bool:
-        return any(self._index.searcher.doc_freq(field, name) > 0 for field in _NAMES_OF_VALUES)
 
     def _mark(self, words: list[str], runs: list[str], is_prefix: bool) -> None:
         if is_prefix and words and len(words[-1]) >= _MIN_PREFIX:

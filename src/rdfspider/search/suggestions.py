@@ -17,7 +17,7 @@ from rdfspider.index.ledger_reader import NameCount
 from rdfspider.index.names import find_short_name, list_prefixes, shorten_iri, split_iri
 from rdfspider.index.schema import ENTITY, MAX_START, PAGE, START_SIZES, Card, write_start
 from rdfspider.search.facets import list_values
-from rdfspider.search.queries import Index, build_plan
+from rdfspider.search.queries import Index, build_plan, has_property
 from rdfspider.search.words import FIELDS, KINDS, VALUE, WORDS, Clause, parse_question
 
 MAX_LIMIT = 50
@@ -126,7 +126,7 @@ def _suggest_labels(index: Index, before: str, start: str, limit: int) -> list[S
             label = write_start(card.label)
             # A page about a thing is mostly called as that is, and then by its site.
             if start in label and not (kind == PAGE and any(label.startswith(f"{known} ") for known in found)):
-                found.setdefault(label, _describe(before, card))
+                found.setdefault(label, _describe(index, before, card))
             if len(found) == limit:
                 return list(found.values())
     return list(found.values())
@@ -159,22 +159,28 @@ def _read_best(index: Index, query: Query, limit: int) -> Iterator[Card]:
         yield msgspec.json.decode(index.searcher.doc(address).get_first("card") or b"", type=Card)
 
 
-def _describe(before: str, card: Card) -> Suggestion:
+def _describe(index: Index, before: str, card: Card) -> Suggestion:
     label = " ".join(card.label.split())
-    if before and not _is_plain(label):
-        # As it is it would break the question.
+    if not _is_plain(index, label, is_alone=not before):
+        # As it is it would break the question, or ask for something else.
         label = f'"{" ".join(label.replace(chr(34), " ").split())}"'
     about = card.sites[0] if card.kind == PAGE and card.sites else ", ".join(map(shorten_iri, card.types[:1]))
     return Suggestion(f"{before}{label}", card.kind, about)
 
 
-def _is_plain(label: str) -> bool:
+def _is_plain(index: Index, label: str, *, is_alone: bool) -> bool:
+    """Whether all of a label is searched for as words. Alone, what breaks a rule of the language is, too, and so are phrases, and
+    what stands before a colon and is no property."""
     question = parse_question(label)
-    return not question.note and all(
-        clause.field == WORDS and not clause.is_phrase and not clause.is_prefix and not clause.is_excluded
-        for group in question.groups
-        for clause in group
-    )
+    if question.note and not is_alone:
+        return False
+    for clause in (clause for group in question.groups for clause in group):
+        is_words = clause.field == WORDS or (
+            is_alone and clause.field == VALUE and not has_property(index, clause.name)
+        )
+        if not is_words or clause.is_prefix or clause.is_excluded or (clause.is_phrase and not is_alone):
+            return False
+    return True
 
 
 def _suggest_classes(typed: str, classes: Iterable[NameCount]) -> Iterator[Suggestion]:
