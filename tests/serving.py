@@ -50,18 +50,18 @@ class Serving:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def locate(self, path: str, **parameters: Any) -> str:
+    def locate(self, path: str, /, **parameters: Any) -> str:
         """The whole address of a page."""
         query = urlencode(parameters, doseq=True)
         return f"{self.address}{path}{f'?{query}' if query else ''}"
 
-    def get(self, path: str, headers: Mapping[str, str] | None = None, **parameters: Any) -> Reply:
+    def get(self, path: str, headers: Mapping[str, str] | None = None, /, **parameters: Any) -> Reply:
         """Ask for a page; parameters may be lists."""
         query = urlencode(parameters, doseq=True)
         return self.ask("GET", f"{path}?{query}" if query else path, headers=headers)
 
     def post(
-        self, path: str, headers: Mapping[str, str] | None = None, *, trusted: bool = False, **fields: Any
+        self, path: str, headers: Mapping[str, str] | None = None, /, *, trusted: bool = False, **fields: Any
     ) -> Reply:
         """Send a form, as a program with the token where it is trusted."""
         sent = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}

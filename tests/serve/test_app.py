@@ -1,14 +1,22 @@
 """What every page of the site has in common: formats, guards, rights, errors."""
 
+import http.client
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from starlette.routing import Route
 
 from indexed import index_pages
+from rdfspider.serve import app
 from rdfspider.serve.app import PAGES, ROUTES
+from rdfspider.serve.limits import MAX_CLIENT_HEAVY_UNDER_WAY
+from rdfspider.serve.pages.search import RESULTS_SHOWN
+from rdfspider.serve.views import Ask, Page, View
 from serving import Serving, serve
 
 
@@ -53,6 +61,48 @@ def test_what_is_not_there_is_not_there_in_other_formats(site: Serving) -> None:
     assert reply.status == 404
     assert "This page as" not in reply.text
     assert 'rel="alternate"' not in reply.text
+
+
+@pytest.mark.parametrize("page", [page.path for page in PAGES if page.method == "GET" and "html" in page.formats])
+def test_no_name_of_a_parameter_is_one_of_ours(site: Serving, page: str) -> None:
+    reply = site.get(page, {"Accept": "text/html"}, path="x", self="y", format_name="z", q="tea", iri="schema:Product")
+    assert reply.status < 500
+    if reply.status == 200:
+        assert "path=x&amp;self=y&amp;format_name=z" in reply.text
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("2", 2), ("999999999", 1000), ("9" * 10, 1000), ("9" * 9000, 1000), ("0", 1), ("-3", 1), ("", 1)],
+)
+def test_a_page_of_results_that_is_too_far_is_the_last_that_can_be_had(site: Serving, given: str, shown: int) -> None:
+    reply = site.get("/search.json", q="tea", page=given)
+    assert (reply.status, reply.json["offset"]) == (200, (shown - 1) * RESULTS_SHOWN)
+
+
+def test_a_client_that_asks_for_all_it_may_leaves_threads_to_others(
+    site: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, end = threading.Semaphore(0), threading.Event()
+
+    def show_slowly(ask: Ask) -> View:
+        begun.release()
+        end.wait(60)
+        return View("", data=dict)
+
+    monkeypatch.setattr(app, "PAGES", (*PAGES, Page("/slow", show_slowly, "", formats=("json",), is_heavy=True)))
+    with serve(site.site.crawl) as serving, ThreadPoolExecutor(MAX_CLIENT_HEAVY_UNDER_WAY) as clients:
+        try:
+            replies = [clients.submit(serving.get, "/slow") for _ in range(MAX_CLIENT_HEAVY_UNDER_WAY)]
+            for _ in replies:
+                assert begun.acquire(timeout=60)
+            other = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=60, source_address=("127.0.0.2", 0))
+            with closing(other):
+                other.request("GET", "/quality.json?site=tea.example")
+                assert other.getresponse().status == 200
+        finally:
+            end.set()
+        assert {reply.result(60).status for reply in replies} == {200}
 
 
 def test_the_first_page_has_a_name_too(site: Serving) -> None:

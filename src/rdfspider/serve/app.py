@@ -23,6 +23,7 @@ from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
 from rdfspider.serve import endpoint
 from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.guard import NONCE, Guard
+from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
 from rdfspider.serve.monitor import events, metrics
 from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_response, split_suffix
 from rdfspider.serve.openapi import describe_api
@@ -81,16 +82,15 @@ ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
 _PAGE_S = 60.0
 # Python runs one thread at a time, so that more of them would only make each of them slower.
 _THREADS = 4
-# These mostly wait for other processes.
-_HEAVY_THREADS = 8
 _FIELDS = 1000
 
 
 def make_app(site: Site) -> Starlette:
     """The application for one crawl."""
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="page")
-    # What takes long waits for itself, and not the other pages for it.
-    heavy_pool = ThreadPoolExecutor(_HEAVY_THREADS, thread_name_prefix="heavy")
+    # What takes long waits for itself, and not the other pages for it; mostly it waits for other processes. Whoever has asked for
+    # as much as one may leaves threads to others.
+    heavy_pool = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="heavy")
 
     @asynccontextmanager
     async def live(app: Starlette) -> AsyncIterator[None]:
@@ -173,7 +173,7 @@ def _make_ask(site: Site, page: Page, request: Request) -> Ask:
         parameters=_collect(request.query_params.multi_items()),
         formats=page.formats,
         format=wanted if wanted in page.formats else "",
-        is_trusted=bool(session) or site.access.has_bearer(request),
+        is_trusted=site.access.is_trusted(request),
         shows_images=request.cookies.get(IMAGES_COOKIE) == "on",
         csrf=site.access.find_csrf(session),
         session=session,

@@ -144,7 +144,7 @@ def write_ago(time_s: float) -> str:
     return f"{write_duration(max(0.0, datetime.now(UTC).timestamp() - time_s))} ago" if time_s else "never"
 
 
-def make_address(path: str, **parameters: object) -> str:
+def make_address(path: str, /, **parameters: object) -> str:
     """A path of this site with parameters; those without a value are left out, sequences are given value by value."""
     pairs = [
         (name, str(value).encode("utf-8", "replace"))

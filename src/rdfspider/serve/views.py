@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_VALUE_CHARS = 20_000
 """Of one parameter; longer ones are refused. Queries and pasted pages come in the body."""
+_MAX_DIGITS = 10
 
 
 class NotFoundError(RdfspiderError):
@@ -104,10 +105,10 @@ class Ask:
         path = self.path if not format_name else f"{'/home' if self.path == '/' else self.path}.{format_name}"
         return make_address(path, **({} if self.is_form else self.parameters))
 
-    def change(self, path: str = "", **parameters: object) -> str:
-        """The address with some parameters changed; without `page`, because the first page of something else is meant."""
+    def change(self, /, **parameters: object) -> str:
+        """This address with some parameters changed; without `page`, because the first page of something else is meant."""
         kept = {name: values for name, values in self.parameters.items() if name != "page"}
-        return make_address(path or self.path, **(kept | parameters))
+        return make_address(self.path, **(kept | parameters))
 
     def get(self, name: str, default: str = "") -> str:
         """The first value of a parameter, without blanks around it."""
@@ -119,9 +120,13 @@ class Ask:
         return tuple(dict.fromkeys(value.strip() for value in self.parameters.get(name, ()) if value.strip()))
 
     def get_number(self, name: str, default: int, most: int) -> int:
-        """A whole number from 1 on; what is none, or too large, is as near to it as may be: addresses are shared and cut."""
+        """A whole number from 1 on; what is too small or too large is as near to it as may be, what is none is the default:
+        addresses are shared and cut."""
         text = self.get(name)
-        return min(max(int(text), 1), most) if text.isascii() and text.isdigit() and len(text) < 10 else default
+        if not (text.isascii() and text.isdigit()):
+            return default
+        # More digits than any number has that is asked for would take their time, or not be read at all.
+        return min(max(int(text.lstrip("0")[:_MAX_DIGITS] or 0), 1), most)
 
 
 @dataclass(frozen=True, slots=True)
