@@ -1,5 +1,7 @@
 """Portraits of classes and properties, told by what each thing says itself."""
 
+from pathlib import Path
+
 import pytest
 from pyoxigraph import Store
 
@@ -88,3 +90,11 @@ def test_what_pages_escape_too_often_is_shown_as_it_was_meant(crawl: Crawl) -> N
     assert hit.label == "Tea & toast"
     found = crawl.entity(hit.id)
     assert (found.label, found["name"][0].text) == ("Tea & toast", "Tea &amp; toast"), "values are what pages say"
+
+
+def test_long_names_are_told_apart_and_whole(tmp_path: Path) -> None:
+    """Cut at 300 characters they would be one, and none that can be read."""
+    names = [f"https://a.test/{'x' * (299 - len('https://a.test/'))}%E2%80%99{end}" for end in "ab"]
+    pages = {f"https://a.test/{at}": recipe("Tea", author={"@id": name}) for at, name in enumerate(names)}
+    found = read_property(index_pages(tmp_path / "c", pages), "schema:author")
+    assert sorted((example.value, example.uses) for example in found.values.examples) == [(name, 1) for name in names]

@@ -359,9 +359,10 @@ def _sample_values(store: Store, iri: str) -> ValueSample:
 
 
 def _read_value(value: Literal | NamedNode) -> _Read:
-    text = value.value[:_TEXT_CHARS]
     if isinstance(value, NamedNode):
-        return _Read(BLANK if text.startswith(GENID) else IRI, text, "", "")
+        # Whole, because a part of it names something else, or nothing.
+        return _Read(BLANK if value.value.startswith(GENID) else IRI, value.value, "", "")
+    text = value.value[:_TEXT_CHARS]
     if value.language:
         return _Read(TEXT, text, value.language, "")
     datatype = value.datatype.value
