@@ -7,7 +7,7 @@ import random
 import pytest
 
 from index.pages import decode_card, make_outcome, person
-from rdfspider.index.dates import read_date
+from rdfspider.index.dates import read_date, write_date
 from rdfspider.index.documents import build_entity, build_page, hash_outlinks
 from rdfspider.index.entities import hash_entity, read_page
 from rdfspider.index.ledger import Mention
@@ -238,3 +238,21 @@ def test_a_timestamp_stays_a_text_and_an_address_is_no_word() -> None:
 )
 def test_dates(text: str, expected: float | None) -> None:
     assert read_date(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown"),
+    [
+        ("2024-05-01", "2024-05-01"),
+        ("2024-05-01T23:30:00-02:00", "2024-05-02"),
+        ("1888", "1888"),
+        ("2024-01-01T09:00:00Z", "2024-01-01"),
+        ("1503", "1700 or earlier"),
+        ("-0450", "1700 or earlier"),
+        ("1700-05-01", "1700-05-01"),
+        ("1969-12-31", "1969-12-31"),
+    ],
+)
+def test_dates_are_shown_as_far_as_somebody_has_stated_them(stated: str, shown: str) -> None:
+    assert write_date(read_date(stated) or 0.0) == shown
+    assert write_date(0.0) == ""

@@ -173,6 +173,26 @@ def test_every_facet_sifts(site: Serving, parameters: dict[str, str], labels: li
     assert sorted(_list_labels(_parse(site.get("/search", **parameters)))) == labels
 
 
+def test_no_date_is_shown_that_nobody_has_stated(tmp_path: Path) -> None:
+    years = {"Old painting": "1503", "Later painting": "1888", "New painting": "1999-05-07"}
+    pages = {
+        f"https://a.test/{at}": _state("Painting", name, dateCreated=day)
+        for at, (name, day) in enumerate(years.items())
+    }
+    with serve(index_pages(tmp_path / "c", pages)) as serving:
+        page = _parse(serving.get("/search", q="painting"))
+        said = {
+            card.xpath("string(.//h3)"): card.xpath('string(.//*[@class="said"])') for card in page.cssselect(".hit")
+        }
+        assert "· 1700 or earlier\n" in said["Old painting"]
+        assert "· 1888\n" in said["Later painting"]
+        assert "· 1999-05-07\n" in said["New painting"]
+        oldest = _find_choice(page, "year", "1700 or earlier")
+        page = _parse(serving.get(oldest.get("href")))
+        assert _list_labels(page) == ["Old painting"]
+        assert page.cssselect(".chosen-chips a.chip")[0].get("aria-label") == "remove year 1700 or earlier"
+
+
 def test_names_that_people_type_are_known(site: Serving) -> None:
     assert is_called("type", f"{SCHEMA}Product", "product")
     assert is_called("type", f"{SCHEMA}Product", "https://schema.org/Product")

@@ -1,4 +1,4 @@
-"""Dates as pages write them in, seconds since 1970 out."""
+"""Dates as pages write them in, seconds since 1970 out; and what these say to people."""
 
 import re
 from datetime import UTC, datetime
@@ -24,6 +24,23 @@ def read_date(text: str) -> float | None:
     if found.year == 1 or found.year >= _YEARS.stop:
         return None
     return max(_FIRST, (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
+
+
+def write_date(time: float) -> str:
+    """A time that `read_date` has found as 2024-05-01, or as far as it is known; empty for 0."""
+    if not time:
+        return ""
+    moment = datetime.fromtimestamp(time, UTC)
+    if time <= _FIRST:
+        return write_year(_YEARS.start)
+    # Who writes 1888, and who writes its first day, have the same time; the year is true of both. A party at midnight is rare.
+    is_year = moment == datetime(moment.year, 1, 1, tzinfo=UTC)
+    return str(moment.year) if is_year else moment.date().isoformat()
+
+
+def write_year(year: int) -> str:
+    """A year of the index; the first one has all that was before it."""
+    return f"{year} or earlier" if year == _YEARS.start else str(year)
 
 
 def _parse(text: str) -> datetime | None:

@@ -13,6 +13,7 @@ from typing import Any
 from tantivy import Occur, Query
 
 from rdfspider.index.classes import find_superclasses, list_class_names
+from rdfspider.index.dates import write_year
 from rdfspider.index.names import SCHEMA, WELL_KNOWN, list_prefixes, shorten_iri
 from rdfspider.index.schema import BUCKETS, ENTITY, PAGE
 from rdfspider.search.queries import Index, asks_for_things, build_plan
@@ -112,7 +113,7 @@ def _make_facet(field: str, found: Mapping[str, Any], scale: float, values: int)
     if field == "year":
         # The most frequent ones, too, but nobody looks for a year among years in another order.
         most.sort(reverse=True)
-    counts = (FacetCount(value, _name_value(field, value), round(count * scale)) for value, count in most)
+    counts = (FacetCount(value, name_value(field, value), round(count * scale)) for value, count in most)
     return Facet(field, tuple(counts), _is_approximate(found, scale))
 
 
@@ -213,7 +214,10 @@ def _find_parents(types: Sequence[str], above: Mapping[str, Sequence[str]]) -> d
     }
 
 
-def _name_value(field: str, value: str) -> str:
+def name_value(field: str, value: str) -> str:
+    """A value as people write it."""
     if field == "ontology":
         return next(iter(list_prefixes(value)), value)
+    if field == "year":
+        return write_year(int(value)) if value.isascii() and value.isdigit() and len(value) == 4 else value
     return shorten_iri(value) if field in ("type", "property") else value

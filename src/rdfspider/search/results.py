@@ -7,6 +7,7 @@ from html import escape
 from itertools import pairwise
 from typing import overload
 
+from rdfspider.index.dates import write_date
 from rdfspider.index.names import shorten_iri
 from rdfspider.index.schema import Source
 
@@ -78,8 +79,8 @@ class Hit:
 
     @property
     def day(self) -> str:
-        """The date as 2024-05-01; empty where none is known."""
-        return _write_day(self.date)
+        """The date as 2024-05-01, as 2024 where no day may be known, or as 1700 or earlier; empty where none is known."""
+        return write_date(self.date)
 
     @property
     def fetched_day(self) -> str:

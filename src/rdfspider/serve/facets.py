@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rdfspider.index.names import find_short_name, list_prefixes, shorten_iri
+from rdfspider.index.names import find_short_name, list_prefixes
 from rdfspider.index.terms import fold_iri
+from rdfspider.search.facets import name_value
 from rdfspider.search.results import Facet, FacetCount
 from rdfspider.serve.rendering import clean_text, make_address
 from rdfspider.serve.views import Ask
@@ -141,13 +142,6 @@ class Sieve:
     def _locate(self, field: str, values: Iterable[str]) -> str:
         chosen = self.chosen | {field: tuple(values)}
         return make_address("/search", q=self._question, **chosen, kind=self._kind)
-
-
-def name_value(field: str, value: str) -> str:
-    """A value as people write it."""
-    if field == "ontology":
-        return next(iter(list_prefixes(value)), value)
-    return shorten_iri(value) if field in ("type", "property") else value
 
 
 def name_ontologies(iris: Sequence[str]) -> dict[str, str]:
