@@ -18,7 +18,7 @@ PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-_OWN = re.compile(r"127\.\d+\.\d+\.\d+|localhost|\[::1\]|::1")
+_OWN = re.compile(r"127\.\d+\.\d+\.\d+|(?:[a-z]+\.)?localhost|\[::1\]|::1")
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
 

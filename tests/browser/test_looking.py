@@ -1,10 +1,13 @@
 """People look for things: search, suggestions, facets, a thing, who says so, a page and its copy."""
 
 import re
+from collections.abc import Iterator
 
-from playwright.sync_api import Browser, expect
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from browsing import PHONE, is_wider_than_screen, open_tab
+from rdfspider.demo.server import DemoServer
 from serving import Serving
 
 
@@ -175,10 +178,60 @@ def test_pasted_html_is_inspected(browser: Browser, site: Serving) -> None:
         expect(page.locator("main")).to_contain_text(re.compile("rdfa", re.IGNORECASE))
 
 
-def test_images_of_others_are_asked_for_only_by_choice(browser: Browser, site: Serving) -> None:
+@pytest.fixture(scope="module")
+def web() -> Iterator[DemoServer]:
+    """The sites that were crawled, now at whichever port is free."""
+    with DemoServer() as server:
+        yield server
+
+
+def lead_to(page: Page, web: DemoServer) -> list[str]:
+    """Let requests to the demo's sites reach them, wherever they are served now; what was asked for is noted."""
+    asked: list[str] = []
+
+    def send(route: Route) -> None:
+        asked.append(route.request.url)
+        route.continue_(url=re.sub(r"(localhost):\d+", rf"\1:{web.port}", route.request.url))
+
+    page.route(re.compile(r"^http://[a-z]+\.localhost:"), send)
+    return asked
+
+
+def is_loaded(image: Locator) -> bool:
+    return bool(image.evaluate("one => one.complete && one.naturalWidth > 0"))
+
+
+def test_images_of_others_are_asked_for_only_by_choice(browser: Browser, site: Serving, web: DemoServer) -> None:
     with open_tab(browser) as page:
-        page.goto(site.locate("/search", q="tea"))
-        assert page.locator("main img").count() == 0
+        asked = lead_to(page, web)
+        page.goto(site.locate("/search", q="Marsh Mint Tea", type="Product"))
+        page.wait_for_load_state("networkidle")
+        images = page.locator("main img")
+        assert images.count() == 0
+        assert asked == []
         page.get_by_role("button", name="Show images of other servers").click()
-        page.wait_for_url(re.compile("/search[?]q=tea"))
+        page.wait_for_url(re.compile("/search[?]q=Marsh"))
+        expect(images.first).to_be_visible()
+        page.wait_for_load_state("networkidle")
+        assert is_loaded(images.first)
+        page.locator("li.hit h3 a").first.click()
+        page.wait_for_url(re.compile("/entity[?]"))
+        page.wait_for_load_state("networkidle")
+        assert [is_loaded(image) for image in page.locator("img.lead-image, img.picture").all()] == [True, True]
+        assert {url.rpartition("/")[2] for url in asked} >= {"marsh-mint-tea.png"}
+        page.get_by_role("button", name="Hide images of other servers").click()
+        expect(page.get_by_role("button", name="Show images of other servers")).to_be_visible()
+        assert page.locator("main img").count() == 0
+        expect(page.get_by_role("link", name="open it")).to_be_visible()
+
+
+def test_images_that_cannot_be_had_leave_no_hole(browser: Browser, site: Serving) -> None:
+    iri = site.get("/search.json", q="Marsh Mint Tea", type="Product").json["hits"][0]["id"]
+    # The browser itself tells of each on its console.
+    with open_tab(browser, is_clean=False) as page:
+        page.route(re.compile(r"[.]png$"), lambda route: route.abort())
+        page.goto(site.locate("/entity", iri=iri))
+        page.get_by_role("button", name="Show images of other servers").click()
         expect(page.get_by_role("button", name="Hide images of other servers")).to_be_visible()
+        expect(page.locator("main img:visible")).to_have_count(0)
+        expect(page.get_by_role("link", name=re.compile("marsh-mint-tea[.]png$"))).to_be_visible()

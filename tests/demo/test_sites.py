@@ -1,6 +1,7 @@
 """Each page of the demo says what it should, by every syntax that there is, and the same each time."""
 
 import gzip
+import re
 from functools import cache
 
 import pytest
@@ -204,6 +205,20 @@ def test_the_shop_shows_each_product_once_in_its_list() -> None:
     assert sorted(found) == sorted(WEB.at.product(product) for product in facts.PRODUCTS)
     by_price = read_page(WEB.at.url("shop", "/products?page=2&sort=price"))
     assert by_price.canonical == WEB.at.url("shop", "/products?page=2")
+
+
+def test_some_products_have_an_image_that_is_there() -> None:
+    images = {}
+    for product in facts.PRODUCTS:
+        quads = read_page(WEB.at.product(product)).to_nquads()
+        images[product.key] = re.findall(
+            r"<http://schema\.org/image> <([^>]+)>", quads.replace("https://schema", "http://schema")
+        )
+    pictured = {key: found[0] for key, found in images.items() if found}
+    assert len(pictured) == 16
+    bodies = {ask(url).body for url in pictured.values()}
+    assert len(bodies) == 16
+    assert all(body.startswith(b"\x89PNG") and len(body) < 1_000 for body in bodies)
 
 
 def test_an_unknown_host_is_not_here() -> None:

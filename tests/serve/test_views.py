@@ -63,3 +63,14 @@ def test_where_private_addresses_may_be_crawled_their_images_are_shown(tmp_path:
     index_pages(folder, {"https://a.example/0": thing})
     with serve(Crawl.create(folder, [], fetch_allow_private=True)) as serving:
         assert f'src="{PRIVATE[0]}"' in serving.get("/entity", SEEN, iri=name(0)).text
+
+
+def test_where_a_name_was_given_an_address_by_hand_its_images_are_shown(tmp_path: Path) -> None:
+    url = "http://shop.localhost:8585/tea.png"
+    thing = {"@context": "https://schema.org", "@id": "#it", "@type": "Product", "name": "Tea", "image": url}
+    folder = tmp_path / "c"
+    index_pages(folder, {"https://a.example/0": thing})
+    with serve(Crawl.create(folder, [], fetch_resolve=["*.localhost=127.0.0.1"])) as serving:
+        assert f'src="{url}"' in serving.get("/entity", SEEN, iri=name(0)).text
+    with serve(Crawl.create(folder, [], fetch_resolve=["*=127.0.0.1"])) as serving:
+        assert f'src="{url}"' not in serving.get("/entity", SEEN, iri=name(0)).text

@@ -7,6 +7,7 @@ N-Quads or Turtle is decided by `serve/negotiation.py`, by the suffix of the pat
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
@@ -85,6 +86,10 @@ class Ask:
     nonce: str = ""
     """What the Content-Security-Policy allows a style to carry that a script makes."""
 
+    client: str = ""
+    """The address that it comes from."""
+    is_secure: bool = False
+    """Whether it comes by TLS."""
     is_form: bool = False
     """Whether the parameters are those of a form that was sent, which no address may show: they are long, or secret."""
     cancel: threading.Event = field(default_factory=threading.Event, compare=False)
@@ -96,9 +101,13 @@ class Ask:
         if not self.shows_images:
             return False
         address = normalise_url(url)
-        return address is not None and (
-            self.site.crawl.config.fetch.allow_private or not is_private_host(host_of(address))
-        )
+        if address is None:
+            return False
+        host, config = host_of(address), self.site.crawl.config.fetch
+        # Names whose address was given by hand are meant; "*" alone names none of them.
+        named = (entry.partition("=")[0].strip().lower() for entry in config.resolve)
+        is_meant = any(pattern != "*" and fnmatchcase(host, pattern) for pattern in named)
+        return config.allow_private or is_meant or not is_private_host(host)
 
     def locate(self, format_name: str = "") -> str:
         """The address of this page with these parameters, also in another format. What a form has sent is no part of it."""
@@ -190,5 +199,5 @@ class Page:
     """Whether few of them may be asked for at once and in a second."""
     most_bytes: int = MAX_BODY_BYTES
     """Of the body of a POST."""
-    answer: type | None = None
-    """For OpenAPI: the record that its JSON is; None where it is not one."""
+    answer: type | tuple[type, ...] = ()
+    """For OpenAPI: the record that its JSON is, or all of them where parameters choose one."""

@@ -1,4 +1,4 @@
-"""shop: products in Microdata or in JSON-LD. Pages of a list, session ids and campaigns in links, filters without end."""
+"""shop: products in Microdata or in JSON-LD, some with an image. Pages of a list, session ids, campaigns, filters without end."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -8,6 +8,7 @@ from zlib import crc32
 from rdfspider.demo.addresses import Addresses
 from rdfspider.demo.answers import SCHEMA, Answer, Site, link, listing, script
 from rdfspider.demo.facts import FACETS_END, PRODUCTS, Product, secrets_of
+from rdfspider.demo.pictures import draw_picture
 from rdfspider.demo.prose import describe
 
 _PAGE_PRODUCTS = 8
@@ -21,6 +22,8 @@ _FACETS = {
     "weight": ("light", "middling", "heavy"),
     "price": ("low", "fair", "high"),
 }
+PICTURED = ("teas", "jams")
+"""Of what the shop shows a picture; of the rest it has none, as shops do."""
 _CART, _STAFF, _WISHES, _PARTNER, _CLEARANCE = secrets_of("shop")
 
 
@@ -46,6 +49,8 @@ def make_site(at: Addresses) -> Site:
         own = [product for product in PRODUCTS if product.category == category]
         site.add(f"/category/{category}", category.title(), f"<p>{describe(category, 'shop')}</p>{_list_products(own)}")
     for number, product in enumerate(PRODUCTS):
+        if image := locate_image(product):
+            site.pages[image] = Answer(draw_picture(product.name), "image/png")
         related = [PRODUCTS[(number + step) % len(PRODUCTS)] for step in (1, 5, 11)]
         content = _write_microdata(product) if number % 2 else f"<h1>{escape(product.name)}</h1>"
         foot = listing((f"/products/{other.key}?{_make_session(product)}", other.name) for other in related)
@@ -60,6 +65,11 @@ def make_site(at: Addresses) -> Site:
         site.add(secret.path, secret.name, "<p>Not for everybody.</p>", head=_write_secret(secret.name))
     site.find_page = lambda path, query, headers: _find_list(site, path, query, headers)
     return site
+
+
+def locate_image(product: Product) -> str:
+    """The path of a product's picture; empty where it has none."""
+    return f"/images/{product.key}.png" if product.category in PICTURED else ""
 
 
 def _find_list(site: Site, path: str, query: str, headers: Mapping[str, str]) -> Answer | None:
@@ -125,11 +135,15 @@ def _write_jsonld(product: Product) -> str:
         "name": product.name,
         "category": product.category,
     }
+    if image := locate_image(product):
+        data["image"] = image
     return script({**data, "offers": offer})
 
 
 def _write_microdata(product: Product) -> str:
+    image = locate_image(product)
+    picture = f'<img itemprop="image" src="{image}" alt="">' if image else ""
     return f"""<div itemscope itemtype="{SCHEMA}/Product" itemid="/products/{product.key}#it">
-<h1 itemprop="name">{escape(product.name)}</h1> <span itemprop="category">{product.category}</span>
+<h1 itemprop="name">{escape(product.name)}</h1> <span itemprop="category">{product.category}</span>{picture}
 <p itemprop="offers" itemscope itemtype="{SCHEMA}/Offer"><span itemprop="price" content="{product.price}">{product.price}</span>
 <meta itemprop="priceCurrency" content="EUR"><link itemprop="seller" href="/#shop"></p></div>"""

@@ -1,4 +1,4 @@
-// A button that opens who says so for all values at once. The page works without it.
+// A button that opens who says so for all values at once, and no holes where images are missing. The page works without it.
 
 const all = [...document.querySelectorAll("details.who")];
 const heading = document.getElementById("said");
@@ -16,4 +16,14 @@ if (heading && all.length > 1) {
   });
   tell();
   heading.after(button);
+}
+
+// An image that cannot be had leaves no hole; where it is a value, its address stands in its place.
+for (const image of document.querySelectorAll("img.lead-image, img.picture")) {
+  const hide = () => {
+    if (image.closest("a")) image.replaceWith(image.src);
+    else image.hidden = true;
+  };
+  if (image.complete && !image.naturalWidth && image.currentSrc) hide();
+  else image.addEventListener("error", hide);
 }
