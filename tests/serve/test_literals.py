@@ -74,6 +74,53 @@ def test_what_is_nowhere(latitude: str, longitude: str) -> None:
     assert find_place({f"{S}latitude": (Value(latitude),), f"{S}longitude": (Value(longitude),)}) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("name", "P100D"),
+        ("model", "P100D"),
+        ("serialNumber", "P3D"),
+        ("award", "PT1H"),
+        ("sku", "2024-05-01"),
+        ("name", "2024-05-01"),
+        ("identifier", "2024-05-01"),
+        ("gtin13", "2024-05-01"),
+        ("softwareVersion", "2024-05-01"),
+        ("latitude", "95"),
+        ("longitude", "-180.5"),
+    ],
+)
+def test_what_only_looks_like_a_date_a_duration_or_a_degree_stays_as_it_is(name: str, text: str) -> None:
+    assert draw_literal(Value(text), S + name) == f"<bdi>{text}</bdi>"
+
+
+@pytest.mark.parametrize(
+    ("name", "datatype", "text", "shown"),
+    [
+        ("cookTime", "", "PT1H", "1 hour"),
+        ("timeRequired", "", "PT1H", "1 hour"),
+        ("duration", "", "P3D", "3 days"),
+        ("gracePeriod", "", "P3D", "3 days"),
+        ("award", f"{XSD}dayTimeDuration", "P3D", "3 days"),
+        ("award", f"{S}Duration", "P3D", "3 days"),
+        ("identifier", f"{XSD}date", "2024-05-01", "1 May 2024"),
+        ("identifier", f"{XSD}dateTime", "2024-05-01T10:00:00", "1 May 2024, 10:00"),
+        ("issued", "", "2024-05-01", "1 May 2024"),
+        ("latitude", "", "-89.5", "89.5000° S"),
+        ("longitude", "", "179.5", "179.5000° E"),
+    ],
+)
+def test_where_the_property_or_the_datatype_says_so_it_is_one(name: str, datatype: str, text: str, shown: str) -> None:
+    assert f">{shown}</" in draw_literal(Value(text, datatype=datatype), S + name)
+
+
+def test_the_first_place_that_is_one_counts() -> None:
+    degrees = {f"{S}latitude": (Value("52.52"),), f"{S}longitude": (Value("13.405"),)}
+    empty = Value("genid:x", "blank", inside={f"{S}name": (Value("Here"),)})
+    for full in (Value("genid:y", "blank", inside=degrees), Value("https://a.example/#geo", "iri", inside=degrees)):
+        assert find_place({f"{S}geo": (empty, full)}) == find_place(degrees)
+
+
 def test_prices_have_the_currency_that_stands_beside() -> None:
     beside = {f"{S}price": (Value("19.90"),), f"{S}priceCurrency": (Value("eur"),)}
     assert draw_literal(Value("19.90"), f"{S}price", beside) == '<span class="price">19.90 EUR</span>'

@@ -24,6 +24,12 @@ _SPAN = re.compile(
     r"(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6}(?:\.\d{1,9})?)S)?)?"
 )
 _UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
+# Lengths of time, by the short names of properties; elsewhere P3D may be the name of anything.
+_SPANS = re.compile(r"time.*|.*(?:time|duration|period)s?|validfor|repeatfrequency|loanterm|length|age")
+# Names and identifiers may look like a date, and are none.
+_NAMES = re.compile(
+    r".*(?:name|title|label|headline|identifier|number|code|version|model|sku|mpn|issn)|gtin\d*|isbn\d*|(?:.*[-_])?id|productid|uid|guid"
+)
 _DEGREES = re.compile(r"[+-]?\d{1,3}(?:[.,]\d{1,20})?")
 _POINT = re.compile(
     r"(?:geo:)?\s*([+-]?\d{1,3}(?:\.\d{1,20})?)[\s,;]+([+-]?\d{1,3}(?:\.\d{1,20})?)(?:[,;].{0,100})?", re.DOTALL
@@ -32,6 +38,7 @@ _PRICE = re.compile(r"[+-]?\d[\d.,' ]{0,30}")
 _CURRENCY = re.compile(r"[A-Za-z]{3}")
 _LATITUDES, _LONGITUDES = ("latitude", "lat"), ("longitude", "long", "lng", "lon")
 _POINTS = ("geo", "point", "hasgeo", "position", "coordinates", "lat_long")
+_POINTS_READ = 10
 _PRICES = ("price", "lowprice", "highprice", "minprice", "maxprice", "hascurrencyvalue")
 _CURRENCIES = ("pricecurrency", "currency", "hascurrency")
 _TEXT_CHARS = 1_000
@@ -65,11 +72,12 @@ def find_place(values: Values) -> Place | None:
     if place := read_degrees(values):
         return place
     for name, found in values.items():
-        for value in found[:1] if find_short_name(name) in _POINTS else ():
-            if value.kind == "blank":
-                return read_degrees(value.inside)
-            if point := _POINT.fullmatch(value.text[:200].strip()):
-                return _make_place(point[1], point[2])
+        for value in found[:_POINTS_READ] if find_short_name(name) in _POINTS else ():
+            if place := read_degrees(value.inside):
+                return place
+            point = _POINT.fullmatch(value.text[:200].strip())
+            if point and (place := _make_place(point[1], point[2])):
+                return place
     return None
 
 
@@ -89,8 +97,11 @@ def draw_literal(value: Value, predicate: str = "", beside: Values | None = None
     text, name = value.text[:_TEXT_CHARS].strip(), find_short_name(predicate)
     if len(value.text) > _TEXT_CHARS:
         return write_text(decode_references(value.text), _TEXT_CHARS)
-    drawn = draw_date(text, value.datatype, name) or draw_span(text)
-    if not drawn and name in (*_LATITUDES, *_LONGITUDES) and (degrees := _read_degrees(text)) is not None:
+    drawn = draw_date(text, value.datatype, name)
+    if not drawn and (value.datatype.endswith("uration") or _SPANS.fullmatch(name)):
+        drawn = draw_span(text)
+    most_degrees = 90 if name in _LATITUDES else 180 if name in _LONGITUDES else 0
+    if not drawn and most_degrees and (degrees := _read_degrees(text, most_degrees)) is not None:
         sides = "NS" if name in _LATITUDES else "EW"
         drawn = Markup('<span title="{}">{:.4f}° {}</span>').format(text, abs(degrees), sides[degrees < 0])
     if not drawn and name in _PRICES and beside and (currency := _find(beside, _CURRENCIES)):
@@ -103,10 +114,12 @@ def draw_literal(value: Value, predicate: str = "", beside: Values | None = None
 
 
 def draw_date(text: str, datatype: str = "", name: str = "") -> Markup | None:
-    """A date of ISO 8601 as people write it; a year or a month alone only where something says that it is one."""
+    """A date of ISO 8601 as people write it; a year or a month alone only where something says that it is one, and of names and
+    identifiers nothing else."""
     found = _DATE.fullmatch(text)
-    is_certain = "date" in name or "year" in name or datatype.endswith(("#gYear", "#gYearMonth", "Date", "#date"))
-    if not found or not (found[3] or is_certain):
+    is_typed = datatype.endswith(("#gYear", "#gYearMonth", "Date", "#date", "ateTime"))
+    is_certain = "date" in name or "year" in name or is_typed
+    if not found or not (is_certain or (found[3] and not _NAMES.fullmatch(name))):
         return None
     year, month, day, hour, minute, second = (int(found[at] or at in (2, 3)) for at in range(1, 7))
     try:
@@ -147,14 +160,12 @@ def _find(values: Values, names: Sequence[str]) -> Value | None:
 
 
 def _make_place(latitude: str, longitude: str) -> Place | None:
-    north, east = _read_degrees(latitude), _read_degrees(longitude)
-    if north is None or east is None or abs(north) > 90:
-        return None
-    return Place(north, east)
+    north, east = _read_degrees(latitude, 90), _read_degrees(longitude, 180)
+    return None if north is None or east is None else Place(north, east)
 
 
-def _read_degrees(text: str) -> float | None:
+def _read_degrees(text: str, most: int) -> float | None:
     if not _DEGREES.fullmatch(text.strip()[:40]):
         return None
     degrees = float(text.strip().replace(",", "."))
-    return degrees if abs(degrees) <= 180 else None
+    return degrees if abs(degrees) <= most else None
