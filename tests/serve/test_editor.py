@@ -61,6 +61,14 @@ def list_links(reply: Reply, start: str) -> list[str]:
     return [unescape(part.partition('"')[0]) for part in reply.text.split('href="')[1:] if part.startswith(start)]
 
 
+def list_examples(serving: Serving) -> dict[str, str]:
+    """What answers to the examples show, by the query."""
+    links = [link for link in list_links(serving.get("/sparql", BROWSER), "/sparql?query=") if "format=" not in link]
+    return {
+        parse_qs(urlsplit(link).query)["query"][0]: serving.ask("GET", link, headers=BROWSER).text for link in links
+    }
+
+
 def test_a_query_is_answered_below_it_without_scripts(site: Serving) -> None:
     reply = show(site, "SELECT ?thing ?name ?price { ?thing schema:name ?name ; schema:offers/schema:price ?price }")
     assert reply.status == 200
@@ -147,13 +155,11 @@ def test_the_graphs_of_the_protocol_count_here_too(site: Serving) -> None:
 
 
 def test_every_example_has_an_answer(site: Serving) -> None:
-    links = [link for link in list_links(site.get("/sparql", BROWSER), "/sparql?query=") if "format=" not in link]
-    assert len(links) == len(EXAMPLES)
-    for link in links:
-        reply = site.ask("GET", link, headers=BROWSER)
-        query = parse_qs(urlsplit(link).query)["query"][0]
-        assert reply.status == 200, query
-        assert "Nothing fits." not in reply.text, query
+    answers = list_examples(site)
+    assert len(answers) == len(EXAMPLES)
+    for query, text in answers.items():
+        assert 'id="document"' in text, query
+        assert "Nothing fits." not in text, query
 
 
 def test_examples_are_about_what_the_data_has(tmp_path: Path) -> None:
@@ -162,6 +168,32 @@ def test_examples_are_about_what_the_data_has(tmp_path: Path) -> None:
         text = serving.get("/sparql", BROWSER).text
     assert "What is said of schema:Person" in text
     assert "Prices by currency" not in text
+
+
+def test_examples_without_an_answer_are_not_offered(tmp_path: Path) -> None:
+    """The most used class has no names, nothing leads to the named one, and one page contradicts nobody."""
+    offers = [{"@type": "Offer", "price": price} for price in (1, 2, 3)]
+    tea = {"@context": "https://schema.org", "@id": "https://a.example/#tea", "@type": "Product", "name": "Tea"}
+    with serve(index_pages(tmp_path / "c", {"https://a.example/": tea | {"offers": offers}})) as serving:
+        answers = list_examples(serving)
+    assert any("a schema:Product" in query for query in answers)
+    assert [query for query, text in answers.items() if "Nothing fits." in text] == []
+    assert not any("?links" in query or "?other_page" in query for query in answers)
+
+
+def test_a_currency_is_one_in_whatever_language_it_is_said(tmp_path: Path) -> None:
+    pages = {
+        f"https://{name}.example/": {
+            "@context": "https://schema.org",
+            "@type": "Offer",
+            "price": 4,
+            "priceCurrency": currency,
+        }
+        for name, currency in {"a": "EUR", "b": {"@value": "EUR", "@language": "en"}}.items()
+    }
+    with serve(index_pages(tmp_path / "c", pages)) as serving:
+        (text,) = (text for query, text in list_examples(serving).items() if "GROUP BY ?currency" in query)
+    assert text.count("<bdi>EUR</bdi>") == 1
 
 
 def test_names_are_completed_as_a_query_writes_them(site: Serving) -> None:

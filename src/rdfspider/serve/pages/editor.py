@@ -156,8 +156,8 @@ def _make_cell(term: Term) -> Cell:
 
 def _read_examples(site: Site) -> list[Example]:
     try:
-        with open_ledger(site.folder) as ledger:
-            return list_examples(ledger)
+        with open_ledger(site.folder) as ledger, site.snapshots.use() as store:
+            return list_examples(ledger, store)
     except UsageError:
         # Nothing is indexed yet, which is no mistake of whoever looks.
         return list_examples(None)
