@@ -166,3 +166,20 @@ def test_a_damaged_snapshot_is_one_clear_line(folder):
     (folder / "000001").mkdir(parents=True)
     with pytest.raises(UsageError, match=r"snapshots cannot be read \(.*000001.*index --rebuild"):
         _ = SnapshotReader(folder).store
+
+
+def test_a_reader_that_nobody_asks_lets_go(store, folder, monkeypatch):
+    add(store, 1)
+    take_snapshot(store, folder)
+    reader = SnapshotReader(folder)
+    with reader.use() as opened:
+        monkeypatch.setattr(snapshots, "_IDLE_S", 0.0)
+        reader.rest()
+        take_snapshot(store, folder)
+        remove_old(folder, keep=1)
+        assert (names(folder), len(opened)) == (["000001", "000002"], 1), "somebody asks"
+    reader.rest()
+    remove_old(folder, keep=1)
+    assert names(folder) == ["000002"]
+    assert len(reader.store) == 1
+    reader.close()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -96,3 +97,34 @@ def test_nothing_is_started_after_the_end(helper: Helper) -> None:
     with pytest.raises(JobError):
         helper.call(int, "7")
     assert helper._process is None
+
+
+def test_temporary_files_go_with_the_process_however_it_ends(helper: Helper) -> None:
+    left = Path(helper.call(tempfile.mkdtemp))
+    assert left.is_dir()
+    with pytest.raises(JobError):
+        helper.call(os.abort)
+    assert not left.parent.exists()
+    left = Path(helper.call(tempfile.mkdtemp))
+    helper.close()
+    assert not left.parent.exists()
+
+
+def test_temporary_files_go_where_the_parent_is_gone(helper: Helper) -> None:
+    left = Path(helper.call(tempfile.mkdtemp))
+    process = helper._process
+    assert process is not None
+    process.connection.close()
+    process.popen.wait(60)
+    assert not left.parent.exists()
+
+
+def test_one_that_rests_is_started_again(helper: Helper) -> None:
+    first = helper.call(os.getpid)
+    helper.rest()
+    assert helper._process is None
+    assert helper.call(os.getpid) != first
+    with helper._turn:
+        # Somebody is just being answered.
+        helper.rest()
+    assert helper._process is not None

@@ -8,8 +8,11 @@ import pytest
 from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.errors import UnansweredError
+from rdfspider.index import snapshots
+from rdfspider.run.reports import lookout
 from rdfspider.serve import statistics
 from serving import Serving, serve
+from waiting import wait_until
 
 TEA = "https://shop.example/#tea"
 PAGES = {"https://shop.example/": {"@context": "https://schema.org", "@id": TEA, "@type": "Product", "name": "Tea"}}
@@ -99,3 +102,14 @@ def test_nothing_is_started_after_the_end(site_crawl: Crawl) -> None:
             start()
     with pytest.raises(RuntimeError):
         site.askers.submit(int)
+
+
+def test_a_site_that_nobody_looks_at_holds_no_old_files(site_crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshots, "_IDLE_S", 0.5)
+    monkeypatch.setattr(lookout, "_IDLE_S", 0.5)
+    with serve(site_crawl) as serving:
+        site = serving.site
+        assert serving.get("/page", url="https://shop.example/").status == 200
+        assert serving.get("/entity", iri=TEA).status == 200
+        wait_until(lambda: site.snapshots._opened is None and site.lookout._helper._process is None)
+        assert set(ask_all(serving).values()) == {200}

@@ -25,6 +25,8 @@ _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING = ".taking", ".removing-"
 # How often a reader looks for a newer snapshot at most.
 _LOOK_S = 0.25
+# Then a reader has not been asked for so long that it may open again.
+_IDLE_S = 30.0
 # Between two tries the newest snapshot was removed; by then there is a newer one.
 _TRIES = 20
 
@@ -152,6 +154,12 @@ class SnapshotReader:
                 opened.users -= 1
                 if opened is not self._opened and not opened.users:
                     opened.hold.close()
+
+    def rest(self) -> None:
+        """Let the snapshot go where nobody has asked for some seconds: the files of an old one keep their place on the disk."""
+        with self._lock:
+            if self._opened and not self._opened.users and time.monotonic() - self._looked > _IDLE_S:
+                self._leave()
 
     def close(self) -> None:
         """Let the snapshot go."""

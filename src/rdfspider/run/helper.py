@@ -2,17 +2,19 @@
 long, needs too much or dies costs itself alone.
 
 The process is started when it is first needed, and its jobs take turns. One that ends badly is told by a JobError, and the next
-gets a new process; an error that we raise on purpose is passed on as it is.
+gets a new process; an error that we raise on purpose is passed on as it is. Temporary files of jobs go with their process.
 """
 
 import json
 import os
 import pickle
 import resource
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,7 +36,7 @@ _ALARM_MARGIN_S = 5.0
 # Whatever this process can import, so can its helper; the current folder is no part of that unless it is for this one.
 _SCRIPT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    "from rdfspider.run.helper import serve_jobs; serve_jobs(float(sys.argv[2]))"
+    "from rdfspider.run.helper import serve_jobs; serve_jobs(float(sys.argv[2]), sys.argv[3])"
 )
 
 
@@ -75,6 +77,14 @@ class Helper:
             process.popen.kill()
         with self._turn:
             self._stop()
+
+    def rest(self) -> None:
+        """End the process until it is needed again, with all that it has open; unless it has something to do."""
+        if self._turn.acquire(blocking=False):
+            try:
+                self._stop()
+            finally:
+                self._turn.release()
 
     def _ask(self, job: bytes) -> Any:
         try:
@@ -122,12 +132,15 @@ class _Process:
     """A process, and the connection to it, on which it gets one job at a time."""
 
     def __init__(self, timeout_s: float) -> None:
+        # Here and not there, because whoever is killed removes nothing.
+        self._folder = tempfile.TemporaryDirectory(prefix="rdfspider-helper-", ignore_cleanup_errors=True)
+        command = [sys.executable, "-P", "-c", _SCRIPT, json.dumps(sys.path), str(timeout_s + _ALARM_MARGIN_S)]
         ours, theirs = socket.socketpair()
         with theirs:
             self.connection = Connection(ours.detach())
             try:
                 self.popen = subprocess.Popen(
-                    [sys.executable, "-P", "-c", _SCRIPT, json.dumps(sys.path), str(timeout_s + _ALARM_MARGIN_S)],
+                    [*command, self._folder.name],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -135,6 +148,7 @@ class _Process:
                 )
             except BaseException:
                 self.connection.close()
+                self._folder.cleanup()
                 raise
 
     def stop(self) -> str:
@@ -145,11 +159,14 @@ class _Process:
             self.popen.wait(0.05)
         self.popen.kill()
         status = self.popen.wait()
+        self._folder.cleanup()
         return f"ended with exit status {status}" if status >= 0 else f"was killed by signal {-status}"
 
 
-def serve_jobs(alarm_s: float) -> None:
-    """The helper's life: take a job from standard input, answer it there, until the other side hangs up."""
+def serve_jobs(alarm_s: float, folder: str) -> None:
+    """The helper's life: take a job from standard input, answer it there, until the other side hangs up. Temporary files are in
+    a folder."""
+    tempfile.tempdir = folder
     connection = Connection(os.dup(0))
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
@@ -167,6 +184,8 @@ def serve_jobs(alarm_s: float) -> None:
             answer = _answer(job)
             signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send_bytes(answer)
+    # The other side may have been killed.
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _answer(job: bytes) -> bytes:

@@ -57,6 +57,7 @@ class Site:
         """What frontiers tell of URLs and hosts."""
         self.sampler = Sampler(crawl, self.lookout)
         """How the crawl and the machine are, by the second."""
+        self.sampler.listeners.append(lambda sample: self.rest())
         self.askers = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
         """Threads that wait for answers to SPARQL."""
         self._templates = make_templates()
@@ -109,6 +110,11 @@ class Site:
     def render(self, template: str, context: Mapping[str, Any]) -> str:
         """HTML of a template; all text in it is escaped."""
         return self._templates.get_template(template).render(site=self, **context)
+
+    def rest(self) -> None:
+        """Let files go that nobody has asked for a while: those that the crawl has replaced keep their place on the disk."""
+        self.lookout.rest()
+        self.snapshots.rest()
 
     def close(self) -> None:
         """Let all go."""

@@ -1,11 +1,13 @@
 """The reports of a crawl from another process: the same as from this one."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rdfspider import Crawl, UsageError
+from rdfspider.run.reports import lookout as lookout_module
 from rdfspider.run.reports.lookout import Lookout
 from web import Web, crawl, make_site
 
@@ -43,3 +45,23 @@ def test_a_folder_that_is_gone_is_an_answer_too(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="none"):
         gone.why("http://a.test/")
     gone.close()
+
+
+def test_nothing_is_left_of_a_look(crawled: Crawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lookout = Lookout(crawled.folder)
+    lookout.hosts("pages", 5)
+    assert list(tmp_path.rglob("rdfspider-view-*"))
+    lookout.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_frontiers_that_nobody_asks_for_are_let_go(lookout: Lookout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookout_module, "_IDLE_S", 3600.0)
+    lookout.hosts("pages", 5)
+    lookout.rest()
+    assert lookout._helper._process is not None, "somebody has just asked"
+    monkeypatch.setattr(lookout_module, "_IDLE_S", 0.0)
+    lookout.rest()
+    assert lookout._helper._process is None
+    assert lookout.hosts("pages", 5)

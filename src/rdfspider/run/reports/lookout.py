@@ -1,7 +1,8 @@
 """Reports on a crawl that runs, for those who ask often: each look at the frontiers is one of another process, seconds old.
 
 To open the frontiers of a busy crawl takes a good part of a second, in which RocksDB lets no other thread of Python's run. So a
-helper process opens them, answers from them for a moment, and opens them again.
+helper process opens them, answers from them for a moment, and opens them again. Whatever it has open keeps its place on the disk,
+so that it ends when nobody has asked for a while.
 """
 
 import time
@@ -19,6 +20,7 @@ from rdfspider.run.reports.why import Explanation, explain_url
 
 _ANSWER_S, _TURN_S = 30.0, 10.0
 _KEPT_S = 3.0
+_IDLE_S = 30.0
 _Report = TypeVar("_Report")
 
 
@@ -28,6 +30,7 @@ class Lookout:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._helper = Helper(_ANSWER_S, _TURN_S)
+        self._asked = 0.0
 
     def why(self, url: str) -> Explanation:
         """As `Crawl.why`."""
@@ -37,11 +40,17 @@ class Lookout:
         """As `Crawl.hosts`."""
         return self._ask(_report_hosts, sort, limit)
 
+    def rest(self) -> None:
+        """Let the frontiers go where nobody has asked for some seconds."""
+        if time.monotonic() - self._asked > _IDLE_S:
+            self._helper.rest()
+
     def close(self) -> None:
         """End the helper."""
         self._helper.close()
 
     def _ask(self, report: Callable[..., _Report], *arguments: object) -> _Report:
+        self._asked = time.monotonic()
         try:
             found: _Report = self._helper.call(report, self._folder, *arguments)
         except JobError as error:
