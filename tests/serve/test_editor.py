@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     crawl = index_pages(
         tmp_path_factory.mktemp("editor") / "c", {"https://tea.example/": TEA, "https://shop.example/": other}
     )
-    with serve(crawl, query_timeout_s=1.0) as serving:
+    with serve(crawl) as serving:
         yield serving
 
 
@@ -116,7 +116,8 @@ def test_what_is_wrong_is_said_beside_the_query(site: Serving) -> None:
 
 def test_a_query_that_takes_too_long_is_ended_and_said(site: Serving) -> None:
     pairs = " ".join(f"?s{at} ?p{at} ?o{at} ." for at in range(6))
-    reply = show(site, f"SELECT (COUNT(*) AS ?n) {{ {pairs} FILTER(?o1 = ?o5 && ?s3 != ?s4) }}")
+    with serve(site.site.crawl, query_timeout_s=1.0) as hasty:
+        reply = show(hasty, f"SELECT (COUNT(*) AS ?n) {{ {pairs} FILTER(?o1 = ?o5 && ?s3 != ?s4) }}")
     assert reply.status == 503
     assert "was ended after 1 s" in reply.text
 

@@ -2,10 +2,13 @@
 
 import csv
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from indexed import index_pages
+from rdfspider.search.quality.report import inspect_site
+from rdfspider.serve.pages import sites
 from serving import Serving, serve
 
 
@@ -23,7 +26,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         "https://www.tea.example/broken": '<script type="application/ld+json">var tea = "none";</script>',
         "https://mug.example/": {"@context": context, "@type": "Person", "name": "Ann"},
     }  # fmt: skip
-    with serve(index_pages(tmp_path_factory.mktemp("sites") / "c", pages)) as serving:
+    with (
+        serve(index_pages(tmp_path_factory.mktemp("sites") / "c", pages)) as serving,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        # However slow the machine is, all pages are looked at.
+        patch.setattr(sites, "inspect_site", partial(inspect_site, seconds=60))
         yield serving
 
 

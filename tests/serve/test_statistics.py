@@ -12,6 +12,7 @@ from rdfspider.serve.statistics import KeptStatistics
 
 
 def test_counts_are_kept_until_the_ledger_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statistics, "_KEPT_S", 3600.0)
     kept = KeptStatistics(tmp_path / "c")
     assert kept.read() is None
     index_pages(tmp_path / "c", {"https://tea.example/": {"@context": "https://schema.org", "@type": "Product"}})

@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Iterator[Report]:
     with open_ledger(folder) as ledger, open_store(folder) as store:
-        found = inspect_site(store, ledger, "shop.example")
+        found = inspect_site(store, ledger, "shop.example", seconds=60)
     assert found is not None
     yield found
 
@@ -169,7 +169,7 @@ def test_a_site_without_pages_has_no_report(folder: Path) -> None:
 
 def test_no_more_is_looked_at_than_was_allowed(folder: Path) -> None:
     with open_ledger(folder) as ledger, open_store(folder) as store:
-        few = inspect_site(store, ledger, "shop.example", max_pages=4)
+        few = inspect_site(store, ledger, "shop.example", max_pages=4, seconds=60)
         none = inspect_site(store, ledger, "shop.example", seconds=-1)
         assert few is not None and none is not None
         assert (few.pages, few.pages_read) == (13, 4)
