@@ -1,7 +1,9 @@
 """Single pages for people: robots.txt is asked once, hosts are left alone, and what is no address is said."""
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.records import Page
 from rdfspider.run import visitor as visitor_module
 from rdfspider.run.visitor import MAX_REDIRECTS, Visitor, read_address
-from waiting import wait_until
+from waiting import PATIENCE_S, wait_until
 from web.server import Answer, Web
 from web.sites import Site, make_page
 
@@ -102,3 +104,22 @@ def test_an_address_is_never_a_file(tmp_path: Path) -> None:
     path.write_text("x")
     assert read_address(str(path)) == f"https://{str(path).lstrip('/')}"
     assert read_address("a.test/x") == read_address("//a.test/x") == "https://a.test/x"
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_a_visit_can_be_ended(visitor: Visitor, web: Web, is_cancelled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visitor_module, "_TURN_S", PATIENCE_S)
+    asked, cancel = threading.Event(), threading.Event()
+
+    def keep_waiting(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        asked.set()
+        return Answer(delay_s=3600)
+
+    web.answers = keep_waiting
+    with ThreadPoolExecutor(2) as threads:
+        visits = [threads.submit(visitor.visit, URL, cancel) for _ in range(2)]
+        assert asked.wait(PATIENCE_S)
+        cancel.set() if is_cancelled else visitor.end_visits()
+        for visit in visits:
+            with pytest.raises(UnansweredError, match="the visit was ended"):
+                visit.result(PATIENCE_S)

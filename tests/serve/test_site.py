@@ -1,6 +1,9 @@
 """The site while the index below it changes: made again, gone, of another version, of files from elsewhere; and its end."""
 
 import shutil
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,8 @@ from rdfspider.index import snapshots
 from rdfspider.run.reports import lookout
 from rdfspider.serve import statistics
 from serving import Serving, serve
-from waiting import wait_until
+from waiting import PATIENCE_S, wait_until
+from web import Answer, Web
 
 TEA = "https://shop.example/#tea"
 PAGES = {"https://shop.example/": {"@context": "https://schema.org", "@id": TEA, "@type": "Product", "name": "Tea"}}
@@ -113,3 +117,20 @@ def test_a_site_that_nobody_looks_at_holds_no_old_files(site_crawl: Crawl, monke
         assert serving.get("/entity", iri=TEA).status == 200
         wait_until(lambda: site.snapshots._opened is None and site.lookout._helper._process is None)
         assert set(ask_all(serving).values()) == {200}
+
+
+def test_who_waits_for_another_server_is_told_of_the_end(tmp_path: Path) -> None:
+    asked = threading.Event()
+
+    def keep_waiting(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+        asked.set()
+        return Answer(delay_s=3600)
+
+    with Web(keep_waiting) as web, ThreadPoolExecutor(1) as client:
+        resolve = [f"*.test=127.0.0.1:{web.ports['127.0.0.1']}"]
+        crawl = Crawl.create(tmp_path / "c", ["http://a.test/"], fetch_resolve=resolve, fetch_allow_private=True)
+        with serve(crawl) as serving:
+            visit = client.submit(serving.post, "/inspect/url.json", trusted=True, url="http://a.test/")
+            assert asked.wait(PATIENCE_S)
+        reply = visit.result(PATIENCE_S)
+    assert (reply.status, "the server is being ended" in reply.text) == (503, True)

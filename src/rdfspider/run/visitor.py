@@ -9,7 +9,7 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,8 @@ _MAX_WAIT_S = 15.0
 _TURN_S = 10.0
 _CONNECT_S, _FIRST_BYTE_S, _EXCHANGE_S = 8.0, 12.0, 20.0
 _KNOWN_ORIGINS = 200
+# How soon a visit notices that it is not wanted any more.
+_LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Visitor:
         documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
         self._extract = replace(config.extract, documents=documents)
         self._turn = threading.Lock()
+        self._end = threading.Event()
         self._robots: OrderedDict[str, RobotsState] = OrderedDict()
         self._free_at: OrderedDict[str, float] = OrderedDict()
         """When a host may be asked again, by `time.monotonic()`."""
@@ -96,26 +99,41 @@ class Visitor:
     def close(self) -> None:
         """End that process, whatever it does."""
         self._helper.close()
+        self.end_visits()
 
-    def visit(self, text: str) -> Visit:
-        """Fetch and read a page; UsageError where that is no address, UnansweredError where it takes too long."""
+    def end_visits(self) -> None:
+        """End the visit that is under way, and begin no other."""
+        self._end.set()
+
+    def visit(self, text: str, cancel: threading.Event | None = None) -> Visit:
+        """Fetch and read a page; UsageError where that is no address, UnansweredError where it takes too long, or whoever sets
+        `cancel` does not want it any more."""
         url = read_address(text)
+        ends = (self._end, cancel or self._end)
         if not self._turn.acquire(timeout=_TURN_S):
             raise UnansweredError("another page is being fetched: try again in a moment")
         try:
-            return self._read_answer(asyncio.run(self._visit_in_time(url)))
+            return self._read_answer(asyncio.run(self._visit_in_time(url, ends)))
         except TimeoutError:
+            if any(end.is_set() for end in ends):
+                raise UnansweredError(
+                    "the visit was ended: nobody waits for it, or the server is being ended"
+                ) from None
             raise UnansweredError(f"{url} took more than {_VISIT_S:g} s") from None
         finally:
             self._turn.release()
 
-    async def _visit_in_time(self, url: str) -> Visit:
+    async def _visit_in_time(self, url: str, ends: Sequence[threading.Event]) -> Visit:
         wanted = tuple(transform.media_type for transform in self._extract.transforms)
         agent = make_user_agent(self._config.fetch.contact)
         fetcher = Fetcher(self._config.fetch, agent, Clock(), pace=self._config.frontier, wanted_types=wanted)
         try:
-            async with asyncio.timeout(_VISIT_S):
-                return await self._follow(fetcher, url)
+            async with asyncio.timeout(_VISIT_S) as limit:
+                watching = asyncio.create_task(_watch(ends, limit))
+                try:
+                    return await self._follow(fetcher, url)
+                finally:
+                    watching.cancel()
         finally:
             await fetcher.close()
 
@@ -193,6 +211,13 @@ class Visitor:
             return replace(visit, failure="its type is none that is read")
         extraction = self.read(capture.page)
         return replace(visit, extraction=extraction, wishes=judge_wishes(capture, extraction, capture.started).wishes)
+
+
+async def _watch(ends: Sequence[threading.Event], limit: asyncio.Timeout) -> None:
+    """Let the time be up when one of the events is set."""
+    while not any(end.is_set() for end in ends):
+        await asyncio.sleep(_LOOK_S)
+    limit.reschedule(asyncio.get_running_loop().time())
 
 
 class _OpenGate:

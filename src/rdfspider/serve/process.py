@@ -49,7 +49,8 @@ class Order(Struct, frozen=True):
 
 
 class SiteServer(uvicorn.Server):
-    """A server that ends the streams of those who watch before it waits for what is under way: they do not end by themselves."""
+    """A server that ends the streams of those who watch, and visits to other servers, before it waits for what is under way: they
+    do not end by themselves, or not soon."""
 
     def __init__(self, config: uvicorn.Config, site: Site) -> None:
         super().__init__(config)
@@ -58,6 +59,7 @@ class SiteServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End."""
         self._site.sampler.stop()
+        self._site.end_visits()
         await super().shutdown(sockets)
 
 

@@ -116,6 +116,12 @@ class Site:
         self.lookout.rest()
         self.snapshots.rest()
 
+    def end_visits(self) -> None:
+        """End what waits for other servers, which would take as long as these do."""
+        with self._lock:
+            if self._visitor is not None:
+                self._visitor.end_visits()
+
     def close(self) -> None:
         """Let all go."""
         self.sampler.stop()

@@ -93,7 +93,7 @@ class Ask:
     is_form: bool = False
     """Whether the parameters are those of a form that was sent, which no address may show: they are long, or secret."""
     cancel: threading.Event = field(default_factory=threading.Event, compare=False)
-    """Is set when nobody waits for the page any more; pages that take long look at it."""
+    """Is set when nobody waits for the page any more: queries and visits to other servers end then, others by their limits."""
 
     def shows_image(self, url: str) -> bool:
         """Whether an image is shown, and not only linked to. Pages of the web name addresses, and a browser is in the network of

@@ -57,7 +57,7 @@ def inspect_text(ask: Ask) -> View:
 
 def inspect_address(ask: Ask) -> View:
     """What a page says that is fetched now."""
-    visit = ask.site.visitor.visit(ask.get("url"))
+    visit = ask.site.visitor.visit(ask.get("url"), ask.cancel)
     inspection = None
     if visit.extraction is not None and visit.capture is not None:
         inspection = inspect_extraction(visit.extraction, len(visit.capture.page.body), visit.wishes)
