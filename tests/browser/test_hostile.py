@@ -18,6 +18,8 @@ NAMES = {
     "turned": "\u202e\u2067gnirts desrever a si siht" * 3,
     "long": "W" * 1_000_000,
     "stacked": "Z\u0310\u0320" * 2000,
+    "unseen": "\u202e\u200f",
+    "narrow": "\u200b\u2060\u00ad",
 }
 
 
@@ -32,7 +34,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
                 "Product",
                 *(f"{SITE}/ns#{SCRIPT if key == 'script' else 'Type'}{number}" for number in range(1000)),
             ],
-            "name": [name, "hostile"],
+            # What nobody can see is the only name.
+            "name": [name, "hostile"] if key not in ("unseen", "narrow") else name,
             "description": name,
             "url": f"javascript:document.title='taken'//{key}",
             "image": f"javascript:document.title='taken'//{key}",
@@ -81,5 +84,10 @@ def test_nothing_runs_and_everything_fits(browser: Browser, hostile: Serving, vi
                 "all => all.map(one => one.href?.baseVal ?? one.href ?? one.src ?? one.action)",
             )
             assert [link for link in links if not re.match(r"https?://|/(?!/)", str(link))] == [], path
+            unnamed = page.eval_on_selector_all(
+                "h1, .hit a, .card a, svg.neighbourhood a",
+                "all => all.filter(one => !/[^\\s\\p{C}]/u.test(one.textContent)).map(one => one.outerHTML)",
+            )
+            assert unnamed == [], (path, parameters)
             assert page.evaluate("document.documentElement.outerHTML.length") < 1_500_000, path
         assert [text for text in blocked if "Content Security Policy" in text] == []

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rdfspider.index.labels import is_visible
 from rdfspider.serve.rendering import (
     draw_outward,
     locate_static,
@@ -27,6 +28,20 @@ def test_markup_in_names_is_text() -> None:
 def test_what_turns_the_direction_is_left_out_and_the_rest_isolated() -> None:
     assert write_label("a\u202eb\u2066c") == "<bdi>abc</bdi>"
     assert write_text("a\u202eb\nc") == "<bdi>ab\nc</bdi>"
+
+
+@pytest.mark.parametrize("name", ["\u202e\u200f", "\u200b\u2060", "\u00ad", " \u3164\u2800", "\u200d" * 300 + "a"])
+def test_what_nobody_could_see_is_said(name: str) -> None:
+    assert not is_visible(name[:200])
+    assert write_label(name).startswith("<bdi")
+    assert "(nothing to be seen)" in write_label(name)
+    parts = make_templates().get_template("parts.html").module
+    assert "https://a.test/#it" in parts.thing("https://a.test/#it", name[:200]).striptags()  # type: ignore[attr-defined]
+
+
+def test_nothing_is_nothing() -> None:
+    assert write_label("") == "<bdi></bdi>"
+    assert all(map(is_visible, ("a", "東", "\u200fא", "🜚", "%", "\u0bbf")))
 
 
 def test_long_texts_are_cut() -> None:
@@ -74,6 +89,10 @@ def test_numbers_sizes_and_times_as_people_write_them() -> None:
 def test_names_are_broken_between_their_parts() -> None:
     assert ">schema:<wbr>Image<wbr>Object</bdi>" in write_short("http://schema.org/ImageObject")
     assert ">http://<wbr>a.<wbr>test/<wbr>&lt;b&gt;#</bdi>" in write_short("http://a.test/<b>#")
+
+
+def test_long_iris_keep_their_ends() -> None:
+    assert write_short(f"http://a.test/{'x' * 100}#Event").endswith("#<wbr>Event</bdi>")
 
 
 def test_what_is_wrong_is_told_as_a_sentence() -> None:

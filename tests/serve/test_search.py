@@ -12,6 +12,7 @@ from pyoxigraph import RdfFormat, parse
 
 from indexed import index_pages
 from rdfspider import Crawl
+from rdfspider.index.labels import is_visible
 from rdfspider.serve.facets import is_called
 from rdfspider.serve.pages import search
 from serving import Reply, Serving, serve
@@ -173,6 +174,28 @@ def test_every_facet_sifts(site: Serving, parameters: dict[str, str], labels: li
     assert sorted(_list_labels(_parse(site.get("/search", **parameters)))) == labels
 
 
+def test_values_of_long_namespaces_are_told_apart(tmp_path: Path) -> None:
+    dul = "http://www.ontologydesignpatterns.org/ont/dul/DUL.owl#"
+    others = [f"https://{name}.example/{'x' * 60}/{'y' * 60}#" for name in ("one", "two")]
+    classes = [dul + name for name in ("Agent", "Event", "Place")] + [f"{each}Twin" for each in others]
+    pages = {
+        f"https://a.test/{at}": _state("Thing", f"tea {at}", **{"@type": [iri], f"{iri}-of": "x"})
+        for at, iri in enumerate(classes)
+    }
+    with serve(index_pages(tmp_path / "c", pages)) as serving:
+        page = _parse(serving.get("/search", q="tea"))
+        for iri, name in zip(classes, ("Agent", "Event", "Place", *classes[3:]), strict=True):
+            assert _find_choice(page, "type", name).xpath("string(bdi/@title)") == (iri if name != iri else "")
+        assert _find_choice(page, "property", "Agent-of").xpath("string(bdi/@title)") == f"{dul}Agent-of"
+        for field in ("type", "property", "ontology"):
+            names = page.xpath(f'//section[@aria-labelledby="facet-{field}"]//a/bdi/text()')
+            assert len(names) == len(set(names)) >= 3
+        chosen = _parse(serving.get("/search", q="tea", type=classes))
+        chips = chosen.cssselect(".chosen-chips a.chip bdi")
+        assert [chip.text for chip in chips] == ["Agent", "Event", "Place", *classes[3:]]
+        assert chips[0].get("title") == f"{dul}Agent"
+
+
 def test_no_date_is_shown_that_nobody_has_stated(tmp_path: Path) -> None:
     years = {"Old painting": "1503", "Later painting": "1888", "New painting": "1999-05-07"}
     pages = {
@@ -289,6 +312,45 @@ def test_suggestions_while_somebody_types(site: Serving) -> None:
     assert "type:Product" in {one["text"] for one in site.get("/suggest", q="prod").json["suggestions"]}
     assert site.get("/suggest").json["suggestions"] == []
     assert all("\u202e" not in one["text"] for one in site.get("/suggest", q="<script").json["suggestions"])
+
+
+UNSEEN = {
+    "turned": "\u202e\u200f",
+    "narrow": "\u200b\u2060",
+    "soft": "\u00ad",
+    "blank": "\u3164",
+    "late": "\u200b" * 600 + "x",
+}
+
+
+def test_names_that_nobody_can_see_are_none(tmp_path: Path) -> None:
+    pages: dict[str, object] = {
+        f"https://a.test/{key}": f"<title>{name}</title>"
+        + _hide(_state("Product", name, **{"@id": f"https://a.test/{key}#it", "sku": "unseen"}))
+        for key, name in UNSEEN.items()
+    }
+    pages["https://a.test/with"] = _state("Product", "with others", isRelatedTo=[
+        {"@id": f"https://a.test/{key}#it"} for key in UNSEEN
+    ], **{"@id": "https://a.test/with#it"})  # fmt: skip
+    with serve(index_pages(tmp_path / "c", pages)) as serving:
+        labels = _list_labels(_parse(serving.get("/search", q="unseen")))
+        assert sorted(labels) == ["it"] * len(UNSEEN)
+        labels = _list_labels(_parse(serving.get("/search", q="site:a.test kind:page")))
+        assert sorted(labels) == sorted(["it"] * len(UNSEEN) + ["with others"])
+        for path in (
+            "/search",
+            "/search?kind=page",
+            *(f"/entity?iri=https://a.test/{key}%23it" for key in (*UNSEEN, "with")),
+        ):
+            page = _parse(serving.get(path))
+            empty = [
+                link for link in page.xpath("//main//a | //h1 | //h3 | //title") if not is_visible(link.text_content())
+            ]
+            assert [lxml.html.tostring(link) for link in empty] == [], path
+        page = _parse(serving.get("/entity", iri="https://a.test/soft#it"))
+        assert page.xpath("string(//h1)") == "https://a.test/soft#it"
+        picture = _parse(serving.get("/entity", iri="https://a.test/with#it")).cssselect("svg.neighbourhood")[0]
+        assert all(is_visible(name.text_content()) for name in picture.cssselect("text.name"))
 
 
 @pytest.mark.parametrize("kind", ["entity", "page"])

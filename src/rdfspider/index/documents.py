@@ -18,6 +18,7 @@ from rdfspider.index.classes import list_class_names, list_facet_classes
 from rdfspider.index.dates import bound_date
 from rdfspider.index.entities import PART_WEIGHT, Contribution, PageReading
 from rdfspider.index.facts import choose_facts
+from rdfspider.index.labels import is_visible
 from rdfspider.index.ledger import Mention
 from rdfspider.index.names import SCHEMA, find_field_name, find_ontology, find_short_name, list_prefixes
 from rdfspider.index.nodes import MAX_IRI, Text, decode_references
@@ -133,7 +134,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     card = Card(
         id=outcome.url,
         kind=PAGE,
-        label=title or _choose_title(reading) or outcome.url,
+        label=(title if is_visible(title) else "") or _choose_title(reading) or outcome.url,
         description=own.description[2][:_MAX_DESCRIPTION] if own and own.description else "",
         types=tuple(types[:_SHOWN]),
         url=outcome.url,

@@ -1,4 +1,9 @@
-"""Which properties name a thing, describe it, show it, date it or tell it from others. Tables; a lower rank is preferred."""
+"""Which properties name a thing, describe it, show it, date it or tell it from others. Tables; a lower rank is preferred.
+
+And what is no name, because nobody could see it.
+"""
+
+from unicodedata import category
 
 from rdfspider.index.names import SCHEMA
 
@@ -10,6 +15,15 @@ _RSS, _TWITTER, _OWL = "http://purl.org/rss/1.0/", "https://dev.twitter.com/card
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 SUBCLASS_OF = _RDFS + "subClassOf"
+
+# Blanks, what only steers others, and marks that need a letter; and some that are called letters or signs and are blank.
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"))
+_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+
+def is_visible(text: str) -> bool:
+    """Whether somebody could see anything of a text."""
+    return any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
 
 
 def _rank(*groups: tuple[str, ...]) -> dict[str, int]:

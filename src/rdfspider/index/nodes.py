@@ -14,7 +14,7 @@ from html.entities import html5
 import msgspec
 
 from rdfspider.index.dates import read_date
-from rdfspider.index.labels import ADDRESSES, DATES, DESCRIPTIONS, IMAGES, LABELS, RDF_TYPE, SUBCLASS_OF
+from rdfspider.index.labels import ADDRESSES, DATES, DESCRIPTIONS, IMAGES, LABELS, RDF_TYPE, SUBCLASS_OF, is_visible
 from rdfspider.index.names import find_ontology
 from rdfspider.index.terms import Fold, Triple
 
@@ -192,7 +192,8 @@ def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str)
         node.languages.add(language)
     node.texts.append((predicate, text))
     if role == _LABEL:
-        node.labels.append((rank, language, " ".join(text[:MAX_LABEL].split())))
+        if is_visible(text[:MAX_LABEL]):
+            node.labels.append((rank, language, " ".join(text[:MAX_LABEL].split())))
     elif role == _DESCRIPTION:
         node.descriptions.append((rank, language, text))
     elif role == _DATE and (date := read_date(text)) is not None:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from pyoxigraph import NamedNode, Quad, Store
 
-from rdfspider.index.labels import LABELS, SAME_AS
+from rdfspider.index.labels import LABELS, SAME_AS, is_visible
 from rdfspider.index.names import find_short_name, shorten_iri
 from rdfspider.search.conflicts import judge_values
 from rdfspider.search.quads import MERGE, RDF_TYPE, is_page
@@ -25,6 +25,7 @@ NODES_MERGED = 100
 
 
 _TRIPLES_READ = 20_000
+_NAME_CHARS = 200
 _REFERENCES_COUNTED = 10_000
 _SOURCES_COUNTED = 1_000
 # Of all values of a property that has too many: they tell what many pages say from what one says.
@@ -282,7 +283,7 @@ def _choose_label(properties: Mapping[str, Property]) -> str:
         (rank, -value.source_count, write_name(value.text))
         for iri, rank in LABELS.items()
         for value in (properties[iri].values if iri in properties else ())
-        if value.kind == "literal" and value.text.strip()
+        if value.kind == "literal" and is_visible(value.text[:_NAME_CHARS])
     ]
     return min(named)[2] if named else ""
 

@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Store
 
 from rdfspider.index.classes import find_superclasses, fold_class, list_subclasses
 from rdfspider.index.counts import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
-from rdfspider.index.labels import LABELS, RDF_TYPE, SUBCLASS_OF
+from rdfspider.index.labels import LABELS, RDF_TYPE, SUBCLASS_OF, is_visible
 from rdfspider.index.ledger_reader import LedgerReader, NameCount
 from rdfspider.index.names import find_namespaces, list_prefixes, shorten_iri
 from rdfspider.index.schema import ENTITY
@@ -383,7 +383,7 @@ def _find_label(store: Store, node: str) -> str:
     classes: list[str] = []
     for quad in islice(store.quads_for_pattern(NamedNode(node), None, None, MERGE), _LABEL_STATEMENTS):
         name, value = quad.predicate.value, quad.object
-        if name in LABELS and isinstance(value, Literal) and value.value.strip():
+        if name in LABELS and isinstance(value, Literal) and is_visible(value.value[:_TEXT_CHARS]):
             named.append((LABELS[name], write_name(value.value[:_TEXT_CHARS])))
         elif name == RDF_TYPE and isinstance(value, NamedNode):
             classes.append(shorten_iri(value.value))

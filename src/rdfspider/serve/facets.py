@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rdfspider.index.names import find_short_name, list_prefixes
+from rdfspider.index.names import find_short_name, list_prefixes, split_iri
 from rdfspider.index.terms import fold_iri
 from rdfspider.search.facets import name_value
 from rdfspider.search.results import Facet, FacetCount
-from rdfspider.serve.rendering import clean_text, make_address
+from rdfspider.serve.rendering import MAX_TEXT_CHARS, clean_text, cut_middle, make_address
 from rdfspider.serve.views import Ask
 
 FIELDS = {
@@ -27,6 +27,7 @@ FIELDS = {
 """The parameters that sift, and what they are called."""
 # Of one field; nobody clicks so often.
 _MAX_CHOSEN = 20
+_NAME_CHARS = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,9 @@ class Choice:
 
     value: str
     name: str
+    """As it is shown: short, and unlike that of the others."""
+    whole: str
+    """All of it, where the name is not."""
     count: int
     address: str
     """Where it is chosen; where it is chosen already, where it is not."""
@@ -60,6 +64,7 @@ class Chip:
     title: str
     """Of its field."""
     name: str
+    whole: str
     address: str
     """Where it is not."""
 
@@ -81,13 +86,9 @@ class Sieve:
     def list_chips(self) -> list[Chip]:
         """All that is chosen."""
         return [
-            Chip(
-                FIELDS[field].lower(),
-                clean_text(name_value(field, value)),
-                self._locate(field, _without(values, (value,))),
-            )
+            Chip(FIELDS[field].lower(), name, _clean(value), self._locate(field, _without(values, (value,))))
             for field, values in self.chosen.items()
-            for value in values
+            for value, name in name_apart(field, values).items()
         ]
 
     def clear(self) -> str:
@@ -111,23 +112,28 @@ class Sieve:
         below: dict[str | None, list[FacetCount]] = {}
         for one in facet.counts:
             below.setdefault(one.parent if one.parent in known else None, []).append(one)
-        if facet.field == "ontology":
-            names = name_ontologies([one.value for one in facet.counts])
-            below = {None: [replace(one, name=names[one.value]) for one in facet.counts]}
-        choices = self._make_level(facet.field, None, below, ())
+        names = name_apart(facet.field, [one.value for one in facet.counts])
+        choices = self._make_level(facet.field, None, below, names, ())
         return Choices(facet.field, FIELDS[facet.field], choices, facet.is_approximate)
 
     def _make_level(
-        self, field: str, parent: str | None, below: Mapping[str | None, Sequence[FacetCount]], above: tuple[str, ...]
+        self,
+        field: str,
+        parent: str | None,
+        below: Mapping[str | None, Sequence[FacetCount]],
+        names: Mapping[str, str],
+        above: tuple[str, ...],
     ) -> tuple[Choice, ...]:
         """The values below one, or None, and those below them; `above` are those that all of them are below."""
         level = []
         for one in below.get(parent, ()):
-            inside = self._make_level(field, one.value, below, (*above, one.value))
-            level.append(self._make_choice(field, one, inside, above))
+            inside = self._make_level(field, one.value, below, names, (*above, one.value))
+            level.append(self._make_choice(field, one, names[one.value], inside, above))
         return tuple(level)
 
-    def _make_choice(self, field: str, one: FacetCount, inside: tuple[Choice, ...], above: tuple[str, ...]) -> Choice:
+    def _make_choice(
+        self, field: str, one: FacetCount, name: str, inside: tuple[Choice, ...], above: tuple[str, ...]
+    ) -> Choice:
         chosen = self.chosen.get(field, ())
         same = [value for value in chosen if is_called(field, one.value, value)]
         if same:
@@ -137,11 +143,28 @@ class Sieve:
             kin = (*above, *_list_values(inside))
             instead = [value for value in chosen if any(is_called(field, each, value) for each in kin)]
             values = (*_without(chosen, instead), one.value)
-        return Choice(one.value, one.name, one.count, self._locate(field, values), bool(same), inside)
+        address = self._locate(field, values)
+        return Choice(one.value, name, _clean(one.value), one.count, address, bool(same), inside)
 
     def _locate(self, field: str, values: Iterable[str]) -> str:
         chosen = self.chosen | {field: tuple(values)}
         return make_address("/search", q=self._question, **chosen, kind=self._kind)
+
+
+def name_apart(field: str, values: Sequence[str]) -> dict[str, str]:
+    """Values of a field as they are shown, by value. Classes and properties of namespaces that nobody knows have local names,
+    and what is long is cut in its middle; where two would look alike, they are shown whole."""
+    names = name_ontologies(values) if field == "ontology" else {value: _name_shortly(field, value) for value in values}
+    names = {value: cut_middle(name, _NAME_CHARS) for value, name in names.items()}
+    counts = Counter(names.values())
+    return {value: name if counts[name] == 1 else _clean(value) for value, name in names.items()}
+
+
+def _name_shortly(field: str, value: str) -> str:
+    name = name_value(field, value)
+    is_iri = name == value and field in ("type", "property") and value.startswith(("http://", "https://", "urn:"))
+    local = clean_text(split_iri(value)[1]).strip() if is_iri else ""
+    return local or clean_text(name)
 
 
 def name_ontologies(iris: Sequence[str]) -> dict[str, str]:
@@ -165,6 +188,10 @@ def _list_values(choices: Iterable[Choice]) -> Iterator[str]:
     for choice in choices:
         yield choice.value
         yield from _list_values(choice.inside)
+
+
+def _clean(value: str) -> str:
+    return clean_text(value[:MAX_TEXT_CHARS])
 
 
 def _without(values: tuple[str, ...], taken: Iterable[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rdfspider.index.labels import ADDRESSES, IMAGES, RDF_TYPE
+from rdfspider.index.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
 from rdfspider.index.names import shorten_iri, split_iri
 from rdfspider.search.entity import Entity
 from rdfspider.serve.rendering import clean_text, make_address
@@ -21,6 +21,7 @@ _A_PROPERTY, _MOST_A_PROPERTY = 2, 6
 _BOX, _MIDDLE, _SPACE, _HEIGHT, _ROW = 166, 128, 40, 34, 42
 _PIXELS = 1.3
 _TITLE_CHARS = 300
+_BOX_CHARS = 20
 
 
 @dataclass(slots=True)
@@ -66,8 +67,9 @@ def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
             continue
         values = [value for value in each.values if value.kind == "iri" or (value.kind == "blank" and value.label)]
         for at, value in enumerate(values[:_MOST_A_PROPERTY]):
-            neighbour = _Neighbour(value.text, value.label or _name_iri(value.text), [predicate])
-            found.append((at // _A_PROPERTY, not value.label, -value.source_count, value.text, neighbour))
+            label = _keep_visible(value.label)
+            neighbour = _Neighbour(value.text, label or _name_iri(value.text), [predicate])
+            found.append((at // _A_PROPERTY, not label, -value.source_count, value.text, neighbour))
     found.sort(key=lambda item: item[:4])
     return _merge((item[4] for item in found), entity)
 
@@ -77,8 +79,9 @@ def _list_inward(entity: Entity) -> Iterator[_Neighbour]:
     found = []
     for thing in entity.references:
         at = seen[thing.property] = seen.get(thing.property, -1) + 1
-        label = thing.label or (f"a {_name_iri(thing.types[0])}" if thing.types else _name_iri(thing.id))
-        found.append((at // _A_PROPERTY, not thing.label, thing.id, _Neighbour(thing.id, label, [thing.property])))
+        name = _keep_visible(thing.label)
+        label = name or (f"a {_name_iri(thing.types[0])}" if thing.types else _name_iri(thing.id))
+        found.append((at // _A_PROPERTY, not name, thing.id, _Neighbour(thing.id, label, [thing.property])))
     found.sort(key=lambda item: item[:3])
     return _merge((item[3] for item in found), entity)
 
@@ -137,6 +140,11 @@ def _draw_middle(entity: Entity, height: float) -> Markup:
         '<svg class="self" x="0" y="{:.1f}" width="{}" height="{}"><rect class="box" x="1" y="1" width="{}" height="{}" rx="8"/>'
         "{}</svg>"
     ).format(y, _MIDDLE, tall, _MIDDLE - 2, tall - 2, texts)
+
+
+def _keep_visible(label: str) -> str:
+    """The label; none where nothing could be seen of it in its box."""
+    return label if is_visible(label[:_BOX_CHARS]) else ""
 
 
 def _name_iri(iri: str) -> str:

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rdfspider import __version__
+from rdfspider.index.labels import is_visible
 from rdfspider.index.names import shorten_iri, split_iri
 from rdfspider.search.results import Marked
 
@@ -42,6 +43,7 @@ def make_templates() -> Environment:
         ago=write_ago, short=write_short, duration=write_duration, marked=write_marked, local=write_local,
         sentence=write_sentence,
     )  # fmt: skip
+    templates.tests["visible"] = is_visible
     templates.globals.update(
         address=make_address, static=locate_static, outward=draw_outward, version=__version__,
         entity_address=lambda iri: make_address("/entity", iri=iri),
@@ -58,6 +60,9 @@ def clean_text(text: str) -> str:
 def write_label(text: object, most_chars: int = MAX_LABEL_CHARS) -> Markup:
     """A name that somebody of the web has made up: one line, isolated, cut; the whole of what was cut is its title."""
     clean = " ".join(_UNSEEN.sub("", str(text)[: 10 * MAX_TEXT_CHARS]).split())
+    if text and not is_visible(clean[:most_chars]):
+        # A link of it could not be seen or heard of.
+        clean = "(nothing to be seen)"
     if len(clean) <= most_chars:
         return Markup(f"<bdi>{escape(clean)}</bdi>")
     return Markup(f'<bdi title="{escape(clean[:MAX_TEXT_CHARS])}">{escape(clean[:most_chars])}…</bdi>')
@@ -67,6 +72,13 @@ def write_text(text: object, most_chars: int = MAX_TEXT_CHARS) -> Markup:
     """Text of the web as it is, isolated and cut."""
     clean = _UNSEEN.sub("", str(text)[: most_chars + 1])
     return Markup("<bdi>{}</bdi>").format(clean if len(clean) <= most_chars else f"{clean[:most_chars]}…")
+
+
+def cut_middle(text: str, most_chars: int) -> str:
+    """A text with its beginning and its end: IRIs of one namespace differ only there."""
+    if len(text) <= most_chars:
+        return text
+    return f"{text[: most_chars // 2]}…{text[-(most_chars // 2) :]}"
 
 
 def write_sentence(text: str) -> Markup:
@@ -94,13 +106,13 @@ def write_short(iri: object) -> Markup:
 def write_local(iri: object) -> Markup:
     """The name of an IRI without its namespace, datePublished, with the whole of it as its title."""
     text = clean_text(str(iri)[:MAX_TEXT_CHARS])
-    return Markup(f'<bdi title="{escape(text)}">{escape(_cut(split_iri(text)[1] or text, 60))}</bdi>')
+    return Markup(f'<bdi title="{escape(text)}">{escape(cut_middle(split_iri(text)[1] or text, 60))}</bdi>')
 
 
 @lru_cache(maxsize=4096)
 def _draw_short(iri: str) -> Markup:
     """The same classes and properties are on every page."""
-    shown = _cut(clean_text(shorten_iri(iri)), 80)
+    shown = cut_middle(clean_text(shorten_iri(iri)), 80)
     # Where there is no room for it, a line ends at a seam rather than within a word.
     parts = Markup("<wbr>").join(_SEAM.split(shown))
     return Markup(f'<bdi title="{escape(clean_text(iri))}">{parts}</bdi>')
@@ -180,7 +192,3 @@ def _write_time(time_s: float, form: str) -> Markup:
     if moment is None:
         return Markup("")
     return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), moment.strftime(form))
-
-
-def _cut(text: str, most_chars: int) -> str:
-    return text if len(text) <= most_chars else f"{text[:most_chars]}…"
