@@ -1,23 +1,24 @@
 import pytest
 
-from rdfspider.search.conflicts import SINGLE, SITES, judge_values
+from rdfspider.search.conflicts import SINGLE, SITES, Voice, group_values, judge_values
 from rdfspider.search.values import Value
 
 S = "http://schema.org/"
-ONE, TWO, THREE = "https://one.example/a", "https://two.example/a", "https://www.two.example/b"
+ONE, TWO, THREE = (("https://one.example/a", ""), ("https://two.example/a", ""), ("https://www.two.example/b", ""))
 
 
-def judge(name: str, *stated: tuple[str, str]) -> str:
-    pages: dict[str, set[str]] = {}
-    for text, page in stated:
-        pages.setdefault(text, set()).add(page)
-    return judge_values(name if ":" in name else S + name, [(Value(text), found) for text, found in pages.items()])
+def judge(name: str, *stated: tuple[str, Voice]) -> str:
+    voices: dict[str, set[Voice]] = {}
+    for text, voice in stated:
+        voices.setdefault(text, set()).add(voice)
+    return judge_values(name if ":" in name else S + name, [(Value(text), found) for text, found in voices.items()])
 
 
 @pytest.mark.parametrize(
     ("name", "one", "two"),
     [
         ("birthDate", "1815-12-10", "1815-12-11"),
+        ("birthDate", "1452-04-15", "1519-05-02"),
         ("price", "19.90", "20.00"),
         ("uploadDate", "2024-05-01", "2024-05-02"),
         ("latitude", "52.52", "52.62"),
@@ -39,6 +40,8 @@ def test_a_thing_has_one_of_these(name: str, one: str, two: str) -> None:
         ("telephone", "+49 (30) 1-2", "+49 30 12"),
         ("isbn", "978-3-16-148410-0", "9783161484100"),
         ("gtin13", "0012345", "12345"),
+        ("datePublished", "2024-05-02T00:30:00+02:00", "2024-05-01T22:30:00Z"),
+        ("datePublished", "Wed, 01 May 2024 10:00:00 GMT", "2024-05-01"),
         ("jobTitle", "Writer", " writer "),
     ],
 )
@@ -57,10 +60,34 @@ def test_dates_and_numbers_are_of_no_language() -> None:
     assert judge_languages("jobTitle", "Writer", "Countess") == ""
 
 
-def test_pages_that_agree_on_two_values_do_not_contradict() -> None:
+def test_who_gives_several_values_contradicts_nobody_who_gives_one_of_them() -> None:
     both = [(text, page) for text in ("030 1", "030 2") for page in (ONE, TWO)]
     assert judge("telephone", *both) == ""
-    assert judge("telephone", *both[:-1]) == SINGLE
+    assert judge("telephone", *both[:-1]) == ""
+    assert judge("telephone", *both[:-1], ("030 3", THREE)) == SINGLE
+    assert judge("telephone", ("030 1", ONE), ("030 2", ONE)) == ""
+
+
+def test_two_syntaxes_of_a_page_are_two_sources() -> None:
+    jsonld, microdata = (ONE[0], "jsonld"), (ONE[0], "microdata")
+    assert judge("sku", ("A1", jsonld), ("B2", microdata)) == SINGLE
+    assert judge("sku", ("A1", jsonld), ("A1", microdata), ("B2", microdata)) == ""
+    assert judge("sku", ("A1", jsonld), ("B2", jsonld)) == ""
+    assert judge("jobTitle", ("Writer", jsonld), ("Poet", microdata)) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "groups"),
+    [
+        ("isbn", ["978-3-16-148410-0", "1", "9783161484100"], [["978-3-16-148410-0", "9783161484100"], ["1"]]),
+        ("publisher", ["X Press", "X press", "Y"], [["X Press", "X press"], ["Y"]]),
+        ("datePublished", ["1999", "1999-05-01", "2000", "1999-05"], [["1999", "1999-05-01", "1999-05"], ["2000"]]),
+        ("price", ["10", "10.00", "11"], [["10", "10.00"], ["11"]]),
+    ],
+)
+def test_what_means_the_same_is_one_side(name: str, texts: list[str], groups: list[list[str]]) -> None:
+    found = group_values(S + name, [Value(text) for text in texts])
+    assert [[value.text for value in group] for group in found] == groups
 
 
 def test_sites_that_each_state_one_value_contradict_each_other() -> None:

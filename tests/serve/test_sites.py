@@ -21,8 +21,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         "https://www.tea.example/green": {"@context": context, "@type": "Product", "name": "Green tea", "isbn": "1"},
         "https://www.tea.example/black": {
             "@context": context, "@id": "#b", "@type": "Product", "name": "<script>alert(1)\u202e",
-            "sku": ["=cmd", "x" * 100_000], "description": " ",
+            "sku": "=cmd", "description": " ",
         },
+        "https://www.tea.example/again": {"@context": context, "@id": "/black#b", "sku": "x" * 100_000},
         "https://www.tea.example/broken": '<script type="application/ld+json">var tea = "none";</script>',
         "https://mug.example/": {"@context": context, "@type": "Person", "name": "Ann"},
     }  # fmt: skip
@@ -37,8 +38,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 def test_a_site_tells_what_it_is_made_of(site: Serving) -> None:
     data = site.get("/site.json", name="tea.example").json
-    assert (data["name"], data["count"]["pages"], data["things"]) == ("tea.example", 4, 3)
-    assert {one["name"]: one["pages"] for one in data["syntaxes"]} == {"jsonld": 2, "rdfa": 1}
+    assert (data["name"], data["count"]["pages"], data["things"]) == ("tea.example", 5, 3)
+    assert {one["name"]: one["pages"] for one in data["syntaxes"]} == {"jsonld": 3, "rdfa": 1}
     assert data["languages"] == [{"name": "en", "pages": 1}]
     assert data["classes"][0] == {"name": "http://schema.org/Product", "things": 2, "share": pytest.approx(2 / 3)}
     assert data["pages"][0]["url"] == "https://www.tea.example/broken"
@@ -59,7 +60,7 @@ def test_a_site_comes_in_all_formats_and_leads_to_its_report(site: Serving) -> N
 
 def test_the_report_says_how_much_it_looked_at_and_sums_up(site: Serving) -> None:
     text = site.get("/quality", site="tea.example").text
-    assert "4 of 4 pages of" in text
+    assert "5 of 5 pages of" in text
     for heading in ("Syntaxes", "Broken markup", "Missing properties", "Conflicting statements"):
         assert f">{heading}</h2>" in text
     data = site.get("/quality.json", site="tea.example").json

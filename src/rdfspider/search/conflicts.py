@@ -1,15 +1,18 @@
-"""The values of a property, and the pages that give each, in; whether they contradict each other out, and by which rule.
+"""The values of a property, and who gives each, in; whether they contradict each other out, and by which rule.
 
-Nothing is decided for anybody: it only tells which values should be looked at side by side. `docs/entities.md` has the rules.
+Nothing is decided for anybody: it only tells which values should be looked at side by side. The page of a thing and the report
+on a site both ask here. `docs/entities.md` has the rules.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
 
 from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.index.dates import read_date
 from rdfspider.index.labels import ADDRESSES, DESCRIPTIONS, IMAGES, RDF_TYPE, SAME_AS
 from rdfspider.index.names import SCHEMA, find_short_name
 from rdfspider.urls import host_of
@@ -17,6 +20,8 @@ from rdfspider.urls import host_of
 if TYPE_CHECKING:
     from rdfspider.search.values import Value
 
+Voice = tuple[str, str]
+"""Who says something: a page, and the syntax in which it does; empty where that is not known."""
 SINGLE, SITES = "single", "sites"
 """The rules: a thing has one of these by nature; or several sites each state exactly one value, and not the same."""
 
@@ -54,7 +59,13 @@ _MANY_VOCABULARIES = (
 )
 _SCHEMA_TERM = re.compile(r"https?://(?:www\.)?schema\.org/", re.IGNORECASE)
 _ISO_DATE = re.compile(r"-?\d{4,}(?:-\d\d(?:-\d\d)?)?(?=$|T)")
+_DATES = frozenset("bday birthday validthrough issued created published_time".split())
 _SIGNS = re.compile(r"[\W_]+")
+_DAY_S = 86_400
+# What was earlier has no moment of its own.
+_EARLIEST = read_date("-0001") or 0.0
+# Of those who say different things; each is compared with each.
+_SIDES = 50
 # More of a text tells no two values apart that a person would compare.
 _TEXT_CHARS = 1_000
 
@@ -64,28 +75,49 @@ def is_single(name: str) -> bool:
     return name.lower() in _SINGLE
 
 
-def judge_values(predicate: str, values: Iterable[tuple["Value", Iterable[str]]]) -> str:
-    """By which rule these values contradict each other; empty where they do not."""
+def judge_values(predicate: str, values: Iterable[tuple["Value", Iterable[Voice]]]) -> str:
+    """By which rule these values, each with who gives it, contradict each other; empty where they do not."""
     name = find_short_name(predicate)
     if name not in _SINGLE and (predicate in _MANY or predicate.startswith(_MANY_VOCABULARIES)):
         return ""
     # Texts in several languages may all be right: each language is judged alone.
-    by_language: dict[str, list[tuple[str, Iterable[str]]]] = {}
-    for value, pages in values:
+    by_language: dict[str, list[tuple[Value, Iterable[Voice]]]] = {}
+    for value, voices in values:
         if value.kind == "blank" and name not in _SINGLE:
             return ""
-        by_language.setdefault(_find_language(value), []).append((_normalise_value(name, value), pages))
+        by_language.setdefault(_find_language(value), []).append((value, voices))
     for stated in by_language.values():
-        known = drop_shortened([text for text, _ in stated])
-        kept = [(text, pages) for text, pages in stated if text in known]
-        if len(known) < 2:
-            continue
-        if name in _SINGLE and _differ(_group(kept, str)):
+        meanings = _find_value_meanings(name, [value for value, _ in stated])
+        told = [(meaning, voices) for meaning, (_, voices) in zip(meanings, stated, strict=True)]
+        if name in _SINGLE and find_sides(told):
             return SINGLE
-        by_site = _group(kept, _find_site) if name not in _SINGLE else {}
-        if len(by_site) > 1 and all(len(texts) == 1 for texts in by_site.values()) and _differ(by_site):
+        by_site = _group(told, lambda voice: _find_site(voice[0])) if name not in _SINGLE else {}
+        if all(len(texts) == 1 for texts in by_site.values()) and len(set(by_site.values())) > 1:
             return SITES
     return ""
+
+
+def find_sides(stated: Iterable[tuple[str, Iterable[Voice]]]) -> list[tuple[Voice, Voice]]:
+    """Voices of which neither says anything that the other one says, in pairs. Who says several things, and another one of
+    them, are in no conflict: a thing may have two telephones."""
+    by_voice = _group(stated, lambda voice: voice)
+    # One of those who say the same stands for all of them.
+    spoken = {texts: voice for voice, texts in reversed(by_voice.items())}
+    sides = list(spoken.items())[-_SIDES:]
+    return [(one, other) for (said, one), (also, other) in combinations(sides, 2) if said.isdisjoint(also)]
+
+
+def group_values(predicate: str, values: Sequence["Value"]) -> list[list["Value"]]:
+    """Values that mean the same side by side, in the order of the first of each."""
+    groups: dict[str, list[Value]] = {}
+    for value, meaning in zip(values, _find_value_meanings(find_short_name(predicate), values), strict=True):
+        groups.setdefault(meaning, []).append(value)
+    return list(groups.values())
+
+
+def find_meanings(name: str, texts: Sequence[str]) -> list[str]:
+    """Of each text one that is the same for those that mean the same; the property by its short name, in lower case."""
+    return _merge_dates(name, texts, [normalise_text(name, text) for text in texts])
 
 
 def _find_language(value: "Value") -> str:
@@ -96,17 +128,20 @@ def _find_language(value: "Value") -> str:
     return value.language.partition("-")[0] if has_words else ""
 
 
-def _group(stated: Iterable[tuple[str, Iterable[str]]], key: Callable[[str], str]) -> dict[str, frozenset[str]]:
-    """What is stated, by page or by site."""
-    found: dict[str, set[str]] = {}
-    for text, pages in stated:
-        for page in pages:
-            found.setdefault(key(page), set()).add(text)
+def _group(
+    stated: Iterable[tuple[str, Iterable[Voice]]], key: Callable[[Voice], Hashable]
+) -> dict[Any, frozenset[str]]:
+    """What is stated, by voice or by site."""
+    found: dict[Hashable, set[str]] = {}
+    for text, voices in stated:
+        for voice in voices:
+            found.setdefault(key(voice), set()).add(text)
     return {name: frozenset(texts) for name, texts in found.items()}
 
 
-def _differ(groups: dict[str, frozenset[str]]) -> bool:
-    return len(set(groups.values())) > 1
+def _find_value_meanings(name: str, values: Sequence["Value"]) -> list[str]:
+    meanings = [_normalise_value(name, value) for value in values]
+    return _merge_dates(name, [value.text for value in values], meanings)
 
 
 def normalise_text(name: str, text: str) -> str:
@@ -127,7 +162,7 @@ def normalise_text(name: str, text: str) -> str:
 
 
 def _normalise_value(name: str, value: "Value") -> str:
-    if value.kind == "blank" and name in _PLACES:
+    if value.inside and name in _PLACES:
         inside = {find_short_name(each): values for each, values in value.inside.items()}
         degrees = [inside[each] for each in ("latitude", "lat", "longitude", "long") if each in inside]
         return " ".join(_normalise_degree(values[0].text) for values in degrees) or value.text
@@ -145,11 +180,25 @@ def _normalise_degree(text: str) -> str:
         return text[:_TEXT_CHARS].strip()
 
 
-def drop_shortened(texts: list[str]) -> set[str]:
-    """Without years and months that are the beginning of another date: who says less does not contradict."""
-    known = set(texts)
-    dates = {text for text in known if _ISO_DATE.fullmatch(text)}
-    return {text for text in known if text not in dates or not any(other.startswith(f"{text}-") for other in dates)}
+def _merge_dates(name: str, texts: Sequence[str], meanings: Sequence[str]) -> list[str]:
+    """Who says less does not contradict: a year or a month that begins another date is that one. Moments that are less than a
+    day apart are one, because clocks differ, and who tells the day alone means any of them."""
+    merged = {meaning: meaning for meaning in meanings}
+    if "date" in name or name in _DATES:
+        first, kept = float("-inf"), ""
+        moments = ((read_date(text), meaning) for text, meaning in zip(texts, meanings, strict=True))
+        known = [(moment, meaning) for moment, meaning in moments if moment is not None and moment > _EARLIEST]
+        for moment, meaning in sorted(known):
+            if moment - first >= _DAY_S:
+                first, kept = moment, meaning
+            merged[meaning] = kept
+    dates = sorted({meaning for meaning in merged.values() if _ISO_DATE.fullmatch(meaning)})
+    longer = {date: other for date, other in reversed([*pairwise(dates)]) if other.startswith(f"{date}-")}
+    for meaning, kept in merged.items():
+        while kept in longer:
+            kept = longer[kept]
+        merged[meaning] = kept
+    return [merged[meaning] for meaning in meanings]
 
 
 def _find_site(page: str) -> str:

@@ -221,7 +221,7 @@ class _Reader:
                 value = replace(before, sources=sources[:SOURCES_SHOWN], source_count=count, has_more_sources=has_more)
             merged[key] = value
             pages_by_value.setdefault(key, set()).update(pages)
-        stated = [(value, pages_by_value[key]) for key, value in merged.items()]
+        stated = [(value, [(page, "") for page in pages_by_value[key]]) for key, value in merged.items()]
         conflict = judge_values(predicate, stated) if len(stated) > 1 else ""
         values = sorted(merged.values(), key=lambda value: (-value.source_count, value.text, value.language))
         unread = len(quads) - min(len(quads), _VALUES_READ)

@@ -18,6 +18,7 @@ from rdfspider.search.quality.faults import HINT, SEVERITIES, WARNING, explain_c
 from rdfspider.search.quality.gaps import Gap, find_gaps
 from rdfspider.search.quality.recommendations import say_path
 from rdfspider.search.quality.samples import MAX_PAGES, MAX_SECONDS, SampledPage, read_pages
+from rdfspider.search.syntaxes import ReadStatements
 
 BROKEN, MISSING, CONFLICTING, UNMARKED, REPEATED = (
     "broken markup",
@@ -116,9 +117,15 @@ class Report:
 
 
 def inspect_site(
-    store: Store, ledger: LedgerReader, site: str, *, max_pages: int = MAX_PAGES, seconds: float = MAX_SECONDS
+    store: Store,
+    ledger: LedgerReader,
+    site: str,
+    *,
+    max_pages: int = MAX_PAGES,
+    seconds: float = MAX_SECONDS,
+    read_statements: ReadStatements = lambda url: None,
 ) -> Report | None:
-    """The report; None where no page of the site is indexed."""
+    """The report; None where no page of the site is indexed. A few pages are read again to tell their syntaxes apart."""
     start = time.monotonic()
     count = ledger.find_name(SITE, site)
     if count is None:
@@ -126,7 +133,7 @@ def inspect_site(
     entries = choose_pages(ledger, site, count.pages, max_pages)
     pages = list(read_pages(store, entries, seconds))
     entities = _name_nodes(ledger, entries[: len(pages)])
-    conflicts, conflict_count = find_conflicts(pages, entities)
+    conflicts, conflict_count = find_conflicts(pages, entities, read_statements)
     return Report(
         site=site,
         pages=count.pages,

@@ -60,7 +60,7 @@ def show_entity(ask: Ask) -> View:
         uses = _find_uses(store, found.iri)
         others = _list_others(found)
         aliases = read_aliases(store, found, others[:_ALIASES_SHOWN])
-    found = tell_entity_syntaxes(found, partial(_read_statements, ask))
+    found = tell_entity_syntaxes(found, partial(read_statements, ask))
     return View(
         "entity.html",
         {
@@ -86,7 +86,7 @@ def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View
         raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
     number = ask.get_number("page", 1, _MAX_SAYINGS // SAYINGS_SHOWN)
     sayings = read_sayings(store, found.nodes, predicate, (number - 1) * SAYINGS_SHOWN, SAYINGS_SHOWN)
-    told = tell_saying_syntaxes(sayings.sayings, predicate, found.nodes, partial(_read_statements, ask))
+    told = tell_saying_syntaxes(sayings.sayings, predicate, found.nodes, partial(read_statements, ask))
     rows = [_make_saying(saying) for saying in told]
     return View(
         "entity_says.html",
@@ -103,6 +103,16 @@ def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View
             "iri": found.iri,
             "property": predicate,
             "count": sayings.count,
+def read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
+    """What a page states, by syntax; None where it is not on record, or not all of it."""
+    try:
+        # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
+        record = read_page(ask.site.folder, url, config=None)
+    except (UsageError, OSError):
+        return None
+    return None if record is None or record.is_cut else record.statements
+
+
             "has_more": sayings.has_more,
             "sayings": rows,
         },
@@ -262,16 +272,6 @@ def _is_image(predicate: str, value: Value) -> bool:
 
 def _is_address(text: str) -> bool:
     return text.strip().startswith(("http://", "https://")) and len(text) < 2_000
-
-
-def _read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
-    """What a page states, by syntax; None where it is not on record, or not all of it."""
-    try:
-        # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
-        record = read_page(ask.site.folder, url, config=None)
-    except (UsageError, OSError):
-        return None
-    return None if record is None or record.is_cut else record.statements
 
 
 def _dump(ask: Ask, nodes: Sequence[str], predicate: str = "") -> bytes:

@@ -1,11 +1,14 @@
 """Sites: what one is made of, and a report on the quality of its structured data."""
 
+from functools import partial
+
 from rdfspider.errors import UsageError
 from rdfspider.index.counts import SITE
 from rdfspider.search.profiles import describe_site, find_count
 from rdfspider.search.quality.recommendations import say_path
 from rdfspider.search.quality.report import Report, inspect_site
 from rdfspider.search.questions import open_ledger
+from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
 from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
 
@@ -39,7 +42,8 @@ def show_quality(ask: Ask) -> View:
     name = _take_name(ask, "site")
     with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
         count = find_count(ledger, SITE, name)
-        report = inspect_site(store, ledger, count.name) if count else None
+        statements = partial(read_statements, ask)
+        report = inspect_site(store, ledger, count.name, read_statements=statements) if count else None
     if report is None:
         raise NotFoundError(f"no page of {name[:200]} is indexed")
     return View(
