@@ -163,6 +163,24 @@ def test_the_site_of_a_crawl_is_there_from_the_start_and_stays_until_ctrl_c(web:
         assert fetch(address) == 0
 
 
+def test_the_site_of_a_crawl_has_limits_as_told(web: Web, tmp_path: Path) -> None:
+    flags = [*crawl_flags(web, tmp_path / "c"), "--query-timeout", "5", "--query-rows", "7", "--no-cors"]
+    with start(tmp_path / "c", *flags) as (_, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
+        request = urllib.request.Request(f"{address}sparql", headers={"Accept": "text/html"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            assert "A query may take 5.0 s and give 7 rows." in answer.read().decode()
+        with urllib.request.urlopen(f"{address}.well-known/void", timeout=PATIENCE_S) as answer:
+            assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+@pytest.mark.parametrize("flags", [("--port", "8400"), ("--query-timeout", "5"), ("--query-rows", "7"), ("--no-cors",)])
+def test_a_crawl_without_a_site_takes_no_flags_for_it(tmp_path: Path, run: Run, flags: tuple[str, ...]) -> None:
+    code, _, err = run("crawl", "https://example.org/", "--dir", tmp_path / "c", *flags)
+    assert (code, err) == (2, f"rdfspider: {flags[0]}: only for a crawl that shows its site, by --serve\n")
+    assert not (tmp_path / "c").exists()
+
+
 def wait_until_it_runs(folder: Path) -> Crawl:
     wait_until((folder / "control").exists)
     return Crawl.open(folder)

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -73,6 +73,9 @@ def crawl(
     other: options.Settings = None,
     site: options.Serve = False,
     port: options.SitePort = None,
+    query_timeout: options.QueryTimeout = None,
+    query_rows: options.QueryRows = None,
+    cors: options.Cors = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON on stdout, a line a second.")] = False,
 ) -> None:
     """Crawl from seeds, and keep the structured data of every page.
@@ -81,6 +84,8 @@ def crawl(
     DIR/crawl.toml, so that `rdfspider crawl --dir DIR` goes on as well. Ctrl-C finishes what is under way; a second one stops at
     once. Nothing is lost either way.
     """
+    if not site:
+        _refuse_site_flags({"port": port, "query-timeout": query_timeout, "query-rows": query_rows, "cors": cors})
     given = {
         "crawl.pages": pages,
         "crawl.time_s": time_limit,
@@ -102,7 +107,7 @@ def crawl(
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **(asked | _split_settings(other or ())))
     if not site:
         raise typer.Exit(run_crawl(found, as_json=as_json))
-    with SiteBeside(folder, port) as beside:
+    with SiteBeside(folder, port, query_timeout, query_rows, cors) as beside:
         open_browser(beside.address)
         code = run_crawl(found, as_json=as_json)
         # A crawl that was stopped from the site, or by a command, can still be looked at; who sends a signal wants to leave.
@@ -183,6 +188,13 @@ def _choose_ways(folder: Path, ontologies: bool) -> list[str]:
     """The ways of discovery that a crawl has, with or without that of ontologies."""
     others = [way for way in load_config(folder).crawl.ways if way != "ontologies"]
     return [*others, "ontologies"] if ontologies else others
+
+
+def _refuse_site_flags(values: Mapping[str, object]) -> None:
+    """Nobody should believe that a flag does something where there is no site."""
+    given = [f"--no-{name}" if value is False else f"--{name}" for name, value in values.items() if value is not None]
+    if given:
+        raise UsageError(f"{', '.join(given)}: only for a crawl that shows its site, by --serve")
 
 
 def _split_settings(texts: Iterable[str]) -> dict[str, Asked]:

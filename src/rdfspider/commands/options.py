@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
+
 Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
 SeedsFile = Annotated[
     Path | None,
@@ -83,6 +85,34 @@ Serve = Annotated[bool, typer.Option("--serve", help="Show it in the browser mea
 SitePort = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, max=65_535, help="The site's port; by default 8321 or the next free one."),
+]
+QueryTimeout = Annotated[
+    float | None,
+    typer.Option(
+        metavar="S",
+        min=0.1,
+        max=3600,
+        help=f"Seconds that a SPARQL query at the site may take; by default {QUERY_TIMEOUT_S:g}. "
+        "A crawl has a site with --serve.",
+    ),
+]
+QueryRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=1_000_000,
+        help=f"Rows that a SPARQL query at the site may give; by default {QUERY_ROWS:,}. "
+        "A crawl has a site with --serve.",
+    ),
+]
+Cors = Annotated[
+    bool | None,
+    typer.Option(
+        "--cors/--no-cors",
+        help="Let the pages of any web site read what SPARQL answers at the site; by default they may. "
+        "A crawl has a site with --serve.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None,

@@ -38,15 +38,9 @@ def serve(
     public: Annotated[
         bool, typer.Option("--public", help="Allow control by the token also where others may reach it.")
     ] = False,
-    query_timeout: Annotated[
-        float, typer.Option(metavar="S", min=0.1, max=3600, help="Seconds that a SPARQL query may take.")
-    ] = QUERY_TIMEOUT_S,
-    query_rows: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1_000_000, help="Rows that a SPARQL query may give.")
-    ] = QUERY_ROWS,
-    cors: Annotated[
-        bool, typer.Option("--cors/--no-cors", help="Let the pages of any site read what SPARQL answers.")
-    ] = True,
+    query_timeout: options.QueryTimeout = None,
+    query_rows: options.QueryRows = None,
+    cors: options.Cors = None,
     is_opened: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Show a crawl in the browser: search, explore, query, watch.
@@ -72,9 +66,9 @@ def serve(
         listener.getsockname()[1],
         token,
         public,
-        query_timeout,
-        query_rows,
-        cors,
+        query_timeout or QUERY_TIMEOUT_S,
+        query_rows or QUERY_ROWS,
+        cors is not False,
     )
     _announce(order, make_access(host, public, token=token).is_control_allowed)
     if is_opened:
@@ -90,13 +84,28 @@ def serve(
 class SiteBeside:
     """The site of a crawl in a process beside it, while the context lasts."""
 
-    def __init__(self, folder: Path, port: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        port: int | None = None,
+        query_timeout: float | None = None,
+        query_rows: int | None = None,
+        cors: bool | None = None,
+    ) -> None:
+        """What is None is as by default."""
         # Not at the top: a crawl without a site has no use for it.
         from rdfspider.serve.process import Order, listen
 
         self._listener = listen(LOOPBACK, port)
         self._order = Order(
-            str(folder), self._listener.fileno(), LOOPBACK, self._listener.getsockname()[1], _choose_token()
+            str(folder),
+            self._listener.fileno(),
+            LOOPBACK,
+            self._listener.getsockname()[1],
+            _choose_token(),
+            query_timeout_s=query_timeout or QUERY_TIMEOUT_S,
+            query_rows=query_rows or QUERY_ROWS,
+            allows_cors=cors is not False,
         )
         self.address = _locate(self._order)
         self._process: subprocess.Popen[bytes] | None = None
