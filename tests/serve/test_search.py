@@ -353,6 +353,24 @@ def test_names_that_nobody_can_see_are_none(tmp_path: Path) -> None:
         assert all(is_visible(name.text_content()) for name in picture.cssselect("text.name"))
 
 
+def test_types_are_counted_where_they_are_known(tmp_path: Path) -> None:
+    def state(name: str, count: int) -> dict[str, object]:
+        types = [f"http://evil.example/ns#T{at:04}" for at in range(count)]
+        return _state("Thing", name, **{"@id": f"https://a.test/{name}#it", "@type": [*types, "Product"]})
+
+    with serve(
+        index_pages(tmp_path / "c", {f"https://a.test/{at}": state(f"n{at}", at) for at in (6, 1000)})
+    ) as serving:
+        for count, on_card, on_page in ((6, "+3", None), (1000, "and more", "+993")):
+            [card] = _parse(serving.get("/search", q=f"n{count}")).cssselect(".hit")
+            chips = [chip.text_content() for chip in card.cssselect(".chip")]
+            assert (chips[0], chips[-1], len(chips)) == ("schema:Product", on_card, 5)
+            page = _parse(serving.get("/entity", iri=f"https://a.test/n{count}#it"))
+            chips = [chip.text_content() for chip in page.cssselect('h1 ~ ul[aria-label="Types"] .chip')]
+            assert chips[0] == "schema:Product"
+            assert [chip for chip in chips if chip.startswith("+")] == ([on_page] if on_page else [])
+
+
 @pytest.mark.parametrize("kind", ["entity", "page"])
 def test_hostile_text_is_only_text(site: Serving, kind: str) -> None:
     reply = site.get("/search", {"Cookie": "rdfspider_images=on"}, q="evilname OR long", kind=kind)

@@ -16,11 +16,18 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.index.classes import list_class_names, list_facet_classes
 from rdfspider.index.dates import bound_date
-from rdfspider.index.entities import PART_WEIGHT, Contribution, PageReading
+from rdfspider.index.entities import MAX_TYPES, PART_WEIGHT, Contribution, PageReading
 from rdfspider.index.facts import choose_facts
 from rdfspider.index.labels import is_visible
 from rdfspider.index.ledger import Mention
-from rdfspider.index.names import SCHEMA, find_field_name, find_ontology, find_short_name, list_prefixes
+from rdfspider.index.names import (
+    SCHEMA,
+    find_field_name,
+    find_ontology,
+    find_short_name,
+    list_prefixes,
+    put_known_first,
+)
 from rdfspider.index.nodes import MAX_IRI, Text, decode_references
 from rdfspider.index.outcomes import Outcome
 from rdfspider.index.schema import (
@@ -78,7 +85,7 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
     sayings = [mention.contribution for mention in mentions]
     weight = max(saying.weight for saying in sayings)
     labels = _choose_labels(mentions)
-    types = _rank_names(iri for saying in sayings for iri in saying.types)
+    types = put_known_first(_rank_names(iri for saying in sayings for iri in saying.types))
     languages = _rank_names(language for mention in mentions for language in _languages_of(mention))
     syntaxes = sorted({syntax for saying in sayings for syntax in saying.syntaxes})
     dates = [saying.date for saying in sayings if saying.date]
@@ -90,7 +97,7 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
         kind=ENTITY,
         label=labels[0],
         description=_choose_text([saying.description for saying in sayings]),
-        types=tuple(types[:_SHOWN]),
+        types=tuple(types[:MAX_TYPES]),
         url=_choose_address(saying.url for saying in sayings),
         image=_choose_address(saying.image for saying in sayings),
         sites=tuple(sites[:_SHOWN]),
@@ -129,14 +136,14 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     text = decode_references(outcome.text[:_MAX_TEXT])
     title = " ".join(decode_references(outcome.title[:_MAX_LABEL]).split())
     names = [label for _, _, label in own.labels] if own else []
-    types = sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri))
+    types = put_known_first(sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri)))
     languages = [outcome.language] if outcome.language else []
     card = Card(
         id=outcome.url,
         kind=PAGE,
         label=(title if is_visible(title) else "") or _choose_title(reading) or outcome.url,
         description=own.description[2][:_MAX_DESCRIPTION] if own and own.description else "",
-        types=tuple(types[:_SHOWN]),
+        types=tuple(types[:MAX_TYPES]),
         url=outcome.url,
         image=own.image if own else "",
         sites=(site,),

@@ -5,7 +5,7 @@ identifier where it has one; without a label it is only a part, and its values a
 bounded: pages may be hostile.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -13,7 +13,7 @@ import msgspec
 from xxhash import xxh3_128_digest
 
 from rdfspider.index.labels import IDENTIFIERS, IMAGE_ADDRESSES, NO_LABEL_RANK, PARTS, SAME_AS
-from rdfspider.index.names import SCHEMA, split_iri
+from rdfspider.index.names import SCHEMA, put_known_first, split_iri
 from rdfspider.index.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageFacts, Text, is_web, read_graph
 from rdfspider.index.terms import GENID, make_graph_iri
 
@@ -25,7 +25,9 @@ _MAX_VALUES, _MAX_CHARS = 200, 20_000
 """Of one contribution."""
 _MAX_PART_VALUES = 20
 """Of a nameless part, that are told of what it is a part of."""
-_MAX_NODES, _MAX_TYPES, _MAX_LABELS, _MAX_LANGUAGES = 8, 16, 8, 8
+MAX_TYPES = 16
+"""Of a thing, that are known to search: one with so many may have more."""
+_MAX_NODES, _MAX_LABELS, _MAX_LANGUAGES = 8, 8, 8
 _NAMED_PART_WEIGHT, _NESTED_WEIGHT, PART_WEIGHT = 0.8, 0.5, 0.2
 URN = "urn:rdfspider:entity:"
 """How entities are called that only blank nodes speak of."""
@@ -227,7 +229,7 @@ def _contribute(name: str, entity_id: str, node: Node, graph: Graph) -> Contribu
     return Contribution(
         id=entity_id,
         nodes=(name[1:-1],),
-        types=tuple(sorted(iri for iri in set(node.types) if len(iri) <= MAX_IRI)[:_MAX_TYPES]),
+        types=_choose_types(iri for iri in node.types if len(iri) <= MAX_IRI),
         labels=labels,
         description=min(node.descriptions, default=None),
         image=_find_image(node, graph),
@@ -240,6 +242,10 @@ def _contribute(name: str, entity_id: str, node: Node, graph: Graph) -> Contribu
         date=node.date,
         weight=weight,
     )
+
+
+def _choose_types(types: Iterable[str]) -> tuple[str, ...]:
+    return tuple(put_known_first(sorted(set(types)))[:MAX_TYPES])
 
 
 def _label_of_iri(iri: str) -> str:
@@ -306,7 +312,7 @@ def _join(one: Contribution, other: Contribution) -> Contribution:
     return Contribution(
         id=one.id,
         nodes=(*one.nodes, *other.nodes),
-        types=tuple(sorted({*one.types, *other.types})[:_MAX_TYPES]),
+        types=_choose_types((*one.types, *other.types)),
         labels=tuple(sorted({*one.labels, *other.labels})[:_MAX_LABELS]),
         description=min((each for each in (one.description, other.description) if each), default=None),
         image=one.image or other.image,

@@ -1,6 +1,7 @@
 """IRIs of classes and properties in, what people call them out: short names, namespaces and the prefixes of well-known ones."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -119,3 +120,8 @@ def shorten_iri(iri: str) -> str:
     namespace, name = split_iri(iri)
     prefixes = list_prefixes(namespace)
     return f"{prefixes[0]}:{name}" if prefixes and name else iri
+
+
+def put_known_first(iris: Iterable[str]) -> list[str]:
+    """Those of well-known namespaces before the others, else in their order: what is cut off at the end tells people less."""
+    return sorted(iris, key=lambda iri: not list_prefixes(find_ontology(iri)))

@@ -11,7 +11,7 @@ from itertools import islice
 from pyoxigraph import NamedNode, Quad, Store
 
 from rdfspider.index.labels import LABELS, SAME_AS, is_visible
-from rdfspider.index.names import find_short_name, shorten_iri
+from rdfspider.index.names import find_short_name, put_known_first, shorten_iri
 from rdfspider.search.conflicts import judge_values
 from rdfspider.search.quads import MERGE, RDF_TYPE, is_page
 from rdfspider.search.sources import Source
@@ -100,6 +100,12 @@ class Entity:
         return iter(self.properties)
 
     @property
+    def type_count(self) -> int:
+        """How many types it has; some may not be among `types`."""
+        found = self.properties.get(RDF_TYPE.value)
+        return found.value_count if found else 0
+
+    @property
     def sources(self) -> tuple[Source, ...]:
         """The pages behind what is shown, the newest first."""
         pages = {
@@ -159,7 +165,7 @@ class _Reader:
         return Entity(
             iri=iri,
             label=_choose_label(properties),
-            types=tuple(value.text for value in types.values) if types else (),
+            types=_choose_types(types, by_property[RDF_TYPE.value]) if types else (),
             properties=properties,
             nodes=tuple(nodes),
             same=self._list_same(iri, nodes, properties),
@@ -275,6 +281,13 @@ class _Reader:
                     found[quad.subject.value] = None
         things = [Thing(node, *self._values.name(node)) for node in found]
         return tuple(sorted(things, key=lambda thing: (not thing.label, thing.label, thing.id))[:THINGS_SHOWN])
+
+
+def _choose_types(types: Property, quads: Iterable[Quad]) -> tuple[str, ...]:
+    """Those of well-known vocabularies first, also where so many others are stated that they are not among the values."""
+    stated = (quad.object.value for quad in quads if isinstance(quad.object, NamedNode))
+    found = dict.fromkeys((*(value.text for value in types.values), *stated))
+    return tuple(put_known_first(found)[:VALUES_SHOWN])
 
 
 def _choose_label(properties: Mapping[str, Property]) -> str:

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rdfspider import __version__
+from rdfspider.index.entities import MAX_TYPES
 from rdfspider.index.labels import is_visible
 from rdfspider.index.names import shorten_iri, split_iri
 from rdfspider.search.results import Marked
@@ -45,7 +46,7 @@ def make_templates() -> Environment:
     )  # fmt: skip
     templates.tests["visible"] = is_visible
     templates.globals.update(
-        address=make_address, static=locate_static, outward=draw_outward, version=__version__,
+        address=make_address, static=locate_static, outward=draw_outward, version=__version__, most_types=MAX_TYPES,
         entity_address=lambda iri: make_address("/entity", iri=iri),
         page_address=lambda url: make_address("/page", url=url),
     )  # fmt: skip
