@@ -100,6 +100,12 @@ def test_a_query_that_was_typed_cannot_break_the_page(site: Serving) -> None:
     assert "&lt;/textarea&gt;" in text
 
 
+def test_a_relative_iri_is_relative_to_the_endpoint_as_it_is_there(site: Serving) -> None:
+    reply = show(site, "SELECT (<x> AS ?iri) {}")
+    assert reply.status == 200
+    assert f'href="/entity?iri={site.address}/x"' in reply.text
+
+
 def test_yes_and_no_and_statements(site: Serving) -> None:
     assert '<p class="verdict">Yes</p>' in show(site, "ASK { ?s schema:name 'Green tea' }").text
     assert '<p class="verdict">No</p>' in show(site, "ASK { ?s schema:name 'Coal' }").text

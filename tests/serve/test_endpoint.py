@@ -16,6 +16,7 @@ from pyoxigraph import NamedNode, RdfFormat, Store
 
 from indexed import index_pages
 from rdfspider import Crawl
+from rdfspider.serve import limits
 from serving import Serving, serve
 from waiting import PATIENCE_S, wait_until
 
@@ -220,6 +221,61 @@ def test_pages_of_any_site_may_read(site: Serving) -> None:
     assert "content-type" in preflight.headers["access-control-allow-headers"].lower()
     for path in ("/", "/login"):
         assert "access-control-allow-origin" not in site.ask("GET", path, headers=origin).headers
+
+
+@pytest.mark.parametrize(("accept", "kind"), [(JSON, "text/plain; charset=utf-8"), ("application/json",) * 2])
+def test_pages_of_any_site_may_read_why_they_are_refused(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch, accept: str, kind: str
+) -> None:
+    """What the server refuses before the endpoint sees it: methods, long and slow bodies, too many or too fast requests."""
+    headers = {"Origin": "https://elsewhere.example", "Accept": accept, "Content-Type": "application/sparql-query"}
+    replies = []
+    with monkeypatch.context() as patch, serve(crawl) as serving:
+        replies += [serving.ask("PUT", path, b"ASK {}", headers) for path in ("/sparql", "/.well-known/void")]
+        replies.append(serving.ask("POST", "/sparql", b"#" * (3 << 20), headers))
+        patch.setattr(limits, "BODY_S", 0.1)
+        replies.append(serving.ask("POST", "/sparql", None, headers | {"Content-Length": "10"}))
+        patch.setattr(limits.Rate, "take", lambda *_, **__: 3.0)
+        replies.append(serving.ask("GET", "/sparql?query=ASK%7B%7D", headers=headers))
+    monkeypatch.setattr(limits, "MAX_CLIENT_HEAVY_UNDER_WAY", 0)
+    with serve(crawl) as serving:
+        replies.append(serving.ask("GET", "/sparql?query=ASK%7B%7D", headers=headers))
+    assert [reply.status for reply in replies] == [405, 405, 413, 408, 429, 503]
+    for reply in replies:
+        assert (reply.headers["access-control-allow-origin"], reply.headers["content-type"]) == ("*", kind)
+        assert reply.headers["cross-origin-resource-policy"] == "cross-origin"
+        assert reply.json["error"] if kind == "application/json" else reply.text.count("\n") == 1
+
+
+def test_a_slash_at_the_end_is_the_same_address(site: Serving) -> None:
+    origin = {"Origin": "https://elsewhere.example"}
+    for reply in (site.get("/sparql/", origin, query="ASK {}"), site.post("/sparql/", origin, query="ASK {}")):
+        assert (reply.status, reply.json["boolean"]) == (200, True)
+        assert reply.headers["access-control-allow-origin"] == "*"
+    assert site.get("/sparql/", query="SELECT (<x> AS ?iri) {}", format="csv").text == f"iri\r\n{site.address}/x\r\n"
+    browser = site.get("/sparql/", {"Accept": BROWSER}, query="ASK {}")
+    assert (browser.status, browser.headers["location"]) == (307, f"{site.address}/sparql?query=ASK+%7B%7D")
+
+
+def test_all_lines_of_accept_are_read(site: Serving) -> None:
+    """A list may be sent in several lines, as RFC 9110 has it in section 5.3."""
+
+    def ask(path: str, *accept: str) -> str:
+        lines = "".join(f"Accept: {each}\r\n" for each in accept)
+        with closing(socket.create_connection(("127.0.0.1", site.port), timeout=60)) as client:
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{lines}Connection: close\r\n\r\n".encode())
+            with client.makefile("rb") as stream:
+                head = stream.read().partition(b"\r\n\r\n")[0].decode().lower()
+        return next(line.partition(": ")[2] for line in head.split("\r\n") if line.startswith("content-type:"))
+
+    query = f"/sparql?query={quote(SELECT)}"
+    assert ask(query, "image/png", "text/csv") == "text/csv; charset=utf-8"
+    assert ask(query, "text/csv;q=0.5", XML) == XML
+    assert ask("/sparql", "text/csv;q=0.5", "text/html") == "text/html; charset=utf-8"
+    assert ask("/sparql?query=x", JSON, "application/json") == "application/json"
+    assert ask("/.well-known/void", "image/png", "application/n-triples") == "application/n-triples"
+    for path in ("/search?q=tea", "/no/such/page"):
+        assert ask(path, "text/html;q=0.5", "application/json") == "application/json"
 
 
 def test_pages_of_other_sites_may_not_read_where_that_is_not_wanted(crawl: Crawl) -> None:

@@ -25,7 +25,8 @@ from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.guard import NONCE, Guard
 from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
 from rdfspider.serve.monitor import events, metrics
-from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_response, split_suffix
+from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_refusal, make_response, split_suffix
+from rdfspider.serve.offers import get_accept
 from rdfspider.serve.openapi import describe_api
 from rdfspider.serve.pages import (
     control,
@@ -122,6 +123,7 @@ def make_app(site: Site) -> Starlette:
         | {(page.method, page.path) for page in PAGES if page.is_heavy},
         most_bytes={(page.method, page.path): page.most_bytes for page in PAGES},
         show=partial(_show_error, site),
+        list_open_headers=partial(endpoint.list_open_headers, site),
     )
     return app
 
@@ -133,6 +135,7 @@ async def _answer(
     ask = _make_ask(site, page, request)
     loop = asyncio.get_running_loop()
     try:
+        ask = replace(ask, root=endpoint.find_root(request))
         if page.method == "POST":
             ask = replace(ask, parameters=await _read_form(request), formats=(), is_form=True)
         _check_rights(ask, page, request)
@@ -165,7 +168,7 @@ def _make(page: Page, ask: Ask) -> Response:
 def _make_ask(site: Site, page: Page, request: Request) -> Ask:
     path, suffix = split_suffix(request.scope["path"])
     path = "/" if path == "/home" else path
-    wanted = suffix or choose_format(request.headers.get("accept", ""), page.formats)
+    wanted = suffix or choose_format(get_accept(request), page.formats)
     session = site.access.find_session(request)
     return Ask(
         site=site,
@@ -241,7 +244,9 @@ async def _miss(site: Site, request: Request, error: Exception) -> Response:
 
 def _show_error(site: Site, request: Request, status: int, message: str) -> Response:
     """What is wrong with a request that no page has seen."""
+    if endpoint.is_protocol(request):
+        return make_refusal(request, status, message)
     path = request.scope["path"]
-    wanted = split_suffix(path)[1] or choose_format(request.headers.get("accept", ""), ("html", "json"))
+    wanted = split_suffix(path)[1] or choose_format(get_accept(request), ("html", "json"))
     nonce = request.scope.get(NONCE, "")
     return _fail(Ask(site, path, {}, format="html" if wanted == "html" else "json", nonce=nonce), status, message)

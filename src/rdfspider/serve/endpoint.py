@@ -7,7 +7,7 @@ leaves.
 
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import parse_qsl
@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from pyoxigraph import Triple
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
@@ -25,15 +25,16 @@ from rdfspider.search.documents import TRIPLES as TRIPLES_KIND
 from rdfspider.search.messages import Graphs
 from rdfspider.search.sparql import Answer
 from rdfspider.serve.descriptions import describe_data, describe_service, write_description
+from rdfspider.serve.negotiation import make_refusal
 from rdfspider.serve.offers import (
     DESCRIPTIONS,
     FORMATS,
     RESULTS,
     TRIPLES,
     find_offers,
+    get_accept,
     list_formats,
     prefers_html,
-    read_accept,
     write_content_type,
 )
 from rdfspider.serve.site import Site
@@ -44,7 +45,9 @@ from rdfspider.urls import is_valid_iri
 _log = logging.getLogger(__name__)
 
 PATH, VOID_PATH = "/sparql", "/.well-known/void"
-HEAVY = frozenset((PATH, *(f"{PATH}.{suffix}" for suffix in FORMATS)))
+# Some write the slash, and not every client follows a redirect with what it has sent.
+_PATHS = (PATH, f"{PATH}/")
+HEAVY = frozenset((*_PATHS, *(f"{PATH}.{suffix}" for suffix in FORMATS)))
 """Paths at which a query can be asked."""
 TRUNCATED = "X-Rdfspider-Truncated"
 """A header that only answers have of which rows, or triples, were left out."""
@@ -79,10 +82,24 @@ def make_routes(site: Site) -> list[BaseRoute]:
     answer = partial(_share, site, partial(_answer, site))
     methods = ["GET", "POST", "OPTIONS"]
     return [
-        _ProtocolRoute(PATH, answer, methods=methods),
-        *(Route(path, answer, methods=methods) for path in sorted(HEAVY - {PATH})),
+        *(_ProtocolRoute(path, answer, methods=methods) for path in _PATHS),
+        *(Route(path, answer, methods=methods) for path in sorted(HEAVY.difference(_PATHS))),
         Route(VOID_PATH, partial(_share, site, partial(_describe_data, site)), methods=["GET", "OPTIONS"]),
     ]
+
+
+def is_protocol(request: Request) -> bool:
+    """Whether a request is for the endpoint or the description of the data, and not for the page at the same address."""
+    path = request.scope["path"]
+    if path in _PATHS and request.method in ("GET", "HEAD"):
+        return bool(_get_format(request)) or not prefers_html(get_accept(request))
+    return path in HEAVY or path == VOID_PATH
+
+
+def list_open_headers(site: Site, request: Request) -> Mapping[str, str]:
+    """Headers that let the pages of any site read what is answered here, also that something is refused; none where whoever has
+    started the server wants that not."""
+    return _OPEN if site.options.allows_cors and is_protocol(request) else {}
 
 
 class _ProtocolRoute(Route):
@@ -90,41 +107,34 @@ class _ProtocolRoute(Route):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, found = super().matches(scope)
-        if match is Match.FULL and scope["method"] in ("GET", "HEAD"):
-            request = Request(scope)
-            if not _get_format(request) and prefers_html(request.headers.get("accept", "")):
-                return Match.NONE, {}
-        return match, found
+        return (Match.NONE, {}) if match is Match.FULL and not is_protocol(Request(scope)) else (match, found)
 
 
 async def _share(site: Site, answer: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
-    """Let the pages of any site read the answer, unless whoever has started the server wants that not."""
+    """Tell browsers whether the pages of other sites may ask."""
     if request.method == "OPTIONS":
-        shared = _OPEN | _PREFLIGHT if site.options.allows_cors else {}
+        shared = _PREFLIGHT if site.options.allows_cors else {}
         return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"} | shared)
-    response = await answer(request)
-    if site.options.allows_cors:
-        response.headers.update(_OPEN)
-    return response
+    return await answer(request)
 
 
 async def _answer(site: Site, request: Request) -> Response:
     try:
         question = await _read_question(request)
         if question.query is None:
-            return await _send_description(request, question.format, partial(describe_service, _find_root(request)))
+            return await _send_description(request, question.format, partial(describe_service, find_root(request)))
         if site.access.is_unseen(request) and request.headers.get("sec-fetch-mode") != "cors":
             raise RefusedError("a page of another site has this loaded without reading it")
         return await _ask(site, request, question)
     except RdfspiderError as error:
-        return _fail(request, find_status(error), site.tell(error))
+        return make_refusal(request, find_status(error), site.tell(error))
 
 
 async def _describe_data(site: Site, request: Request) -> Response:
     try:
-        return await _send_description(request, _get_format(request), partial(describe_data, site, _find_root(request)))
+        return await _send_description(request, _get_format(request), partial(describe_data, site, find_root(request)))
     except RdfspiderError as error:
-        return _fail(request, find_status(error), site.tell(error))
+        return make_refusal(request, find_status(error), site.tell(error))
 
 
 async def _read_question(request: Request) -> _Question:
@@ -163,13 +173,13 @@ async def _read_question(request: Request) -> _Question:
 
 
 async def _ask(site: Site, request: Request, question: _Question) -> Response:
-    accept = request.headers.get("accept", "")
+    accept = get_accept(request)
     results = find_offers(question.format, accept, RESULTS)
     triples = find_offers(question.format, accept, TRIPLES)
     if not results and not triples:
         raise FormatError(f"answers are there as {', '.join(_list_main(RESULTS))}, {', '.join(_list_main(TRIPLES))}")
     cancel = threading.Event()
-    formats, base = list_formats((*results, *triples)), f"{_find_root(request)}{PATH}"
+    formats, base = list_formats((*results, *triples)), f"{find_root(request)}{PATH}"
     try:
         answer = await run_while_wanted(
             request, site.askers, cancel, partial(_ask_index, site, question, formats, base, cancel)
@@ -180,7 +190,7 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
         raise
     except Exception:
         _log.exception("a query could not be answered")
-        return _fail(request, 500, "this could not be answered; what went wrong is in the server's log")
+        return make_refusal(request, 500, "this could not be answered; what went wrong is in the server's log")
     offers = triples if answer.kind == TRIPLES_KIND else results
     media_type = next(offer.media_type for offer in offers if offer.format == answer.format)
     headers = {TRUNCATED: "true"} if answer.is_truncated else {}
@@ -195,7 +205,7 @@ def _ask_index(site: Site, question: _Question, formats: Sequence[str], base: st
 
 
 async def _send_description(request: Request, name: str, describe: Callable[[], Iterable[Triple]]) -> Response:
-    offers = find_offers(name, request.headers.get("accept", ""), DESCRIPTIONS)
+    offers = find_offers(name, get_accept(request), DESCRIPTIONS)
     if not offers:
         raise FormatError(f"this is there as {', '.join(_list_main(DESCRIPTIONS))}")
     body = await run_in_threadpool(lambda: write_description(describe(), offers[0].format))
@@ -238,8 +248,8 @@ def _decode(body: bytes) -> str:
         raise UsageError("the query is no UTF-8") from error
 
 
-def _find_root(request: Request) -> str:
-    """The address of this server as the client has it, without a slash at the end."""
+def find_root(request: Request) -> str:
+    """The address of this server as the client has it, without a slash at the end; UsageError where that is none."""
     # A server with TLS may stand before this one.
     is_secure = "https" in (request.scope["scheme"], request.headers.get("x-forwarded-proto"))
     root = f"{'https' if is_secure else 'http'}://{request.headers.get('host', '')}"
@@ -251,13 +261,3 @@ def _find_root(request: Request) -> str:
 def _list_main(known: Iterable[str]) -> list[str]:
     """The media types that are of one kind alone."""
     return [name for name in known if name not in ("application/json", "application/xml", "text/xml")][:4]
-
-
-def _fail(request: Request, status: int, message: str) -> Response:
-    """One sentence: as JSON for whoever names that, else as plain text."""
-    is_json = any(
-        name == "application/json" and quality > 0 for name, quality in read_accept(request.headers.get("accept", ""))
-    )
-    if is_json:
-        return JSONResponse({"error": message}, status)
-    return PlainTextResponse(f"{message}\n", status)

@@ -11,19 +11,20 @@ from math import ceil
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdfspider.serve import limits
 from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.limits import BusyError, Rate, Tally
-from rdfspider.serve.negotiation import split_suffix
+from rdfspider.serve.negotiation import make_refusal, split_suffix
 from rdfspider.serve.site import Site
 
 _log = logging.getLogger(__name__)
 
 NONCE = "rdfspider_nonce"
 """The key of a request's scope that has its nonce."""
+_OPEN_HEADERS = "rdfspider_open_headers"
 _STATIC = "/static/"
 _LOGIN = "/login"
 
@@ -41,13 +42,16 @@ class Guard:
         heavy: AbstractSet[tuple[str, str]],
         most_bytes: Mapping[tuple[str, str], int],
         show: Show,
+        list_open_headers: Callable[[Request], Mapping[str, str]],
     ) -> None:
-        """`heavy` has methods and paths, without suffixes; `most_bytes` those whose bodies may be longer than others."""
+        """`heavy` has methods and paths, without suffixes; `most_bytes` those whose bodies may be longer than others.
+        `list_open_headers` gives those of answers, and refusals, that the pages of other sites may read."""
         self._app = app
         self._access = site.access
         self._heavy = heavy
         self._most_bytes = most_bytes
         self._show = show
+        self._list_open_headers = list_open_headers
         self._rate = Rate(per_s=100, burst=400)
         # Programs ask many small queries, one after the other; what keeps the server for all is how many are under way.
         self._heavy_rate = Rate(per_s=50, burst=300)
@@ -66,6 +70,7 @@ class Guard:
             return
         request = Request(scope)
         scope[NONCE] = secrets.token_urlsafe(12)
+        scope[_OPEN_HEADERS] = self._list_open_headers(request)
         client = find_client(request)
         outlet = _Outlet(_add_headers(send, scope, request.cookies.get(IMAGES_COOKIE) == "on"), self._sending, client)
         try:
@@ -73,13 +78,13 @@ class Guard:
         except _LeftError:
             return
         except BusyError:
-            answer = _say(503, "too many questions are being answered: try again in a moment", 1)
+            answer = _say(request, 503, "too many questions are being answered: try again in a moment", 1)
         except Exception:
             if outlet.is_started:
                 raise
             _log.exception("%s could not be answered", scope["path"])
             # It may be the page of errors that cannot be made.
-            answer = _say(500, "this could not be shown; what went wrong is in the server's log")
+            answer = _say(request, 500, "this could not be shown; what went wrong is in the server's log")
         if answer:
             await answer(scope, receive, outlet.send)
 
@@ -108,7 +113,9 @@ class Guard:
     def _refuse(self, request: Request, client: str) -> Response | None:
         """The answer to what no page may see; None to what may be."""
         if not self._access.is_own_name(request.headers.get("host", "")):
-            return _say(421, "this server is not called by that name: use its address, or the name given by --host")
+            return _say(
+                request, 421, "this server is not called by that name: use its address, or the name given by --host"
+            )
         if request.scope["path"].startswith(_STATIC):
             return None
         kind = _find_kind(request)
@@ -117,7 +124,7 @@ class Guard:
             wait_s = self._heavy_rate.take(client)
         if not wait_s and kind == ("POST", _LOGIN):
             wait_s = self._login_rate.take(client)
-        return _say(429, "that is too fast: wait a moment", ceil(wait_s)) if wait_s else None
+        return _say(request, 429, "that is too fast: wait a moment", ceil(wait_s)) if wait_s else None
 
 
 def find_client(request: Request) -> str:
@@ -218,6 +225,7 @@ def _add_headers(send: Send, scope: Scope, shows_images: bool) -> Send:
     async def send_more(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
+            headers.update(scope[_OPEN_HEADERS])
             # A page may have a stricter one of its own.
             headers.setdefault("Content-Security-Policy", policy)
             headers.setdefault("X-Content-Type-Options", "nosniff")
@@ -236,5 +244,8 @@ def _add_headers(send: Send, scope: Scope, shows_images: bool) -> Send:
     return send_more
 
 
-def _say(status: int, message: str, retry_s: int = 0) -> PlainTextResponse:
-    return PlainTextResponse(f"{message}\n", status, headers={"Retry-After": str(retry_s)} if retry_s else None)
+def _say(request: Request, status: int, message: str, retry_s: int = 0) -> Response:
+    answer = make_refusal(request, status, message)
+    if retry_s:
+        answer.headers["Retry-After"] = str(retry_s)
+    return answer

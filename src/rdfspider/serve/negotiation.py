@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import pyoxigraph
 from pyoxigraph import RdfFormat, Triple
-from starlette.responses import RedirectResponse, Response
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from rdfspider.errors import UsageError
 from rdfspider.formats import PREFIXES
-from rdfspider.serve.offers import rank_offers
+from rdfspider.serve.offers import get_accept, rank_offers, read_accept
 from rdfspider.serve.views import Ask, View
 
 MEDIA_TYPES = {
@@ -58,6 +59,13 @@ def make_response(ask: Ask, view: View) -> Response:
         else:
             response.set_cookie(name, value, httponly=True, samesite="strict", max_age=30 * 86_400)
     return response
+
+
+def make_refusal(request: Request, status: int, message: str) -> Response:
+    """What is wrong in one sentence, where no page is shown: as JSON for whoever names that, else as plain text."""
+    if any(name == "application/json" and quality > 0 for name, quality in read_accept(get_accept(request))):
+        return JSONResponse({"error": message}, status)
+    return PlainTextResponse(f"{message}\n", status)
 
 
 def write_json(data: object) -> bytes:

@@ -7,6 +7,8 @@ types were named. A parameter `format` or a suffix is for whoever cannot set hea
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from starlette.requests import Request
+
 from rdfspider.errors import UsageError
 
 HTML = "text/html"
@@ -65,6 +67,11 @@ class Offer(NamedTuple):
 
     media_type: str
     format: str
+
+
+def get_accept(request: Request) -> str:
+    """The header Accept, which may come in several lines."""
+    return ", ".join(request.headers.getlist("accept"))
 
 
 def read_accept(accept: str) -> list[tuple[str, float]]:

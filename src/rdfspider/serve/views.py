@@ -83,6 +83,8 @@ class Ask:
     """What forms of this person have to carry; empty where they may not send any."""
     session: str = ""
     """What the browser has got for the token, where it has shown it."""
+    root: str = ""
+    """The address of the server as the client has it, without a slash at the end."""
     nonce: str = ""
     """What the Content-Security-Policy allows a style to carry that a script makes."""
 

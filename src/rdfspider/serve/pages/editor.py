@@ -14,6 +14,7 @@ from rdfspider.search.messages import Graphs
 from rdfspider.search.questions import open_ledger
 from rdfspider.search.sparql import QUERY_PREFIXES, Answer
 from rdfspider.search.tables import Term, read_rows
+from rdfspider.serve.endpoint import PATH
 from rdfspider.serve.queries import Example, list_examples, write_name
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.site import Site
@@ -123,7 +124,10 @@ def _answer(ask: Ask, query: str) -> Shown:
     limits = replace(most, rows=min(SHOWN_ROWS, most.rows), output_bytes=min(_SHOWN_BYTES, most.output_bytes))
     default, named = (ask.get_all(name) for name in _GRAPHS)
     graphs = Graphs(default, named) if default or named else None
-    answer = ask.site.sparql.ask(query, formats=("json", "turtle"), limits=limits, graphs=graphs, cancel=ask.cancel)
+    base = f"{ask.root}{PATH}"
+    answer = ask.site.sparql.ask(
+        query, formats=("json", "turtle"), limits=limits, graphs=graphs, base=base, cancel=ask.cancel
+    )
     return read_answer(answer)
 
 
