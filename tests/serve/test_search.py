@@ -254,7 +254,6 @@ def test_ontologies_with_one_prefix_are_told_apart_and_what_hardly_is_one_is_not
 
 def test_who_has_turned_as_far_as_can_be_is_told(site: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "can be turned over" not in site.get("/search", kind="page", page=2).text
-    monkeypatch.setattr(search, "_PAGES", 1)
     monkeypatch.setattr(search, "MAX_RESULTS", 10)
     assert "Only the first 10 of" in site.get("/search", kind="page", page=2).text
 
@@ -269,6 +268,35 @@ def test_pages_of_results_are_turned(site: Serving) -> None:
     assert not set(_list_labels(first)) & set(_list_labels(second))
     beyond = _parse(site.get("/search", kind="page", page="7"))
     assert f"No more results, of {len(PAGES)}" in beyond.text_content()
+
+
+def test_who_turns_too_far_can_go_back(site: Serving) -> None:
+    beyond = _parse(site.get("/search", q="tea", page=99, type="Product"))
+    [back] = beyond.xpath('//a[.="To the first page"]')
+    assert back.get("href") == "/search?q=tea&type=Product"
+    assert beyond.cssselect(".pager") == []
+
+
+def test_a_page_has_as_many_results_as_are_asked_for(site: Serving) -> None:
+    page = _parse(site.get("/search", kind="page", limit=3, page=2))
+    assert len(_list_labels(page)) == 3
+    assert page.cssselect('.pager a[rel="next"]')[0].get("href") == "/search?kind=page&limit=3&page=3"
+    assert "Page 2 of 4" in page.text_content()
+    links = [link.get("href") for link in page.cssselect(".facet a")]
+    assert links and all("limit=3" in link for link in links)
+    assert page.xpath('//form[@role="search"]//input[@name="limit"]/@value') == ["3"]
+    assert len(site.get("/search.csv", kind="page", limit=100).text.splitlines()) == len(PAGES) + 1
+    assert len(site.get("/search.json", kind="page", limit=1).json["hits"]) == 1
+    for given, shown in (("0", 1), ("-3", 10), ("many", 10), ("", 10), ("101", len(PAGES)), ("9" * 12, len(PAGES))):
+        assert len(site.get("/search.json", kind="page", limit=given).json["hits"]) == shown, given
+    assert site.get("/search.json", kind="page", limit=30, page=10**8).status == 200
+    parameters = site.get("/openapi.json").json["paths"]["/search"]["get"]["parameters"]
+    assert {"page", "limit"} <= {one["name"] for one in parameters if one["schema"] == {"type": "integer"}}
+
+
+def test_the_box_has_the_question_of_a_search_alone(site: Serving) -> None:
+    assert _parse(site.get("/search", q="tea")).xpath('//input[@id="q"]/@value') == ["tea"]
+    assert _parse(site.get("/classes", q="Prod")).xpath('//header//input[@name="q"]/@value') == [""]
 
 
 def test_nothing_found_comes_with_advice(site: Serving) -> None:

@@ -75,13 +75,14 @@ class Sieve:
     def __init__(self, ask: Ask) -> None:
         found = ((field, ask.get_all(field)[:_MAX_CHOSEN]) for field in FIELDS)
         self.chosen: dict[str, tuple[str, ...]] = {field: values for field, values in found if values}
-        self._question, self._kind = ask.get("q"), ask.get("kind")
+        self._question = ask.get("q")
+        self._kept = {name: ask.get(name) for name in ("kind", "limit") if ask.get(name)}
 
     def list_kept(self) -> list[tuple[str, str]]:
         """What the form carries along; but for the first ontology, which is chosen beside the box."""
         kept = self.chosen | {"ontology": self.chosen.get("ontology", ())[1:]}
         pairs = [(field, value) for field, values in kept.items() for value in values]
-        return [*pairs, ("kind", self._kind)] if self._kind else pairs
+        return [*pairs, *self._kept.items()]
 
     def list_chips(self) -> list[Chip]:
         """All that is chosen."""
@@ -93,7 +94,7 @@ class Sieve:
 
     def clear(self) -> str:
         """The address of the question without anything chosen."""
-        return make_address("/search", q=self._question, kind=self._kind)
+        return make_address("/search", q=self._question, **self._kept)
 
     def widen(self, within: Facet, without: Facet) -> Facet:
         """The counts of a field without its own choice, and of those within it what is chosen, or below what is chosen."""
@@ -148,7 +149,7 @@ class Sieve:
 
     def _locate(self, field: str, values: Iterable[str]) -> str:
         chosen = self.chosen | {field: tuple(values)}
-        return make_address("/search", q=self._question, **chosen, kind=self._kind)
+        return make_address("/search", q=self._question, **chosen, **self._kept)
 
 
 def name_apart(field: str, values: Sequence[str]) -> dict[str, str]:

@@ -25,8 +25,8 @@ from rdfspider.serve.rendering import clean_text
 from rdfspider.serve.views import Ask, Page, Parameter, Table, View
 from rdfspider.urls import is_valid_iri
 
-RESULTS_SHOWN = 10
-_PAGES = MAX_RESULTS // RESULTS_SHOWN
+RESULTS_SHOWN, MAX_SHOWN = 10, 100
+"""On a page, where nothing else is asked for, and at most."""
 _ONTOLOGIES_OFFERED = 30
 # An ontology that nobody knows is offered where so many pages use it.
 _PAGES_OFTEN = 3
@@ -41,15 +41,17 @@ _HEADS = ("kind", "id", "label", "types", "snippet", "url", "image", "facts", "p
 def show_search(ask: Ask) -> View:
     """Results, the best first; without a question, everything."""
     sieve = Sieve(ask)
-    page = ask.get_number("page", 1, _PAGES)
+    limit = ask.get_number("limit", RESULTS_SHOWN, MAX_SHOWN)
+    most_pages = MAX_RESULTS // limit
+    page = ask.get_number("page", 1, most_pages)
     kind = _find_kind(ask)
     context: dict[str, Any] = {"sieve": sieve, "page": page, "ontologies": list_ontologies(ask)}
     try:
-        results = _search(ask, sieve, kind or ENTITY, page)
+        results = _search(ask, sieve, kind or ENTITY, page, limit)
         if not kind and not results.total and results.kind_counts.get(PAGE):
             # Where no thing fits, pages do.
             kind = PAGE
-            results = _search(ask, sieve, kind, page)
+            results = _search(ask, sieve, kind, page, limit)
     except UnindexedError:
         # The first pages may not be indexed yet, which is no mistake of whoever looks.
         if ask.format != "html":
@@ -58,8 +60,8 @@ def show_search(ask: Ask) -> View:
     context |= {
         "results": results,
         "kind": kind or ENTITY,
-        "pages": min(-(-results.total // RESULTS_SHOWN), _PAGES),
-        "reachable": MAX_RESULTS,
+        "pages": min(-(-results.total // limit), most_pages),
+        "reachable": most_pages * limit,
         "facets": [sieve.make_choices(facet) for facet in results.facets if facet.counts],
     }
     return View(
@@ -111,12 +113,11 @@ def write_statements(ask: Ask, hits: Iterable[Hit]) -> bytes:
         return restore_blank_nodes(pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b"")
 
 
-def _search(ask: Ask, sieve: Sieve, kind: str, page: int) -> Results:
+def _search(ask: Ask, sieve: Sieve, kind: str, page: int, limit: int) -> Results:
     text, question = ask.site.text, ask.get("q")
     chosen: dict[str, Any] = {**sieve.chosen, "kind": kind}
     has_facets = ask.format in ("html", "json")
-    offset = (page - 1) * RESULTS_SHOWN
-    results = text.search(question, **chosen, limit=RESULTS_SHOWN, offset=offset, facets=has_facets)
+    results = text.search(question, **chosen, limit=limit, offset=(page - 1) * limit, facets=has_facets)
     if not has_facets or not sieve.chosen:
         return results
     facets = {facet.field: facet for facet in results.facets}
@@ -167,6 +168,7 @@ PAGES = (
             ),
             Parameter("kind", "entity or page; without it things, and pages where no thing fits."),
             Parameter("page", "Which page of results, from 1 on.", kind="integer"),
+            Parameter("limit", f"How many results a page has: 1 to {MAX_SHOWN}, else {RESULTS_SHOWN}.", kind="integer"),
         ),
         answer=Results,
     ),
