@@ -16,8 +16,11 @@ import pytest
 from indexed import index_pages
 from rdfspider import Crawl, HostEntry
 from rdfspider.serve.limits import MAX_WATCHERS
+from rdfspider.serve.monitor import sections
 from rdfspider.serve.monitor.samples import merge_waiting
+from rdfspider.serve.monitor.sections import SILENT_S
 from serving import TOKEN, Serving, serve
+from waiting import PATIENCE_S, wait_until
 from web import Answer, Web, make_site
 from web.crawls import Crawling, crawl
 
@@ -32,27 +35,38 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A crawl of two shards that takes longer than the tests, watched."""
     folder = tmp_path_factory.mktemp("monitor") / "c"
     web_site = make_site(HOSTS, 4000)
-    web_site.add(SLOW, Answer(body=b"late", delay_s=60))
+    web_site.add(SLOW, Answer(body=b"late", delay_s=600))
     web_site.robots[HOSTS[0]] = Answer(body=b"User-agent: *\nDisallow: /1\n", content_type="text/plain")
-    web_site.robots[PATIENT] = Answer(body=b"User-agent: *\nCrawl-delay: 60\n", content_type="text/plain")
+    web_site.robots[PATIENT] = Answer(body=b"User-agent: *\nCrawl-delay: 3600\n", content_type="text/plain")
     with Web(web_site) as web:
-        settings = {"frontier_delay_s": 0.05, "frontier_ip_delay_s": 0, "fetch_timeout_s": 90, "crawl_scope": "any"}
+        settings = {"frontier_delay_s": 0.05, "frontier_ip_delay_s": 0, "crawl_scope": "any"}
+        settings |= {"fetch_timeout_s": 900, "fetch_first_byte_timeout_s": 900}
         hosts = web.resolve({"*.test": "127.0.0.1"})
         with Crawling(folder, *SEEDS, *hosts, "--shards", 2, **settings) as crawling:
-            assert crawling.wait_until(lambda: crawling.count_pages() > 5)
-            with serve(Crawl.open(folder)) as serving:
+            assert crawling.wait_until(lambda: crawling.count_pages() > 5 and len(crawling.shard_pids()) == 2)
+            with serve(Crawl.open(folder)) as serving, pytest.MonkeyPatch.context() as patch:
+                # On a machine that is slow a shard may be silent for a while; the tests of that are below.
+                patch.setattr(sections, "SILENT_S", 600.0)
                 yield serving
+
+
+@pytest.fixture
+def silence_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is where no test runs."""
+    monkeypatch.setattr(sections, "SILENT_S", SILENT_S)
 
 
 class Watching:
     """A browser that watches."""
 
     def __init__(self, serving: Serving, path: str = "/monitor/events") -> None:
-        self.connection = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=20)
+        self.connection = http.client.HTTPConnection("127.0.0.1", serving.port, timeout=PATIENCE_S)
         self.connection.request("GET", path)
         self.response = self.connection.getresponse()
         self.shown: dict[str, str] = {}
         """All parts as they are now."""
+        self.numbers: list[int] = []
+        """The ids of the events."""
 
     def close(self) -> None:
         self.connection.close()
@@ -60,13 +74,15 @@ class Watching:
     def read(self) -> dict[str, str]:
         """The next event: parts of the page by their ids."""
         while line := self.response.readline():
+            if line.startswith(b"id: "):
+                self.numbers.append(int(line[4:]))
             if line.startswith(b"data: "):
                 found: dict[str, str] = json.loads(line[6:])
                 self.shown |= found
                 return found
         raise AssertionError("the stream has ended")
 
-    def read_until(self, is_seen: Callable[[dict[str, str]], bool], most_s: float = 30.0) -> dict[str, str]:
+    def read_until(self, is_seen: Callable[[dict[str, str]], bool], most_s: float = PATIENCE_S) -> dict[str, str]:
         """Read on until what is shown fits; all parts as they are then."""
         end = time.monotonic() + most_s
         while time.monotonic() < end:
@@ -92,12 +108,13 @@ def test_news_come_every_second_and_numbers_grow(live: Serving) -> None:
         first = watching.read()
         started = time.monotonic()
         later = [watching.read() for _ in range(4)]
-        took_s = time.monotonic() - started
+        assert time.monotonic() - started < PATIENCE_S
+        assert watching.numbers == sorted(set(watching.numbers)) and len(watching.numbers) == 5
+        watching.read_until(lambda shown: read_pages(shown) > read_pages(first))
     assert {"news", "totals", "charts", "shards", "machine", "queue", "fetching"} <= set(first)
     assert "charts-day" not in first
-    assert 2.5 < took_s < 10
     pages = [read_pages(first), *(read_pages(parts) for parts in later if "totals" in parts)]
-    assert pages == sorted(pages) and pages[-1] > pages[0]
+    assert pages == sorted(pages)
     # What has not changed is not sent again, and the state least of all: it would be read aloud.
     assert all("news" not in parts for parts in later)
 
@@ -116,11 +133,11 @@ def test_what_is_fetched_now_and_what_robots_txt_decided_is_shown(live: Serving)
 
 def test_a_host_that_waits_is_shown_with_the_reason(live: Serving) -> None:
     with closing(Watching(live)) as watching:
-        watching.read_until(lambda shown: PATIENT in shown["hosts"] and "Crawl-delay: 60" in shown["hosts"])
+        watching.read_until(lambda shown: PATIENT in shown["hosts"] and "Crawl-delay: 3600" in shown["hosts"])
     told = live.get("/monitor.json").json
     longest = told["status"]["totals"]["waiting_hosts"][0]
-    assert (longest["host"], longest["reason"]) == (PATIENT, "Crawl-delay: 60 of robots.txt")
-    assert 0 < longest["wait_s"] <= 60
+    assert (longest["host"], longest["reason"]) == (PATIENT, "Crawl-delay: 3600 of robots.txt")
+    assert 0 < longest["wait_s"] <= 3600
     assert PATIENT in [host["host"] for host in told["waiting_hosts"]]
 
 
@@ -148,11 +165,12 @@ def test_the_page_has_the_same_parts_without_any_script(live: Serving) -> None:
 
 
 def test_charts_have_a_past(live: Serving) -> None:
-    time.sleep(2)
-    history = live.get("/monitor.json").json["history"]
-    times = [point["time"] for point in history["seconds"]]
-    assert len(times) >= 2 and times == sorted(times)
-    assert max(point["pages_s"] for point in history["seconds"]) > 0
+    def find_points() -> list[dict[str, float]]:
+        points: list[dict[str, float]] = live.get("/monitor.json").json["history"]["seconds"]
+        return points if len(points) >= 2 and any(point["pages_s"] > 0 for point in points) else []
+
+    times = [point["time"] for point in wait_until(find_points)]
+    assert times == sorted(times)
     assert re.search(r'class="line" d="M\d', live.get("/monitor").text)
     rows = live.get("/monitor.csv", table="seconds").text.splitlines()
     assert rows[0].startswith("time,pages_s,bytes_s")
@@ -160,6 +178,7 @@ def test_charts_have_a_past(live: Serving) -> None:
     assert 'id="charts-day"' in live.get("/monitor", span="day").text
 
 
+@pytest.mark.usefixtures("silence_is_seen")
 def test_a_shard_that_is_stuck_is_shown_as_silent(live: Serving) -> None:
     pid = find_pid(live, 1)
     os.kill(pid, signal.SIGSTOP)
@@ -167,22 +186,22 @@ def test_a_shard_that_is_stuck_is_shown_as_silent(live: Serving) -> None:
         with closing(Watching(live)) as watching:
             parts = watching.read_until(lambda shown: "Shard 1 is silent" in shown["news"])
             assert re.search(r'data-shard="1".*?⚠ silent for \d+ s', parts["shards"], re.DOTALL)
-            assert live.get("/monitor.json").json["silent_shards"] == [1]
-            metrics = live.get("/metrics").text
-            assert 'rdfspider_shard_up{shard="1"} 0\n' in metrics
-            assert 'rdfspider_shard_up{shard="0"} 1\n' in metrics
+            wait_until(lambda: live.get("/monitor.json").json["silent_shards"] == [1])
+            told = 'rdfspider_shard_up{shard="0"} 1\nrdfspider_shard_up{shard="1"} 0\n'
+            wait_until(lambda: told in live.get("/metrics").text)
             os.kill(pid, signal.SIGCONT)
             watching.read_until(lambda shown: "silent" not in shown["news"] + shown["shards"])
     finally:
         os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.usefixtures("silence_is_seen")
 def test_a_shard_that_is_killed_is_seen_again_as_another_process(live: Serving) -> None:
     pid = find_pid(live, 0)
     os.kill(pid, signal.SIGKILL)
     with closing(Watching(live)) as watching:
         watching.read_until(lambda shown: find_pid(live, 0) != pid and str(pid) not in shown["shards"])
-    assert "silent" not in live.get("/monitor").text
+        watching.read_until(lambda shown: "silent" not in shown["news"] + shown["shards"])
 
 
 def test_only_so_many_watch_at_once(live: Serving) -> None:
@@ -194,10 +213,7 @@ def test_only_so_many_watch_at_once(live: Serving) -> None:
     finally:
         for watching in watchers:
             watching.close()
-    end = time.monotonic() + 20
-    while (status := watch_once(live)) == 503 and time.monotonic() < end:
-        time.sleep(0.2)
-    assert status == 200
+    wait_until(lambda: watch_once(live) == 200)
 
 
 def watch_once(serving: Serving) -> int:
@@ -213,7 +229,7 @@ def test_what_a_crawl_was_like_is_shown_whenever_its_site_is_opened(tmp_path: Pa
         with serve(Crawl.open(tmp_path / "c")) as serving:
             history = serving.get("/monitor.json").json["history"]["crawl"]
             assert len(history) >= 2
-            assert max(point["pages_s"] for point in history) > 1
+            assert max(point["pages_s"] for point in history) > 0
             page = serving.get("/monitor").text
             assert 'id="charts-crawl"' in page
             assert re.search(r'class="line" d="M0,\d+ \d', page)
