@@ -3,8 +3,8 @@ fetched for somebody just now, or was pasted."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import astuple, dataclass, field
+from typing import NamedTuple, TypedDict
 
 import pyoxigraph
 from pyoxigraph import RdfFormat
@@ -38,7 +38,8 @@ TABLES = ("statements", "links", "problems")
 """What can be had as CSV, chosen by the parameter `part`."""
 
 
-class OutLink(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutLink:
     """Where a page leads."""
 
     url: str
@@ -100,6 +101,35 @@ class Inspection:
         return "\n".join(line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}…" for line in lines).strip()
 
 
+class ProblemData(TypedDict):
+    """A problem of a page and what it means, for JSON."""
+
+    code: str
+    syntax: str | None
+    count: int
+    message: str
+    severity: str
+    meaning: str
+    advice: str
+
+
+class InspectionData(TypedDict):
+    """What was read from a page, for JSON."""
+
+    url: str
+    title: str
+    media_type: str
+    charset: str
+    language: str
+    canonical: str
+    body_bytes: int
+    wishes: list[str]
+    statements: dict[str, str]
+    problems: list[ProblemData]
+    links: list[OutLink]
+    text: str
+
+
 def inspect_extraction(found: Extraction, body_bytes: int, wishes: Sequence[str] = ()) -> Inspection:
     """What was read from a page that is in no crawl."""
     return Inspection(
@@ -118,7 +148,7 @@ def inspect_extraction(found: Extraction, body_bytes: int, wishes: Sequence[str]
     )
 
 
-def describe_inspection(inspection: Inspection) -> dict[str, Any]:
+def describe_inspection(inspection: Inspection) -> InspectionData:
     """All of it, for JSON."""
     return {
         "url": inspection.url,
@@ -142,7 +172,7 @@ def describe_inspection(inspection: Inspection) -> dict[str, Any]:
             }
             for problem, fault in inspection.remarks
         ],
-        "links": [link._asdict() for link in inspection.links],
+        "links": list(inspection.links),
         "text": inspection.text,
     }
 
@@ -152,7 +182,7 @@ def make_table(ask: Ask, inspection: Inspection) -> Table:
     part = ask.get("part") or TABLES[0]
     tables: dict[str, Callable[[], Table]] = {
         "statements": lambda: Table(("syntax", "subject", "predicate", "object"), _list_statements(inspection)),
-        "links": lambda: Table(("url", "relation", "text", "nofollow"), inspection.links),
+        "links": lambda: Table(("url", "relation", "text", "nofollow"), map(astuple, inspection.links)),
         "problems": lambda: Table(
             ("severity", "code", "syntax", "count", "message", "meaning"),
             [

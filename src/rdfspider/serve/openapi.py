@@ -1,11 +1,12 @@
-"""The table of pages in, its description in OpenAPI out; what JSON holds is described where it is one of our records."""
+"""The table of pages in, its description in OpenAPI out; what JSON holds is described by the records that it is made of."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from rdfspider import __version__
+from rdfspider.index.ledger_reader import NameCount, Totals
 from rdfspider.serve.negotiation import MEDIA_TYPES
 from rdfspider.serve.offers import DESCRIPTIONS, RESULTS, TRIPLES
 from rdfspider.serve.views import Page
@@ -14,17 +15,23 @@ from rdfspider.serve.views import Page
 def describe_api(pages: Iterable[Page]) -> dict[str, Any]:
     """OpenAPI 3.1."""
     pages = list(pages)
-    records = list(dict.fromkeys(page.answer for page in pages if page.answer))
+    records = list(dict.fromkeys(record for page in pages for record in _list_records(page)))
     references, schemas = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
         # What tells messages apart between processes is left out of answers.
         if "enum" in schema.get("properties", {}).get("type", {}):
             del schema["properties"]["type"]
             schema["required"].remove("type")
+    for record in (NameCount, Totals):
+        # Of records with the same name each goes by its whole one.
+        for name in (record.__name__, f"{record.__module__}.{record.__name__}"):
+            if "prefixItems" in schemas.get(name, {}):
+                schemas[name] = _name_items(schemas[name], record._fields)
     known = dict(zip(records, references, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for page in pages:
-        schema = known[page.answer] if page.answer else {}
+        choices = [known[record] for record in _list_records(page)]
+        schema = choices[0] if len(choices) == 1 else {"anyOf": choices} if choices else {}
         paths.setdefault(page.path, {})[page.method.lower()] = _describe_page(page, schema)
     for path, methods in _describe_routes().items():
         for method, described in methods.items():
@@ -51,6 +58,17 @@ _MISTAKE = {
     "required": ["error"],
     "properties": {"error": {"type": "string", "description": "What is wrong, in a sentence."}},
 }
+
+
+def _list_records(page: Page) -> tuple[type, ...]:
+    return page.answer if isinstance(page.answer, tuple) else (page.answer,)
+
+
+def _name_items(schema: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """A tuple whose items have names is an object in answers, though not where it is turned into JSON by itself."""
+    items = dict(zip(names, schema["prefixItems"], strict=True))
+    kept = {name: schema[name] for name in ("title", "description")}
+    return {**kept, "type": "object", "properties": items, "required": list(names)}
 
 
 def _describe_page(page: Page, schema: dict[str, Any]) -> dict[str, Any]:
@@ -98,7 +116,9 @@ def _describe_routes() -> dict[str, dict[str, dict[str, Any]]]:
         name: {"type": "array", "items": {"type": "string"}, "description": "A graph of the query's dataset."}
         for name in ("default-graph-uri", "named-graph-uri")
     }
-    form = {"type": "object", "required": ["query"], "properties": {"query": query, **graphs}}
+    form_name = {"type": "string", "description": "In place of Accept: json, xml, csv, …"}
+    properties = {"query": query, **graphs, "format": form_name}
+    form = {"type": "object", "required": ["query"], "properties": properties}
     answers = (*RESULTS, *TRIPLES)
     ask = _describe_route("The answer to a query, by the SPARQL 1.1 Protocol.", answers)
     ask["requestBody"] = {

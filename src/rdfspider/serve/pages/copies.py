@@ -1,5 +1,7 @@
 """The archived copy of a page: a URL in, what the server sent out, made harmless; never of one that asks for none."""
 
+from dataclasses import dataclass
+
 from markupsafe import Markup
 
 from rdfspider.errors import UnansweredError, UsageError
@@ -12,6 +14,21 @@ from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, View
 
 # Not what all pages have: whatever went wrong before, a browser runs and loads nothing here.
 _HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}
+
+
+@dataclass(frozen=True, slots=True)
+class CopyData:
+    """The copy of a page, for JSON."""
+
+    url: str
+    time: float
+    """When it was fetched, in seconds since 1970."""
+    media_type: str
+    is_cut: bool
+    html: str
+    """Made harmless."""
+    source: str
+    """As it was sent, decoded: hostile."""
 
 
 def show_copy(ask: Ask) -> View:
@@ -37,14 +54,7 @@ def show_copy(ask: Ask) -> View:
             "title": record.title,
             "time": record.outcome.time,
         },
-        data=lambda: {
-            "url": record.url,
-            "time": record.outcome.time,
-            "media_type": copy.media_type,
-            "is_cut": copy.is_cut,
-            "html": copy.html,
-            "source": copy.source,
-        },
+        data=lambda: CopyData(record.url, record.outcome.time, copy.media_type, copy.is_cut, copy.html, copy.source),
         headers=_HEADERS,
     )
 
@@ -78,5 +88,6 @@ PAGES = (
         (Parameter("url", "The URL of the page.", is_required=True),),
         formats=("html", "json"),
         is_heavy=True,
+        answer=CopyData,
     ),
 )

@@ -4,7 +4,7 @@ The address of the page is that of the SPARQL endpoint: whoever prefers HTML is 
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -15,6 +15,7 @@ from rdfspider.search.questions import open_ledger
 from rdfspider.search.sparql import QUERY_PREFIXES, Answer
 from rdfspider.search.tables import Term, read_rows
 from rdfspider.serve.endpoint import PATH
+from rdfspider.serve.offers import FORMATS
 from rdfspider.serve.queries import Example, list_examples, write_name
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.site import Site
@@ -53,6 +54,23 @@ class Cell:
     text: str
     language: str = ""
     datatype: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A class or a property, as a query may go on."""
+
+    text: str
+    """As the query writes it."""
+    iri: str
+    uses: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionsData:
+    """How a query may go on, for JSON."""
+
+    names: list[Completion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +129,11 @@ def complete_name(ask: Ask) -> View:
         # Nothing is indexed yet.
         counts = []
     names = [(write_name(count.name), count) for count in counts]
-    found = [{"text": text, "iri": count.name, "uses": count.uses} for text, count in names if text]
+    found = [Completion(text, count.name, count.uses) for text, count in names if text]
     return View(
         "",
-        data=lambda: {"names": found},
-        table=lambda: Table(("text", "iri", "uses"), [tuple(name.values()) for name in found]),
+        data=lambda: CompletionsData(found),
+        table=lambda: Table(("text", "iri", "uses"), map(astuple, found)),
     )
 
 
@@ -172,7 +190,11 @@ PAGES = (
         "/sparql",
         show_editor,
         "An editor for SPARQL, and the answer to a query.",
-        (Parameter("query", "A query, of SPARQL 1.1."),),
+        (
+            Parameter("query", "A query, of SPARQL 1.1."),
+            *(Parameter(name, "A graph of the query's dataset.", is_repeated=True) for name in _GRAPHS),
+            Parameter("format", f"In place of Accept: {', '.join(FORMATS)}, or a media type."),
+        ),
         formats=("html",),
         is_heavy=True,
     ),
@@ -185,5 +207,6 @@ PAGES = (
             Parameter("q", "A part of its name, its IRI, or schema:Per."),
         ),
         formats=("json", "csv"),
+        answer=CompletionsData,
     ),
 )

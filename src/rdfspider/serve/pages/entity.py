@@ -44,6 +44,28 @@ _HEADS = ("property", "value", "kind", "language", "datatype", "page", "fetched"
 _FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
 
 
+@dataclass(frozen=True, slots=True)
+class SayingData:
+    """A value, and one page that gives it, for JSON."""
+
+    value: Value
+    page: str
+    fetched: float
+    syntaxes: tuple[str, ...]
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SayingsData:
+    """Who says what of one property, for JSON."""
+
+    iri: str
+    property: str
+    count: int
+    has_more: bool
+    sayings: list[SayingData]
+
+
 def show_entity(ask: Ask) -> View:
     """Everything said of a thing, or of one of its properties."""
     name = ask.get("iri")
@@ -81,6 +103,16 @@ def show_entity(ask: Ask) -> View:
     )
 
 
+def read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
+    """What a page states, by syntax; None where it is not on record, or not all of it."""
+    try:
+        # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
+        record = read_page(ask.site.folder, url, config=None)
+    except (UsageError, OSError):
+        return None
+    return None if record is None or record.is_cut else record.statements
+
+
 def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View:
     if predicate not in found.properties:
         raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
@@ -99,23 +131,7 @@ def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View
             "page": number,
             "pages": -(-min(sayings.count, _MAX_SAYINGS) // SAYINGS_SHOWN),
         },
-        data=lambda: {
-            "iri": found.iri,
-            "property": predicate,
-            "count": sayings.count,
-def read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
-    """What a page states, by syntax; None where it is not on record, or not all of it."""
-    try:
-        # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
-        record = read_page(ask.site.folder, url, config=None)
-    except (UsageError, OSError):
-        return None
-    return None if record is None or record.is_cut else record.statements
-
-
-            "has_more": sayings.has_more,
-            "sayings": rows,
-        },
+        data=lambda: SayingsData(found.iri, predicate, sayings.count, sayings.has_more, rows),
         table=lambda: Table(
             _HEADS, ((predicate, *_write_value(one.value), *_write_source(one.source)) for one in told)
         ),
@@ -295,15 +311,9 @@ def _write_source(source: Source) -> tuple[str, str, str]:
     return source.page, fetched, " ".join(source.syntaxes)
 
 
-def _make_saying(saying: Saying) -> dict[str, object]:
+def _make_saying(saying: Saying) -> SayingData:
     source = saying.source
-    return {
-        "value": saying.value,
-        "page": source.page,
-        "fetched": source.fetched,
-        "syntaxes": source.syntaxes,
-        "is_exact": source.is_exact,
-    }
+    return SayingData(saying.value, source.page, source.fetched, source.syntaxes, source.is_exact)
 
 
 PAGES = (
@@ -321,5 +331,6 @@ PAGES = (
             Parameter("via", "The IRI of a property: only what points at it by that one."),
             Parameter("says", "The IRI of a property: who says so, page by page, and in which syntax."),
         ),
+        answer=(Entity, SayingsData),
     ),
 )

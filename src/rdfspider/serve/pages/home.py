@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
 
+from rdfspider.index.ledger_reader import NameCount, Totals
 from rdfspider.index.names import find_short_name, list_prefixes, split_iri
 from rdfspider.run.folder.summary import write_state
+from rdfspider.run.peers.messages import Find
 from rdfspider.search.vocabulary import Statistics
 from rdfspider.serve.facets import name_ontologies
 from rdfspider.serve.monitor.samples import read_status
@@ -23,11 +26,27 @@ _PLAIN_PROPERTIES = frozenset(("name", "title", "type", "url", "description", "l
 _PLAIN_ONTOLOGIES = frozenset(("rdf", "rdfs", "rdfa", "owl", "schema"))
 
 
-class Example(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Example:
     """A question that the data can answer."""
 
     question: str
     about: str
+
+
+class HomeData(TypedDict):
+    """The first page, for JSON; without counts as long as nothing is indexed."""
+
+    state: str
+    totals: NotRequired[Totals]
+    classes: NotRequired[list[NameCount]]
+    properties: NotRequired[list[NameCount]]
+    ontologies: NotRequired[list[NameCount]]
+    sites: NotRequired[list[NameCount]]
+    languages: NotRequired[list[NameCount]]
+    syntaxes: NotRequired[list[NameCount]]
+    examples: list[Example]
+    finds: tuple[Find, ...]
 
 
 def show_home(ask: Ask) -> View:
@@ -39,7 +58,7 @@ def show_home(ask: Ask) -> View:
     data: dict[str, Any] = {
         "state": status.state,
         **(statistics.to_dict() if statistics else {}),
-        "examples": [example._asdict() for example in examples],
+        "examples": examples,
         "finds": finds,
     }
     return View(
@@ -83,4 +102,6 @@ def make_examples(statistics: Statistics) -> Iterator[Example]:
         yield Example(question, f"what {site.name} says")
 
 
-PAGES = (Page("/", show_home, "How much there is, the names that are used most, and what was found last."),)
+PAGES = (
+    Page("/", show_home, "How much there is, the names that are used most, and what was found last.", answer=HomeData),
+)

@@ -3,7 +3,7 @@ which syntax, what was wrong with it, where it leads and what leads to it. URLs 
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from rdfspider.errors import UsageError
 from rdfspider.index.foreign import read_sources
@@ -17,6 +17,7 @@ from rdfspider.serve.inspections import (
     LINKS_SHOWN,
     SYNTAX_NAMES,
     Inspection,
+    InspectionData,
     OutLink,
     describe_inspection,
     make_table,
@@ -49,6 +50,42 @@ class InLinks:
     cards: list[Card]
     page: int
     pages: int
+
+
+class FetchData(TypedDict, total=False):
+    """Facts of the fetch, for JSON; empty where there was none."""
+
+    time: float
+    status: int
+    digest: str
+    duplicate: str
+    duplicate_of: str
+    redirected_from: tuple[str, ...]
+    has_copy: bool
+    is_cut: bool
+    fields: dict[str, str]
+
+
+class InLinkData(TypedDict):
+    """A page that links to a page, for JSON."""
+
+    url: str
+    title: str
+
+
+class InLinksData(TypedDict):
+    """Pages that link to a page, for JSON."""
+
+    total: int
+    pages: list[InLinkData]
+
+
+class PageData(InspectionData):
+    """All that is known of a URL, for JSON."""
+
+    why: Explanation
+    fetch: FetchData
+    in_links: InLinksData
 
 
 def show_page(ask: Ask) -> View:
@@ -154,8 +191,8 @@ def _list_facts(record: PageRecord | None) -> list[tuple[str, str]]:
     return [(words, fields[name]) for name, words in _FETCH_FACTS.items() if fields.get(name)]
 
 
-def _describe(why: Explanation, record: PageRecord | None, inspection: Inspection, in_links: InLinks) -> dict[str, Any]:
-    fetch: dict[str, Any] = {}
+def _describe(why: Explanation, record: PageRecord | None, inspection: Inspection, in_links: InLinks) -> PageData:
+    fetch: FetchData = {}
     if record:
         outcome = record.outcome
         fetch = {
@@ -199,5 +236,6 @@ PAGES = (
         ),
         # A page of a file from elsewhere is extracted again.
         is_heavy=True,
+        answer=PageData,
     ),
 )

@@ -8,10 +8,11 @@ from typing import Any
 
 from rdfspider.errors import UsageError
 from rdfspider.records import Page as WebPage
-from rdfspider.run.visitor import Visit, read_address
+from rdfspider.run.visitor import Hop, Visit, read_address
 from rdfspider.serve.inspections import (
     SYNTAX_NAMES,
     Inspection,
+    InspectionData,
     describe_inspection,
     inspect_extraction,
     make_table,
@@ -33,6 +34,18 @@ TYPES = {
     "application/atom+xml": "Atom or RSS",
 }
 """What a pasted text may be said to be."""
+
+
+class VisitData(InspectionData):
+    """What came of a visit to a page, for JSON."""
+
+    hops: tuple[Hop, ...]
+    status: int
+    fetched: float
+    """In seconds since 1970."""
+    headers: tuple[tuple[str, str], ...]
+    truncated: str
+    """Why the body is not whole; empty where it is."""
 
 
 def show_form(ask: Ask) -> View:
@@ -81,7 +94,7 @@ def _make_view(
     return View(
         "inspect.html",
         context,
-        data=lambda: _describe_visit(visit) | (describe_inspection(inspection) if inspection else {}),
+        data=lambda: _describe_visit(visit) | (dict(describe_inspection(inspection)) if inspection else {}),
         table=lambda: make_table(ask, found),
         nquads=lambda: write_nquads(found),
         status=status,
@@ -128,6 +141,7 @@ PAGES = (
         is_heavy=True,
         # What is pasted comes with most of its signs as three.
         most_bytes=3 * MAX_BODY_BYTES,
+        answer=InspectionData,
     ),
     Page(
         "/inspect/url",
@@ -144,5 +158,6 @@ PAGES = (
         "POST",
         needs_token=True,
         is_heavy=True,
+        answer=VisitData,
     ),
 )

@@ -1,7 +1,7 @@
 """The search page: a question and what sifts it in, results as cards with facets out; and suggestions while somebody types."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -18,6 +18,7 @@ from rdfspider.search.entity import NODES_MERGED
 from rdfspider.search.quads import MERGE, restore_blank_nodes, walk_statements
 from rdfspider.search.questions import open_ledger
 from rdfspider.search.results import Hit, Results
+from rdfspider.search.suggestions import Suggestion
 from rdfspider.search.text import MAX_RESULTS
 from rdfspider.search.words import parse_question
 from rdfspider.serve.facets import FIELDS, Sieve, is_called, name_ontologies
@@ -36,6 +37,14 @@ _KEPT_SHORTLY = {"Cache-Control": "private, max-age=10"}
 # Of one result, in RDF.
 _MAX_STATEMENTS = 2_000
 _HEADS = ("kind", "id", "label", "types", "snippet", "url", "image", "facts", "pages", "sites", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsData:
+    """How a question may go on, for JSON."""
+
+    query: str
+    suggestions: list[Suggestion]
 
 
 def show_search(ask: Ask) -> View:
@@ -81,8 +90,8 @@ def show_suggestions(ask: Ask) -> View:
         # Nothing is indexed yet: nothing can be suggested.
         found = []
     # They are put into the box as they are.
-    suggestions = [{"text": clean_text(one.text), "kind": one.kind, "about": clean_text(one.about)} for one in found]
-    return View("", data=lambda: {"query": ask.get("q"), "suggestions": suggestions}, headers=_KEPT_SHORTLY)
+    suggestions = [replace(one, text=clean_text(one.text), about=clean_text(one.about)) for one in found]
+    return View("", data=lambda: SuggestionsData(ask.get("q"), suggestions), headers=_KEPT_SHORTLY)
 
 
 def list_ontologies(ask: Ask) -> list[tuple[str, str, bool]]:
@@ -173,6 +182,11 @@ PAGES = (
         answer=Results,
     ),
     Page(
-        "/suggest", show_suggestions, "How a question may go on that somebody types.", (_QUESTION,), formats=("json",)
+        "/suggest",
+        show_suggestions,
+        "How a question may go on that somebody types.",
+        (_QUESTION,),
+        formats=("json",),
+        answer=SuggestionsData,
     ),
 )

@@ -1,12 +1,13 @@
 """Sites: what one is made of, and a report on the quality of its structured data."""
 
+from dataclasses import dataclass, field
 from functools import partial
 
 from rdfspider.errors import UsageError
 from rdfspider.index.counts import SITE
-from rdfspider.search.profiles import describe_site, find_count
+from rdfspider.search.profiles import SiteProfile, describe_site, find_count
 from rdfspider.search.quality.recommendations import say_path
-from rdfspider.search.quality.report import Report, inspect_site
+from rdfspider.search.quality.report import Finding, Report, inspect_site
 from rdfspider.search.questions import open_ledger
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
@@ -14,6 +15,15 @@ from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, Vi
 
 _REPORT_HEADS = ("severity", "kind", "subject", "message", "count", "of", "example", "example2", "example3")
 _EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData(Report):
+    """The report, for JSON: with what is otherwise made of it."""
+
+    # Without a default, which the properties of the same names would be.
+    severities: dict[str, int] = field()
+    findings: tuple[Finding, ...] = field()
 
 
 def show_site(ask: Ask) -> View:
@@ -75,6 +85,7 @@ PAGES: tuple[Page, ...] = (
         show_site,
         "A site: counts, syntaxes, classes, properties, latest pages, examples.",
         (Parameter("name", "A registrable domain, or a host of it.", is_required=True),),
+        answer=SiteProfile,
     ),
     Page(
         "/quality",
@@ -83,5 +94,6 @@ PAGES: tuple[Page, ...] = (
         (Parameter("site", "A registrable domain, or a host of it.", is_required=True),),
         formats=("html", "json", "csv"),
         is_heavy=True,
+        answer=ReportData,
     ),
 )

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from rdfspider.errors import UsageError
@@ -37,6 +37,17 @@ _MAX_PAGE = 2_000
 _NAMES_FOUND = 1_000
 _NAME_HEADS = ("name", "uses", "pages", "sites")
 _NOTHING = Totals(0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class NamesData:
+    """A part of the names of a kind, for JSON."""
+
+    kind: str
+    """class, property, ontology or site."""
+    total: int
+    """How many there are, or were found."""
+    names: Sequence[NameCount]
 
 
 def show_names(kind: str) -> Callable[[Ask], View]:
@@ -77,7 +88,7 @@ def show_names(kind: str) -> Callable[[Ask], View]:
         return View(
             "names.html",
             context,
-            data=lambda: {"kind": kind, "total": total, "names": [count._asdict() for count in counts]},
+            data=lambda: make_plain(NamesData(kind, total, counts)),
             table=lambda: Table(_NAME_HEADS, counts),
             nquads=lambda: write_void(totals, **{LISTS[kind].removeprefix("/"): counts}),
         )
@@ -227,11 +238,19 @@ _LIST_PARAMETERS = (
 )
 _IRI = (Parameter("iri", "An IRI, or a name with a well-known prefix: schema:Person.", is_required=True),)
 PAGES: tuple[Page, ...] = (
-    Page("/classes", show_names(CLASS), "Classes by use.", _LIST_PARAMETERS),
-    Page("/class", show_class, "A class: counts, typical properties, sites, examples.", _IRI),
-    Page("/properties", show_names(PROPERTY), "Properties by use.", _LIST_PARAMETERS),
-    Page("/property", show_property, "A property: counts, classes, sites, example values.", _IRI),
-    Page("/ontologies", show_names(ONTOLOGY), "Ontologies by use.", _LIST_PARAMETERS),
-    Page("/ontology", show_ontology, "An ontology: counts, its classes and properties, sites.", _IRI),
-    Page("/sites", show_names(SITE), "Sites by the statements on their pages.", _LIST_PARAMETERS),
+    Page("/classes", show_names(CLASS), "Classes by use.", _LIST_PARAMETERS, answer=NamesData),
+    Page("/class", show_class, "A class: counts, typical properties, sites, examples.", _IRI, answer=ClassProfile),
+    Page("/properties", show_names(PROPERTY), "Properties by use.", _LIST_PARAMETERS, answer=NamesData),
+    Page(
+        "/property", show_property, "A property: counts, classes, sites, example values.", _IRI, answer=PropertyProfile
+    ),
+    Page("/ontologies", show_names(ONTOLOGY), "Ontologies by use.", _LIST_PARAMETERS, answer=NamesData),
+    Page(
+        "/ontology",
+        show_ontology,
+        "An ontology: counts, its classes and properties, sites.",
+        _IRI,
+        answer=OntologyProfile,
+    ),
+    Page("/sites", show_names(SITE), "Sites by the statements on their pages.", _LIST_PARAMETERS, answer=NamesData),
 )
