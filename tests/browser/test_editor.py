@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from browsing import open_tab
 from serving import Serving
@@ -17,6 +17,15 @@ def write_query(page: Page, text: str) -> None:
     page.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(text)
+
+
+def run_query(page: Page, text: str) -> None:
+    write_query(page, text)
+    page.get_by_role("button", name="Run").click()
+
+
+def list_cells(page: Page, column: int) -> Locator:
+    return page.locator(f"#answer tbody td:nth-child({column})")
 
 
 def test_a_query_is_run_and_can_be_shared_and_kept(browser: Browser, site: Serving, tmp_path: Path) -> None:
@@ -39,6 +48,81 @@ def test_a_query_is_run_and_can_be_shared_and_kept(browser: Browser, site: Servi
             page.locator("#downloads").get_by_role("link", name="JSON").click()
         waiting.value.save_as(tmp_path / "a.json")
         assert len(json.loads((tmp_path / "a.json").read_bytes())["results"]["bindings"]) == 5
+        with page.expect_download() as waiting:
+            page.locator("#downloads").get_by_role("link", name="CSV").click()
+        waiting.value.save_as(tmp_path / "a.csv")
+        assert waiting.value.suggested_filename == "answer.csv"
+        head, *rows = (tmp_path / "a.csv").read_text().splitlines()
+        assert (head, len(rows)) == ("class,things", 5)
+
+
+def test_a_link_leads_to_the_query_and_its_answer(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/sparql"))
+        run_query(page, "SELECT ?word (<x> AS ?iri) { VALUES ?word { 'shared' } }")
+        expect(list_cells(page, 1)).to_have_text(["shared"])
+        with page.context.expect_page() as waiting:
+            page.locator("#permalink").click(modifiers=["Control"])
+        other = waiting.value
+        expect(other.locator(".cm-content")).to_contain_text("VALUES ?word")
+        expect(list_cells(other, 1)).to_have_text(["shared"])
+
+
+def test_of_a_query_that_is_too_long_there_is_no_link(browser: Browser, site: Serving, tmp_path: Path) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/sparql"))
+        run_query(page, f"{COUNTS} # {'x' * 20_000}")
+        expect(page.locator("#answer table tbody tr")).to_have_count(5)
+        expect(page.locator("#permalink")).to_have_count(0)
+        expect(page.locator("#downloads")).to_contain_text("too long for a link")
+        assert page.url == site.locate("/sparql")
+        with page.expect_download() as waiting:
+            page.locator("#downloads").get_by_role("button", name="CSV").click()
+        waiting.value.save_as(tmp_path / "a.csv")
+        assert len((tmp_path / "a.csv").read_text().splitlines()) == 6
+
+
+def test_a_table_is_sorted_by_its_heads(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/sparql"))
+        run_query(page, "SELECT ?n ?name { VALUES (?n ?name) { (2 'b') (10 'a') (1 'c') } }")
+        head = page.locator("#answer th[scope=col]").first
+        head.get_by_role("button").click()
+        expect(list_cells(page, 1)).to_have_text(["1", "2", "10"])
+        expect(head).to_have_attribute("aria-sort", "ascending")
+        head.get_by_role("button").click()
+        expect(list_cells(page, 2)).to_have_text(["a", "b", "c"])
+        expect(head).to_have_attribute("aria-sort", "descending")
+
+
+def test_a_long_table_has_pages(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/sparql"))
+        ten = "{ 0 1 2 3 4 5 6 7 8 9 }"
+        values = f"VALUES ?a {ten} VALUES ?b {ten} VALUES ?c {{ 0 100 }}"
+        run_query(page, f"SELECT (?a * 10 + ?b + ?c AS ?n) {{ {values} }} ORDER BY ?n")
+        pager = page.get_by_role("navigation", name="Pages of the answer")
+        expect(pager).to_contain_text("Rows 1 to 100 of 200")
+        pager.get_by_role("button", name="Next").click()
+        expect(pager).to_contain_text("Rows 101 to 200 of 200")
+        expect(list_cells(page, 1).first).to_have_text("100")
+        expect(pager.get_by_role("button", name="Next")).to_be_disabled()
+        pager.get_by_role("button", name="Previous").click()
+        expect(list_cells(page, 1).first).to_have_text("0")
+
+
+def test_a_chart_is_by_names_though_numbers_come_first(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/sparql"))
+        run_query(page, "SELECT ?n ?share ?name { VALUES (?n ?share ?name) { (7 5 'b') (3 4 'a') (5 9 'a'@de) } }")
+        labels = page.locator("#chart svg text:not(.scale)")
+        # What is otherwise the same is told apart by its language.
+        expect(labels).to_have_text(["b", "a", "a @de"])
+        run_query(page, "SELECT ?year ?n ?name { VALUES (?year ?n ?name) { (2001 5 'b') (1999 4 'a') } }")
+        expect(page.locator("#chart polyline")).to_have_count(1)
+        expect(page.locator("#chart")).to_contain_text("4 (1999) to 5 (2001)")
+        run_query(page, "SELECT ?n ?share { VALUES (?n ?share) { (7 5) (3 4) } }")
+        expect(page.locator("#chart")).to_contain_text("4 (3) to 5 (7)")
 
 
 def test_names_from_the_data_complete_what_is_typed(browser: Browser, site: Serving) -> None:
@@ -46,11 +130,26 @@ def test_names_from_the_data_complete_what_is_typed(browser: Browser, site: Serv
         page.goto(site.locate("/sparql"))
         write_query(page, "SELECT ?s { ?s a ")
         page.keyboard.type("schema:Prod", delay=40)
-        expect(page.locator(".cm-tooltip-autocomplete li").first).to_contain_text("schema:Product")
+        offered = page.locator(".cm-tooltip-autocomplete li")
+        expect(offered.first).to_contain_text("schema:Product")
         # For a moment after it has appeared, Enter means a new line, because that may be what somebody is typing.
         page.wait_for_timeout(300)
         page.keyboard.press("Enter")
         expect(page.locator(".cm-content")).to_contain_text("schema:Product")
+        write_query(page, "SELECT ?s { ")
+        page.keyboard.type("?s pri", delay=40)
+        offered.filter(has_text=re.compile(r"^schema:price\d")).click()
+        expect(page.locator(".cm-content")).to_have_text(re.compile(r"\?s schema:price"))
+
+
+def test_prefixes_complete_what_is_typed(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/sparql"))
+        write_query(page, "SELECT ?s { ?s ")
+        page.keyboard.type("sche", delay=40)
+        expect(page.locator(".cm-tooltip-autocomplete li").first).to_contain_text("schema:http://schema.org/")
+        page.locator(".cm-tooltip-autocomplete li").first.click()
+        expect(page.locator(".cm-content")).to_have_text(re.compile(r"\?s schema:"))
 
 
 def test_a_query_can_be_cancelled_and_a_mistake_is_told(browser: Browser, site: Serving) -> None:

@@ -1,4 +1,5 @@
-// Rows of an answer in, a small chart out where they have numbers: bars by label, or a line over time or another number.
+// Rows of an answer in, a small chart out where they have numbers: bars by label, or a line over time, or over another number
+// where there is nothing else.
 import { clean, make, readNumber } from "./editor-table.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -16,13 +17,15 @@ export function findColumns(variables, bindings) {
   }
   const numeric = variables.filter((name) => isAll(bindings, name, (term) => readNumber(term) !== null));
   const dates = variables.filter((name) => isAll(bindings, name, (term) => readTime(term) !== null));
-  const years = numeric.find((name, at) => at === 0 && name === variables[0] && numeric.length > 1);
-  const label = dates[0] ?? years ?? variables.find((name) => !numeric.includes(name));
+  const plain = variables.find((name) => !numeric.includes(name));
+  // A number that comes first is what the others are of only where it is a year, or where there is no name.
+  const scale = numeric.find((name) => name === variables[0] && (!plain || isYears(bindings, name)));
+  const label = dates[0] ?? scale ?? plain;
   const numbers = numeric.filter((name) => name !== label);
   if (!label || numbers.length === 0) {
     return null;
   }
-  return { label, numbers, isOrdered: label === dates[0] || label === years };
+  return { label, numbers, isOrdered: label === dates[0] || label === scale };
 }
 
 /** A figure with its controls, in an element of the page; `shorten` is how IRIs are written. */
@@ -58,6 +61,13 @@ function isAll(bindings, name, test) {
   return bindings.some((row) => row[name]) && bindings.every((row) => !row[name] || test(row[name]));
 }
 
+/** Whether a column has years: it is called so, and has no other numbers and none twice. */
+function isYears(bindings, name) {
+  const isYear = (term) => Number.isInteger(readNumber(term)) && Math.abs(readNumber(term)) < 10_000;
+  const values = bindings.map((row) => row[name]?.value);
+  return /year/i.test(name) && new Set(values).size === values.length && isAll(bindings, name, isYear);
+}
+
 /** Milliseconds since 1970 of a date; null for what is none. */
 function readTime(term) {
   if (term.type !== "literal" || readNumber(term) !== null || !DATE.test(term.value)) {
@@ -69,11 +79,21 @@ function readTime(term) {
 
 function readPoints(columns, number, bindings, shorten) {
   const points = [];
+  const uses = new Map();
   for (const row of bindings) {
     const term = row[columns.label];
     if (term && row[number]) {
-      const label = term.type === "uri" ? shorten(term.value).replace(/^https?:\/\/(www\.)?/, "") : String(term.value);
-      points.push({ label: clean(label, 100), x: columns.isOrdered ? (readTime(term) ?? readNumber(term)) : points.length, y: readNumber(row[number]) });
+      const text = term.type === "uri" ? shorten(term.value).replace(/^https?:\/\/(www\.)?/, "") : String(term.value);
+      const label = clean(text, 100);
+      uses.set(label, (uses.get(label) ?? 0) + 1);
+      const x = columns.isOrdered ? (readTime(term) ?? readNumber(term)) : points.length;
+      points.push({ label, language: term["xml:lang"], x, y: readNumber(row[number]) });
+    }
+  }
+  // What is otherwise the same is told apart by its language.
+  for (const point of points) {
+    if (point.language && uses.get(point.label) > 1) {
+      point.label += ` @${point.language.slice(0, 20)}`;
     }
   }
   return points;

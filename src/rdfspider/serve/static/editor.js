@@ -6,8 +6,8 @@ import { clean, drawTable, make, makeShortener } from "./editor-table.js";
 
 const ACCEPTED = "application/sparql-results+json, text/turtle;q=0.9";
 const MOST_TURTLE_CHARS = 200_000;
-// Longer addresses are refused by servers, and cut by those who share them.
-const MOST_LINK_CHARS = 16_000;
+// Longer addresses are refused by servers, and cut by those who share them; browsers add headers of their own.
+const MOST_LINK_CHARS = 15_000;
 
 const find = (id) => document.getElementById(id);
 const form = find("query-form");
@@ -167,8 +167,36 @@ function drawVerdict(isTrue) {
 }
 
 function drawDownloads(query, formats) {
-  const links = formats.map(([name, label, suffix]) => make("a", { href: locate(query, name), download: `answer.${suffix}` }, label));
-  find("downloads").replaceChildren("Download: ", ...links, make("a", { id: "permalink", href: locate(query) }, "Link to this query"));
+  const isLong = locate(query).length > MOST_LINK_CHARS;
+  const drawFormat = ([name, label, suffix]) => {
+    if (!isLong) {
+      return make("a", { href: locate(query, name), download: `answer.${suffix}` }, label);
+    }
+    const button = make("button", { type: "button" }, label);
+    button.addEventListener("click", () => save(query, name, `answer.${suffix}`));
+    return button;
+  };
+  const link = isLong
+    ? make("span", { className: "dim" }, "This query is too long for a link.")
+    : make("a", { id: "permalink", href: locate(query) }, "Link to this query");
+  find("downloads").replaceChildren("Download: ", ...formats.map(drawFormat), link);
+}
+
+/** Download the answer to a query that no address has room for. */
+async function save(query, format, name) {
+  const fields = collect(query);
+  fields.set("format", format);
+  try {
+    const response = await fetch(form.action, { method: "POST", body: fields });
+    if (!response.ok) {
+      throw new Error(readProblem(await response.text(), response.headers.get("content-type") ?? "", response.status));
+    }
+    const place = URL.createObjectURL(await response.blob());
+    make("a", { href: place, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(place), 60_000);
+  } catch (error) {
+    drawProblem(error.message);
+  }
 }
 
 function takeExample(event) {
