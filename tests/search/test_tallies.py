@@ -2,7 +2,7 @@ import pytest
 from pyoxigraph import Literal, RdfFormat, Store
 
 from rdfspider.index.terms import FETCHES_GRAPH
-from rdfspider.search.tallies import count_references, count_values, list_references
+from rdfspider.search.tallies import MergeCounts, count_merge, count_references, count_values, list_references
 
 S = "http://schema.org/"
 
@@ -32,6 +32,11 @@ def test_each_is_counted_and_listed_once_wherever_pages_begin(store: Store) -> N
     assert len(listed) == len(set(listed)) == 72
     assert [quad.predicate.value for quad in listed] == sorted(quad.predicate.value for quad in listed)
     assert list(list_references(store, counts, 72, 7)) == []
+
+
+def test_the_merge_is_counted_without_what_pages_repeat_unless_it_is_too_large(store: Store) -> None:
+    assert count_merge(store, 72) == MergeCounts(72, {f"{S}about": 30, f"{S}by": 42}, {})
+    assert count_merge(store, 71) is None
 
 
 @pytest.mark.parametrize(("most", "has_more"), [(41, True), (42, True), (71, True), (72, False)])

@@ -318,9 +318,16 @@ def test_the_data_are_described(site: Serving, accept: str, kind: str, form: Rdf
         {"2"},
         {"http://schema.org/", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"},
     )
-    assert bool(
-        found.query(f"ASK {{ <{data.value}> <{void}classPartition> [ <{void}class> <http://schema.org/Product> ] }}")
+    partitions = (
+        "?data void:classPartition [ void:class schema:Product ; void:entities 2 ] ; "
+        "void:propertyPartition [ void:property schema:description ; void:triples 2 ] ; "
+        "void:propertyPartition [ void:property schema:color ; void:triples 1 ]"
     )
+    prefixes = {"void": void, "schema": "http://schema.org/"}
+    assert bool(found.query(f"ASK {{ {partitions} }}", prefixes=prefixes))
+    # Two types, two names, two descriptions and a colour, as SPARQL counts them.
+    count = site.get("/sparql.csv", query="SELECT (COUNT(*) AS ?n) { ?s ?p ?o }").text.split()[1]
+    assert (get("triples"), count) == ({"7"}, "7")
 
 
 def test_without_an_index_nothing_is_asked_yet(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """Names of a thing in, how often properties point at it and pages give its values out, and a part of what was counted; a class or
-a property in, what its subjects have or are out.
+a property in, what its subjects have or are out; and how much there is of everything.
 
 The store itself counts and skips, so the last of ten thousand is found as soon as the first. The order is by property, then
 the store's own, which stays as it is while nothing is added.
@@ -24,6 +24,27 @@ class ReferenceCount(NamedTuple):
     property: str
     node: str
     uses: int
+
+
+class MergeCounts(NamedTuple):
+    """How much there is in the merge of all pages, each statement once."""
+
+    triples: int
+    properties: dict[str, int]
+    """Statements of each."""
+    classes: dict[str, int]
+    """Subjects of each."""
+
+
+def count_merge(store: Store, most: int) -> MergeCounts | None:
+    """All of it; None where there are more statements than these, because that would take long."""
+    counted = f"{{ SELECT ?n {{ ?s ?n ?o }} LIMIT {most + 1} }}"
+    rows = _ask(store, f"SELECT ?n (COUNT(*) AS ?c) {{ {counted} }} GROUP BY ?n")
+    properties = {row[0].value: int(row[1].value) for row in rows}
+    triples = sum(properties.values())
+    if triples > most:
+        return None
+    return MergeCounts(triples, properties, dict(_count_names(store, f"?s {NamedNode(RDF_TYPE)} ?n")))
 
 
 def count_references(store: Store, nodes: Sequence[str], most: int) -> tuple[list[ReferenceCount], bool]:

@@ -18,6 +18,7 @@ from rdfspider.index.provenance import VOCABULARY
 from rdfspider.search.markup import draw_link, draw_table
 from rdfspider.search.quads import RDF_TYPE
 from rdfspider.search.tables import import_library
+from rdfspider.search.tallies import MergeCounts
 from rdfspider.urls import is_valid_iri
 
 _VOID, _DCTERMS = "http://rdfs.org/ns/void#", "http://purl.org/dc/terms/"
@@ -57,9 +58,9 @@ class Statistics:
         prefixes = {"void": _VOID, "dcterms": _DCTERMS, "xsd": PREFIXES["xsd"], "rdfspider": VOCABULARY}
         return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 
-    def describe(self, dataset: NamedNode) -> Iterator[Triple]:
-        """The same as triples, for whoever has another name for the dataset."""
-        return _describe(self, dataset)
+    def describe(self, dataset: NamedNode, merge: MergeCounts | None = None) -> Iterator[Triple]:
+        """The same as triples, for whoever has another name for the dataset, and may have counted what is distinct."""
+        return _describe(self, dataset, merge)
 
     def to_ntriples(self) -> bytes:
         """The same as N-Triples."""
@@ -94,8 +95,13 @@ def _draw_count(count: NameCount) -> Sequence[str]:
     return name, f"{count.uses:,}", f"{count.pages:,}", f"{count.sites:,}"
 
 
-def _describe(statistics: Statistics, dataset: NamedNode = _DATASET) -> Iterator[Triple]:
+def _describe(
+    statistics: Statistics, dataset: NamedNode = _DATASET, merge: MergeCounts | None = None
+) -> Iterator[Triple]:
     totals = statistics.totals
+    classes, properties = (merge.classes, merge.properties) if merge else ({}, {})
+    if merge:
+        yield _count(dataset, _void("triples"), merge.triples)
     yield from _describe_dataset(dataset, totals.quads, totals.pages)
     yield _count(dataset, _void("entities"), totals.entities)
     yield _count(dataset, _void("classes"), totals.classes)
@@ -104,8 +110,12 @@ def _describe(statistics: Statistics, dataset: NamedNode = _DATASET) -> Iterator
         yield Triple(dataset, _void("vocabulary"), NamedNode(ontology.name))
     for at, count in enumerate(_keep_iris(statistics.classes)):
         yield from _describe_part(dataset, BlankNode(f"c{at}"), "class", count)
+        if count.name in classes:
+            yield _count(BlankNode(f"c{at}"), _void("entities"), classes[count.name])
     for at, count in enumerate(_keep_iris(statistics.properties)):
         yield from _describe_part(dataset, BlankNode(f"p{at}"), "property", count)
+        if count.name in properties:
+            yield _count(BlankNode(f"p{at}"), _void("triples"), properties[count.name])
     for at, count in enumerate(statistics.sites):
         site = BlankNode(f"s{at}")
         yield Triple(dataset, _void("subset"), site)

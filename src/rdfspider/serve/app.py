@@ -119,7 +119,7 @@ def make_app(site: Site) -> Starlette:
     app.add_middleware(
         Guard,
         site=site,
-        heavy={(method, path) for method in ("GET", "POST") for path in endpoint.HEAVY}
+        heavy={(method, path) for method in ("GET", "POST") for path in (*endpoint.HEAVY, endpoint.VOID_PATH)}
         | {(page.method, page.path) for page in PAGES if page.is_heavy},
         most_bytes={(page.method, page.path): page.most_bytes for page in PAGES},
         show=partial(_show_error, site),
