@@ -188,26 +188,30 @@ class WaitingHosts:
         self._lookout = lookout
         self._lock = threading.Lock()
         self._due = 0.0
-        self._known: tuple[HostEntry, ...] = ()
-        """As they were found on disk last."""
+        self._known: tuple[float, tuple[HostEntry, ...]] = (0.0, ())
+        """When it was looked on disk last, and what was found."""
 
     def find(self, status: Status) -> tuple[HostEntry, ...]:
         """Look for them, unless that was done a moment ago or is just being done."""
         self._look()
-        return merge_waiting(status.totals.waiting_hosts, self._known)
+        return self._merge(status)
 
     def find_aside(self, status: Status) -> tuple[HostEntry, ...]:
         """Likewise, in a thread of its own; returns those that are known meanwhile."""
         if time.monotonic() >= self._due and not self._lock.locked():
             threading.Thread(target=self._look, name="waiting hosts", daemon=True).start()
-        return merge_waiting(status.totals.waiting_hosts, self._known)
+        return self._merge(status)
+
+    def _merge(self, status: Status) -> tuple[HostEntry, ...]:
+        looked, found = self._known
+        return merge_waiting(status.totals.waiting_hosts, age_waiting(found, time.monotonic() - looked))
 
     def _look(self) -> None:
         if time.monotonic() >= self._due and self._lock.acquire(blocking=False):
             started = time.monotonic()
             try:
                 found = self._lookout.hosts("wait", _HOSTS_SHOWN)
-                self._known = tuple(host for host in found if host.wait_s or host.reason)
+                self._known = (started, tuple(host for host in found if host.wait_s or host.reason))
             except (RdfspiderError, OSError) as error:
                 # A shard that is just being started, or a disk that is full: they are shown as they were.
                 _log.debug("hosts that wait could not be found: %s", error)
@@ -215,6 +219,16 @@ class WaitingHosts:
                 took_s = time.monotonic() - started
                 self._due = time.monotonic() + max(_HOSTS_EVERY_S, _HOSTS_SHARE * took_s)
                 self._lock.release()
+
+
+def age_waiting(found: Iterable[HostEntry], age_s: float) -> Iterable[HostEntry]:
+    """Hosts that waited so many seconds ago as they wait now, without those whose wait is over."""
+    for host in found:
+        if not host.wait_s:
+            # No time will do.
+            yield host
+        elif host.wait_s > age_s:
+            yield replace(host, wait_s=host.wait_s - age_s)
 
 
 def merge_waiting(told: Iterable[HostEntry], found: Iterable[HostEntry]) -> tuple[HostEntry, ...]:
