@@ -67,3 +67,16 @@ def test_what_was_found_takes_the_place_of_the_call() -> None:
     rows = [(row["s"].value, float(row["x"].value)) for row in Store().query(rewritten)]  # type: ignore[union-attr]
     assert rows == [("genid:0/n1", 0.0), ("http://a/", 2.5)]
     assert list(Store().query(replace_calls(query, calls, [[]]))) == []  # type: ignore[arg-type]
+
+
+def ask_words(times: int, limit: int = 100) -> str:
+    call = f"{{ SERVICE <urn:rdfspider:text> {{ ?s text:query 'tea' ; text:limit {limit} }} }}"
+    return f"SELECT * {{ {' UNION '.join([call] * times)} }}"
+
+
+def test_a_query_looks_for_words_only_so_often_and_for_so_many_results() -> None:
+    assert len(calls_of(ask_words(10, 1000))) == 10
+    with pytest.raises(UsageError, match="asked 10 times by a query, and this one does so 11 times"):
+        calls_of(ask_words(11, 1))
+    with pytest.raises(UsageError, match="gives 10,000 results to a query, not 10,001: lower text:limit"):
+        calls_of(f"{ask_words(1, 10_000)[:-1]} UNION {ask_words(1, 1)[9:]}")

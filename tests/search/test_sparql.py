@@ -463,3 +463,50 @@ def test_a_worker_cannot_reach_the_network() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.stderr) == ("refused\n", "")
+
+
+WORDS = " UNION ".join("{ SERVICE <urn:rdfspider:text> { ?s text:query 'a' } }" for _ in range(5))
+
+
+def test_words_are_looked_for_only_while_somebody_waits(crawl: Path) -> None:
+    cancel = threading.Event()
+    looked: list[str] = []
+
+    def leave(words: str, limit: int) -> list[tuple[str, float]]:
+        looked.append(words)
+        cancel.set()
+        return []
+
+    with Sparql(crawl, leave, workers=1) as door:
+        with pytest.raises(UnansweredError, match="was cancelled"):
+            door.ask(f"SELECT * {{ {WORDS} }}", cancel=cancel)
+        assert looked == ["a"]
+
+
+def test_words_are_looked_for_only_within_the_time_of_the_query(crawl: Path) -> None:
+    looked: list[str] = []
+
+    def dawdle(words: str, limit: int) -> list[tuple[str, float]]:
+        looked.append(words)
+        time.sleep(1)
+        return []
+
+    with Sparql(crawl, dawdle, workers=1) as door:
+        with pytest.raises(UnansweredError, match="was ended after 1 s"):
+            door.ask(f"SELECT * {{ {WORDS} }}", limits=Limits(timeout_s=1))
+        assert len(looked) <= 1
+
+
+def test_a_client_with_many_questions_leaves_a_worker_to_others(crawl: Path) -> None:
+    endless = EVERYTHING.replace("*", "(COUNT(*) AS ?n)")
+    cancel = threading.Event()
+    with Sparql(crawl, workers=2, most_by_client=1) as door, ThreadPoolExecutor(3) as threads:
+        asked = [
+            threads.submit(door.ask, endless, limits=Limits(timeout_s=600), cancel=cancel, client="greedy")
+            for _ in range(3)
+        ]
+        try:
+            assert door.ask("ASK {}", limits=Limits(timeout_s=60), client="other").kind == "boolean"
+        finally:
+            cancel.set()
+        assert all(isinstance(question.exception(60), UnansweredError) for question in asked)

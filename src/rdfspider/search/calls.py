@@ -19,6 +19,8 @@ TEXT_SERVICE = "urn:rdfspider:text"
 TEXT_NAMESPACE = "urn:rdfspider:text:"
 """Of `query`, `score` and `limit`. It has no `#`, which could begin a comment in a query."""
 DEFAULT_LIMIT, MAX_LIMIT = 100, 10_000
+"""Of the results of one call; the most also of all calls of a query."""
+MAX_CALLS = 10
 
 Found = Iterable[tuple[str, float]]
 """IRIs and how well each fits, the best first."""
@@ -46,11 +48,16 @@ def find_calls(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) 
     places = find_services(text, tokens, TEXT_SERVICE)
     if not places:
         return []
+    if len(places) > MAX_CALLS:
+        raise _complain(f"may be asked {MAX_CALLS} times by a query, and this one does so {len(places):,} times")
     declared = dict(prefixes)
     for keyword, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if keyword.text.upper() == "PREFIX" and name.kind == NAME and iri.kind == IRI:
             declared[name.text.rstrip(":")] = iri.text[1:-1]
-    return [_read_call(tokens, place, declared) for place in places]
+    calls = [_read_call(tokens, place, declared) for place in places]
+    if (results := sum(call.limit for call in calls)) > MAX_LIMIT:
+        raise _complain(f"gives {MAX_LIMIT:,} results to a query, not {results:,}: lower text:limit")
+    return calls
 
 
 def replace_calls(text: str, calls: Sequence[TextCall], found: Sequence[Found]) -> str:

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from pathlib import Path
 
-from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
 from rdfspider.index.entities import URN
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger_reader import LedgerReader
@@ -17,6 +17,8 @@ from rdfspider.search.text import TextIndex
 
 # Of things that very many pages speak of, the first will do.
 _MAX_NODES = 100
+# Somebody waits, and has a place that others could have.
+_TURN_S = 10.0
 
 
 class Finder:
@@ -29,14 +31,19 @@ class Finder:
         self._file: tuple[int, int] | None = None
 
     def __call__(self, words: str, limit: int) -> list[tuple[str, float]]:
-        """The best results for the words, which may be all that `rdfspider search` takes; each IRI once."""
-        with self._lock:
+        """The best results for the words, which may be all that `rdfspider search` takes; each IRI once. UnansweredError where
+        the turn does not come."""
+        if not self._lock.acquire(timeout=_TURN_S):
+            raise UnansweredError("others are looking for words in the text index: try again in a moment")
+        try:
             index, ledger = self._open()
             found: dict[str, float] = {}
             for score, card in index.find_cards(words, limit):
                 for iri in _find_iris(ledger, card.id, card.kind):
                     found.setdefault(iri, score)
             return list(found.items())
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Leave; the next question opens again."""

@@ -26,6 +26,7 @@ from rdfspider.index.names import WELL_KNOWN
 from rdfspider.search.documents import BOOLEAN, ROWS, UnfitError
 from rdfspider.search.messages import DONE, FAILED, LENGTH, MEMORY, READY, UNFIT, USAGE, WORDS, Graphs, Job, Reply
 from rdfspider.search.tables import Rows, Statements, read_rows
+from rdfspider.search.turns import Turns
 
 Find = Callable[[str, int], Sequence[tuple[str, float]]]
 """Words and a number to the IRIs of at most so many things, the best first, and how well each fits."""
@@ -76,16 +77,22 @@ class Sparql:
     """Asks the quads of one crawl's folder. For any number of threads; to be closed when nobody needs it any more."""
 
     def __init__(
-        self, folder: Path, find: Find | None = None, *, workers: int | None = None, has_spare: bool = True
+        self,
+        folder: Path,
+        find: Find | None = None,
+        *,
+        workers: int | None = None,
+        has_spare: bool = True,
+        most_by_client: int | None = None,
     ) -> None:
-        """`find` answers the text service. So many `workers` answer at once, by default one a core; with a spare, another one
-        waits ready."""
+        """`find` answers the text service. So many `workers` answer at once, by default one a core, and `most_by_client` of them
+        to one client, by default all; with a spare, another one waits ready."""
         self._paths = IndexPaths(folder)
         self._find = find
         count = workers or os.cpu_count() or 1
         self._spares = int(has_spare)
         self._most_idle = count + self._spares
-        self._slots = threading.BoundedSemaphore(count)
+        self._turns = Turns(count, most_by_client or count)
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
@@ -101,11 +108,13 @@ class Sparql:
         graphs: Graphs | None = None,
         base: str = "",
         cancel: threading.Event | None = None,
+        client: str = "",
     ) -> Answer:
         """Answer a query, in the first of the formats that can hold what it gives.
 
         `graphs` take the place of FROM and FROM NAMED, relative IRIs are relative to `base`, and whoever sets `cancel` does not
-        want the answer any more: its process is ended at once.
+        want the answer any more: its process is ended at once. Of those who wait, a `client` of whom fewer questions are being
+        answered comes first.
 
         UsageError for what is no query or may not be asked (UnfitError where no format fits), UnansweredError for what takes more
         than is allowed.
@@ -133,11 +142,11 @@ class Sparql:
             base,
         )
         started = time.perf_counter()
-        self._take_slot(limits.timeout_s, cancel)
+        self._wait_for_turn(client, limits.timeout_s, cancel)
         try:
             reply, body = self._ask_worker(job, cancel)
         finally:
-            self._slots.release()
+            self._turns.give_back(client)
         return Answer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
 
     def query(self, query: str, limits: Limits | None = None) -> Rows | Statements | bool:
@@ -171,11 +180,9 @@ class Sparql:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _take_slot(self, timeout_s: float, cancel: threading.Event) -> None:
-        patience = _Patience(time.monotonic() + timeout_s, cancel)
+    def _wait_for_turn(self, client: str, timeout_s: float, cancel: threading.Event) -> None:
         try:
-            while not self._slots.acquire(timeout=patience.find_step_s()):
-                pass
+            self._turns.take(client, _Patience(time.monotonic() + timeout_s, cancel).find_step_s)
         except TimeoutError:
             raise UnansweredError(f"other questions have taken all of the {timeout_s:g} s: try again later") from None
 
@@ -300,7 +307,7 @@ class _Worker:
         self._send(job)
         reply = self._read_reply(patience)
         if reply.code == WORDS:
-            self._send([_find_words(find, *asked) for asked in reply.words])
+            self._send([_find_words(find, *asked, patience) for asked in reply.words])
             reply = self._read_reply(patience)
         return reply, self._read_message(patience) if reply.code == DONE else b""
 
@@ -360,9 +367,11 @@ def _end_workers(workers: set[_Worker], pid: int) -> None:
             workers.pop().end()
 
 
-def _find_words(find: Find | None, words: str, limit: int) -> list[tuple[str, float]]:
+def _find_words(find: Find | None, words: str, limit: int, patience: _Patience) -> list[tuple[str, float]]:
     if find is None:
         raise UsageError("there is no text index to ask: SERVICE <urn:rdfspider:text> has no answer")
+    # A look into the index cannot be ended; nobody begins one that is not wanted any more.
+    patience.find_step_s()
     return [(iri, score) for iri, score in find(words, limit)]
 
 
