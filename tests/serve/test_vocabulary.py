@@ -149,6 +149,17 @@ def test_an_ontology_tells_its_terms_and_whether_it_was_fetched(site: Serving) -
     assert "The crawl has fetched it" in site.get("/ontology", iri="https://mug.example/ns#").text
 
 
+def test_an_ontology_has_examples(site: Serving) -> None:
+    assert len(site.get("/ontology.json", iri="schema").json["examples"]) == 6
+    text = site.get("/ontology", iri="schema").text
+    assert 'id="examples"' in text
+    assert 'href="/entity?iri=https://tea.example/%23one"' in text
+    own = site.get("/ontology", iri="https://mug.example/ns#").text
+    assert (
+        'href="/entity?iri=https://mug.example/ns%23m"' in own.partition('id="examples"')[2].partition("</section>")[0]
+    )
+
+
 @pytest.mark.parametrize("path", ["/class", "/property", "/ontology"])
 def test_what_nobody_uses_is_not_found_and_what_is_not_named_is_asked_for(site: Serving, path: str) -> None:
     for name in ("https://no.example/X", SCRIPT, "x" * 5000, "\ud800".encode("utf-8", "surrogatepass"), "<>"):

@@ -157,6 +157,8 @@ class OntologyProfile:
     sites: tuple[PageCount, ...]
     page: str
     """Where the crawl has fetched it; empty where it has not."""
+    examples: tuple[Hit, ...]
+    """Things that are described with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,7 @@ def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name:
     )
 
 
-def describe_ontology(ledger: LedgerReader, name: str) -> OntologyProfile | None:
+def describe_ontology(text: TextIndex, ledger: LedgerReader, name: str) -> OntologyProfile | None:
     """The portrait of an ontology; None where no page uses it."""
     count = find_count(ledger, ONTOLOGY, name)
     if count is None:
@@ -233,6 +235,7 @@ def describe_ontology(ledger: LedgerReader, name: str) -> OntologyProfile | None
         properties=tuple(ledger.list_ontology_names(PROPERTY, count.name)),
         sites=_count_pages(ledger.list_name_sites(ONTOLOGY, count.name, _SITES)),
         page=_find_page(ledger, count.name),
+        examples=text.search(ontology=count.name, kind=ENTITY, limit=_EXAMPLES).hits,
     )
 
 

@@ -140,7 +140,7 @@ def show_ontology(ask: Ask) -> View:
     """An ontology: which of its classes and properties are used."""
     iri = _take_iri(ask)
     with open_ledger(ask.site.folder) as ledger:
-        profile = describe_ontology(ledger, iri)
+        profile = describe_ontology(ask.site.text, ledger, iri)
     if profile is None:
         raise NotFoundError(f"no page uses the ontology {iri[:200]}")
     return View(
@@ -248,7 +248,7 @@ PAGES: tuple[Page, ...] = (
     Page(
         "/ontology",
         show_ontology,
-        "An ontology: counts, its classes and properties, sites.",
+        "An ontology: counts, its classes and properties, sites, examples.",
         _IRI,
         answer=OntologyProfile,
     ),
