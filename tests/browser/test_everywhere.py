@@ -1,14 +1,12 @@
 """Every page of the site, on a desk and on a phone, in light and dark: it fits, can be used by all, and asks nobody else."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
-from browsing import DESK, PHONE, find_faults, is_wider_than_screen, open_tab
-from node_packages import install
+from browsing import DESK, PHONE, Tab, find_faults, is_wider_than_screen, open_tab, watch_tab
 from serving import Serving
 
 QUERY = "SELECT ?class (COUNT(*) AS ?things) { ?s a ?class } GROUP BY ?class ORDER BY DESC(?things) LIMIT 10"
@@ -20,13 +18,6 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The source of axe-core."""
-    packages = install(Path(__file__).parents[1] / "serve" / "clients" / "package.json")
-    return (packages / "axe-core" / "axe.min.js").read_text()
-
-
 def list_pages(site: Serving) -> dict[str, dict[str, str]]:
     person = site.get("/search.json", q="type:Person").json["hits"][0]
     return {
@@ -35,6 +26,7 @@ def list_pages(site: Serving) -> dict[str, dict[str, str]]:
         "/search?kind=page": {"q": "tea", "kind": "page"},
         "/search of nothing": {"q": "xyzzyq"},
         "/entity": {"iri": person["id"]},
+        "/entity and who says so": {"iri": person["id"], "says": "http://schema.org/name"},
         "/entity of nothing": {"iri": "http://no.such/thing"},
         "/page": {"url": person["pages"][0]["url"]},
         "/classes": {},
@@ -54,23 +46,75 @@ def list_pages(site: Serving) -> dict[str, dict[str, str]]:
     }
 
 
+# Words that a table has no room for: a line ends within them.
+BROKEN_WORDS = r"""() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll("td, th")) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      if (!walker.currentNode.parentElement.checkVisibility({ contentVisibilityAuto: true })) continue;
+      for (const word of walker.currentNode.data.matchAll(/(?<=^|\s)[\p{L}\p{N}]{2,12}(?=[\s,.:;]|$)/gu)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, word.index);
+        range.setEnd(walker.currentNode, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].filter((one) => one.width > 1).map((one) => Math.round(one.top)));
+        if (lines.size > 1) broken.push(`${word[0]} in: ${cell.innerText.slice(0, 60)}`);
+      }
+    }
+  }
+  return broken;
+}"""
+
+
+def list_errors(tab: Tab) -> list[str]:
+    """What went wrong in a page. That there is no such page is said on the console by the browser; none of its parts may miss."""
+    own = re.compile(rf".*status of 404 .*\({re.escape(tab.page.url)}\)")
+    return [error for error in tab.errors if not own.fullmatch(error)]
+
+
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_fits_and_can_be_used_by_all(browser: Browser, site: Serving, axe: str, look: str) -> None:
     faults: dict[str, list[str]] = {}
-    # Where there is nothing the browser itself says so on its console.
-    with open_tab(browser, is_clean=False, **LOOKS[look]) as page:
-        errors: list[str] = []
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    with watch_tab(browser, **LOOKS[look]) as tab:
+        page = tab.page
         for name, parameters in list_pages(site).items():
             page.goto(site.locate(name.split(" ")[0].split("?")[0], **parameters))
             assert page.get_by_role("heading", level=1).count() == 1, name
             found = find_faults(page, axe) if look != "without scripts" else []
             found += ["it is wider than the screen"] if is_wider_than_screen(page) else []
-            found += [error for error in errors if "the server responded with a status of 404" not in error]
-            errors.clear()
+            found += page.evaluate(BROKEN_WORDS)
+            found += list_errors(tab)
+            tab.errors.clear()
             if found:
                 faults[name] = found
     assert faults == {}
+
+
+def test_what_is_missing_is_on_the_screen_of_a_phone(browser: Browser, site: Serving) -> None:
+    """Nobody has to swipe within a table to see the number that a line is about."""
+    with open_tab(browser, **LOOKS["phone"]) as page:
+        for path, parameters in (("/quality", {"site": "shop.localhost"}), ("/site", {"name": "shop.localhost"})):
+            page.goto(site.locate(path, **parameters))
+            cells = page.locator("table tbody td").all()
+            assert len(cells) > 20
+            ends = [box["x"] + box["width"] for cell in cells if (box := cell.bounding_box())]
+            assert max(ends) <= PHONE["width"]
+
+
+def test_a_missing_file_and_a_script_that_fails_are_noticed(browser: Browser, site: Serving) -> None:
+    """The check itself."""
+    with watch_tab(browser) as tab:
+        tab.page.goto(site.locate("/no-such-page"))
+        assert list_errors(tab) == []
+        with tab.page.expect_event("pageerror"):
+            tab.page.evaluate("setTimeout(() => { throw new Error('it fails') })")
+        with tab.page.expect_event("console"):
+            tab.page.evaluate(
+                "document.head.append(Object.assign(document.createElement('script'), {src: '/static/none.js'}))"
+            )
+        failed, missing = list_errors(tab)
+        assert "it fails" in failed
+        assert "/static/none.js" in missing and "404" in missing
 
 
 def test_dark_is_dark_and_light_is_light(browser: Browser, site: Serving) -> None:
