@@ -63,13 +63,16 @@ def find_conflicts(
     """Some of them, those within a page first, and how many there are. `entities` has the id of each node that has one."""
     found: dict[tuple[str, str], _Said] = {}
     for page in pages:
+        sources: dict[str, ClaimSource] = {}
         for name, node in page.nodes.items():
             key = entities.get(name, name)
             for path, text, speaker in _list_claims(page, name, node, entities):
                 said = found.get((key, path))
                 if said is None:
                     said = found[key, path] = _Said(node.label, min(node.types, default=""))
-                said.add(ClaimSource(page.url, page.find_syntax(speaker)), speaker, text)
+                if speaker not in sources:
+                    sources[speaker] = ClaimSource(page.url, page.find_syntax(speaker))
+                said.add(sources[speaker], speaker, text)
     several = {key: said for key, said in found.items() if len(said.values) > 1}
     pages_left = _PAGES_REREAD
     for (_, path), said in several.items():
