@@ -117,3 +117,13 @@ def test_a_folder_that_is_no_crawl(run: Run, tmp_path: Path) -> None:
     code, out, err = run("entity", ADA, "--dir", tmp_path / "none")
     assert (code, out) == (2, "")
     assert "there is no such folder" in err
+
+
+def test_a_list_is_numbered(run: Run, tmp_path: Path) -> None:
+    steps = {"@list": ["Boil", {"https://one.example/name": "Wait"}, "Pour"]}
+    page = {"@id": "https://one.example/#tea", "https://one.example/steps": steps}
+    folder = index_pages(tmp_path / "c", {"https://one.example/": page}).folder
+    code, out, _ = run("entity", "https://one.example/#tea", "--dir", folder)
+    assert code == 0
+    assert [line for line in ("1. Boil", "2.", "name: Wait", "3. Pour") if line not in out] == []
+    assert "rdf:" not in out

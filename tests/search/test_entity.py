@@ -338,3 +338,33 @@ def test_the_document_shows_what_is_printed(run: Run, crawl: Crawl) -> None:
 def test_an_entity_becomes_json(crawl: Crawl) -> None:
     decoded = msgspec.json.decode(msgspec.json.encode(crawl.entity(ADA)))
     assert decoded["properties"][f"{S}name"]["values"][0]["text"] == "Ada Lovelace"
+
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+def test_a_list_is_one_value_with_its_items_in_order(tmp_path: Path) -> None:
+    page = {"@id": "https://a.example/#it", "https://a.example/p": {"@list": [*map(str, range(7)), {"@list": ["in"]}]}}
+    # Who says the same on two pages says one thing.
+    found = index_pages(tmp_path / "c", {"https://a.example/": page, "https://b.example/": page}).entity(
+        "https://a.example/#it"
+    )
+    (value,) = found["https://a.example/p"]
+    assert [item.text for item in value.items[:7]] == [*map(str, range(7))]
+    assert [item.text for item in value.items[7].items] == ["in"]
+    assert (value.source_count, value.inside, value.rest) == (2, {}, "")
+    assert "<ol><li>0</li>" in found._repr_html_()
+
+
+def test_a_list_without_end_ends(tmp_path: Path) -> None:
+    cell = {
+        "@id": "_:a",
+        f"{RDF}first": "x",
+        f"{RDF}rest": {"@id": "_:b", f"{RDF}first": "y", f"{RDF}rest": {"@id": "_:a"}},
+    }
+    broken = {f"{RDF}first": ["z"], f"{RDF}rest": "no list"}
+    page = {"@id": "https://a.example/#it", "https://a.example/p": cell, "https://a.example/q": broken}
+    found = index_pages(tmp_path / "c", {"https://a.example/": page}).entity("https://a.example/#it")
+    (endless,), (cut,) = found["https://a.example/p"], found["https://a.example/q"]
+    assert [item.text for item in endless.items] == ["x", "y"]
+    assert [item.text for item in cut.items] == ["z"]

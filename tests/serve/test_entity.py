@@ -66,6 +66,34 @@ PAGES: dict[str, object] = {
         ' "name": "Mixed"}</script><p vocab="http://schema.org/" resource="#it"><b property="slogan">Both</b></p>'
     ),
 }
+LIST = [f"step {at}" for at in range(1, 8)]
+PAGES |= {
+    "https://list.example/": {
+        "@context": {"@vocab": S},
+        "@id": "https://list.example/#it",
+        "name": "List",
+        "step": {"@list": [*LIST, {"name": "the last", "step": {"@list": ["inner"]}}]},
+        "long": {"@list": [f"entry {at}" for at in range(300)]},
+    },
+    "https://place.example/": {
+        **CONTEXT,
+        "@id": "https://place.example/#it",
+        "@type": "Place",
+        "name": "Place",
+        "geo": [
+            {"@type": "GeoCoordinates", "name": "nowhere"},
+            {"@id": "https://place.example/#geo", "@type": "GeoCoordinates", "latitude": "52.52", "longitude": "13.4"},
+        ],
+    },
+    **{
+        f"https://press{at}.example/": {
+            **CONTEXT, "@id": "https://press.example/#it", "@type": "Book", "isbn": isbn, "datePublished": date, "author": "A"
+        }
+        for at, (isbn, date) in enumerate(
+            [("978-3-16-148410-0", "1999"), ("9783161484100", "1999-05-01"), ("9783161484117", "2001")]
+        )
+    },
+}  # fmt: skip
 PAGES |= {
     f"https://twin.example/{letter}": {
         **CONTEXT,
@@ -110,7 +138,7 @@ def test_it_says_what_it_is_and_who_says_so(ada: str) -> None:
     assert 'href="/class?iri=http://schema.org/Person"' in ada
     assert re.search(r"said by 1 page</summary>\s*<ul class=\"sources\">\s*<li><a href=\"/page\?url=https://one", ada)
     assert "in jsonld" in ada
-    assert '<time datetime="2025-06-15T15:06:40+00:00">2025-06-15</time>' in ada
+    assert '<time datetime="2025-06-15T15:06:40+00:00">2025-06-15 15:06:40</time> UTC' in ada
     assert '<span class="language" title="Language"><bdi>es</bdi></span>' in ada
 
 
@@ -119,7 +147,37 @@ def test_what_contradicts_stands_side_by_side(ada: str) -> None:
     assert len(sides) == 1
     assert '<time datetime="1815-12-10" title="1815-12-10">10 December 1815</time>' in ada
     assert "11 December 1815" in ada
-    assert "A thing has one of these, and pages give different ones." in ada
+    assert "A thing has one of these, and not all who speak of it give the same." in ada
+
+
+def test_what_means_the_same_is_on_one_side(site: Serving) -> None:
+    text = show(site, "https://press.example/#it").text
+    columns = [part.partition("</td>")[0] for part in text.split('<ul class="sides">')[1:]]
+    sides = [
+        [set(re.findall(r"press\d", side)) for side in re.split(r"<li>\s*<div class", column)[1:]] for column in columns
+    ]
+    # The date, then the number.
+    assert sides == [[{"press0", "press1"}, {"press2"}]] * 2
+
+
+def test_a_list_is_shown_in_its_order(site: Serving) -> None:
+    text = show(site, "https://list.example/#it").text
+    assert "rdf:first" not in text and "rdf:rest" not in text
+    (steps,) = re.findall(r'<ol class="listed">\s*(<li>.*?step 1.*?</ol>)', text, re.DOTALL)
+    assert re.findall(r"<bdi>(step \d|the last|inner)</bdi>", steps) == [*LIST, "the last", "inner"]
+    # A long one goes on where it is cut.
+    assert "<bdi>entry 99</bdi>" in text and "<bdi>entry 100</bdi>" not in text
+    following = re.search(r'href="([^"]+)">how the list goes on', text)
+    assert following
+    assert "<bdi>entry 100</bdi>" in site.ask("GET", following[1]).text
+    found = site.get("/entity.json", iri="https://list.example/#it").json["properties"][f"{S}step"]["values"][0]
+    assert [item["text"] for item in found["items"]][:7] == LIST
+
+
+def test_a_place_may_have_a_name_and_stand_behind_another(site: Serving) -> None:
+    head, _, said = show(site, "https://place.example/#it").text.partition('id="said"')
+    assert "52.5200° N, 13.4000° E" in head
+    assert "52.5200° N, 13.4000° E" in said.partition('href="/entity?iri=https://place.example/%23geo"')[2]
 
 
 def test_nested_nodes_have_places_prices_and_anchors(ada: str) -> None:
@@ -198,10 +256,19 @@ def test_every_format(site: Serving) -> None:
     assert found["properties"][f"{S}birthDate"]["conflict"] == "single"
     assert found["reference_counts"][f"{S}author"] == sum(at % 3 > 0 for at in range(REFERENCES_SHOWN + 20))
     rows = site.get("/entity.csv", iri=ADA).text.splitlines()
-    assert rows[0] == "property,value,kind,language,datatype,page,fetched,syntaxes"
-    assert f"{S}birthDate,1815-12-10,literal,,,https://one.example/,2025-06-15T15:06:40Z,jsonld" in [
-        re.sub(f"{S}Date", "", row) for row in rows
-    ]
+    assert rows[0] == "property,path,node,value,kind,language,datatype,page,fetched,syntaxes"
+    end = "https://one.example/,2025-06-15T15:06:40Z,jsonld"
+    assert re.fullmatch(
+        rf"{S}birthDate,schema:birthDate,,1815-12-10,literal,,[^,]*,{end}",
+        next(row for row in rows if "1815-12-10" in row),
+    )
+    # Of nodes without a name there is what they have.
+    assert any(
+        re.fullmatch(rf"{S}makesOffer,schema:makesOffer/schema:price,genid:[^,]+,19.90,literal,,[^,]*,{end}", row)
+        for row in rows
+    )
+    assert any(f"{S}workLocation,schema:workLocation/schema:geo/schema:latitude,genid:" in row for row in rows)
+    assert not any(",blank," in row for row in rows)
     quads = site.get("/entity.nq", iri=ADA).text
     assert f'<{ADA}> <{S}jobTitle> "Writer" <https://two.example/> .\n' in quads
     assert "genid:" not in quads

@@ -101,17 +101,28 @@ def _draw_value(value: "Value") -> Text:
         return Text.assemble(
             clean(cut_text(value.text), "blue"), clean(f"  {cut_text(value.label)}" if value.label else "")
         )
-    return Text("\n").join(_draw_inside(value, "")) if value.inside else clean(value.text, "dim")
+    if value.inside or value.items:
+        return Text("\n").join(_draw_inside(value, ""))
+    return clean(value.text, "dim")
 
 
 def _draw_inside(value: "Value", indent: str) -> Iterator[Text]:
-    """What is said of a blank node, a line each, its types first, those inside it further to the right."""
+    """What is said of a blank node, a line each, its types first, those inside it further to the right; of a list its items."""
+    for number, item in enumerate(value.items[:_VALUES_SHOWN], 1):
+        head = clean(f"{indent}{number}. ", "dim")
+        if item.inside or item.items:
+            yield head
+            yield from _draw_inside(item, indent + "  ")
+        else:
+            yield Text.assemble(head, _draw_value(item))
+    if value.rest or len(value.items) > _VALUES_SHOWN:
+        yield clean(f"{indent}and more", "dim")
     for name, values in sorted(value.inside.items(), key=lambda pair: pair[0] != RDF_TYPE):
         for each in values[:_VALUES_SHOWN]:
             head = clean(f"{indent}{shorten_name(name)}: ", "dim")
             if name == RDF_TYPE:
                 yield clean(indent + shorten_name(each.text), "green")
-            elif each.kind == "blank" and each.inside:
+            elif each.kind == "blank" and (each.inside or each.items):
                 yield head
                 yield from _draw_inside(each, indent + "  ")
             else:

@@ -250,7 +250,7 @@ class _Reader:
 
     def _read_value(self, quad: Quad) -> tuple[Value, list[str]]:
         """A value, and the pages that give it."""
-        value = self._values.describe(quad.object)
+        value = self._values.describe(quad.object, predicate=quad.predicate.value)
         most = min(_SOURCES_COUNTED, max(1, self._sources_left))
         pages = self._values.list_pages(quad, most + 1)
         has_more = len(pages) > most
@@ -307,6 +307,8 @@ def _is_called(iri: str, name: str) -> bool:
 
 def _identify_value(value: Value) -> object:
     """The same for values that say the same: blank nodes are told apart by what is inside."""
+    if value.items:
+        return (*map(_identify_value, value.items), value.rest)
     if value.kind != "blank" or not value.inside:
         return value.kind, value.text, value.language, value.datatype
     return tuple((name, frozenset(map(_identify_value, values))) for name, values in value.inside.items())

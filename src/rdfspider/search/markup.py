@@ -81,6 +81,9 @@ def _draw_value(value: "Value") -> str:
         return escape(cut_text(value.text)) + language
     if value.kind == "iri":
         return draw_link(value.text) + (f" {escape(cut_text(value.label))}" if value.label else "")
+    if value.items:
+        more = "<li>…</li>" if value.rest or len(value.items) > _VALUES_DRAWN else ""
+        return f"<ol>{''.join(f'<li>{_draw_value(item)}</li>' for item in value.items[:_VALUES_DRAWN])}{more}</ol>"
     rows = [
         (escape(shorten_iri(name)), "<br>".join(map(_draw_value, values[:_VALUES_DRAWN])))
         for name, values in value.inside.items()

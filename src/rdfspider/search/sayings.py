@@ -60,7 +60,7 @@ def read_sayings(store: Store, nodes: Sequence[str], predicate: str, start: int,
         if start >= count:
             start -= count
             continue
-        value = values.describe(term)
+        value = values.describe(term, predicate=predicate)
         statement = Quad(NamedNode(node), NamedNode(predicate), term, MERGE)
         pages = _list_graphs(store, statement)
         for graph in islice(pages, start, start + most - len(shown)):

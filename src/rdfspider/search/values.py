@@ -10,6 +10,7 @@ from itertools import islice
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from rdfspider.index.labels import LABELS
+from rdfspider.index.names import find_short_name
 from rdfspider.index.nodes import decode_references
 from rdfspider.index.terms import GENID
 from rdfspider.search.quads import MERGE, RDF_TYPE, is_page
@@ -19,6 +20,11 @@ SOURCES_SHOWN = 10
 """Of a value."""
 _NAMES_READ = 1_000
 _DEPTH = 4
+_ITEMS_READ = 100
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_FIRST, _REST, _NIL = f"{_RDF}first", f"{_RDF}rest", f"{_RDF}nil"
+# What a place is made of may have an IRI of its own, and tells nothing by that.
+_OPENED = frozenset(("geo", "hasgeo"))
 _NESTED_TRIPLES = 100
 _XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 
@@ -36,7 +42,11 @@ class Value:
     label: str = ""
     """Of an IRI or a blank node: how it is called."""
     inside: Mapping[str, tuple["Value", ...]] = field(default_factory=dict)
-    """Of a blank node: what is said of it, by property."""
+    """Of a blank node, and of the degrees of a place: what is said of it, by property."""
+    items: tuple["Value", ...] = ()
+    """Of a list of RDF, which is a blank node: what is in it, in order, so many as were read."""
+    rest: str = ""
+    """Of a list that is longer: the node with which it goes on."""
     sources: tuple[Source, ...] = ()
     """Some of them, the newest first."""
     source_count: int = 0
@@ -61,20 +71,47 @@ class ValueReader:
             self.triples_left -= 1
             yield quad
 
-    def describe(self, term: object, depth: int = _DEPTH) -> Value:
-        """A term without its sources; what is said of a blank node is inside, as far as the depth allows."""
+    def describe(self, term: object, depth: int = _DEPTH, predicate: str = "") -> Value:
+        """A term without its sources; what is said of a blank node is inside, as far as the depth allows. The predicate that
+        leads to it tells whether an IRI is looked into, too."""
         if isinstance(term, Literal):
             return describe_literal(term)
         if not isinstance(term, NamedNode):
             return Value(str(term), "iri")
         label, _ = self.name(term.value)
         if not term.value.startswith(GENID):
-            return Value(term.value, "iri", label=label)
-        inside: dict[str, list[Value]] = {}
-        if depth:
-            for quad in islice(self.read_triples(term.value), _NESTED_TRIPLES):
-                inside.setdefault(quad.predicate.value, []).append(self.describe(quad.object, depth - 1))
-        return Value(term.value, "blank", label=label, inside={name: tuple(inside[name]) for name in sorted(inside)})
+            inside = self._read_inside(term.value, 1) if depth and find_short_name(predicate) in _OPENED else {}
+            return Value(term.value, "iri", label=label, inside=inside)
+        inside = self._read_inside(term.value, depth) if depth else {}
+        if _FIRST not in inside:
+            return Value(term.value, "blank", label=label, inside=inside)
+        items, rest = self._read_list(term.value, depth)
+        return Value(term.value, "blank", label=label, items=items, rest=rest)
+
+    def _read_inside(self, node: str, depth: int) -> dict[str, tuple[Value, ...]]:
+        found: dict[str, list[Value]] = {}
+        for quad in islice(self.read_triples(node), _NESTED_TRIPLES):
+            name = quad.predicate.value
+            # A list is read as a whole, not node by node.
+            left = 0 if name in (_FIRST, _REST) else depth - 1
+            found.setdefault(name, []).append(self.describe(quad.object, left, name))
+        return {name: tuple(found[name]) for name in sorted(found)}
+
+    def _read_list(self, node: str, depth: int) -> tuple[tuple[Value, ...], str]:
+        """What is in a list, and where it goes on when it is too long, has no end or is broken."""
+        items: list[Value] = []
+        seen: set[str] = set()
+        while node != _NIL and node not in seen and len(items) < _ITEMS_READ:
+            seen.add(node)
+            stated: dict[str, object] = {}
+            for quad in islice(self.read_triples(node), _NESTED_TRIPLES):
+                stated.setdefault(quad.predicate.value, quad.object)
+            if _FIRST not in stated:
+                break
+            items.append(self.describe(stated[_FIRST], depth - 1))
+            after = stated.get(_REST)
+            node = after.value if isinstance(after, NamedNode) else _NIL
+        return tuple(items), "" if node == _NIL or node in seen else node
 
     def name(self, node: str) -> tuple[str, tuple[str, ...]]:
         """How something is called, and its types; of the first thousand things, since each may have many statements."""

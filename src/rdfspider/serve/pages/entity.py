@@ -15,10 +15,11 @@ from pyoxigraph import NamedNode, Store
 from rdfspider.errors import UsageError
 from rdfspider.index.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
 from rdfspider.index.layout import check_index
-from rdfspider.index.names import SCHEMA, find_short_name
+from rdfspider.index.names import SCHEMA, find_short_name, shorten_iri
 from rdfspider.index.nodes import decode_references
 from rdfspider.index.snapshots import tell_damage
 from rdfspider.index.terms import GENID, fold_iri
+from rdfspider.search.conflicts import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
 from rdfspider.search.pages import read_page
 from rdfspider.search.quads import MERGE
@@ -36,10 +37,10 @@ PROPERTIES_SHOWN, VALUES_SHOWN, SAYINGS_SHOWN = 50, 10, 50
 """On a page, of a property, of one property on its own page."""
 _MAX_START = 10_000
 _MAX_SAYINGS = 20_000
-_SOURCES_LISTED, _SIDES = 5, 6
+_SOURCES_LISTED, _SIDES, _WRITINGS = 5, 6, 4
 _NESTED_SHOWN = 1_000
 _ALIASES_SHOWN = 20
-_HEADS = ("property", "value", "kind", "language", "datatype", "page", "fetched", "syntaxes")
+_HEADS = ("property", "path", "node", "value", "kind", "language", "datatype", "page", "fetched", "syntaxes")
 # Names and descriptions are what people read first, types and other names what is on top of the page anyway.
 _FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
 
@@ -133,7 +134,7 @@ def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View
         },
         data=lambda: SayingsData(found.iri, predicate, sayings.count, sayings.has_more, rows),
         table=lambda: Table(
-            _HEADS, ((predicate, *_write_value(one.value), *_write_source(one.source)) for one in told)
+            _HEADS, (row for one in told for row in _make_value_rows(predicate, one.value, [one.source]))
         ),
         nquads=lambda: _dump(ask, found.nodes, predicate),
     )
@@ -181,8 +182,9 @@ def _make_context(ask: Ask, found: Entity) -> dict[str, Any]:
         "literal": draw_literal,
         "place_of": lambda inside: draw_place(at) if (at := read_degrees(inside)) else "",
         "sort_inside": _sort_inside,
+        "split_sides": _split_sides,
         "is_image": _is_image,
-        "most": {"each": VALUES_SHOWN, "sources": _SOURCES_LISTED, "sides": _SIDES, "references": REFERENCES_SHOWN},
+        "most": {"each": VALUES_SHOWN, "sources": _SOURCES_LISTED, "references": REFERENCES_SHOWN},
     }
 
 
@@ -261,6 +263,15 @@ def _sort_properties(properties: Iterable[Property]) -> list[Property]:
     return sorted(properties, key=rank)
 
 
+def _split_sides(found: Property) -> tuple[list[list[Value]], list[Value]]:
+    """What stands side by side where values contradict each other, those that mean the same together, and what is below."""
+    if not found.conflict:
+        return [], list(found.values[:VALUES_SHOWN])
+    groups = [group[:_WRITINGS] for group in group_values(found.iri, found.values)]
+    below = [value for group in groups[_SIDES:] for value in group]
+    return groups[:_SIDES], below[: VALUES_SHOWN - _SIDES]
+
+
 def _sort_inside(inside: Mapping[str, Sequence[Value]]) -> list[tuple[str, Sequence[Value]]]:
     """What is said of a nested node, its names first; its types are on top of it."""
     pairs = [(name, values) for name, values in inside.items() if name != RDF_TYPE]
@@ -298,12 +309,34 @@ def _dump(ask: Ask, nodes: Sequence[str], predicate: str = "") -> bytes:
 def _make_rows(found: Entity) -> Iterator[Sequence[object]]:
     for each in found.properties.values():
         for value in each.values:
-            for source in value.sources:
-                yield each.iri, *_write_value(value), *_write_source(source)
+            yield from _make_value_rows(each.iri, value, value.sources)
 
 
-def _write_value(value: Value) -> tuple[str, str, str, str]:
-    return value.text, value.kind, value.language, value.datatype
+def _make_value_rows(predicate: str, value: Value, sources: Sequence[Source]) -> Iterator[Sequence[object]]:
+    """A row for each who says so; of a node without a name as many as it has values, and how they are reached."""
+    for source in sources:
+        for path, node, inner in _list_leaves(value, shorten_iri(predicate)):
+            yield (
+                predicate,
+                path,
+                node,
+                inner.text,
+                inner.kind,
+                inner.language,
+                inner.datatype,
+                *_write_source(source),
+            )
+
+
+def _list_leaves(value: Value, path: str, node: str = "") -> Iterator[tuple[str, str, Value]]:
+    """What a value is made of: the properties that lead there, the node that has it, and the value."""
+    if value.kind != "blank" or not (value.inside or value.items):
+        yield path, node, value
+    for item in value.items:
+        yield from _list_leaves(item, path, value.text)
+    for name, values in value.inside.items() if value.kind == "blank" else ():
+        for each in values:
+            yield from _list_leaves(each, f"{path}/{shorten_iri(name)}", value.text)
 
 
 def _write_source(source: Source) -> tuple[str, str, str]:
