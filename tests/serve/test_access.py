@@ -1,8 +1,11 @@
 """Who may do more than read: names of the server, tokens, cookies and forms of other sites."""
 
+import socket
+
 import pytest
 from starlette.requests import Request
 
+from rdfspider.errors import UsageError
 from rdfspider.serve.access import is_loopback, make_access
 
 
@@ -32,10 +35,30 @@ def test_names_of_this_machine(host: str, is_own: bool) -> None:
     assert make_access("127.0.0.1", False).is_own_name(host) is is_own
 
 
-def test_a_server_for_others_is_called_by_any_name() -> None:
-    access = make_access("192.0.2.1", False)
-    assert access.is_own_name("crawler.example.org")
-    assert not access.is_own_name("crawler.example.org/#")
+@pytest.mark.parametrize("host", ["192.0.2.1", "0.0.0.0", "::"])
+def test_a_server_for_others_is_called_by_addresses_its_own_names_and_those_given(host: str) -> None:
+    access = make_access(host, False, names=["Crawl.example.org"])
+    own = socket.gethostname()
+    called = ("crawl.example.org:443", "CRAWL.EXAMPLE.ORG", "10.1.2.3:8321", "[2001:db8::1]:8321", own, "localhost")
+    assert [name for name in called if not access.is_own_name(name)] == []
+    others = ("evil.example", "evil.example:8321", "crawl.example.org/#", "10.1.2.3.evil.example", "")
+    assert [name for name in others if access.is_own_name(name)] == []
+
+
+def test_a_server_of_this_machine_has_a_name_where_one_is_given() -> None:
+    assert make_access("127.0.0.1", False, names=["crawl.example.org"]).is_own_name("crawl.example.org")
+    assert not make_access("127.0.0.1", False).is_own_name("10.1.2.3")
+    for wrong in ("https://crawl.example.org", "crawl.example.org:443", "*", ""):
+        with pytest.raises(UsageError, match="that is no name of a server"):
+            make_access("127.0.0.1", False, names=[wrong])
+
+
+def test_only_what_is_sent_as_the_token_is_a_try() -> None:
+    access = make_access("127.0.0.1", False, token="secret")
+    assert access.sends_bearer(make_request(authorization="bearer x"))
+    # A password for a server before this one.
+    assert not access.sends_bearer(make_request(authorization="Basic eDp5"))
+    assert not make_access("192.0.2.1", False).sends_bearer(make_request(authorization="Bearer x"))
 
 
 def test_the_token_comes_by_header_or_as_the_cookie_that_stands_for_it() -> None:

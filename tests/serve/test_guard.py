@@ -14,9 +14,10 @@ import pytest
 
 from indexed import index_pages
 from rdfspider import Crawl
+from rdfspider.run.visitor import Visitor
 from rdfspider.serve import limits
 from rdfspider.serve.monitor import events
-from serving import Serving, serve
+from serving import TOKEN, Serving, serve
 from waiting import PATIENCE_S, wait_until
 
 # Many thousand millions of rows.
@@ -301,3 +302,73 @@ def test_a_session_ends_and_its_pages_are_kept_nowhere(site: Serving) -> None:
 
 def test_templates_are_read_once(site: Serving) -> None:
     assert site.site._templates.auto_reload is False
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/login?" + "a&" * 1001, {}),
+        ("/sparql?" + "a&" * 1001, {}),
+        ("/nothing?" + "a&" * 1001, {}),
+        ("/login", {"Cookie": "a=1;" * 301}),
+        ("/login", {"Cookie": "a=" + "1" * (16 << 10)}),
+        ("/login", {"Accept": "a/b," * 301}),
+    ],
+)
+def test_what_takes_long_to_read_is_not_read(site: Serving, path: str, headers: dict[str, str]) -> None:
+    reply = site.get(path, headers)
+    assert (reply.status, "content-security-policy" in reply.headers) == (400, True)
+
+
+def test_who_guesses_the_token_with_requests_is_slowed_down(crawl: Crawl) -> None:
+    right = {"Authorization": f"Bearer {TOKEN}"}
+    with serve(crawl) as serving:
+        assert {serving.get("/openapi.json", right).status for _ in range(50)} == {200}
+        assert {serving.get("/openapi.json", {"Authorization": "Basic eDp5"}).status for _ in range(50)} == {200}
+        wait_until(lambda: serving.get("/openapi.json", {"Authorization": "Bearer x"}).status == 429)
+        # Nor is it told that a guess was right.
+        statuses = [serving.get("/openapi.json", {"Authorization": "Bearer x"} | more).status for more in ({}, right)]
+        assert statuses == [429, 429]
+        assert serving.get("/openapi.json").status == 200
+
+
+def test_one_client_has_few_pastes_read_at_once(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = threading.Event()
+    read = Visitor.read
+    monkeypatch.setattr(Visitor, "read", lambda self, page: is_over.wait(PATIENCE_S) and read(self, page))
+    body = b"html=%3Cp%3E"
+    head = f"POST /inspect.json\n{FORM}\nContent-Length: {len(body)}"
+    with serve(crawl) as serving, ExitStack() as stack:
+        clients = [
+            stack.enter_context(closing(connect(serving, head, body))) for _ in range(limits.MAX_CLIENT_PASTES + 1)
+        ]
+        wait_for_refusal(clients)
+        # Copies of archived pages do not wait for them.
+        assert serving.site.visitor.call(len, "four") == 4
+        is_over.set()
+        wait_until(lambda: serving.post("/inspect.json", html="<p>").status == 200)
+
+
+def test_files_of_the_site_are_counted_too(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "STATIC_RATE", (0.01, 3))
+    with serve(crawl) as serving:
+        assert [serving.get("/static/site.css").status for _ in range(4)] == [200, 200, 200, 429]
+        assert serving.get("/login").status == 200
+
+
+def test_a_cookie_that_comes_by_tls_goes_by_tls_alone(site: Serving) -> None:
+    for headers, is_secure in (({}, False), ({"X-Forwarded-Proto": "https"}, True)):
+        assert ("Secure" in site.post("/login", headers, token=TOKEN).headers["set-cookie"]) is is_secure
+
+
+def test_programs_of_others_run_nothing_where_they_may_not_read(crawl: Crawl) -> None:
+    ours = {"Accept": "application/json"}
+    with serve(crawl, allows_cors=False) as serving:
+        for headers, status in (
+            ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}, 403),
+            ({"Origin": "http://evil.example"}, 403),
+            ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200),
+            ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}, 200),
+            ({}, 200),
+        ):
+            assert serving.get("/sparql", ours | headers, query="ASK {}").status == status, headers

@@ -53,3 +53,7 @@ def test_no_cell_is_a_formula_and_every_cell_can_be_read_back() -> None:
 def test_turtle_has_each_triple_once_whatever_the_graphs() -> None:
     nquads = b'<http://a/s> <http://a/p> "x" <http://a/g> .\n<http://a/s> <http://a/p> "x" <http://a/h> .\n'
     assert write_turtle(nquads).decode().count('"x"') == 1
+
+
+def test_a_line_before_a_formula_does_not_hide_it() -> None:
+    assert write_csv(("a",), [("\n=1+1",)]) == b"a\r\n\"'\n=1+1\"\r\n"

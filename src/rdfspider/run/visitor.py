@@ -80,6 +80,8 @@ class Visitor:
         self._config = replace(config, fetch=_hurry(config.fetch))
         # Whatever a person has at hand is as hostile as any page: it is read where it can be killed.
         self._helper = Helper(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
+        # Who pastes much keeps nobody from what was crawled.
+        self._archivist = Helper(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
         self._extract = replace(config.extract, documents=documents)
         self._turn = threading.Lock()
@@ -93,12 +95,14 @@ class Visitor:
         return extract_by(self._helper, page, self._extract)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
-        """What a function of a module's top level makes of a page, in the process that can be killed; as with `Helper.call`."""
-        return self._helper.call(function, *arguments)
+        """What a function of a module's top level makes of an archived page, in another process that can be killed; as with
+        `Helper.call`."""
+        return self._archivist.call(function, *arguments)
 
     def close(self) -> None:
-        """End that process, whatever it does."""
+        """End these processes, whatever they do."""
         self._helper.close()
+        self._archivist.close()
         self.end_visits()
 
     def end_visits(self) -> None:

@@ -9,12 +9,16 @@ import hashlib
 import hmac
 import re
 import secrets
+import socket
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
 from starlette.requests import Request
+
+from rdfspider.errors import UsageError
 
 IMAGES_COOKIE = "rdfspider_images"
 _MAX_SESSIONS = 100
@@ -30,7 +34,9 @@ class Access:
     is_control_allowed: bool = True
     """Whether the token opens anything: on addresses that others reach only with --public."""
     hosts: frozenset[str] = frozenset()
-    """Names by which it may be called, besides those of this machine; with "*" by any."""
+    """Names by which it may be called, besides those that lead to this machine on every machine."""
+    is_open: bool = False
+    """Whether others may reach it: then it may be called by any address, which nobody else can have lead here."""
     port: int = 0
     _sessions: dict[str, None] = field(default_factory=dict)
     """What browsers have that have shown the token, the newest last."""
@@ -74,8 +80,12 @@ class Access:
 
     def has_bearer(self, request: Request) -> bool:
         """Whether a program has sent the token with this request."""
-        kind, _, text = request.headers.get("authorization", "").partition(" ")
-        return kind.lower() == "bearer" and self.is_token(text.strip())
+        return self.sends_bearer(request) and self.is_token(request.headers["authorization"][7:].strip())
+
+    def sends_bearer(self, request: Request) -> bool:
+        """Whether a program has sent what it takes for the token, where that opens anything. Passwords are of no use here; they
+        are for a server before this one."""
+        return self.is_control_allowed and request.headers.get("authorization", "")[:7].lower() == "bearer "
 
     def is_own_form(self, request: Request, csrf: str) -> bool:
         """Whether a form comes from a page of this site, or a request from a program with the token."""
@@ -105,15 +115,28 @@ class Access:
         if found is None:
             return False
         name = found[1].strip("[]").lower()
-        return "*" in self.hosts or name in self.hosts or name in _LOOPBACK_NAMES or is_loopback(name)
+        return name in self.hosts or is_loopback(name) or (self.is_open and _is_address(name))
 
 
-def make_access(host: str, is_public: bool, token: str = "", port: int = 0) -> Access:
-    """The rules for a server at an address."""
-    is_open = not is_loopback(host) and host not in _LOOPBACK_NAMES
-    return Access(
-        token or secrets.token_urlsafe(18), is_public or not is_open, frozenset(("*" if is_open else host,)), port
-    )
+def make_access(host: str, is_public: bool, token: str = "", port: int = 0, names: Iterable[str] = ()) -> Access:
+    """The rules for a server at an address, which has other names as well: that of a server with TLS before it."""
+    is_open = not is_loopback(host)
+    hosts = {host.lower(), *(_read_name(name) for name in names)}
+    if is_open:
+        # Others in the same network know it by these. No look-up, which may take long.
+        own = socket.gethostname().lower()
+        hosts |= {own, f"{own.partition('.')[0]}.local"}
+    return Access(token or secrets.token_urlsafe(18), is_public or not is_open, frozenset(hosts), is_open, port)
+
+
+def find_client(request: Request) -> str:
+    """The address that a request comes from."""
+    return request.client.host if request.client else ""
+
+
+def is_secure(request: Request) -> bool:
+    """Whether the client speaks TLS: a server that does may stand before this one."""
+    return "https" in (request.scope["scheme"], request.headers.get("x-forwarded-proto"))
 
 
 def is_loopback(host: str) -> bool:
@@ -127,6 +150,21 @@ def is_loopback(host: str) -> bool:
 def hide_place(text: str, folder: Path) -> str:
     """A text that may name paths below a folder, without what leads to it, which is nobody's business who asks."""
     return text.replace(f"{folder.parent}/", "") if folder.is_absolute() else text
+
+
+def _read_name(name: str) -> str:
+    found = _HOST.fullmatch(name)
+    if found is None or found[1] != name:
+        raise UsageError(f"--name {name}: that is no name of a server, such as crawl.example.org")
+    return name.lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_same(given: str, known: str) -> bool:

@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
 from rdfspider.serve import endpoint
-from rdfspider.serve.access import IMAGES_COOKIE
+from rdfspider.serve.access import IMAGES_COOKIE, find_client, is_secure
 from rdfspider.serve.guard import NONCE, Guard
 from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
 from rdfspider.serve.monitor import events, metrics
@@ -181,6 +181,8 @@ def _make_ask(site: Site, page: Page, request: Request) -> Ask:
         csrf=site.access.find_csrf(session),
         session=session,
         nonce=request.scope.get(NONCE, ""),
+        client=find_client(request),
+        is_secure=is_secure(request),
     )
 
 

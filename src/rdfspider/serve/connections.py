@@ -33,6 +33,8 @@ class SiteProtocol(H11Protocol):
             transport.write(_BUSY)
             transport.close()
             return
+        # Whatever is left unsent is watched: who reads nothing of a short answer would keep the connection for ever.
+        transport.set_write_buffer_limits(high=0)
         self._watch_reading()
 
     def data_received(self, data: bytes) -> None:

@@ -24,6 +24,7 @@ from rdfspider.index.layout import check_index
 from rdfspider.search.documents import TRIPLES as TRIPLES_KIND
 from rdfspider.search.messages import Graphs
 from rdfspider.search.sparql import Answer
+from rdfspider.serve.access import find_client, is_secure
 from rdfspider.serve.descriptions import describe_data, describe_service, write_description
 from rdfspider.serve.negotiation import make_refusal
 from rdfspider.serve.offers import (
@@ -123,11 +124,21 @@ async def _answer(site: Site, request: Request) -> Response:
         question = await _read_question(request)
         if question.query is None:
             return await _send_description(request, question.format, partial(describe_service, find_root(request)))
-        if site.access.is_unseen(request) and request.headers.get("sec-fetch-mode") != "cors":
-            raise RefusedError("a page of another site has this loaded without reading it")
+        _check_sender(site, request)
         return await _ask(site, request, question)
     except RdfspiderError as error:
         return make_refusal(request, find_status(error), site.tell(error))
+
+
+def _check_sender(site: Site, request: Request) -> None:
+    """Programs of other sites may ask, unless whoever has started the server wants that not; what they could not read they may
+    not have loaded either. Who follows a link to an answer may."""
+    if site.options.allows_cors:
+        if site.access.is_unseen(request) and request.headers.get("sec-fetch-mode") != "cors":
+            raise RefusedError("a page of another site has this loaded without reading it")
+    # Of servers without TLS on other machines, browsers do not say what for a page loads this; they say from where.
+    elif site.access.is_unseen(request) or ("origin" in request.headers and site.access.is_foreign(request)):
+        raise RefusedError("a page of another site has this loaded, and this server was started with --no-cors")
 
 
 async def _describe_data(site: Site, request: Request) -> Response:
@@ -182,7 +193,10 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
     formats, base = list_formats((*results, *triples)), f"{find_root(request)}{PATH}"
     try:
         answer = await run_while_wanted(
-            request, site.askers, cancel, partial(_ask_index, site, question, formats, base, cancel)
+            request,
+            site.askers,
+            cancel,
+            partial(_ask_index, site, question, formats, base, cancel, find_client(request)),
         )
     except LeftError:
         return Response(status_code=499)
@@ -197,10 +211,18 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
     return Response(answer.body, headers=headers | {"Content-Type": write_content_type(media_type)})
 
 
-def _ask_index(site: Site, question: _Question, formats: Sequence[str], base: str, cancel: threading.Event) -> Answer:
+def _ask_index(
+    site: Site, question: _Question, formats: Sequence[str], base: str, cancel: threading.Event, client: str
+) -> Answer:
     check_index(site.paths)
     return site.sparql.ask(
-        question.query or "", formats=formats, limits=site.limits, graphs=question.graphs, base=base, cancel=cancel
+        question.query or "",
+        formats=formats,
+        limits=site.limits,
+        graphs=question.graphs,
+        base=base,
+        cancel=cancel,
+        client=client,
     )
 
 
@@ -250,9 +272,7 @@ def _decode(body: bytes) -> str:
 
 def find_root(request: Request) -> str:
     """The address of this server as the client has it, without a slash at the end; UsageError where that is none."""
-    # A server with TLS may stand before this one.
-    is_secure = "https" in (request.scope["scheme"], request.headers.get("x-forwarded-proto"))
-    root = f"{'https' if is_secure else 'http'}://{request.headers.get('host', '')}"
+    root = f"{'https' if is_secure(request) else 'http'}://{request.headers.get('host', '')}"
     if not is_valid_iri(root):
         raise UsageError("the header Host is no name of a server")
     return root

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdfspider.serve import limits
-from rdfspider.serve.access import IMAGES_COOKIE
+from rdfspider.serve.access import IMAGES_COOKIE, find_client
 from rdfspider.serve.limits import BusyError, Rate, Tally
 from rdfspider.serve.negotiation import make_refusal, split_suffix
 from rdfspider.serve.site import Site
@@ -27,6 +27,7 @@ NONCE = "rdfspider_nonce"
 _OPEN_HEADERS = "rdfspider_open_headers"
 _STATIC = "/static/"
 _LOGIN = "/login"
+_PASTE = ("POST", "/inspect")
 
 Show = Callable[[Request, int, str], Response]
 """Makes a page of a status and what is wrong, in the format that was asked for."""
@@ -57,9 +58,11 @@ class Guard:
         self._heavy_rate = Rate(per_s=50, burst=300)
         # Nobody mistypes a token more often.
         self._login_rate = Rate(per_s=1, burst=20)
+        self._static_rate = Rate(*limits.STATIC_RATE)
         self._reading = Tally(limits.MAX_READING, limits.MAX_CLIENT_READING)
         self._under_way = Tally(limits.MAX_UNDER_WAY, limits.MAX_CLIENT_UNDER_WAY)
         self._heavy_under_way = Tally(limits.MAX_HEAVY_UNDER_WAY, limits.MAX_CLIENT_HEAVY_UNDER_WAY)
+        self._pasted = Tally(limits.MAX_HEAVY_UNDER_WAY, limits.MAX_CLIENT_PASTES)
         self._sending = Tally(limits.MAX_SENDING_BYTES, limits.MAX_CLIENT_SENDING_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,9 +75,14 @@ class Guard:
         scope[NONCE] = secrets.token_urlsafe(12)
         scope[_OPEN_HEADERS] = self._list_open_headers(request)
         client = find_client(request)
-        outlet = _Outlet(_add_headers(send, scope, request.cookies.get(IMAGES_COOKIE) == "on"), self._sending, client)
+        complaint = _find_excess(request)
+        shows_images = not complaint and request.cookies.get(IMAGES_COOKIE) == "on"
+        outlet = _Outlet(_add_headers(send, scope, shows_images), self._sending, client)
         try:
-            answer = self._refuse(request, client) or await self._pass(request, client, receive, outlet)
+            if complaint:
+                answer: Response | None = _say(request, 400, complaint)
+            else:
+                answer = self._refuse(request, client) or await self._pass(request, client, receive, outlet)
         except _LeftError:
             return
         except BusyError:
@@ -106,7 +114,11 @@ class Guard:
                 answer = self._show(request, 408, "what was asked has taken too long to arrive")
                 answer.headers["Connection"] = "close"
                 return answer
-        with self._under_way.hold(client), self._heavy_under_way.hold(client) if kind in self._heavy else nullcontext():
+        with (
+            self._under_way.hold(client),
+            self._heavy_under_way.hold(client) if kind in self._heavy else nullcontext(),
+            self._pasted.hold(client) if kind == _PASTE else nullcontext(),
+        ):
             await self._app(request.scope, receive, outlet.send)
         return None
 
@@ -114,22 +126,25 @@ class Guard:
         """The answer to what no page may see; None to what may be."""
         if not self._access.is_own_name(request.headers.get("host", "")):
             return _say(
-                request, 421, "this server is not called by that name: use its address, or the name given by --host"
+                request, 421, "this server is not called by that name: use its address, or start it with --name NAME"
             )
+        wait_s = self._find_wait(request, client)
+        return _say(request, 429, "that is too fast: wait a moment", ceil(wait_s)) if wait_s else None
+
+    def _find_wait(self, request: Request, client: str) -> float:
+        """In how many seconds a request may come, 0 for now."""
         if request.scope["path"].startswith(_STATIC):
-            return None
+            return self._static_rate.take(client)
         kind = _find_kind(request)
         wait_s = self._rate.take(client)
         if not wait_s and kind in self._heavy:
             wait_s = self._heavy_rate.take(client)
         if not wait_s and kind == ("POST", _LOGIN):
             wait_s = self._login_rate.take(client)
-        return _say(request, 429, "that is too fast: wait a moment", ceil(wait_s)) if wait_s else None
-
-
-def find_client(request: Request) -> str:
-    """The address that a request comes from."""
-    return request.client.host if request.client else ""
+        elif not wait_s and self._access.sends_bearer(request):
+            # Who has sent too many wrong ones is not told which one is right.
+            wait_s = self._login_rate.take(client, cost=0 if self._access.has_bearer(request) else 1)
+        return wait_s
 
 
 class _TooLongError(Exception):
@@ -206,6 +221,18 @@ async def _read_body(request: Request, receive: Receive, most_bytes: int) -> Rec
         return first.pop() if first else await receive()
 
     return receive_more
+
+
+def _find_excess(request: Request) -> str:
+    """What a request has too much of, in words; empty where it can be read."""
+    if request.scope["query_string"].count(b"&") > limits.MAX_FIELDS:
+        return f"there are more than the {limits.MAX_FIELDS:,} parameters that are read"
+    cookies, types = (";".join(request.headers.getlist(name)) for name in ("cookie", "accept"))
+    if cookies.count(";") > limits.MAX_COOKIES or len(cookies) > limits.MAX_COOKIE_BYTES:
+        return "there are more cookies than are read: remove those of this address from the browser"
+    if types.count(",") > limits.MAX_TYPES:
+        return "the header Accept names more types than are read"
+    return ""
 
 
 def _find_kind(request: Request) -> tuple[str, str]:

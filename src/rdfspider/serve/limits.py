@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 
 MAX_BODY_BYTES = 2 << 20
 """Of a request: a query, a form."""
+MAX_FIELDS, MAX_COOKIES, MAX_TYPES, MAX_COOKIE_BYTES = 1000, 300, 300, 16 << 10
+"""Of what stands behind the `?` of an address, and in the headers Cookie and Accept: all requests wait while they are read."""
+STATIC_RATE = 500, 2000
+"""Files of the site's own a second, and at once: some for each page, where a browser does not keep them."""
 MAX_CONNECTIONS, MAX_CLIENT_CONNECTIONS = 500, 100
 MAX_READING, MAX_CLIENT_READING = 64, 20
 """Requests whose body is on its way."""
 MAX_UNDER_WAY, MAX_CLIENT_UNDER_WAY = 200, 60
 MAX_HEAVY_UNDER_WAY, MAX_CLIENT_HEAVY_UNDER_WAY = 16, 12
+MAX_CLIENT_PASTES = 2
+"""Pasted pages, which are read one at a time, so that others have a turn."""
 MAX_SENDING_BYTES, MAX_CLIENT_SENDING_BYTES = 256 << 20, 128 << 20
 """Of answers that are longer than a piece and are being read by whoever asked."""
 MAX_WATCHERS, MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS = 40, 10, 30
@@ -77,13 +83,14 @@ class Rate:
     _clients: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
     """By address, the one heard last at the end: when, and how many it could send then."""
 
-    def take(self, client: str, now: float | None = None) -> float:
-        """Take a request; returns after how many seconds it may come, 0 for now."""
+    def take(self, client: str, now: float | None = None, *, cost: int = 1) -> float:
+        """Take a request; returns after how many seconds it may come, 0 for now. One that costs nothing may come as well only
+        while others may."""
         now = time.monotonic() if now is None else now
         heard, left = self._clients.pop(client, (now, self.burst))
         left = min(self.burst, left + (now - heard) * self.per_s)
         is_allowed = left >= 1
-        self._clients[client] = (now, left - is_allowed)
+        self._clients[client] = (now, left - cost * is_allowed)
         if len(self._clients) > _MAX_CLIENTS:
             self._clients.popitem(last=False)
         return 0.0 if is_allowed else (1 - left) / self.per_s

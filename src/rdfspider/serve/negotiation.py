@@ -25,7 +25,7 @@ MEDIA_TYPES = {
 """By the suffix of a path. HTML has none."""
 MAX_OUTPUT_BYTES = 64 << 20
 # Programs that open such files take these for formulas.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def split_suffix(path: str) -> tuple[str, str]:
@@ -55,9 +55,11 @@ def make_response(ask: Ask, view: View) -> Response:
     response.headers.update(view.headers)
     for name, value in view.cookies.items():
         if value is None:
-            response.delete_cookie(name, httponly=True, samesite="strict")
+            response.delete_cookie(name, secure=ask.is_secure, httponly=True, samesite="strict")
         else:
-            response.set_cookie(name, value, httponly=True, samesite="strict", max_age=30 * 86_400)
+            response.set_cookie(
+                name, value, secure=ask.is_secure, httponly=True, samesite="strict", max_age=30 * 86_400
+            )
     return response
 
 

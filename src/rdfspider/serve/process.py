@@ -46,6 +46,8 @@ class Order(Struct, frozen=True):
     query_timeout_s: float = QUERY_TIMEOUT_S
     query_rows: int = QUERY_ROWS
     allows_cors: bool = True
+    names: tuple[str, ...] = ()
+    """Others by which it may be called."""
 
 
 class SiteServer(uvicorn.Server):
@@ -107,7 +109,7 @@ def make_server(site: Site) -> SiteServer:
 def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
     """Serve until a signal, or the end of the lifeline."""
     crawl = Crawl.open(Path(order.folder))
-    access = make_access(order.host, order.is_public, token=order.token, port=order.port)
+    access = make_access(order.host, order.is_public, token=order.token, port=order.port, names=order.names)
     options = Options(order.query_timeout_s, order.query_rows, order.allows_cors)
     server = make_server(Site(crawl, access, options))
     if lifeline is not None:

@@ -4,6 +4,7 @@ Indexes are opened when they are first asked, and again until they are there: th
 fetched.
 """
 
+import os
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -84,7 +85,9 @@ class Site:
             if self._sparql is None:
                 check_index(self.paths)
                 self._finder = Finder(self.folder)
-                self._sparql = Sparql(self.folder, self._finder)
+                cores = os.cpu_count() or 1
+                # However many questions one client asks, there is a place for another.
+                self._sparql = Sparql(self.folder, self._finder, workers=cores + 1, most_by_client=cores)
             return self._sparql
 
     @property

@@ -17,8 +17,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from rdfspider.serve.access import is_loopback
-from rdfspider.serve.guard import find_client
+from rdfspider.serve.access import find_client, is_loopback
 from rdfspider.serve.limits import MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS, MAX_WATCHERS, BusyError, Tally
 from rdfspider.serve.monitor.charts import SPANS
 from rdfspider.serve.monitor.samples import Sample

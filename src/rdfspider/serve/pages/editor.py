@@ -144,7 +144,7 @@ def _answer(ask: Ask, query: str) -> Shown:
     graphs = Graphs(default, named) if default or named else None
     base = f"{ask.root}{PATH}"
     answer = ask.site.sparql.ask(
-        query, formats=("json", "turtle"), limits=limits, graphs=graphs, base=base, cancel=ask.cancel
+        query, formats=("json", "turtle"), limits=limits, graphs=graphs, base=base, cancel=ask.cancel, client=ask.client
     )
     return read_answer(answer)
 
