@@ -176,7 +176,7 @@ def test_the_site_of_a_crawl_has_limits_as_told(web: Web, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("flags", [("--port", "8400"), ("--query-timeout", "5"), ("--query-rows", "7"), ("--no-cors",)])
 def test_a_crawl_without_a_site_takes_no_flags_for_it(tmp_path: Path, run: Run, flags: tuple[str, ...]) -> None:
-    code, _, err = run("crawl", "https://example.org/", "--dir", tmp_path / "c", *flags)
+    code, _, err = run("crawl", "https://tea.test/", "--dir", tmp_path / "c", *flags)
     assert (code, err) == (2, f"rdfspider: {flags[0]}: only for a crawl that shows its site, by --serve\n")
     assert not (tmp_path / "c").exists()
 
