@@ -57,6 +57,7 @@ def test_spellings_of_one_address(one: str, other: str, expected: bool) -> None:
         ("[2606:4700::1]", False),
         ("example.org", False),
         ("local.example.org.", False),
+        *((f"printer.{name}", True) for name in ("lan", "home", "corp", "intranet", "box", "localdomain")),
     ],
 )
 def test_hosts_that_are_private_by_name(host: str, is_private: bool) -> None:

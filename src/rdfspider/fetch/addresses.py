@@ -18,8 +18,12 @@ _EXAMPLES = IPv6Network("3fff::/20")
 _NAT64 = IPv6Network("64:ff9b::/96")
 """RFC 6052: the last 32 bits are the IPv4 address that a gateway connects to."""
 
-_PRIVATE_NAMES = (".localhost", ".local", ".internal", ".home.arpa")
-"""Names below these are never of the public internet (RFC 6761, 6762, 8375; ICANN has reserved `internal`)."""
+_PRIVATE_NAMES = (
+    *(".localhost", ".local", ".internal", ".home.arpa"),
+    *(".lan", ".home", ".corp", ".intranet", ".private", ".localdomain", ".box"),
+)
+"""Names below the first are never of the public internet (RFC 6761, 6762, 8375; ICANN has reserved `internal`); routers and
+companies give their own machines the others, of which `box` alone is a public domain, too."""
 
 
 @lru_cache(maxsize=65_536)

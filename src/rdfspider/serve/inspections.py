@@ -71,6 +71,8 @@ class Inspection:
     problems: Sequence[Problem] = ()
     links: Sequence[OutLink] = ()
     text: str = ""
+    text_cut: str = ""
+    """Why that is no more than its beginning, in words; empty where it is all."""
     wishes: Sequence[str] = ()
     """What the page asks of crawlers, and who says so."""
 
@@ -128,6 +130,7 @@ class InspectionData(TypedDict):
     problems: list[ProblemData]
     links: list[OutLink]
     text: str
+    text_cut: str
 
 
 def inspect_extraction(found: Extraction, body_bytes: int, wishes: Sequence[str] = ()) -> Inspection:
@@ -174,6 +177,7 @@ def describe_inspection(inspection: Inspection) -> InspectionData:
         ],
         "links": list(inspection.links),
         "text": inspection.text,
+        "text_cut": inspection.text_cut,
     }
 
 

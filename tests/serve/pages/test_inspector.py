@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider import Crawl
+from rdfspider.serve.pages import inspector
 from serving import Serving, serve
 from web.crawls import crawl
 from web.server import Answer, Web
@@ -44,7 +45,10 @@ def make_web() -> Site:
     site.add(TEA, make_tea())
     site.add(
         "http://shop.test/kept-out",
-        make_page("http://shop.test/kept-out", head='<meta name="robots" content="noarchive">'),
+        make_page(
+            "http://shop.test/kept-out",
+            head='<meta name="robots" content="noarchive"><p>Words that nobody may keep.</p>',
+        ),
     )
     site.add("http://shop.test/moved", Answer(301, headers={"Location": "/tea"}))
     site.add("http://shop.test/away", Answer(302, headers={"Location": "http://127.0.0.1:1/secret"}))
@@ -238,3 +242,17 @@ def test_pages_of_archives_from_elsewhere_are_shown(tmp_path: Path) -> None:
         assert "cannot be read: other.warc: No such file" in gone.text
         assert str(tmp_path) not in gone.text and "UsageError" not in gone.text
         assert serving.get("/copy", url="http://other.example/open").status == 404
+
+
+def test_of_what_asks_not_to_be_archived_only_the_beginning_is_shown(
+    site: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://shop.test/kept-out"
+    whole = site.get("/page.json", url=url).json
+    monkeypatch.setattr(inspector, "_BEGINNING_CHARS", 3)
+    found = site.get("/page.json", url=url).json
+    assert (len(whole["text"]) > 3, whole["text_cut"], found["text"]) == (True, "", f"{whole['text'][:3]}…")
+    assert "asks that no copy be kept (noarchive (meta robots))" in found["text_cut"]
+    page = site.get("/page", {"Accept": "text/html"}, url=url).text
+    assert "Only the beginning is shown" in page and whole["text"] not in page
+    assert len(site.get("/page.json", url=TEA).json["text"]) > 4

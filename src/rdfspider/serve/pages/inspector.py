@@ -28,6 +28,8 @@ from rdfspider.serve.views import Ask, Page, Parameter, Table, View
 
 _MAX_PAGE = 200
 _IN_LINKS_SHOWN = 20
+# As much as a list of results would show.
+_BEGINNING_CHARS = 300
 # What the log says of a fetch that people may want to know, and what they call it.
 _FETCH_FACTS = {
     "http-version": "HTTP version",
@@ -95,7 +97,7 @@ def show_page(ask: Ask) -> View:
         return View("", redirect="/inspect")
     why = ask.site.lookout.why(prepare_address(text))
     record, message = find_record(ask.site, why.url, why.wishes)
-    inspection = _inspect_record(record) if record else Inspection(why.url)
+    inspection = _inspect_record(record, why.wishes) if record else Inspection(why.url)
     in_links = _find_in_links(ask, why.url)
     page, pages = ask.get_number("out", 1, _MAX_PAGE), -(-len(inspection.links) // LINKS_SHOWN)
     context: dict[str, Any] = {
@@ -143,8 +145,15 @@ def read_page_of(folder: Path, url: str, config: Any) -> PageRecord | None:
     return read_page(folder, url, config=config)
 
 
-def _inspect_record(record: PageRecord) -> Inspection:
+def _inspect_record(record: PageRecord, newest_wishes: str) -> Inspection:
     outcome = record.outcome
+    wishes = record.fields.get("robots", "")
+    text, text_cut = record.text, ""
+    # All of the words of a page are a copy of it.
+    for forbidden in filter(forbids_copy, (newest_wishes, wishes)):
+        if len(record.text) > _BEGINNING_CHARS:
+            text = f"{record.text[:_BEGINNING_CHARS]}…"
+            text_cut = f"only the beginning is shown, because the page asks that no copy be kept ({forbidden})"
     return Inspection(
         url=record.url,
         title=record.title,
@@ -156,8 +165,9 @@ def _inspect_record(record: PageRecord) -> Inspection:
         statements=record.statements,
         problems=record.problems,
         links=[OutLink(url) for url in record.outlinks],
-        text=record.text,
-        wishes=tuple(filter(None, record.fields.get("robots", "").split(", "))),
+        text=text,
+        text_cut=text_cut,
+        wishes=tuple(filter(None, wishes.split(", "))),
     )
 
 
