@@ -63,14 +63,21 @@ class Tab:
 @contextmanager
 def open_tab(browser: Browser, *, is_clean: bool = True, **settings: Any) -> Iterator[Page]:
     """A page in a context of its own; at the end nothing may have gone wrong in it, unless the test expects that."""
+    with watch_tab(browser, **settings) as tab:
+        yield tab.page
+        if is_clean:
+            assert tab.errors == []
+
+
+@contextmanager
+def watch_tab(browser: Browser, **settings: Any) -> Iterator[Tab]:
+    """The same, for a test that looks by itself at what went wrong."""
     context = browser.new_context(**{"viewport": DESK, **settings})
     context.set_default_timeout(PATIENCE_MS)
     tab = Tab(context.new_page())
     try:
-        yield tab.page
+        yield tab
         assert tab.strangers == []
-        if is_clean:
-            assert tab.errors == []
     finally:
         context.close()
 

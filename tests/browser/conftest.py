@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from browsing import open_browser
+from node_packages import install
 from rdfspider import Crawl
 from rdfspider.serve.rendering import STATIC
 from serving import Serving, serve
@@ -29,6 +30,13 @@ def built_editor() -> None:
     if not (STATIC / "built" / "editor.js").is_file():
         say = pytest.fail if os.environ.get("CI") else pytest.skip
         say("the query editor was not built, for want of npm: apt-get install nodejs npm, then scripts/setup")
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core."""
+    packages = install(Path(__file__).parents[1] / "serve" / "clients" / "package.json")
+    return (packages / "axe-core" / "axe.min.js").read_text()
 
 
 @pytest.fixture(scope="session")

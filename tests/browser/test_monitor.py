@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from browsing import open_tab
+from browsing import DESK, PHONE, find_faults, is_wider_than_screen, open_tab
 from rdfspider import Crawl
 from serving import TOKEN, Serving, serve
 from web import Crawling, Web, make_site
@@ -23,7 +24,7 @@ def crawling(tmp_path: Path) -> Iterator[Serving]:
         flags = [
             "http://h0.test/",
             "--delay",
-            "0.1",
+            "0.5",
             "--shards",
             "2",
             "--scope",
@@ -52,11 +53,11 @@ def test_numbers_move_and_the_crawl_obeys_who_has_the_token(browser: Browser, cr
         page.wait_for_url(re.compile("/monitor"))
 
         page.get_by_role("button", name="Pause").click()
-        expect(page.locator("#news [data-state=paused]")).to_be_visible(timeout=30_000)
+        expect(page.locator("#news [data-state=paused]")).to_be_visible()
         expect(page.get_by_role("button", name="Resume")).to_be_visible()
         assert crawling.site.crawl.status().state == "paused"
         page.get_by_role("button", name="Resume").click()
-        expect(page.locator("#news [data-state=running]")).to_be_visible(timeout=30_000)
+        expect(page.locator("#news [data-state=running]")).to_be_visible()
 
         page.get_by_text("Add seeds").click()
         page.get_by_label("URLs, a line each").fill("http://h0.test/another\nhttp://h1.test/another")
@@ -71,5 +72,28 @@ def test_numbers_move_and_the_crawl_obeys_who_has_the_token(browser: Browser, cr
 
         page.locator("summary", has_text="Stop").click()
         page.get_by_role("button", name="Stop the crawl").click()
-        expect(page.locator("#news [data-state=stopped]")).to_be_visible(timeout=60_000)
+        expect(page.locator("#news [data-state=stopped]")).to_be_visible()
     assert crawling.site.crawl.status().state == "stopped"
+
+
+def test_forms_of_control_fit_and_can_be_used_by_all(browser: Browser, crawling: Serving, axe: str) -> None:
+    looks: dict[str, dict[str, Any]] = {
+        "light": {"viewport": DESK, "color_scheme": "light"},
+        "dark": {"viewport": DESK, "color_scheme": "dark"},
+        "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
+    }
+    crawling.site.crawl.add_filter(exclude="/private/")
+    faults: dict[str, list[str]] = {}
+    for look, settings in looks.items():
+        with open_tab(browser, **settings) as page:
+            page.goto(crawling.locate("/login", next="/monitor"))
+            page.get_by_label("Token").fill(TOKEN)
+            page.get_by_role("button", name="Show it").click()
+            page.wait_for_url(re.compile("/monitor"))
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+            for name in ("Pause", "Add them", "Add the filter", "Stop the crawl"):
+                expect(page.get_by_role("button", name=name)).to_be_visible()
+            found = find_faults(page, axe) + (["it is wider than the screen"] if is_wider_than_screen(page) else [])
+            if found:
+                faults[look] = found
+    assert faults == {}
