@@ -135,7 +135,7 @@ def test_a_wheel_without_npm_shows_a_text_area(without_npm: Path, tmp_path: Path
         env=os.environ | {"PYTHONPATH": f"{without_npm}{os.pathsep}{ROOT / 'tests'}", "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         check=True,
     )
     where, _, page = done.stdout.partition("\n")

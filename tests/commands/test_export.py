@@ -165,14 +165,14 @@ def test_an_interrupt_leaves_no_half_file(large: Path, tmp_path: Path) -> None:
         while not list(tmp_path.iterdir()) and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (130, b"rdfspider: interrupted\n")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_reader_that_leaves_ends_it(large: Path) -> None:
     command = f"{sys.executable} -m rdfspider export --dir {large} | head -c 100 | wc -c; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
     assert (done.stdout.split(), done.stderr) == (["100", "141"], "")
 
 
@@ -180,14 +180,14 @@ def test_a_terminal_sees_a_bar_and_refuses_parquet(folder: Path, tmp_path: Path)
     ours, theirs = pty.openpty()
     base = [sys.executable, "-m", "rdfspider", "export", "--dir", folder]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
-    subprocess.run([*base, "-o", tmp_path / "out.nq"], stderr=theirs, env=environment, check=True, timeout=30)
+    subprocess.run([*base, "-o", tmp_path / "out.nq"], stderr=theirs, env=environment, check=True, timeout=120)
     shown = b""
     # A terminal hands on what was written in pieces.
     while b"3 pages" not in shown:
         assert select.select([ours], [], [], 10)[0], shown
         shown += os.read(ours, 65_536)
     done = subprocess.run(
-        [*base, "--format", "parquet"], stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=30
+        [*base, "--format", "parquet"], stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=120
     )
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
     assert b"parquet is not for a terminal" in done.stderr

@@ -104,13 +104,13 @@ def test_a_rebuild_removes_from_a_store_what_no_archive_tells_of_any_more(folder
 def test_the_indexer_that_runs_does_it(folder: Path) -> None:
     process = subprocess.Popen([sys.executable, "-m", "rdfspider", "index", "--follow", "--dir", str(folder)])
     try:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not is_indexed(IndexPaths(folder)):
             assert time.monotonic() < end
             time.sleep(0.05)
         started = time.monotonic()
         removal = Crawl.open(folder).forget("a.test")
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 30
         assert (removal.pages, removal.waiting) == (2, ())
         assert not is_found(folder, "http://a.test/1")
         assert is_found(folder, "http://b.test/3")

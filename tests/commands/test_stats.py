@@ -57,7 +57,7 @@ def test_json_and_turtle(run: Run, folder: Path) -> None:
 
 def test_a_reader_that_leaves_ends_it(folder: Path) -> None:
     command = f"{sys.executable} -m rdfspider stats --dir {folder} | true; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("141\n", "")
 
 

@@ -340,12 +340,12 @@ def test_sites_are_served_until_ctrl_c(serving: subprocess.Popen[str], tmp_path:
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert "ended: the limit of pages is reached" in done.stderr
     assert load_config(tmp_path / "mycrawl").frontier.ip_delay_s == 0
     shutil.rmtree(tmp_path / "mycrawl")
     serving.send_signal(signal.SIGINT)
-    assert serving.wait(30) == 0
+    assert serving.wait(60) == 0
     assert list(tmp_path.iterdir()) == []

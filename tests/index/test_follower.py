@@ -92,7 +92,7 @@ def following(follower: Follower) -> Iterator[None]:
         assert not thread.is_alive()
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 15.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
     end = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < end, "nothing came of waiting"

@@ -59,7 +59,7 @@ def test_another_time_takes_what_is_new_alone(tmp_path: Path) -> None:
     assert read_quads(tmp_path) > before
     started = time.monotonic()
     assert index_all(tmp_path).pages == 2
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
 
 
 def test_one_process_has_the_index(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_full_disk_suspends_it_until_there_is_room(tmp_path: Path) -> None:
         check_merge(disk)
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 30.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
     end = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < end, "nothing came of waiting"
@@ -156,7 +156,7 @@ def test_it_says_how_far_it_is_and_that_it_is_gone(tmp_path: Path) -> None:
     thread = threading.Thread(target=indexer.run, args=[told.append])
     thread.start()
     try:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not told or told[-1].state != "idle":
             assert time.monotonic() < end, told[-1:]
             time.sleep(0.05)

@@ -91,7 +91,7 @@ def names_in(held: GraphStore, url: str) -> set[str]:
 
 
 def wait_until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < end, "it does not happen"
         time.sleep(0.01)
@@ -260,7 +260,7 @@ view.close()
         wait_until(lambda enough=enough: len(held.sent("PUT")) >= enough)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    subprocess.run(command, check=True, timeout=30)
+    subprocess.run(command, check=True, timeout=120)
     assert held.lines() == {f'<http://a.example/{n}> <urn:p> "{n}" <http://a.example/{n}> .' for n in range(60)}
     assert len(held.sent("PUT")) < 60 + 2 * 8, "it begins where it was, and not at the start"
 
@@ -300,7 +300,7 @@ def test_a_server_that_is_not_there_is_waited_for(held: GraphStore, tmp_path: Pa
     wait_until(lambda: count_tries(view) > stores.TRIES_CUT + 2)
     assert view.problem.startswith(f"http://127.0.0.1:{port}/store does not answer: connection refused; tried ")
     with serve_graphs(held, port):
-        sender.join(10)
+        sender.join(60)
         assert names_in(held, PAGE) == {"tea"}
     assert view.problem == ""
     view.close()
@@ -338,7 +338,7 @@ def test_a_server_that_refuses_everything_loses_nothing(base: str, held: GraphSt
     sender.start()
     wait_until(lambda: count_tries(view) > stores.TRIES_ANSWERED + 2)
     held.refuse = ""
-    sender.join(10)
+    sender.join(60)
     assert names_in(held, PAGE) == {"tea"}
     view.close()
 
@@ -352,7 +352,7 @@ def test_basic_authentication(base: str, held: GraphStore, tmp_path: Path, caplo
     wait_until(lambda: count_tries(wrong) > stores.TRIES_ANSWERED)
     assert wrong.problem.startswith(f"{base}/store refuses the user and password (401); tried ")
     held.credentials = "Zoë:wr0ng"
-    sender.join(10)
+    sender.join(60)
     assert names_in(held, PAGE) == {"tea"}
     wrong.close()
     held.credentials = "Zoë:p@ss:word/"
@@ -424,8 +424,8 @@ def test_close_interrupts_waits_and_requests(base: str, held: GraphStore, tmp_pa
     time.sleep(0.05)
     started = time.monotonic()
     view.close()
-    sender.join(10)
-    assert time.monotonic() - started < 5
+    sender.join(60)
+    assert time.monotonic() - started < 30
     with pytest.raises(StoreClosedError):
         view.commit({"log": 1})
     view.close()

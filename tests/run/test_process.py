@@ -91,7 +91,7 @@ def test_a_shard_whose_parent_dies_before_it_has_begun_ends_silently(tmp_path: P
     crawl = Crawl.create(tmp_path / "crawl", ["https://example.org/"], shards=1)
     arguments = [str(crawl.folder), str(tmp_path / "gone"), order]
     # Who dies leaves stderr to its shard, so this waits for both.
-    ended = subprocess.run([sys.executable, "-c", DYING, *arguments], stderr=subprocess.PIPE, timeout=15)
+    ended = subprocess.run([sys.executable, "-c", DYING, *arguments], stderr=subprocess.PIPE, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert not (shard_folder(crawl.folder, 0) / "frontier").exists()
 
@@ -105,6 +105,6 @@ def test_what_fails_once_the_parent_is_gone_is_not_told(tmp_path: Path) -> None:
         "answers = iter([real] * 3); os.getppid = lambda: next(answers, 1); process.main()"]""",
     ).replace("os._exit(0)", "shard.stdin.close(); sys.exit(shard.wait())")
     arguments = [str(crawl.folder), str(tmp_path / "gone"), "whole"]
-    ended = subprocess.run([sys.executable, "-c", late, *arguments], stderr=subprocess.PIPE, timeout=15)
+    ended = subprocess.run([sys.executable, "-c", late, *arguments], stderr=subprocess.PIPE, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert (shard_folder(crawl.folder, 0) / "frontier").exists()

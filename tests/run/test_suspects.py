@@ -23,7 +23,7 @@ with suspects.watch(sys.argv[2]):
 def test_a_page_is_suspected_when_the_process_died_of_it_and_ever_after(tmp_path: Path) -> None:
     urls = ["http://example.org/one", "http://example.org/two"]
     for url in urls:
-        ended = subprocess.run([sys.executable, "-c", DYING, str(tmp_path), url], timeout=30)
+        ended = subprocess.run([sys.executable, "-c", DYING, str(tmp_path), url], timeout=120)
         assert ended.returncode == -signal.SIGKILL
     for _ in range(2):
         suspects = Suspects(tmp_path)

@@ -107,7 +107,7 @@ def test_comunica_finds_out_what_is_there_and_asks_it(site: Serving) -> None:
         env=os.environ | {"NODE_PATH": str(packages)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr

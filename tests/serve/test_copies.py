@@ -131,7 +131,7 @@ def test_a_page_that_nests_a_million_characters_deep_is_shown() -> None:
     found = copy("<div>" * 200_000 + "<p>seen")
     check_harmless(found.html)
     assert "seen" in found.html
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
 
 
 def test_words_and_order_stay() -> None:
