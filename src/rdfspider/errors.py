@@ -3,8 +3,9 @@
     RdfspiderError
     ├── UsageError      a person asked for something that cannot be: say it in one line, exit with 2
     │   ├── InUseError  another process has it: later it can be
-    │   └── UnindexedError  there is no index that could answer: later there may be
-    │       └── OtherVersionError  there is one that this version cannot read: it has to be made again
+    │   ├── UnindexedError  there is no index yet that could answer: later there is
+    │   └── UnreadableError  what is on disk cannot be read: it has to be made again
+    │       └── OtherVersionError  because another version has made it
     └── UnansweredError a question takes more than it may: ask for less, or allow more
 
 What a page contains is never an exception: extraction answers with quads and Problems.
@@ -24,10 +25,14 @@ class InUseError(UsageError):
 
 
 class UnindexedError(UsageError):
-    """There is no index, or none that this version reads."""
+    """There is no index yet, or nothing in it."""
 
 
-class OtherVersionError(UnindexedError):
+class UnreadableError(UsageError):
+    """An index, or the archive, is damaged; nobody who asks has made a mistake."""
+
+
+class OtherVersionError(UnreadableError):
     """The index was made by another version."""
 
 

@@ -16,7 +16,7 @@ mycrawl/
 from dataclasses import dataclass
 from pathlib import Path
 
-from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
+from rdfspider.errors import OtherVersionError, UnindexedError, UnreadableError
 
 VERSION = 2
 """Of the layout; an index of another one is refused, and made again on request."""
@@ -98,10 +98,10 @@ def has_index(paths: IndexPaths) -> bool:
 
 
 def check_index(paths: IndexPaths) -> None:
-    """UnindexedError where there is no index, or one of another version."""
+    """UnindexedError where there is no index, UnreadableError where it is damaged or of another version."""
     found = _read_version(paths)
     if not found and paths.quads.exists():
-        raise UnindexedError(
+        raise UnreadableError(
             f"{paths.index} has lost its version: make it again with `rdfspider index --rebuild --dir {paths.folder}`"
         )
     if not found:
@@ -123,4 +123,4 @@ def _read_version(paths: IndexPaths) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{paths.version}: {getattr(error, 'strerror', None) or error}") from error
+        raise UnreadableError(f"{paths.version}: {getattr(error, 'strerror', None) or error}") from error

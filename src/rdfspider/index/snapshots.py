@@ -19,7 +19,7 @@ from typing import Self
 from pyoxigraph import Store
 
 from rdfspider.archive.volumes import sync_folder
-from rdfspider.errors import UnindexedError, UsageError
+from rdfspider.errors import UnindexedError, UnreadableError
 
 _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING = ".taking", ".removing-"
@@ -179,7 +179,7 @@ class SnapshotReader:
         except (OSError, RuntimeError) as error:
             # RocksDB's words for files that it cannot make sense of are a RuntimeError.
             hold.close()
-            raise UsageError(tell_damage(self._folder, error)) from error
+            raise UnreadableError(tell_damage(self._folder, error)) from error
         self._leave()
         self._opened = _Opened(store, hold)
         return self._opened

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from pathlib import Path
 
-from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.errors import RdfspiderError, UnansweredError, UnindexedError
 from rdfspider.index.entities import URN
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger_reader import LedgerReader
@@ -57,7 +57,7 @@ class Finder:
         try:
             stat = paths.ledger.stat()
         except FileNotFoundError:
-            raise UsageError(f"{self._folder} has no text index yet: try again in some seconds") from None
+            raise UnindexedError(f"{self._folder} has no text index yet: try again in some seconds") from None
         # An index that was made again is another file.
         if self._opened is None or self._file != (stat.st_dev, stat.st_ino):
             if self._opened:

@@ -7,8 +7,9 @@ import msgspec
 LENGTH = struct.Struct(">Q")
 """Stands before every message, and says how long it is."""
 DONE, WORDS, USAGE, UNFIT, MEMORY, FAILED, READY = "done", "words", "usage", "unfit", "memory", "failed", "ready"
+UNINDEXED, UNREADABLE = "unindexed", "unreadable"
 """What a reply is. `words`: the texts that the query looks for; what was found is asked for. `usage`: the query is wrong.
-`unfit`: none of the formats can hold the answer."""
+`unfit`: none of the formats can hold the answer. `unindexed`, `unreadable`: there are no quads to ask, or damaged ones."""
 
 Found = list[list[tuple[str, float]]]
 """What the text index has for each of `Reply.words`."""

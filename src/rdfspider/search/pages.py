@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rdfspider.archive.reader import MAX_BODY_BYTES, Archive, Archived, Damage, read_capture, read_run
 from rdfspider.archive.segments import parse_name
 from rdfspider.config import ExtractConfig
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.index.foreign import read_foreign_outcome
 from rdfspider.index.ledger_reader import PageEntry
 from rdfspider.index.log import Record, read_outcome
@@ -82,41 +82,41 @@ class PageRecord:
 def read_page(
     folder: Path, url: str, *, config: ExtractConfig | None = _EXTRACTION, max_bytes: int = MAX_BYTES
 ) -> PageRecord | None:
-    """What is on record of a page; None where it is not indexed. UsageError where the archive does not have it any more.
+    """What is on record of a page; None where it is not indexed. UnreadableError where the archive does not have it any more.
 
     `config` is for pages of files from elsewhere, which are extracted again: that may take any time. With None they are not, and
-    UsageError says so.
+    UnreadableError says so.
     """
     entry = _find_entry(folder, url)
     if entry is None:
         return None
     path = _find_file(folder, entry.source)
     if path is None:
-        raise UsageError(f"the index does not say where {entry.url} is archived: {_tell_rebuild(folder)}")
+        raise UnreadableError(f"the index does not say where {entry.url} is archived: {_tell_rebuild(folder)}")
     try:
         if entry.source == str(path):
             found = read_foreign_outcome(path, entry.url, entry.offset, config)
         else:
             found = read_outcome(path, entry.source, entry.offset, max_bytes + 1)
     except UsageError as error:
-        raise UsageError(f"the archive of {entry.url} cannot be read: {error}") from error
+        raise UnreadableError(f"the archive of {entry.url} cannot be read: {error}") from error
     if isinstance(found, Damage):
-        raise UsageError(f"{path} at {found.offset} cannot be read: {found.reason}")
+        raise UnreadableError(f"{path} at {found.offset} cannot be read: {found.reason}")
     if found is None or found.outcome.url != entry.url:
-        raise UsageError(f"{path} does not have {entry.url} at {entry.offset} any more: {_tell_rebuild(folder)}")
+        raise UnreadableError(f"{path} does not have {entry.url} at {entry.offset} any more: {_tell_rebuild(folder)}")
     return _make_record(entry, found, path, max_bytes)
 
 
 def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
     """The archived answer of the server; of its body so many bytes, and one more where there are more. None where there is
-    none, UsageError where it cannot be read."""
+    none, UnreadableError where it cannot be read."""
     with Archive(payload.path) as archive:
         if payload.offset >= archive.size:
-            raise UsageError(f"{payload.path} ends before {payload.offset}, where the page should be")
+            raise UnreadableError(f"{payload.path} ends before {payload.offset}, where the page should be")
         run = read_run(archive, payload.offset, payload.offset + 1, lambda record, at: read_capture(record, at, limit))
         found: Archived | Damage | None = next(run, None)
     if isinstance(found, Damage):
-        raise UsageError(f"{payload.path} at {found.offset} cannot be read: {found.reason}")
+        raise UnreadableError(f"{payload.path} at {found.offset} cannot be read: {found.reason}")
     return found.capture if found else None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyoxigraph import Quad, Store
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.index.entities import URN
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger_reader import LedgerReader
@@ -87,7 +87,7 @@ def open_store(folder: Path) -> Iterator[Store]:
             raise
         except (OSError, RuntimeError) as error:
             # What is opened is not yet read.
-            raise UsageError(tell_damage(paths.snapshots, error)) from error
+            raise UnreadableError(tell_damage(paths.snapshots, error)) from error
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def open_ledger(folder: Path) -> Iterator[LedgerReader]:
             yield ledger
     except sqlite3.DatabaseError as error:
         where = "" if os.access(paths.index, os.W_OK) else ", in a folder that is read-only for you"
-        raise UsageError(
+        raise UnreadableError(
             f"{paths.ledger} cannot be read ({error}{where}); if that stays so, make it again with "
             f"`rdfspider index --rebuild --dir {folder}`"
         ) from error

@@ -20,11 +20,25 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.errors import RdfspiderError, UnansweredError, UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.names import WELL_KNOWN
 from rdfspider.search.documents import BOOLEAN, ROWS, UnfitError
-from rdfspider.search.messages import DONE, FAILED, LENGTH, MEMORY, READY, UNFIT, USAGE, WORDS, Graphs, Job, Reply
+from rdfspider.search.messages import (
+    DONE,
+    FAILED,
+    LENGTH,
+    MEMORY,
+    READY,
+    UNFIT,
+    UNINDEXED,
+    UNREADABLE,
+    USAGE,
+    WORDS,
+    Graphs,
+    Job,
+    Reply,
+)
 from rdfspider.search.tables import Rows, Statements, read_rows
 from rdfspider.search.turns import Turns
 
@@ -38,6 +52,8 @@ MAX_QUERY_CHARS = 1_000_000
 _START_S = 30.0
 _MAX_TIMEOUT_S = 86_400.0
 _READ_BYTES = 1 << 20
+# What whoever asks is told as it is.
+_MISTAKES = {USAGE: UsageError, UNFIT: UnfitError, UNINDEXED: UnindexedError, UNREADABLE: UnreadableError}
 # How soon it is noticed that nobody wants an answer any more.
 _LOOK_S = 0.1
 # Of what a process says when it dies.
@@ -200,10 +216,8 @@ class Sparql:
             ) from None
         finally:
             self._put_back(worker, is_sound)
-        if reply.code == UNFIT:
-            raise UnfitError(reply.message)
-        if reply.code == USAGE:
-            raise UsageError(reply.message)
+        if kind := _MISTAKES.get(reply.code):
+            raise kind(reply.message)
         if reply.code == MEMORY:
             raise _tell_memory(job)
         if reply.code == FAILED:

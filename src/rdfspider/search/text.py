@@ -22,7 +22,7 @@ import tantivy
 from tantivy import DocAddress, Query
 from xxhash import xxh3_64_intdigest
 
-from rdfspider.errors import UnindexedError, UsageError
+from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.documents import hash_outlinks
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.schema import CURSOR_ID, PAGE, Card, register_tokenizers
@@ -343,16 +343,16 @@ def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
 
 @contextmanager
 def _reading(paths: IndexPaths) -> Iterator[None]:
-    """UsageError where tantivy cannot make sense of its files."""
+    """UnreadableError where tantivy cannot make sense of its files."""
     try:
         yield
     except (ValueError, OSError) as error:
-        raise UsageError(_tell_damage(paths, error)) from error
+        raise UnreadableError(_tell_damage(paths, error)) from error
     except BaseException as error:
         # What Rust did not expect has no class that can be imported.
         if type(error).__name__ != "PanicException":
             raise
-        raise UsageError(_tell_damage(paths, error)) from error
+        raise UnreadableError(_tell_damage(paths, error)) from error
 
 
 def _tell_unready(paths: IndexPaths) -> str:

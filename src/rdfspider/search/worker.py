@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from pyoxigraph import NamedNode, QuerySolutions, Store
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.snapshots import SnapshotReader
 from rdfspider.search.calls import TextCall, find_calls, replace_calls
 from rdfspider.search.confinement import confine_process, end_limits, read_resident_bytes, start_limits
@@ -27,6 +27,8 @@ from rdfspider.search.messages import (
     MEMORY,
     READY,
     UNFIT,
+    UNINDEXED,
+    UNREADABLE,
     USAGE,
     WORDS,
     Found,
@@ -74,6 +76,10 @@ def _answer(job: Job, snapshots: SnapshotReader) -> tuple[Reply, bytes]:
             return _ask_store(job, store)
     except UnfitError as error:
         return Reply(UNFIT, str(error)), b""
+    except UnindexedError as error:
+        return Reply(UNINDEXED, str(error)), b""
+    except UnreadableError as error:
+        return Reply(UNREADABLE, str(error)), b""
     except UsageError as error:
         return Reply(USAGE, str(error)), b""
     except SyntaxError as error:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnindexedError
 from rdfspider.formats import PREFIXES
 from rdfspider.index.provenance import VOCABULARY
 from rdfspider.index.terms import FETCHES_GRAPH
@@ -77,9 +77,9 @@ def describe_data(site: Site, root: str) -> Iterator[Triple]:
         yield Triple(data, NamedNode(f"{_VOID}feature"), NamedNode(_FORMATS + name))
     try:
         statistics = find_statistics(site.folder, _NAMES_TOLD)
-        with site.snapshots.use() as store:
+        with site.use_store() as store:
             merge = count_merge(store, _TRIPLES_COUNTED)
-    except UsageError:
+    except UnindexedError:
         # Nothing is indexed yet, which is no mistake of whoever asks.
         return
     yield from statistics.describe(data, merge)

@@ -6,16 +6,19 @@ fetched.
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rdfspider.errors import OtherVersionError, RdfspiderError, UnansweredError, UnindexedError
+from pyoxigraph import Store
+
+from rdfspider.errors import OtherVersionError, RdfspiderError, UnansweredError, UnindexedError, UnreadableError
 from rdfspider.index.foreign import read_sources
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.snapshots import SnapshotReader
+from rdfspider.index.snapshots import SnapshotReader, tell_damage
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.reports.lookout import Lookout
 from rdfspider.run.visitor import Visitor
@@ -51,7 +54,7 @@ class Site:
         """Of a SPARQL query."""
         self.paths = IndexPaths(crawl.folder)
         self.snapshots = SnapshotReader(self.paths.snapshots)
-        """The quads: `with site.snapshots.use() as store`."""
+        """The quads, for `use_store`."""
         self.statistics = KeptStatistics(crawl.folder)
         """The totals and the most used names, kept until there are others."""
         self.lookout = Lookout(crawl.folder)
@@ -71,11 +74,22 @@ class Site:
 
     @property
     def text(self) -> TextIndex:
-        """The text index; UsageError where there is none yet."""
+        """The text index; UnindexedError where there is none yet."""
         with self._lock:
             if self._text is None:
                 self._text = TextIndex(self.folder)
             return self._text
+
+    @contextmanager
+    def use_store(self) -> Iterator[Store]:
+        """The newest quads, whose files stay until the end; UnindexedError where there are none yet, UnreadableError where they
+        cannot be read, also later: what is opened is not yet read."""
+        check_index(self.paths)
+        try:
+            with self.snapshots.use() as store:
+                yield store
+        except (OSError, RuntimeError) as error:
+            raise UnreadableError(tell_damage(self.paths.snapshots, error)) from error
 
     @property
     def sparql(self) -> Sparql:

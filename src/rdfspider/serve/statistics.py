@@ -4,7 +4,7 @@ import threading
 import time
 from pathlib import Path
 
-from rdfspider.errors import OtherVersionError, UsageError
+from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.search.questions import find_statistics
 from rdfspider.search.vocabulary import Statistics
@@ -29,7 +29,7 @@ class KeptStatistics:
         self._kept: Statistics | None = None
 
     def read(self) -> Statistics | None:
-        """The totals, and the most used names of each kind; None where nothing is indexed yet, OtherVersionError where that does
+        """The totals, and the most used names of each kind; None where nothing is indexed yet, UnreadableError where that does
         not help."""
         with self._lock:
             now = time.monotonic()
@@ -39,10 +39,10 @@ class KeptStatistics:
             if state != self._state or self._kept is None:
                 try:
                     self._kept = find_statistics(self._folder, TOP)
-                except OtherVersionError:
+                except UnreadableError:
                     self._kept = None
                     raise
-                except UsageError:
+                except UnindexedError:
                     # Nothing is indexed yet, which is no mistake of whoever looks.
                     self._kept = None
             self._read_at, self._state = now, state

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
+from rdfspider.errors import RdfspiderError, UnindexedError, UnreadableError, UsageError
 from rdfspider.fetch.addresses import is_private_host
 from rdfspider.search.documents import UnfitError
 from rdfspider.serve.limits import MAX_BODY_BYTES
@@ -53,6 +53,7 @@ _STATUSES: tuple[tuple[type[RdfspiderError], int], ...] = (
     (UnfitError, 406),
     (MediaTypeError, 415),
     (UnindexedError, 503),
+    (UnreadableError, 503),
     (UsageError, 400),
 )
 

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, replace
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
 from rdfspider.search.documents import BOOLEAN, ROWS, TRIPLES
 from rdfspider.search.messages import Graphs
 from rdfspider.search.questions import open_ledger
@@ -125,7 +125,7 @@ def complete_name(ask: Ask) -> View:
     try:
         with open_ledger(ask.site.folder) as ledger:
             counts = ledger.search_names(kind, ask.get("q"), _NAMES)
-    except UsageError:
+    except UnindexedError:
         # Nothing is indexed yet.
         counts = []
     names = [(write_name(count.name), count) for count in counts]
@@ -178,9 +178,9 @@ def _make_cell(term: Term) -> Cell:
 
 def _read_examples(site: Site) -> list[Example]:
     try:
-        with open_ledger(site.folder) as ledger, site.snapshots.use() as store:
+        with open_ledger(site.folder) as ledger, site.use_store() as store:
             return list_examples(ledger, store)
-    except UsageError:
+    except UnindexedError:
         # Nothing is indexed yet, which is no mistake of whoever looks.
         return list_examples(None)
 

@@ -4,7 +4,6 @@ With `says` it is one property of it, page by page; that is also where it is tol
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -14,10 +13,8 @@ from pyoxigraph import NamedNode, Store
 
 from rdfspider.errors import UsageError
 from rdfspider.index.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
-from rdfspider.index.layout import check_index
 from rdfspider.index.names import SCHEMA, find_short_name, shorten_iri
 from rdfspider.index.nodes import decode_references
-from rdfspider.index.snapshots import tell_damage
 from rdfspider.index.terms import GENID, fold_iri
 from rdfspider.search.conflicts import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
@@ -73,7 +70,7 @@ def show_entity(ask: Ask) -> View:
     if not name:
         raise UsageError("say which thing: /entity?iri=")
     start, via, same = ask.get_number("from", 1, _MAX_START) - 1, fold_iri(ask.get("via")), ask.get("same") == "1"
-    with _use_store(ask) as store:
+    with ask.site.use_store() as store:
         found = look_up_entity(store, ask.site.folder, name, same=same, start=start, via=via)
         if found is None:
             return _show_missing(ask, store, name)
@@ -148,17 +145,6 @@ def _show_missing(ask: Ask, store: Store, name: str) -> View:
     readings = list_readings(name)
     uses = [use for iri in readings for use in _find_uses(store, iri)]
     return View("entity_missing.html", {"name": name, "uses": uses, "message": message}, status=404)
-
-
-@contextmanager
-def _use_store(ask: Ask) -> Iterator[Store]:
-    """The newest quads."""
-    check_index(ask.site.paths)
-    with ask.site.snapshots.use() as store:
-        try:
-            yield store
-        except (OSError, RuntimeError) as error:
-            raise UsageError(tell_damage(ask.site.paths.snapshots, error)) from error
 
 
 def _make_context(ask: Ask, found: Entity) -> dict[str, Any]:
@@ -302,7 +288,7 @@ def _is_address(text: str) -> bool:
 
 
 def _dump(ask: Ask, nodes: Sequence[str], predicate: str = "") -> bytes:
-    with _use_store(ask) as store:
+    with ask.site.use_store() as store:
         return dump_statements(store, nodes, predicate)
 
 

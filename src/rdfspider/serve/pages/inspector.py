@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
 from rdfspider.index.foreign import read_sources
 from rdfspider.index.forgotten import Forgotten
 from rdfspider.index.schema import Card
@@ -175,8 +175,8 @@ def _find_in_links(ask: Ask, url: str) -> InLinks:
     page = ask.get_number("in", 1, _MAX_PAGE)
     try:
         total, cards = ask.site.text.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
-    except UsageError:
-        # Nothing is indexed yet.
+    except (UnindexedError, OtherVersionError):
+        # Nothing is indexed yet; or by another version, which was said where the page itself was looked for.
         return InLinks(0, [], 1, 1)
     return InLinks(total, cards, page, min(-(-total // _IN_LINKS_SHOWN), _MAX_PAGE))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store
 
-from rdfspider.errors import UnindexedError, UsageError
+from rdfspider.errors import UnindexedError
 from rdfspider.index.entities import URN
 from rdfspider.index.ledger_reader import LedgerReader, NameCount
 from rdfspider.index.names import list_prefixes
@@ -86,7 +86,7 @@ def show_suggestions(ask: Ask) -> View:
     """How the question may go on."""
     try:
         found = ask.site.text.suggest(ask.get("q"), _SUGGESTIONS_SHOWN) if ask.get("q") else []
-    except UsageError:
+    except UnindexedError:
         # Nothing is indexed yet: nothing can be suggested.
         found = []
     # They are put into the box as they are.
@@ -115,7 +115,7 @@ def _is_worth_choosing(count: NameCount) -> bool:
 
 def write_statements(ask: Ask, hits: Iterable[Hit]) -> bytes:
     """What pages say of results, as N-Quads: of things in the merge of all pages, of pages all that is in them."""
-    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
         quads = dict.fromkeys(
             quad for hit in hits for quad in islice(_read_statements(store, ledger, hit), _MAX_STATEMENTS)
         )

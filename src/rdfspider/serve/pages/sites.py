@@ -50,7 +50,7 @@ def show_site(ask: Ask) -> View:
 def show_quality(ask: Ask) -> View:
     """The report on a site's structured data."""
     name = _take_name(ask, "site")
-    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
         count = find_count(ledger, SITE, name)
         statements = partial(read_statements, ask)
         report = inspect_site(store, ledger, count.name, read_statements=statements) if count else None

@@ -99,7 +99,7 @@ def show_names(kind: str) -> Callable[[Ask], View]:
 def show_class(ask: Ask) -> View:
     """A class: what its things are like."""
     iri = _take_iri(ask)
-    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
         profile = describe_class(ask.site.text, ledger, store, iri)
     if profile is None:
         raise NotFoundError(f"no page speaks of a thing of the class {shorten_iri(iri)[:200]}")
@@ -121,7 +121,7 @@ def show_class(ask: Ask) -> View:
 def show_property(ask: Ask) -> View:
     """A property: what has it, and which values."""
     iri = _take_iri(ask)
-    with open_ledger(ask.site.folder) as ledger, ask.site.snapshots.use() as store:
+    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
         profile = describe_property(ask.site.text, ledger, store, iri)
     if profile is None:
         raise NotFoundError(f"no page uses the property {shorten_iri(iri)[:200]}")
