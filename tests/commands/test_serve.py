@@ -61,7 +61,7 @@ def wait_for(said: Path, pattern: str) -> str:
         raise AssertionError(f"{pattern!r} is not in: {said.read_text()}") from error
 
 
-def fetch(address: str) -> int:
+def fetch(address: str | urllib.request.Request) -> int:
     """The status of an answer; 0 where nobody answers."""
     try:
         with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
@@ -106,6 +106,17 @@ def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path, run: Run) -> 
         assert f"--host {host} cannot be used" in err
         # Nobody has asked for a port.
         assert "83" not in err
+
+
+def test_it_may_be_called_by_a_name_that_was_given(tmp_path: Path, run: Run) -> None:
+    Crawl.create(tmp_path / "c", ["https://example.org/"])
+    with start(tmp_path / "c", "serve", "--dir", tmp_path / "c", "--name", "crawl.example.org") as (_, said):
+        address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/) until Ctrl-C")
+        for name, status in (("crawl.example.org", 200), ("evil.example", 421)):
+            request = urllib.request.Request(f"{address}login", headers={"Host": name})
+            wait_until(lambda request=request, status=status: fetch(request) == status)
+    code, _, err = run("serve", "--dir", tmp_path / "c", "--name", "https://crawl.example.org/")
+    assert (code, err.count("\n"), "that is no name of a server" in err) == (2, 1, True)
 
 
 def test_a_token_that_can_be_guessed_is_not_for_others(

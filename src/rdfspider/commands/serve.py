@@ -41,6 +41,10 @@ def serve(
     query_timeout: options.QueryTimeout = None,
     query_rows: options.QueryRows = None,
     cors: options.Cors = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="NAME", help="Another name by which it may be called: a proxy's. Repeatable."),
+    ] = None,
     is_opened: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Show a crawl in the browser: search, explore, query, watch.
@@ -58,6 +62,7 @@ def serve(
         raise UsageError(
             f"RDFSPIDER_TOKEN is too easily guessed: with --public it has {_LEAST_TOKEN_CHARS} characters or more"
         )
+    access = make_access(host, public, token=token, names=name or ())
     listener = listen(host, port)
     order = Order(
         str(folder),
@@ -69,8 +74,9 @@ def serve(
         query_timeout or QUERY_TIMEOUT_S,
         query_rows or QUERY_ROWS,
         cors is not False,
+        tuple(name or ()),
     )
-    _announce(order, make_access(host, public, token=token).is_control_allowed)
+    _announce(order, access.is_control_allowed)
     if is_opened:
         open_browser(_locate(order))
     try:
