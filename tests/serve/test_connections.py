@@ -40,7 +40,7 @@ def test_a_short_rest_that_nobody_reads_ends_the_connection(tmp_path: Path, monk
         # One answer after the other, until the system takes no more of them: what is left is less than an answer.
         unsent = 0
         while not unsent:
-            client.sendall(request * 20)
+            client.sendall(request)
             served = connection.server_state.total_requests
             wait_until(lambda served=served: _find_unsent(connection) or _has_served(connection, served))
             unsent = _find_unsent(connection)
