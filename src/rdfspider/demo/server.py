@@ -23,6 +23,7 @@ ADDRESS = "127.0.0.1"
 PORT = 8585
 """Where the demo is served, so that its URLs are the same each time; the next one where this is taken."""
 _PORTS_TRIED = 20
+_BACKLOG = 100
 _MAX_HEAD_BYTES = 32 * 1024
 _IDLE_S = 60.0
 _MODIFIED = "Mon, 02 Feb 2026 08:00:00 GMT"
@@ -121,6 +122,8 @@ def _listen(port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((ADDRESS, number))
+            # Until it listens, another that is bound in the same moment gets the port, too.
+            listener.listen(_BACKLOG)
         except OSError as error:
             listener.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
