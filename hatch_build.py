@@ -54,7 +54,14 @@ class BuildError(Exception):
 
 def build_editor(root: Path) -> bool:
     """Make the bundle where it is missing or of other sources; returns whether it was made. BuildError where it cannot be."""
-    sources, built = root / "editor", root / BUILT
+    try:
+        return _build_editor(root / "editor", root / BUILT)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        # A disk that is full, or files of npm that are not what they should be.
+        raise BuildError(f"{type(error).__name__}: {error}"[:_TOLD_CHARS]) from error
+
+
+def _build_editor(sources: Path, built: Path) -> bool:
     stamp = hash_sources(sources)
     if (built / MODULE).is_file() and (built / STAMP).is_file() and (built / STAMP).read_text().strip() == stamp:
         return False

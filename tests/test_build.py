@@ -156,6 +156,18 @@ def test_an_npm_that_fails_is_told_and_fails_nothing(tmp_path: Path) -> None:
         assert not [name for name in archive.namelist() if BUILT in name]
 
 
+def test_an_npm_that_does_nothing_is_told_and_fails_nothing(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("npm", "node"):
+        (tools / name).write_text("#!/bin/sh\n")
+        (tools / name).chmod(0o755)
+    wheel, said = build(copy_tree(tmp_path / "tree"), "wheel", {"PATH": str(tools)})
+    assert "the SPARQL editor will be a plain text area: FileNotFoundError" in said
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if BUILT in name]
+
+
 def test_what_npm_fetches_is_pinned_by_checksum_and_bound_to_no_registry() -> None:
     text = (ROOT / "editor/package-lock.json").read_text()
     assert "://" not in text
