@@ -56,6 +56,31 @@ def test_suggestions_while_typing(browser: Browser, site: Serving) -> None:
         assert page.locator("li.hit").count() > 0
 
 
+def test_what_was_chosen_stays_when_other_suggestions_come_late(browser: Browser, site: Serving) -> None:
+    held: list[Route] = []
+    late = {"suggestions": [{"text": "late", "kind": "entity", "about": ""}]}
+    with open_tab(browser) as page:
+        page.goto(site.locate("/"))
+        box, options = page.locator("#q"), page.locator("#suggestions").get_by_role("option")
+        box.focus()
+        page.keyboard.insert_text("varn")
+        expect(options.first).to_be_visible()
+        page.route("**/suggest?q=varnh", lambda route: held.append(route))
+        with page.expect_request("**/suggest?q=varnh"):
+            page.keyboard.insert_text("h")
+        page.keyboard.press("ArrowDown")
+        chosen = box.input_value()
+        with page.expect_event("requestfinished"):
+            held[0].fulfill(json=late)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert (box.input_value(), box.get_attribute("aria-activedescendant")) == (chosen, "suggestion-0")
+        # Whoever types on has chosen nothing any more.
+        page.route("**/suggest?q=*x", lambda route: route.fulfill(json=late))
+        page.keyboard.insert_text("x")
+        expect(options).to_contain_text(["late"])
+        assert (box.input_value(), box.get_attribute("aria-activedescendant")) == (f"{chosen}x", None)
+
+
 def test_a_choice_of_ontology_beside_the_words(browser: Browser, site: Serving) -> None:
     with open_tab(browser) as page:
         page.goto(site.locate("/search", q="tea"))

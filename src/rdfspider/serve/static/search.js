@@ -71,9 +71,9 @@ function suggest(box) {
   }
 
   function show(suggestions) {
+    // Whoever has chosen meanwhile keeps what was chosen.
+    if (chosen >= 0) return;
     list.replaceChildren(...suggestions.map(makeOption));
-    chosen = -1;
-    box.removeAttribute("aria-activedescendant");
     list.hidden = !suggestions.length;
     box.setAttribute("aria-expanded", String(!list.hidden));
     news.textContent = suggestions.length ? `${suggestions.length} suggestions` : "No suggestions";
@@ -95,6 +95,7 @@ function suggest(box) {
 
   box.addEventListener("input", () => {
     typed = box.value;
+    if (chosen >= 0) choose(-1);
     clearTimeout(timer);
     if (typed.trim()) timer = setTimeout(ask, WAIT_MS);
     else close();
