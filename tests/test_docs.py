@@ -143,8 +143,6 @@ def run_shown(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
             assert process.poll() is None, text
             assert time.monotonic() < deadline, text
             time.sleep(0.1)
-        # It says so a moment before it listens to signals.
-        time.sleep(1)
         process.send_signal(signal.SIGINT)
         return subprocess.CompletedProcess(command, process.wait(30), "", text)
 

@@ -18,7 +18,9 @@ import pytest
 
 from conftest import Run
 from rdfspider import Crawl
+from rdfspider.commands import serve as command
 from rdfspider.commands.terminal import show_log
+from rdfspider.serve import process
 from rdfspider.serve.access import make_access
 from waiting import PATIENCE_S, wait_until
 from web import Answer, Web
@@ -226,3 +228,19 @@ def test_the_site_of_a_crawl_that_is_killed_goes_with_it(web: Web, tmp_path: Pat
         assert fetch(address) == 200
         os.kill(process.pid, signal.SIGKILL)
         wait_until(lambda: fetch(address) == 0)
+
+
+def test_the_browser_does_not_give_way_to_the_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(process, "start_site", lambda order: None)
+    monkeypatch.setattr(command, "open_browser", done.append)
+    monkeypatch.setattr(os, "nice", lambda more: done.append(f"nice {more}"))
+    with command.SiteBeside(tmp_path) as beside:
+        beside.start()
+    assert done == [beside.address, "nice 15"]
+
+
+def test_a_site_that_was_not_started_leaves_its_port(tmp_path: Path) -> None:
+    with command.SiteBeside(tmp_path) as beside:
+        pass
+    assert fetch(beside.address) == 0

@@ -302,12 +302,13 @@ def test_a_crawl_of_ones_own_is_left_alone(
     assert (folder / "crawl.toml").exists()
 
 
-def test_a_port_that_is_taken_costs_no_earlier_demo(tmp_path: Path) -> None:
+@pytest.mark.parametrize("flag", ["--port", "--site-port"])
+def test_a_port_that_is_taken_costs_no_earlier_demo(tmp_path: Path, flag: str) -> None:
     start = "http://www.localhost:8585/"
     folder = tmp_path / "demo"
     Crawl.create(folder, [start], shards=1, contact=start, resolve=["*.localhost=127.0.0.1"])
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        assert run_command(["demo", "--dir", str(folder), "--port", str(taken.getsockname()[1])]) == 2
+        assert run_command(["demo", "--dir", str(folder), flag, str(taken.getsockname()[1])]) == 2
     assert (folder / "crawl.toml").exists()
 
 

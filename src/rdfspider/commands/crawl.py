@@ -13,7 +13,7 @@ import typer
 
 from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
-from rdfspider.commands.serve import SiteBeside, open_browser
+from rdfspider.commands.serve import SiteBeside
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
@@ -108,7 +108,7 @@ def crawl(
     if not site:
         raise typer.Exit(run_crawl(found, as_json=as_json))
     with SiteBeside(folder, port, query_timeout, query_rows, cors) as beside:
-        open_browser(beside.address)
+        beside.start()
         code = run_crawl(found, as_json=as_json)
         # A crawl that was stopped from the site, or by a command, can still be looked at; who sends a signal wants to leave.
         if not code:

@@ -15,7 +15,7 @@ import typer
 from rdfspider.commands.crawl import run_crawl
 from rdfspider.commands.query import TABLE, query
 from rdfspider.commands.search import search
-from rdfspider.commands.serve import SiteBeside, open_browser
+from rdfspider.commands.serve import SiteBeside
 from rdfspider.errors import UsageError
 from rdfspider.run.crawl import Crawl
 from rdfspider.run.folder import history, status
@@ -98,14 +98,14 @@ def demo(
         if serve_only:
             _serve(server)
             return
-        # Not before everything else is known to work.
-        _remove(folder)
-        typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
-        found = _create(server, folder)
         with ExitStack() as context:
             site = context.enter_context(SiteBeside(folder, site_port)) if has_site else None
+            # Not before everything else is known to work.
+            _remove(folder)
+            typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
+            found = _create(server, folder)
             if site:
-                open_browser(site.address)
+                site.start()
             code = run_crawl(found)
             if not code:
                 at = server.web.at

@@ -76,19 +76,19 @@ def serve(
         cors is not False,
         tuple(name or ()),
     )
-    _announce(order, access.is_control_allowed)
-    if is_opened:
-        open_browser(_locate(order))
     try:
+        _announce(order, access.is_control_allowed)
+        if is_opened:
+            open_browser(_locate(order))
         with show_log():
             run_site(order, listener)
     except KeyboardInterrupt:
-        # That is how it is meant to end.
+        # That is how it is meant to end, as it was told above.
         return
 
 
 class SiteBeside:
-    """The site of a crawl in a process beside it, while the context lasts."""
+    """The site of a crawl in a process beside it, from `start` until the context ends; its port is taken from the beginning."""
 
     def __init__(
         self,
@@ -117,18 +117,23 @@ class SiteBeside:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
+        return self
+
+    def start(self) -> None:
+        """Serve it, and show it in the browser. What this process starts later gives way to both."""
         from rdfspider.serve.process import start_site
 
         self._process = start_site(self._order)
         self._listener.close()
-        # People wait for the site, nobody for the next page: what this process starts from now on gives way to it.
-        os.nice(_GIVES_WAY)
         _announce(self._order, is_control_allowed=True)
-        return self
+        open_browser(self.address)
+        # People wait for the site, nobody for the next page.
+        os.nice(_GIVES_WAY)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._listener.close()
         process = self._process
         if process is None or process.stdin is None:
             return
@@ -141,8 +146,8 @@ class SiteBeside:
 
     def wait(self) -> None:
         """Let it go on until Ctrl-C, which is how it is meant to end."""
-        say(f"the site stays at {self.address} until Ctrl-C")
         try:
+            say(f"the site stays at {self.address} until Ctrl-C")
             while self._process is not None and self._process.poll() is None:
                 time.sleep(0.2)
         except KeyboardInterrupt:

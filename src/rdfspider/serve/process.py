@@ -84,8 +84,8 @@ def listen(host: str, port: int | None) -> socket.socket:
             if is_of_host:
                 raise UsageError(f"--host {host} cannot be used: it is no address of this machine") from error
     if port is not None:
-        raise UsageError(f"port {port} of {host} cannot be used ({reason}): name another by --port")
-    raise UsageError(f"ports {tried[0]} to {tried[-1]} of {host} cannot be used ({reason}): name another by --port")
+        raise UsageError(f"port {port} of {host} cannot be used ({reason}): name another port")
+    raise UsageError(f"ports {tried[0]} to {tried[-1]} of {host} cannot be used ({reason}): name another port")
 
 
 def make_server(site: Site) -> SiteServer:
