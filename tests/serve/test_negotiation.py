@@ -56,4 +56,4 @@ def test_turtle_has_each_triple_once_whatever_the_graphs() -> None:
 
 
 def test_a_line_before_a_formula_does_not_hide_it() -> None:
-    assert write_csv(("a",), [("\n=1+1",)]) == b"a\r\n\"'\n=1+1\"\r\n"
+    assert write_csv(("a",), [("\n=1+1",)]) == b'a\r\n"\'\n=1+1"\r\n'
