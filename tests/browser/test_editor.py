@@ -4,10 +4,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from browsing import open_tab
 from serving import Serving
+
+pytestmark = pytest.mark.usefixtures("built_editor")
 
 COUNTS = "SELECT ?class (COUNT(*) AS ?things) { ?s a ?class } GROUP BY ?class ORDER BY DESC(?things) LIMIT 5"
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
@@ -190,3 +193,15 @@ def test_without_scripts_there_is_a_text_area(browser: Browser, site: Serving) -
         page.get_by_label("Query").fill(COUNTS)
         page.get_by_role("button", name="Run").click()
         expect(page.locator("#answer table tbody tr")).to_have_count(5)
+
+
+def test_where_the_editor_cannot_be_had_a_text_area_does_the_same(browser: Browser, site: Serving) -> None:
+    # The browser itself says on its console that a file is missing.
+    with open_tab(browser, is_clean=False) as page:
+        page.route("**/built/editor.js*", lambda route: route.abort())
+        page.goto(site.locate("/sparql"))
+        page.get_by_label("Query").fill(COUNTS)
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#answer table tbody tr")).to_have_count(5)
+        expect(page.locator("#chart svg")).to_be_visible()
+        assert page.locator(".cm-content").count() == 0
