@@ -144,7 +144,9 @@ class _Process:
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    start_new_session=True,
+                    # Ctrl-C does not reach it. In a session of its own, Linux would share the processor between sessions, and how
+                    # nice it is would not count.
+                    process_group=0,
                 )
             except BaseException:
                 self.connection.close()

@@ -120,12 +120,16 @@ def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None =
 
 
 def start_site(order: Order) -> subprocess.Popen[bytes]:
-    """Have another process serve it; it is ended by closing its stdin. Ctrl-C does not reach it."""
+    """Have another process serve it; it is ended by closing its stdin. Ctrl-C does not reach it.
+
+    It stays in the session of the crawl: Linux shares the processor between sessions first, whatever they do, and only within
+    one does the crawl give way to it.
+    """
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "rdfspider.serve.process"],
         stdin=subprocess.PIPE,
         pass_fds=[order.descriptor],
-        start_new_session=True,
+        process_group=0,
     )
     assert process.stdin is not None
     process.stdin.write(msgspec.json.encode(order) + b"\n")
