@@ -35,7 +35,8 @@ THINK_S = 2.0
 # What people type: words that some pages have, words that many have, names of classes, a misspelling, nothing.
 WORDS = "recipe news music price hotel review book film school city health car jobs phone summer garden coffee rezept"
 FILTERS = ("", "", "", "type=Product", "type=Person", "type=Article", "lang=en", "syntax=jsonld", "kind=page")
-_LINK = re.compile(rb'href="(/(?:entity|page)\?[^"]{1,500})"')
+# Without the part behind #, which browsers keep to themselves.
+_LINK = re.compile(rb'href="(/(?:entity|page)\?[^"#]{1,500})["#]')
 _NEXT = re.compile(rb'rel="next" href="(/search\?[^"]{1,500})"')
 
 
