@@ -12,6 +12,8 @@ from rdfspider.search.results import Marked
 CHARS = 240
 # Of a long text only so much is looked at, and so many words in it.
 _MAX_CHARS = 100_000
+# Most texts have all the words so near to their beginning.
+_HEAD_CHARS = 5_000
 _MAX_MARKS = 1_000
 _MIN_WORDS = 4
 # A word ends where a script without spaces begins.
@@ -58,7 +60,7 @@ class Marker:
         best, most = Marked(""), -1
         for text in texts:
             cut = self.cut(text)
-            count = len({cut.text[start:end].lower() for start, end in cut.marks})
+            count = _count_words(cut)
             if count > most:
                 best, most = cut, count
             if self._exact and count >= self._exact:
@@ -67,15 +69,20 @@ class Marker:
 
     def cut(self, text: str, chars: int = CHARS) -> Marked:
         """The part of about so many characters where most different words are, marked; else the beginning."""
-        text = " ".join(text[:_MAX_CHARS].split())
+        if self._exact and len(text) > _HEAD_CHARS:
+            head = _join_lines(text[:_HEAD_CHARS])
+            marks = self._find(head)
+            first = _choose_first(head, marks, chars)
+            # What is behind the window must be there, too.
+            if first < len(head) - 2 * chars:
+                cut = _cut_window(head, marks, first, chars)
+                if _count_words(cut) >= self._exact:
+                    return cut
+        text = _join_lines(text[:_MAX_CHARS])
         if len(text) <= chars:
             return self.mark(text)
         marks = self._find(text)
-        start, end = _place_window(text, _choose_first(text, marks, chars), chars)
-        before, after = "… " if start else "", " …" if end < len(text) else ""
-        shift = len(before) - start
-        kept = tuple((first + shift, last + shift) for first, last in marks if start <= first and last <= end)
-        return Marked(f"{before}{text[start:end]}{after}", kept)
+        return _cut_window(text, marks, _choose_first(text, marks, chars), chars)
 
     def _find(self, text: str) -> list[tuple[int, int]]:
         if self._pattern is None:
@@ -104,6 +111,24 @@ class Marker:
 
 def _is_bare(line: str) -> bool:
     return bool(_FOR_MACHINES.fullmatch(line)) or (len(line.split()) < _MIN_WORDS and not UNSPACED.search(line))
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _count_words(marked: Marked) -> int:
+    """How many different words are marked."""
+    return len({marked.text[start:end].lower() for start, end in marked.marks})
+
+
+def _cut_window(text: str, marks: list[tuple[int, int]], first: int, chars: int) -> Marked:
+    """About so many characters around a place."""
+    start, end = _place_window(text, first, chars)
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    shift = len(before) - start
+    kept = tuple((one + shift, last + shift) for one, last in marks if start <= one and last <= end)
+    return Marked(f"{before}{text[start:end]}{after}", kept)
 
 
 def _choose_first(text: str, marks: list[tuple[int, int]], chars: int) -> int:
