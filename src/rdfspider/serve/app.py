@@ -81,8 +81,9 @@ ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
 """What is no page: endpoints with rules of their own."""
 # No page takes so long by itself; what does is given up by the browser, and its thread ends by its own limits.
 _PAGE_S = 60.0
-# Python runs one thread at a time, so that more of them would only make each of them slower.
-_THREADS = 4
+# Python runs one thread at a time, so that more of them would only make each of them slower: one works while the other waits for
+# the index.
+_THREADS = 2
 _FIELDS = 1000
 
 
