@@ -1,3 +1,4 @@
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,7 +7,15 @@ import pytest
 from rdfspider.config import ArchiveConfig, Config, CrawlConfig, ExtractConfig, Stylesheet
 from rdfspider.errors import UsageError
 from rdfspider.run.documents import FolderDocuments
-from rdfspider.run.folder.settings import SETTINGS, Asked, ask_config, count_cores, find_name, load_config
+from rdfspider.run.folder.settings import (
+    SETTINGS,
+    Asked,
+    ask_config,
+    count_cores,
+    find_name,
+    load_config,
+    write_settings,
+)
 
 
 def write(folder: Path, text: str) -> Path:
@@ -179,3 +188,60 @@ def test_a_config_that_cannot_be_kept_is_refused() -> None:
         ask_config(Config(extract=ExtractConfig(stylesheets=(sheet,))))
     with pytest.raises(UsageError, match=r"extract.documents: a crawl must find it again"):
         ask_config(Config(extract=ExtractConfig(documents=lambda url: None)))
+
+
+WRITTEN_BY_HAND = """\
+# mine
+[crawl]   # what
+pages = 10  # enough
+include = [
+    "a",  # first
+    "b",
+]
+
+[fetch]
+contact = "me@example.org"
+"""
+
+
+def change(text: str, **values: object) -> str:
+    """The text with some settings set, named as in Python."""
+    return write_settings(text, None, {find_name(name): Asked(value, name) for name, value in values.items()})
+
+
+def test_what_is_written_can_be_read_again() -> None:
+    include = ['a"\\b', "é\x7f"]
+    fixed = {"version": 1, "shards": 2, "hash": "xxh3"}
+    asked = {"crawl.pages": Asked(5, ""), "crawl.time_s": Asked(1.5, ""), "crawl.include": Asked(include, "")}
+    text = write_settings("", fixed, asked | {"fetch.allow_private": Asked(True, "")})
+    assert tomllib.loads(text) == {
+        "fixed": fixed,
+        "crawl": {"pages": 5, "time_s": 1.5, "include": include},
+        "fetch": {"allow_private": True},
+    }
+
+
+def test_a_change_leaves_the_rest_as_it_was_written() -> None:
+    assert change(WRITTEN_BY_HAND, pages=20) == WRITTEN_BY_HAND.replace("pages = 10", "pages = 20")
+
+
+def test_a_list_over_several_lines_is_replaced_whole() -> None:
+    text = change(WRITTEN_BY_HAND, include=["c"])
+    assert tomllib.loads(text)["crawl"] == {"pages": 10, "include": ["c"]}
+    assert "# mine" in text and "# enough" in text
+
+
+def test_what_is_new_goes_to_its_table_or_a_new_one() -> None:
+    text = change(WRITTEN_BY_HAND, depth=3, keep="all")
+    assert tomllib.loads(text)["crawl"]["depth"] == 3
+    assert tomllib.loads(text)["archive"] == {"keep": "all"}
+    assert text.startswith("# mine\n")
+
+
+def test_an_unusual_layout_stays() -> None:
+    text = change("crawl.pages = 1\nfetch = { contact = 'x' }  # me\r\n", pages=2)
+    assert text == "crawl.pages = 2\nfetch = { contact = 'x' }  # me\r\n"
+
+
+def test_a_default_is_not_written() -> None:
+    assert change(WRITTEN_BY_HAND, depth=SETTINGS["crawl.depth"].default) == WRITTEN_BY_HAND

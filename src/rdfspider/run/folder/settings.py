@@ -18,7 +18,6 @@ from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
 from rdfspider.run.documents import FolderDocuments
 from rdfspider.run.folder.bounds import EntryError, Plain, Setting, list_settings, read_value
-from rdfspider.run.folder.toml import change_value, write_tables
 
 SETTINGS = list_settings()
 """Every setting by its name, `section.field`."""
@@ -116,17 +115,19 @@ def read_file(folder: Path) -> dict[str, Any]:
 
 
 def write_settings(text: str, fixed: Mapping[str, Plain] | None, asked: Mapping[str, Asked]) -> str:
-    """The text of a crawl.toml with what was asked; `fixed` is given for a new crawl."""
-    if not text.strip():
-        text = _HEADING
+    """The text of a crawl.toml with what was asked, and all else as a person wrote it; `fixed` is given for a new crawl."""
+    # Imported here, because few commands change a setting.
+    import tomlkit
+
+    document = tomlkit.parse(text if text.strip() else _HEADING)
     if fixed:
-        text = text.rstrip("\n") + "\n\n" + write_tables({FIXED: fixed})
+        document[FIXED] = dict(fixed)
     for name, one in asked.items():
         section, _, field = name.partition(".")
         value = _check(SETTINGS[name], one)
-        if name != "crawl.shards" and tomllib.loads(text).get(section, {}).get(field, _default(name)) != value:
-            text = change_value(text, section, field, value)
-    return text
+        if name != "crawl.shards" and document.get(section, {}).get(field, _default(name)) != value:
+            document.setdefault(section, tomlkit.table())[field] = value
+    return tomlkit.dumps(document)
 
 
 def count_cores() -> int:
