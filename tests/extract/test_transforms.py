@@ -6,7 +6,6 @@ import shlex
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -128,7 +127,7 @@ def test_what_fails_is_a_problem(folder: Path, function: str, code: str, message
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        (("sleep", "60"), "transform-timeout"),
+        (("sleep", "600"), "transform-timeout"),
         (("yes",), "transform-output-too-long"),
         (("false",), "transform-failed"),
         (("echo", "not RDF at all"), "syntax-error"),
@@ -137,11 +136,9 @@ def test_what_fails_is_a_problem(folder: Path, function: str, code: str, message
     ],
 )
 def test_a_command_that_fails_is_a_problem(command: tuple[str, ...], code: str) -> None:
-    start = time.monotonic()
     seconds = 0.5 if code == "transform-timeout" else 30
     lines, problems = read(Transform("bad", "text/csv", command), transform_seconds=seconds, max_body_bytes=1000)
     assert (lines, [problem.code for problem in problems]) == ([], [code])
-    assert time.monotonic() - start < 30
 
 
 def test_a_folder_that_is_gone_is_a_problem(tmp_path: Path) -> None:
