@@ -9,7 +9,8 @@ from rdfspider.domains import Domains
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Link, Page, Verdict
 from rdfspider.run import errands
 from rdfspider.run.documents import MAX_KEPT, KeptDocuments
-from rdfspider.run.errands import MAX_ASKED_BY_SITE, Contexts, is_context, keep_errand, name_errand
+from rdfspider.run.errands import MAX_ASKED_BY_SITE, WAIT_S, Contexts, is_context, keep_errand, name_errand
+from waiting import run_simulated
 
 DOMAINS = Domains(b"org\n", 1)
 FETCHED = Verdict("done", "fetched", 200)
@@ -23,6 +24,11 @@ def make_lease(found_as: str = "context", url: str = URL, chain: tuple[str, ...]
 
 def make_capture(body: bytes = BODY, headers: tuple[tuple[str, str], ...] = (), truncated: str = "") -> Capture:
     return Capture(Page(URL, body), 200, "OK", "1.1", headers, (), "127.0.0.1", 0.0, 0.0, 0, truncated)
+
+
+def now() -> float:
+    """The seconds that have been waited so far."""
+    return asyncio.get_running_loop().time()
 
 
 def extraction(*relations: str) -> Extraction:
@@ -96,7 +102,7 @@ def test_no_site_uses_up_the_contexts_of_all(tmp_path: Path) -> None:
         assert await ask("shop.a.org", range(5)) == 0
         assert await ask("www.b.org", range(5)) == 5
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_nothing_is_kept_of_what_is_no_sitemap() -> None:
@@ -157,10 +163,11 @@ def test_nobody_waits_for_a_context_whose_address_is_too_long(tmp_path: Path) ->
         waiting = Waiting(tmp_path)
         page = Extraction("https://c.org/", "text/html", wanted=(f"https://a.org/{'x' * 10_000}",), text="as it is")
         lease, body = make_lease("link"), Page("https://c.org/", b"12345")
-        assert await asyncio.wait_for(waiting.contexts.complete(lease, body, page, waiting.read), 5) is page
+        assert await waiting.contexts.complete(lease, body, page, waiting.read) is page
+        assert now() == 0
         assert not waiting.scheduled
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_a_page_is_read_again_when_its_contexts_have_come(tmp_path: Path) -> None:
@@ -177,7 +184,7 @@ def test_a_page_is_read_again_when_its_contexts_have_come(tmp_path: Path) -> Non
         assert not waiting.contexts.waiting_bytes
         assert await waiting.complete() == "without 0"
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_what_cannot_be_had_is_not_waited_for(tmp_path: Path) -> None:
@@ -191,47 +198,49 @@ def test_what_cannot_be_had_is_not_waited_for(tmp_path: Path) -> None:
         waiting.contexts.settle(make_lease(url=OTHER), Verdict("failed", "timeout"), ())
         assert await task == "without 1"
         # Neither now nor in the next life of the shard.
-        assert await asyncio.wait_for(waiting.complete(), 0.4) == "without 1"
-        assert await asyncio.wait_for(Waiting(tmp_path).complete(), 0.4) == "without 1"
+        before = now()
+        assert await waiting.complete() == "without 1"
+        assert await Waiting(tmp_path).complete() == "without 1"
+        assert now() == before
         assert len(waiting.scheduled) == 2
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_nobody_waits_for_long_nor_do_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(errands, "WAIT_S", 0.2)
         monkeypatch.setattr(errands, "MAX_WAITING", 2)
         waiting = Waiting(tmp_path)
         tasks = [asyncio.create_task(waiting.complete()) for _ in range(5)]
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.01)
         assert sum(task.done() for task in tasks) == 3
         assert await asyncio.gather(*tasks) == ["without 2"] * 5
-        assert await asyncio.wait_for(waiting.complete(), 0.1) == "without 2"
+        assert (before := now()) == pytest.approx(WAIT_S)
+        assert await waiting.complete() == "without 2"
+        assert now() == before
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
-def test_a_page_is_fetched_again_for_a_context_that_comes_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_is_fetched_again_for_a_context_that_comes_late(tmp_path: Path) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(errands, "WAIT_S", 0.02)
         waiting = Waiting(tmp_path, attempts=2)
         assert await waiting.complete() is None
         for url in (URL, OTHER):
             waiting.documents.keep(url, BODY)
         assert await waiting.complete() == "without 0"
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_pages_are_not_fetched_again_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(errands, "WAIT_S", 0.05)
         waiting = Waiting(tmp_path, attempts=2)
         assert [await waiting.complete() for _ in range(3)] == [None, None, "without 2"]
         # From now on nobody waits for these, and no page is sent back.
-        monkeypatch.setattr(errands, "WAIT_S", 30)
-        assert await asyncio.wait_for(waiting.complete(), 1) == "without 2"
+        before = now()
+        assert await waiting.complete() == "without 2"
+        assert now() == before
         assert len(waiting.scheduled) == 2
         # What cannot wait because too many do comes again too, and so does not lose its data.
         monkeypatch.setattr(errands, "MAX_WAITING", 0)
@@ -239,7 +248,7 @@ def test_pages_are_not_fetched_again_for_ever(tmp_path: Path, monkeypatch: pytes
         full = Waiting(tmp_path / "other", attempts=1)
         assert [await full.complete() for _ in range(2)] == [None, "without 2"]
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_pages_that_wait_are_fetched_again_when_there_is_no_time(tmp_path: Path) -> None:
@@ -248,14 +257,16 @@ def test_pages_that_wait_are_fetched_again_when_there_is_no_time(tmp_path: Path)
         task = asyncio.create_task(waiting.complete())
         await asyncio.sleep(0.01)
         waiting.contexts.call_off()
-        assert await asyncio.wait_for(task, 0.4) is None
-        assert await asyncio.wait_for(waiting.complete(), 0.4) is None
+        before = now()
+        assert await task is None
+        assert await waiting.complete() is None
+        assert now() == before
         waiting.contexts.go_on()
         for url in (URL, OTHER):
             waiting.documents.keep(url, BODY)
         assert await waiting.complete() == "without 0"
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_a_context_may_be_elsewhere(tmp_path: Path) -> None:
@@ -273,7 +284,7 @@ def test_a_context_may_be_elsewhere(tmp_path: Path) -> None:
         # In a circle there is none.
         assert contexts.lead(make_lease(chain=(OTHER,)), [target]) == ()
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_a_context_that_is_cut_is_none(tmp_path: Path) -> None:
@@ -283,7 +294,7 @@ def test_a_context_that_is_cut_is_none(tmp_path: Path) -> None:
         assert waiting.documents(URL) is None
         assert waiting.documents.is_known(URL)
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_pure_contexts_are_kept_however_they_were_found(tmp_path: Path) -> None:
@@ -294,7 +305,7 @@ def test_pure_contexts_are_kept_however_they_were_found(tmp_path: Path) -> None:
         assert waiting.documents(URL) == BODY
         assert waiting.documents(OTHER) is None
 
-    asyncio.run(scenario())
+    run_simulated(scenario())
 
 
 def test_documents_are_bounded_in_number_and_cannot_leave_their_folder(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import random
-import selectors
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from rdfspider.frontier.addresses import AddressClocks, Grant, Order, find_owner
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.gate import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.messages import Acquire, Release
+from waiting import SimulatedLoop
 
 DELAY_S = 0.25
 TIMEOUT_S = 180.0
@@ -21,33 +21,11 @@ IP = next(f"192.0.2.{n}" for n in range(50) if find_owner(f"192.0.2.{n}", SHARDS
 
 
 class SimulatedClock(Clock):
-    def __init__(self) -> None:
-        self.seconds = 0.0
+    def __init__(self, loop: SimulatedLoop) -> None:
+        self._loop = loop
 
     def monotonic(self) -> float:
-        return self.seconds
-
-
-class SimulatedSelector(selectors.SelectSelector):
-    """Instead of waiting, lets the time pass."""
-
-    def __init__(self, clock: SimulatedClock) -> None:
-        super().__init__()
-        self._clock = clock
-
-    def select(self, timeout: float | None = None) -> list[Any]:
-        assert timeout is not None, "nothing would ever happen again"
-        self._clock.seconds += timeout
-        return super().select(0)
-
-
-class SimulatedLoop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
-        self.clock = SimulatedClock()
-        super().__init__(SimulatedSelector(self.clock))
-
-    def time(self) -> float:
-        return self.clock.seconds
+        return self._loop.time()
 
 
 class Machine:
@@ -55,7 +33,7 @@ class Machine:
 
     def __init__(self, loop: SimulatedLoop, seed: int = 1) -> None:
         self.loop = loop
-        self.clock = loop.clock
+        self.clock = SimulatedClock(loop)
         self.random = random.Random(seed)
         self.epochs = dict.fromkeys(range(SHARDS), 1)
         self.dead: set[int] = set()
@@ -228,7 +206,7 @@ def test_a_request_that_is_called_off_when_its_turn_comes_makes_room(machine: Ma
         while not machine.gates[1]._holds or not machine.gates[1]._holds[IP].is_busy:
             await asyncio.sleep(0)
             if machine.loop.time() < 1:
-                machine.clock.seconds += 0.001
+                machine.loop.put_forward(0.001)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await machine.fetch(1, 0.1)
