@@ -2,6 +2,7 @@
 
 import ast
 import os
+import pkgutil
 import re
 import shlex
 import shutil
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PATH = re.compile(
     r"`((?:src|tests|docs|scripts|benchmarks|\.ci)/[\w./\-]*|[\w\-]+/(?:[\w\-]+\.py)?|[\w\-]+/[\w\-]+\.py)`"
 )
+DOCS = sorted((ROOT / "docs").glob("*.md"))
 BLOCK = re.compile(r"```(console|python)\n(.*?)```", re.DOTALL)
 
 
@@ -35,6 +37,41 @@ def test_every_path_in_the_architecture_exists() -> None:
     assert len(named) > 20
     missing = [path for path in named if not (ROOT / path).exists() and not (ROOT / "src/rdfspider" / path).exists()]
     assert missing == []
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *DOCS], ids=lambda path: path.name)
+def test_no_table_cell_is_longer_than_two_lines(path: Path) -> None:
+    """About two lines of a page that is a hundred characters wide; of a link only its text is seen."""
+    rows = [line for line in path.read_text().splitlines() if line.startswith("|")]
+    cells = [re.sub(r"!?\[([^\[\]]*)\]\([^)]*\)", r"\1", cell) for row in rows for cell in re.split(r"(?<!\\)\|", row)]
+    assert [cell for cell in cells if len(cell.replace("`", "").strip()) > 130] == []
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob("*.md"), *DOCS], ids=lambda path: path.name)
+def test_every_link_of_a_document_leads_somewhere(path: Path) -> None:
+    missing = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        target, _, anchor = link.partition("#")
+        file = path.parent / target if target else path
+        if not link.startswith("http") and not (file.exists() and (not anchor or anchor in anchors(file))):
+            missing.append(link)
+    assert missing == []
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *DOCS], ids=lambda path: path.name)
+def test_every_python_name_in_a_document_exists(path: Path) -> None:
+    text = path.read_text()
+    named = re.findall(r"`(rdfspider(?:\.\w+)+)", text)
+    for module, names in re.findall(r"^ *from (rdfspider[\w.]*) import ([\w, ]+)$", text, re.MULTILINE):
+        named += [f"{module}.{name.strip()}" for name in names.split(",")]
+    for name in named:
+        pkgutil.resolve_name(name)
 
 
 def examples(document: str, language: str) -> list[str]:
@@ -201,14 +238,19 @@ def test_every_setting_says_why() -> None:
 
 
 def documented_settings() -> dict[str, list[str]]:
-    """The rows of docs/configuration.md by setting: default, flag, meaning."""
+    """The rows of docs/configuration.md by setting: default, flag, meaning. Long defaults are in a block below the table."""
     found = {}
     section = ""
-    for line in (ROOT / "docs/configuration.md").read_text().splitlines():
+    text = (ROOT / "docs/configuration.md").read_text()
+    below = dict(re.findall(r"^### (\w+)\n\n[^\n]+\n\n```text\n(.*?)```", text, re.MULTILINE | re.DOTALL))
+    for line in text.splitlines():
         if heading := re.fullmatch(r"## \[(\w+)\]", line):
             section = heading[1]
         elif row := re.fullmatch(r"\| `(\w+)` \| (.*) \|", line):
-            found[f"{section}.{row[1]}"] = re.split(r" *\| +", row[2])
+            default, flag, meaning = re.split(r" *\| +", row[2])
+            if default == f"[below](#{row[1]})":
+                default = " ".join(below[row[1]].split())
+            found[f"{section}.{row[1]}"] = [default, flag, meaning]
     return found
 
 
