@@ -3,6 +3,7 @@
 The Graph Store protocol is at /store, Update at /update. It checks what it is sent, counts it, and fails as told.
 """
 
+import hashlib
 import socket
 import ssl
 import threading
@@ -13,8 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import parse_http_list, parse_keqv_list
 
 from pyoxigraph import NamedNode, RdfFormat, Store
+
+NONCE_USES = 3
+"""So often a digest's nonce serves, then it is stale."""
 
 
 class Seen(NamedTuple):
@@ -32,7 +37,10 @@ class GraphStore:
         self.store = Store()
         self.seen: list[Seen] = []
         self.credentials = ""
-        """`user:password` that Basic authentication asks for; none where empty."""
+        """`user:password` that is asked for; nothing is where empty."""
+        self.algorithm = ""
+        """Of digests, which are then offered beside Basic authentication, and alone accepted; none where empty."""
+        self.nonces = 0
         self.faults: list[tuple[int, dict[str, str]]] = []
         """Answers instead of the next ones: a status, 0 to hang up, -1 to keep silent until the end; and headers."""
         self.refuse = ""
@@ -90,7 +98,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault:
             self._end(*fault)
         elif held.credentials and not self._is_known():
-            self._end(401, {"WWW-Authenticate": 'Negotiate, Basic realm="graphs, all", charset="UTF-8"'})
+            self._end(401, {"WWW-Authenticate": self._challenge()})
         elif held.refuse and held.refuse.encode() in body:
             self._end(400, {}, b"<html><b>bad\n literal</b> in " + (self.headers.get("Authorization") or "").encode())
         else:
@@ -127,9 +135,31 @@ class Handler(BaseHTTPRequestHandler):
         store.extend(replacement)
         return 201
 
+    def _challenge(self) -> str:
+        ways = 'Negotiate, Basic realm="graphs, all", charset="UTF-8"'
+        if algorithm := self.held.algorithm:
+            self.held.nonces += 1
+            ways += (
+                f', Digest realm="graphs", qop="auth, auth-int", algorithm={algorithm}, nonce="n{self.held.nonces}", '
+            )
+            ways += f'opaque="o", stale={str(self._said_right()).lower()}'
+        return ways
+
     def _is_known(self) -> bool:
         scheme, _, token = (self.headers.get("Authorization") or "").partition(" ")
-        return scheme == "Basic" and b64decode(token).decode() == self.held.credentials
+        if not self.held.algorithm:
+            return scheme == "Basic" and b64decode(token).decode() == self.held.credentials
+        said = self._read_digest()
+        is_current = said.get("nonce") == f"n{self.held.nonces}" and int(said["nc"], 16) <= NONCE_USES
+        return is_current and self._said_right()
+
+    def _said_right(self) -> bool:
+        said = self._read_digest()
+        return bool(said) and said["response"] == make_digest(self.held.credentials, self.command, said)
+
+    def _read_digest(self) -> dict[str, str]:
+        scheme, _, token = (self.headers.get("Authorization") or "").partition(" ")
+        return parse_keqv_list(parse_http_list(token)) if scheme == "Digest" else {}
 
     def _end(self, status: int, headers: dict[str, str], body: bytes = b"") -> None:
         self._note(status)
@@ -153,6 +183,18 @@ class Server(ThreadingHTTPServer):
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Clients of these tests hang up on purpose."""
+
+
+def make_digest(credentials: str, method: str, said: dict[str, str]) -> str:
+    """What a client should say that has said this (RFC 7616, 3.4.1)."""
+    name = {"MD5": "md5", "SHA-256": "sha256", "SHA-512-256": "sha512_256"}[said["algorithm"]]
+
+    def digest(*parts: str) -> str:
+        return hashlib.new(name, ":".join(parts).encode(), usedforsecurity=False).hexdigest()
+
+    user, _, password = credentials.partition(":")
+    secret, request = digest(user, said["realm"], password), digest(method, said["uri"])
+    return digest(secret, said["nonce"], said["nc"], said["cnonce"], said["qop"], request)
 
 
 @contextmanager

@@ -409,6 +409,12 @@ def _make_curl(config: FetchConfig, user_agent: str) -> Any:
     }
     for option, value in options.items():
         curl.setopt(option, value)
+    trust_certificates(curl)
+    return curl
+
+
+def trust_certificates(curl: pycurl.Curl) -> None:
+    """Have certificates checked by the authorities that the system, or `SSL_CERT_FILE`, names."""
     paths = ssl.get_default_verify_paths()
     # libcurl keeps the certificates of a file in memory; those of a folder it reads again for each connection.
     file = paths.cafile or next((name for name in _CA_FILES if Path(name).is_file()), None)
@@ -416,7 +422,6 @@ def _make_curl(config: FetchConfig, user_agent: str) -> Any:
         curl.setopt(pycurl.CAINFO, file)
     elif paths.capath is not None:
         curl.setopt(pycurl.CAPATH, paths.capath)
-    return curl
 
 
 def _field_value(text: str) -> str:

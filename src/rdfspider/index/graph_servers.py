@@ -5,18 +5,22 @@ sent as updates. Nothing is found out by trying, because a PUT at the wrong addr
 """
 
 import http.client
+import os
 import re
-import socket
-import ssl
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from email.message import Message
+from email.parser import BytesHeaderParser
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote, urlsplit
 
+import pycurl
+
 from rdfspider.errors import UsageError
-from rdfspider.index.http_auth import Credentials, Proof, find_credentials
+from rdfspider.fetch.transport import trust_certificates
+from rdfspider.index.http_auth import Credentials, find_credentials, hide_secrets
 
 PROBE_GRAPH = "urn:rdfspider:probe"
 """Written and removed again to learn whether it is the page or the server that is at fault."""
@@ -40,7 +44,6 @@ _TRIPLE = re.compile(rf"{_IRI} {_IRI} (?:{_IRI}|{_TEXT}(?:\^\^{_IRI}|@[A-Za-z]++
 _USERINFO = re.compile(r"(?<=//).*@")
 _TAG_OR_SPACE = re.compile(r"<[^<>]{0,200}>|[\x00-\x20\x7f]+")
 _CODE_POINT = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)")
-_Headers = Mapping[str, str | bytes]
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
 
 
@@ -57,6 +60,12 @@ class StoreAddress:
     """Path and query."""
     is_graph_store: bool
     userinfo: str = field(repr=False)
+
+    @property
+    def origin(self) -> str:
+        """What the URL of a request begins with; the host's name is in ASCII there."""
+        host = f"[{self.host}]" if ":" in self.host else self.host.encode("idna").decode()
+        return f"{self.scheme}://{host}{f':{self.port}' if self.port is not None else ''}"
 
     @property
     def key(self) -> str:
@@ -120,9 +129,10 @@ class GraphServer:
 
     def __init__(self, address: StoreAddress, credentials: Credentials | None) -> None:
         self._address = address
-        self._proof = Proof(credentials) if credentials else None
-        self._connection = _make_connection(address)
+        self._credentials = credentials
         self._interrupted = False
+        self._has_asked = False
+        self._curl = _make_handle(credentials, lambda: self._interrupted)
 
     def replace_graph(self, graph: str, triples: Sequence[str]) -> None:
         """Let the graph hold these triples (`s p o` of N-Triples) and no others; StoreError where that is not done."""
@@ -140,15 +150,13 @@ class GraphServer:
             self._update(write_update(graph, ()))
 
     def interrupt(self) -> None:
-        """End what is on its way, and all that follows, with a StoreError."""
+        """End what is on its way, within a second, and all that follows, with a StoreError."""
         self._interrupted = True
-        if (current := self._connection.sock) is not None:
-            with suppress(OSError):
-                current.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Hang up."""
-        self._connection.close()
+        with suppress(pycurl.error):  # Another thread may not have left its request yet, which was interrupted.
+            self._curl.close()
 
     def _graph_target(self, graph: str) -> str:
         target = self._address.target
@@ -158,69 +166,59 @@ class GraphServer:
         self._ask("POST", self._address.target, text.encode("utf-8", "replace"), "application/sparql-update")
 
     def _ask(self, method: str, target: str, body: bytes = b"", content_type: str = "") -> None:
-        headers = {"Content-Type": content_type} if content_type else {}
-        if self._proof and not self._proof.is_known and len(body) > _MAX_ANSWER_BYTES:
+        if self._credentials and not self._has_asked and len(body) > _MAX_ANSWER_BYTES:
             # A server may hang up on a large body that it will not take without a password, and the question would be lost.
+            self._has_asked = True
             with suppress(StoreError):
                 self.drop_graph(PROBE_GRAPH)
-        for is_second in (False, True):
-            answer = self._exchange(method, target, body, headers)
-            challenges = answer.headers.get_all("WWW-Authenticate") or []
-            if answer.status != 401 or is_second or not (self._proof and self._proof.take_challenges(challenges)):
-                break
+        self._has_asked = True
+        answer = self._exchange(method, target, body, content_type)
         if not (200 <= answer.status < 300 or (method == "DELETE" and answer.status in {404, 410})):
             raise self._explain(answer)
 
-    def _exchange(self, method: str, target: str, body: bytes, headers: dict[str, str]) -> "_Answer":
-        """One request and its answer. A kept connection may have been closed by the server meanwhile: then a new one is made."""
-        proven = self._proof.make_header(method, target) if self._proof else None
-        # As bytes, because http.client would write a name in Latin-1.
-        sent: _Headers = {**headers, **({"Authorization": proven.encode()} if proven else {})}
-        was_kept = self._connection.sock is not None
-        try:
-            return self._exchange_once(method, target, body, sent)
-        except (OSError, http.client.HTTPException) as error:
-            self._connection.close()
-            if was_kept and not isinstance(error, TimeoutError) and not self._interrupted:
-                return self._exchange_again(method, target, body, sent)
-            raise StoreError(f"does not answer: {_say_error(error)}") from error
-
-    def _exchange_again(self, method: str, target: str, body: bytes, headers: _Headers) -> "_Answer":
-        try:
-            return self._exchange_once(method, target, body, headers)
-        except (OSError, http.client.HTTPException) as error:
-            self._connection.close()
-            raise StoreError(f"does not answer: {_say_error(error)}") from error
-
-    def _exchange_once(self, method: str, target: str, body: bytes, headers: _Headers) -> "_Answer":
-        connection = self._connection
-        if connection.sock is None:
-            connection.connect()
+    def _exchange(self, method: str, target: str, body: bytes, content_type: str) -> "_Answer":
+        """One request and its answer. libcurl makes a new connection where the kept one was closed, and proves who asks."""
         if self._interrupted:
-            raise ConnectionAbortedError("interrupted")
-        connection.sock.settimeout(_ANSWER_TIMEOUT_S + len(body) / _BYTES_PER_SECOND)
-        try:
-            connection.request(method, target, body if body or method != "DELETE" else None, headers)
-        except (BrokenPipeError, ConnectionResetError):
-            # It may have answered before it hung up: 401 and 413 need not wait for the whole body.
-            with suppress(http.client.ResponseNotReady):
-                return self._read_answer()
-            raise
-        return self._read_answer()
+            raise StoreError("interrupted")
+        curl, head, text = self._curl, bytearray(), bytearray()
 
-    def _read_answer(self) -> "_Answer":
-        response = self._connection.getresponse()
-        text = response.read(_MAX_ANSWER_BYTES)
-        if not response.isclosed():
-            self._connection.close()
-        return _Answer(response.status, response.headers, text)
+        def read_head(line: bytes) -> None:
+            # A head before the last one is that of an interim answer, or of a question for a password.
+            if line.startswith(b"HTTP/"):
+                head.clear()
+            else:
+                head.extend(line)
+
+        def read_text(piece: bytes) -> int:
+            text.extend(piece)
+            # Fewer bytes than were given end the exchange.
+            return len(piece) if len(text) < _MAX_ANSWER_BYTES else 0
+
+        curl.setopt(pycurl.URL, f"{self._address.origin}{target}")
+        if method == "DELETE":
+            curl.setopt(pycurl.HTTPGET, 1)
+        else:
+            curl.setopt(pycurl.POSTFIELDS, body)
+        curl.setopt(pycurl.CUSTOMREQUEST, method)
+        # Not all servers answer a client that waits for leave to send its body.
+        curl.setopt(pycurl.HTTPHEADER, [f"Content-Type: {content_type}", "Expect:"])
+        curl.setopt(pycurl.TIMEOUT_MS, int(1000 * (_ANSWER_TIMEOUT_S + len(body) / _BYTES_PER_SECOND)))
+        curl.setopt(pycurl.HEADERFUNCTION, read_head)
+        curl.setopt(pycurl.WRITEFUNCTION, read_text)
+        try:
+            curl.perform()
+        except pycurl.error as error:
+            if len(text) < _MAX_ANSWER_BYTES:
+                raise StoreError(f"does not answer: {_say_error(curl, *error.args)}") from error
+        status = curl.getinfo(pycurl.RESPONSE_CODE)
+        return _Answer(status, BytesHeaderParser().parsebytes(bytes(head)), bytes(text[:_MAX_ANSWER_BYTES]))
 
     def _explain(self, answer: "_Answer") -> StoreError:
         said = " ".join(_TAG_OR_SPACE.sub(" ", answer.text.decode("utf-8", "replace")).split())
-        said = (self._proof.hide_in(said) if self._proof else said)[:_MAX_MESSAGE_CHARS]
+        said = (hide_secrets(said, self._credentials) if self._credentials else said)[:_MAX_MESSAGE_CHARS]
         status = answer.status
         if status == 401:
-            known = "refuses the user and password" if self._proof else "asks for a user and password"
+            known = "refuses the user and password" if self._credentials else "asks for a user and password"
             message = f"{known} (401)"
         elif 300 <= status < 400:
             message = f"sends us elsewhere ({status}), which is not followed: give the address where the store is"
@@ -238,7 +236,7 @@ class GraphServer:
 @dataclass(frozen=True, slots=True)
 class _Answer:
     status: int
-    headers: http.client.HTTPMessage
+    headers: Message
     text: bytes
 
 
@@ -273,23 +271,39 @@ def _write_code_points(lines: str) -> str:
     return _CODE_POINT.sub(write, lines)
 
 
-def _make_connection(address: StoreAddress) -> http.client.HTTPConnection:
-    if address.scheme == "https":
-        context = ssl.create_default_context()
-        return http.client.HTTPSConnection(address.host, address.port, timeout=_CONNECT_TIMEOUT_S, context=context)
-    return http.client.HTTPConnection(address.host, address.port, timeout=_CONNECT_TIMEOUT_S)
+def _make_handle(credentials: Credentials | None, is_interrupted: Callable[[], bool]) -> pycurl.Curl:
+    curl = pycurl.Curl()
+    options = {
+        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+        pycurl.PROXY: "",
+        pycurl.PATH_AS_IS: 1,
+        pycurl.NOSIGNAL: 1,
+        pycurl.CONNECTTIMEOUT_MS: int(1000 * _CONNECT_TIMEOUT_S),
+        # Called whenever something comes, and once a second: what it says ends the request.
+        pycurl.NOPROGRESS: 0,
+        pycurl.XFERINFOFUNCTION: lambda *_: is_interrupted(),
+    }
+    if credentials:
+        # With two ways to choose from, libcurl proves nothing before the server asks, and prefers digests.
+        options[pycurl.HTTPAUTH] = pycurl.HTTPAUTH_BASIC | pycurl.HTTPAUTH_DIGEST
+        options |= {pycurl.USERNAME: credentials.user.encode(), pycurl.PASSWORD: credentials.password.encode()}
+    for option, value in options.items():
+        curl.setopt(option, value)
+    trust_certificates(curl)
+    return curl
 
 
-def _say_error(error: Exception) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted ({error.verify_message})"
-    if isinstance(error, TimeoutError):
+def _say_error(curl: pycurl.Curl, code: int, message: str) -> str:
+    if code == pycurl.E_PEER_FAILED_VERIFICATION:
+        return f"its certificate is not trusted ({message.rpartition(': ')[2].partition(' (')[0]})"
+    if code == pycurl.E_OPERATION_TIMEDOUT:
         return "timeout"
-    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    number = curl.getinfo(pycurl.OS_ERRNO) if code == pycurl.E_COULDNT_CONNECT else 0
+    words = os.strerror(number) if number else message
     return words[:1].lower() + words[1:_MAX_MESSAGE_CHARS]
 
 
-def _read_retry_after(headers: http.client.HTTPMessage) -> float:
+def _read_retry_after(headers: Message) -> float:
     """In seconds; 0 where the server does not say."""
     value = (headers.get("Retry-After") or "").strip()
     if value.isascii() and value.isdigit():

@@ -111,8 +111,8 @@ class StoreView:
         for server in self._servers:
             server.interrupt()
         self._senders.shutdown(wait=False, cancel_futures=True)
-        # A thread that is just looking up the server's name cannot be interrupted; what it holds ends with the process.
-        if self._working.acquire(timeout=1.0):
+        # A request ends within a second of being interrupted; where it does not, what it holds ends with the process.
+        if self._working.acquire(timeout=3.0):
             try:
                 self._ledger.close()
                 for server in self._servers:
