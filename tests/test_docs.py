@@ -1,6 +1,7 @@
 """The documents tell the truth: paths exist, commands run and print what is shown, settings are all explained."""
 
 import ast
+import html
 import os
 import pkgutil
 import re
@@ -72,6 +73,15 @@ def test_every_python_name_in_a_document_exists(path: Path) -> None:
         named += [f"{module}.{name.strip()}" for name in names.split(",")]
     for name in named:
         pkgutil.resolve_name(name)
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "docs/images").glob("*.dot")), ids=lambda path: path.name)
+def test_a_drawing_has_every_label_of_its_source(source: Path) -> None:
+    """Else scripts/make_diagrams was forgotten."""
+    drawn = html.unescape(source.with_suffix(".svg").read_text()).replace("\xa0", " ")
+    labels = re.findall(r'label="([^"]*)"', source.read_text())
+    assert len(labels) > 10
+    assert [line for label in labels for line in label.split("\\n") if f">{line.rstrip()}" not in drawn] == []
 
 
 def examples(document: str, language: str) -> list[str]:
