@@ -96,8 +96,8 @@ def bench_rdfspider(pages: Pages, rounds: int) -> dict[str, Any]:
 def _time_steps(pages: Pages) -> dict[str, float]:
     """One round with a clock around each step; the clocks themselves cost a little."""
     import rdfspider
+    from rdfspider import pipeline
     from rdfspider.extract import page
-    from rdfspider.run import pipeline
 
     spent: dict[str, float] = {}
 

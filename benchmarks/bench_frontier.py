@@ -26,7 +26,7 @@ from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Capture, Discovered, Page, RobotsState
-from rdfspider.run.process import calm_collector
+from rdfspider.run.shard_process import calm_collector
 
 LINKS_A_PAGE = 80
 PAGES_A_COMMIT = 25

@@ -28,14 +28,14 @@ import psutil
 import pyoxigraph
 from growth import change_outcomes, copy_outcomes, make_lists
 
+from rdfspider.archive.log import list_segments, read_outcomes
+from rdfspider.archive.outcomes import REPLACE, Outcome
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.ledger_reader import LedgerReader
-from rdfspider.index.log import list_segments, read_outcomes
-from rdfspider.index.outcomes import REPLACE, Outcome
-from rdfspider.index.quads import QuadView
-from rdfspider.index.terms import fold_statements, make_graph_iri
-from rdfspider.index.text import TextView
-from rdfspider.index.views import View
+from rdfspider.index.ledger.reader import LedgerReader
+from rdfspider.index.quads.view import QuadView
+from rdfspider.index.text.view import TextView
+from rdfspider.index.view import View
+from rdfspider.vocabulary.terms import fold_statements, make_graph_iri
 from web import CorpusWeb
 
 BATCH = 128

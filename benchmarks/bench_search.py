@@ -23,11 +23,11 @@ from bench_index import BATCH, open_views, read_log
 from growth import copy_outcomes
 
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.ledger_reader import LedgerReader
-from rdfspider.index.snapshots import SnapshotReader
-from rdfspider.search.finder import Finder
-from rdfspider.search.sparql import QUERY_PREFIXES, Sparql
-from rdfspider.search.text import TextIndex
+from rdfspider.index.ledger.reader import LedgerReader
+from rdfspider.index.quads.snapshots import SnapshotReader
+from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES, Sparql
+from rdfspider.index.text.searcher import TextIndex
+from rdfspider.search.text_service import Finder
 
 MOST_SEARCH_S, MOST_OVERHEAD_S = 0.050, 0.030
 SEARCHES = (

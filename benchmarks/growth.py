@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rdfspider.index.outcomes import Outcome
+from rdfspider.archive.outcomes import Outcome
 
 VOCABULARIES = (
     "schema.org|www.schema.org|www.w3.org|ogp.me|opengraphprotocol.org|purl.org|xmlns.com|microformats.org|rdfs.org|"

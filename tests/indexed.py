@@ -6,10 +6,10 @@ from pathlib import Path
 
 import rdfspider
 from rdfspider import Crawl
+from rdfspider.archive.outcomes import REPLACE, Outcome
 from rdfspider.index.layout import VERSION, IndexPaths
-from rdfspider.index.outcomes import REPLACE, Outcome
-from rdfspider.index.quads import QuadView
-from rdfspider.index.text import TextView
+from rdfspider.index.quads.view import QuadView
+from rdfspider.index.text.view import TextView
 
 TIME = 1_750_000_000.0
 """When the first page was fetched; each later one an hour after the one before: 2025-06-15 15:06:40."""

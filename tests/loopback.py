@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import uvloop
 
 from rdfspider.config import FetchConfig
-from rdfspider.fetch.transport import Transport
+from rdfspider.fetch.http import Transport
 from rdfspider.records import Capture, Failure
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from rdfspider import Crawl
 from rdfspider.serve.access import Access, make_access
-from rdfspider.serve.process import make_server
+from rdfspider.serve.server import make_server
 from rdfspider.serve.site import Options, Site
 from waiting import PATIENCE_S, wait_until
 

@@ -18,8 +18,8 @@ from tests.conftest import Run
 
 from rdfspider import __version__
 from rdfspider.cli import app
+from rdfspider.documents import KeptDocuments
 from rdfspider.formats import COLUMNS, to_quads
-from rdfspider.run.documents import KeptDocuments
 
 BOOK = b'<html><body><p itemscope itemtype="http://schema.org/Book"><b itemprop=name>%s</b><a itemprop=url href=x>x</a></p>'
 BROKEN = b'<html><script type="application/ld+json">{"@type": </script>'

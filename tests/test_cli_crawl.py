@@ -12,9 +12,9 @@ import pytest
 from tests.conftest import Run
 
 from rdfspider import Config, Crawl, RdfspiderError
+from rdfspider import api as crawl_module
 from rdfspider.config import FetchConfig
-from rdfspider.run import crawl as crawl_module
-from rdfspider.run.folder.status import read_status
+from rdfspider.crawl.status import read_status
 from web import Answer, Crawling, Web, command, make_chain, make_page, make_site, read_outcomes
 
 

@@ -22,8 +22,8 @@ import pytest
 
 from rdfspider.cli import run_command
 from rdfspider.commands.crawl import FLAGS
-from rdfspider.run.folder.bounds import BOUNDS, CHOICES, read_value
-from rdfspider.run.folder.settings import SETTINGS
+from rdfspider.crawl.bounds import BOUNDS, CHOICES, read_value
+from rdfspider.crawl.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 PATH = re.compile(

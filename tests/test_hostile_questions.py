@@ -21,7 +21,7 @@ from tests.places import EVERYWHERE, find_places, make_worded
 from rdfspider import Crawl
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.search.tables import Rows
+from rdfspider.index.quads.sparql.rows import Rows
 from web import Site, Web, check_archives, crawl
 
 PAGES = {f"http://a.test/{number or ''}": f"word{number}x" for number in range(8)}

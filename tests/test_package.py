@@ -27,8 +27,7 @@ def test_every_name_can_be_had() -> None:
         assert getattr(rdfspider, name).__name__ == name
     assert {*rdfspider.__all__, "__version__"} <= set(dir(rdfspider))
     assert (
-        run_python("from rdfspider import *; print(extract.__module__, Crawl.__name__)")
-        == "rdfspider.run.pipeline Crawl"
+        run_python("from rdfspider import *; print(extract.__module__, Crawl.__name__)") == "rdfspider.pipeline Crawl"
     )
 
 

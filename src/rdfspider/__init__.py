@@ -14,16 +14,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rdfspider.api import Crawl
     from rdfspider.config import Config, ExtractConfig
+    from rdfspider.crawl.reports.why import Explanation
+    from rdfspider.crawl.status import Status
+    from rdfspider.documents import FolderDocuments
     from rdfspider.errors import RdfspiderError, UsageError
     from rdfspider.fetch.robots import RobotsTxt
-    from rdfspider.frontier.facts import HostEntry
+    from rdfspider.frontier.entries import HostEntry
+    from rdfspider.pipeline import extract
     from rdfspider.records import Extraction, Link, Page, Problem, Robots
-    from rdfspider.run.crawl import Crawl
-    from rdfspider.run.documents import FolderDocuments
-    from rdfspider.run.folder.status import Status
-    from rdfspider.run.pipeline import extract
-    from rdfspider.run.reports.why import Explanation
 
 __version__ = "0.1.0"
 
@@ -51,21 +51,21 @@ __all__ = [
 
 _MODULES = {
     "Config": "config",
-    "Crawl": "run.crawl",
-    "Explanation": "run.reports.why",
+    "Crawl": "api",
+    "Explanation": "crawl.reports.why",
     "ExtractConfig": "config",
     "Extraction": "records",
-    "FolderDocuments": "run.documents",
-    "HostEntry": "frontier.facts",
+    "FolderDocuments": "documents",
+    "HostEntry": "frontier.entries",
     "Link": "records",
     "Page": "records",
     "Problem": "records",
     "RdfspiderError": "errors",
     "Robots": "records",
     "RobotsTxt": "fetch.robots",
-    "Status": "run.folder.status",
+    "Status": "crawl.status",
     "UsageError": "errors",
-    "extract": "run.pipeline",
+    "extract": "pipeline",
 }
 """Where each name is defined."""
 

@@ -13,22 +13,19 @@ import typer
 
 from rdfspider import __version__
 from rdfspider.commands import filter as filters
-from rdfspider.commands.add import add
-from rdfspider.commands.control import pause, resume, status, stop
+from rdfspider.commands.control import add, pause, resume, status, stop
 from rdfspider.commands.crawl import crawl
 from rdfspider.commands.demo import demo
 from rdfspider.commands.entity import entity
 from rdfspider.commands.export import export
 from rdfspider.commands.extract import extract
-from rdfspider.commands.forget import forget
-from rdfspider.commands.hosts import hosts
 from rdfspider.commands.imports import import_archives
-from rdfspider.commands.index import index
+from rdfspider.commands.index import forget, index
 from rdfspider.commands.query import query
+from rdfspider.commands.reports import hosts, why
 from rdfspider.commands.search import search
 from rdfspider.commands.serve import serve
 from rdfspider.commands.stats import stats
-from rdfspider.commands.why import why
 from rdfspider.errors import RdfspiderError, UsageError
 
 # What typer raises for flags that are wrong in any way; it has no public name for the class.

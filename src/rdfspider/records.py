@@ -196,7 +196,7 @@ class Failure(Struct, frozen=True, gc=False):
     url: str
     code: str
     """dns, nxdomain, private, refused, unreachable, reset, tls, connect-timeout, first-byte-timeout, slow, timeout, protocol,
-    too-large, unsupported, busy; `fetch/transport.py` explains each."""
+    too-large, unsupported, busy; `fetch/http.py` explains each."""
     message: str = ""
     duration_s: float = 0.0
     started: float = 0.0

@@ -19,9 +19,9 @@ from rdfspider.archive.segments import (
     write_committed,
 )
 from rdfspider.archive.volumes import Volumes
+from rdfspider.batch.sources import plan_parts
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
-from rdfspider.run.files.sources import plan_parts
 
 FIRST = SegmentName("x-000", "pages", 1)
 

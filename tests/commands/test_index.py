@@ -17,10 +17,10 @@ from tests.index.logs import ShardLog
 
 from rdfspider import Crawl
 from rdfspider.cli import run_command
-from rdfspider.index import stores
 from rdfspider.index.indexer import hold_index
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import is_indexed, read_index_status
+from rdfspider.index.stores import view
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_what_could_not_be_indexed_is_no_success(
 def test_pages_that_a_store_refuses_are_told_and_no_failure(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stores, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(view, "FIRST_WAIT_S", 0.01)
     held = GraphStore()
     held.refuse = "the thing of http://b.test/3"
     with serve_graphs(held) as base:

@@ -16,7 +16,7 @@ from tests.search.documents import SCHEMA, Thing, write_index
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.ledger import Ledger
+from rdfspider.index.ledger.writer import Ledger
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from conftest import Run
 from rdfspider import Crawl
 from rdfspider.commands import serve as command
 from rdfspider.commands.terminal import show_log
-from rdfspider.serve import process
+from rdfspider.serve import server
 from rdfspider.serve.access import make_access
 from waiting import PATIENCE_S, wait_until
 from web import Answer, Web
@@ -33,7 +33,7 @@ def start(folder: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[b
     """A command in a session of its own, and the file with what it says."""
     said = folder.with_name(folder.name + ".said")
     with said.open("wb") as stream:
-        process = subprocess.Popen(
+        server = subprocess.Popen(
             [*RDFSPIDER, *map(str, arguments)],
             stderr=stream,
             stdout=stream,
@@ -41,10 +41,10 @@ def start(folder: Path, *arguments: object) -> Iterator[tuple[subprocess.Popen[b
             start_new_session=True,
         )
     try:
-        yield process, said
+        yield server, said
     finally:
-        process.kill()
-        process.wait()
+        server.kill()
+        server.wait()
 
 
 def find_port() -> int:
@@ -76,12 +76,12 @@ def fetch(address: str | urllib.request.Request) -> int:
 
 def test_it_serves_until_ctrl_c_and_prints_where_and_with_which_token(tmp_path: Path) -> None:
     Crawl.create(tmp_path / "c", ["https://example.org/"])
-    with start(tmp_path / "c", "serve", "--dir", tmp_path / "c", "--port", find_port()) as (process, said):
+    with start(tmp_path / "c", "serve", "--dir", tmp_path / "c", "--port", find_port()) as (server, said):
         address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/) until Ctrl-C")
         assert wait_for(said, r"show this token at \S+login: (\S+)\n")
         assert fetch(address) == 200
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 0
         assert fetch(address) == 0
 
 
@@ -133,7 +133,7 @@ def test_a_token_that_can_be_guessed_is_not_for_others(
 def test_what_the_site_and_the_search_have_to_say_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with show_log():
         logging.getLogger("rdfspider.serve.app").warning("a page could not be shown")
-        logging.getLogger("rdfspider.search.sparql").warning("a process has ended")
+        logging.getLogger("rdfspider.index.quads.sparql.engine").warning("a process has ended")
     assert capsys.readouterr().err == "rdfspider: a page could not be shown\nrdfspider: a process has ended\n"
 
 
@@ -166,13 +166,13 @@ def crawl_flags(web: Web, folder: Path) -> list[object]:
 
 
 def test_the_site_of_a_crawl_is_there_from_the_start_and_stays_until_ctrl_c(web: Web, tmp_path: Path) -> None:
-    with start(tmp_path / "c", *crawl_flags(web, tmp_path / "c")) as (process, said):
+    with start(tmp_path / "c", *crawl_flags(web, tmp_path / "c")) as (server, said):
         address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
         assert fetch(f"{address}monitor") == 200
         wait_for(said, r"(the site stays at)")
         assert fetch(f"{address}search?q=tea") == 200
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 0
         assert fetch(address) == 0
 
 
@@ -201,38 +201,38 @@ def wait_until_it_runs(folder: Path) -> Crawl:
 
 def test_the_site_of_a_crawl_that_was_stopped_from_it_stays_until_ctrl_c(web: Web, tmp_path: Path) -> None:
     flags = [*crawl_flags(web, tmp_path / "c"), "--delay", "600"]
-    with start(tmp_path / "c", *flags) as (process, said):
+    with start(tmp_path / "c", *flags) as (server, said):
         address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
         wait_until_it_runs(tmp_path / "c").stop(wait=False)
         wait_for(said, r"(the site stays at)")
         assert Crawl.open(tmp_path / "c").status().state == "stopped"
         assert fetch(f"{address}monitor") == 200
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 0
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 0
         assert fetch(address) == 0
 
 
 def test_ctrl_c_ends_the_crawl_and_its_site(web: Web, tmp_path: Path) -> None:
     flags = [*crawl_flags(web, tmp_path / "c"), "--delay", "600"]
-    with start(tmp_path / "c", *flags) as (process, said):
+    with start(tmp_path / "c", *flags) as (server, said):
         address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
         wait_until_it_runs(tmp_path / "c")
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 130
         assert fetch(address) == 0
 
 
 def test_the_site_of_a_crawl_that_is_killed_goes_with_it(web: Web, tmp_path: Path) -> None:
-    with start(tmp_path / "c", *crawl_flags(web, tmp_path / "c")) as (process, said):
+    with start(tmp_path / "c", *crawl_flags(web, tmp_path / "c")) as (server, said):
         address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
         assert fetch(address) == 200
-        os.kill(process.pid, signal.SIGKILL)
+        os.kill(server.pid, signal.SIGKILL)
         wait_until(lambda: fetch(address) == 0)
 
 
 def test_the_browser_does_not_give_way_to_the_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    monkeypatch.setattr(process, "start_site", lambda order: None)
+    monkeypatch.setattr(server, "start_site", lambda order: None)
     monkeypatch.setattr(command, "open_browser", done.append)
     monkeypatch.setattr(os, "nice", lambda more: done.append(f"nice {more}"))
     with command.SiteBeside(tmp_path) as beside:

@@ -24,8 +24,8 @@ from rdfspider.extract.jsonld import (
     to_quads,
 )
 from rdfspider.extract.jsonld.contexts import ContextError
+from rdfspider.extract.jsonld.features import survey_document
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
-from rdfspider.extract.jsonld.survey import survey_document
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.urls import resolve_iri
 

@@ -21,12 +21,11 @@ from fastwarc.warc import ArchiveIterator
 from rdfspider import Crawl
 from rdfspider.cli import run_command
 from rdfspider.commands.demo import read_statements
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.expectations import list_hidden, list_published
-from rdfspider.demo.facts import make_key
-from rdfspider.demo.questions import QUESTIONS
+from rdfspider.crawl.settings import load_config
+from rdfspider.demo.answers import Addresses
+from rdfspider.demo.expectations import QUESTIONS, list_hidden, list_published
 from rdfspider.demo.sites.town import NOT_KEPT
-from rdfspider.run.folder.settings import load_config
+from rdfspider.demo.world import make_key
 from web import Outcome, check_archives, read_outcomes, read_responses
 
 ENVIRONMENT = {**os.environ, "RDFSPIDER_RUN_MIN_FREE_BYTES": "1000000"}

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from rdfspider import Extraction, extract
-from rdfspider.demo import facts
+from rdfspider.demo import world
 from rdfspider.demo.answers import Answer
 from rdfspider.demo.expectations import list_hidden, list_published
 from rdfspider.demo.sites.places import choose_form
@@ -42,7 +42,7 @@ def read_words() -> list[tuple[str, str]]:
         (WEB.at.url(name, path), answer) for name, site in WEB.sites.items() for path, answer in site.pages.items()
     )
     return [
-        (url, facts.make_key(f"{url} {answer.headers} {answer.body.decode('utf-8', 'replace')}"))
+        (url, world.make_key(f"{url} {answer.headers} {answer.body.decode('utf-8', 'replace')}"))
         for url, answer in pages
     ]
 
@@ -58,17 +58,17 @@ def test_every_page_states_what_is_expected_of_it(site: str) -> None:
 
 def test_every_table_is_published() -> None:
     tables = {
-        "person": facts.PEOPLE,
-        "place": facts.PLACES,
-        "book": facts.BOOKS,
-        "product": facts.PRODUCTS,
-        "event": facts.EVENTS,
-        "recipe": facts.RECIPES,
-        "exhibit": facts.EXHIBITS,
-        "course": facts.COURSES,
-        "dataset": facts.DATASETS,
-        "post": facts.POSTS,
-        "article": facts.ARTICLES,
+        "person": world.PEOPLE,
+        "place": world.PLACES,
+        "book": world.BOOKS,
+        "product": world.PRODUCTS,
+        "event": world.EVENTS,
+        "recipe": world.RECIPES,
+        "exhibit": world.EXHIBITS,
+        "course": world.COURSES,
+        "dataset": world.DATASETS,
+        "post": world.POSTS,
+        "article": world.ARTICLES,
     }
     wanted = {f"{kind}/{thing.key}" for kind, table in tables.items() for thing in table}
     assert {row.entity for row in PUBLISHED if not row.entity.startswith("site/")} == wanted
@@ -98,7 +98,7 @@ def test_what_is_hidden_is_there_for_who_does_not_behave(hidden: tuple[str, str,
         url += "?" + "&".join(f"{name}=x" for name in names)
     assert f'"{literal}"' in read_page(url).to_nquads()
     # No other page names it, nor does any URL; the mirror has the museum's pages, the hidden one too.
-    others = [place for place, words in read_words() if facts.make_key(literal) in words]
+    others = [place for place, words in read_words() if world.make_key(literal) in words]
     own = {
         WEB.at.url(host, "/" + url.split("/", 3)[3]) for host in (url.split(".")[0].removeprefix("http://"), "mirror")
     }
@@ -161,7 +161,7 @@ def test_content_negotiation(accept: str, form: str) -> None:
 
 
 def test_a_name_leads_to_what_is_asked_for() -> None:
-    name = WEB.at.place(facts.PLACES[0])
+    name = WEB.at.place(world.PLACES[0])
     data, page = ask(name, accept="text/turtle"), ask(name, accept="text/html")
     assert (data.status, page.status) == (303, 303)
     assert dict(data.headers)["Location"] == "/data/harrowmere.ttl"
@@ -184,14 +184,14 @@ def test_what_is_not_in_the_cookbook_is_told_with_200() -> None:
 
 
 def test_broken_json_is_broken_and_saved() -> None:
-    broken = [read_page(WEB.at.url("recipes", f"/recipes/{recipe.key}")) for recipe in facts.RECIPES[::4]]
+    broken = [read_page(WEB.at.url("recipes", f"/recipes/{recipe.key}")) for recipe in world.RECIPES[::4]]
     assert all(page.problems and page.statements["jsonld"] for page in broken)
 
 
 def test_the_sitemaps_have_every_dataset() -> None:
     packed = gzip.decompress(ask(WEB.at.url("portal", "/sitemap-pages.xml.gz")).body).decode()
     plain = ask(WEB.at.url("portal", "/sitemap-metadata.txt")).body.decode()
-    assert packed.count("<loc>") == len(plain.splitlines()) == len(facts.DATASETS)
+    assert packed.count("<loc>") == len(plain.splitlines()) == len(world.DATASETS)
     assert all(ask(line).status == 200 for line in plain.splitlines())
 
 
@@ -202,14 +202,14 @@ def test_the_shop_shows_each_product_once_in_its_list() -> None:
         page = read_page(url)
         found += [link.target.partition("?")[0] for link in page.links if "/products/" in link.target]
         url = next((link.target for link in page.links if link.relation == "next"), None)
-    assert sorted(found) == sorted(WEB.at.product(product) for product in facts.PRODUCTS)
+    assert sorted(found) == sorted(WEB.at.product(product) for product in world.PRODUCTS)
     by_price = read_page(WEB.at.url("shop", "/products?page=2&sort=price"))
     assert by_price.canonical == WEB.at.url("shop", "/products?page=2")
 
 
 def test_some_products_have_an_image_that_is_there() -> None:
     images = {}
-    for product in facts.PRODUCTS:
+    for product in world.PRODUCTS:
         quads = read_page(WEB.at.product(product)).to_nquads()
         images[product.key] = re.findall(
             r"<http://schema\.org/image> <([^>]+)>", quads.replace("https://schema", "http://schema")

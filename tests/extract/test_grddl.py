@@ -9,8 +9,8 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract import grddl
 from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.grddl import extract_grddl
-from rdfspider.extract.guard import Output, Refusal, run_stylesheet
 from rdfspider.extract.statements import Problems, Statements
+from rdfspider.extract.untrusted import Output, Refusal, run_stylesheet
 from rdfspider.records import Content
 
 URL = "http://example.org/page"

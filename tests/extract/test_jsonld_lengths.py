@@ -17,8 +17,8 @@ import rdfspider
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.jsonld import extract_document
 from rdfspider.extract.jsonld.contexts import ContextError
-from rdfspider.extract.jsonld.lengths import count_repeated, measure_iris
-from rdfspider.extract.jsonld.survey import Survey, survey_contexts
+from rdfspider.extract.jsonld.effort import count_repeated, measure_iris
+from rdfspider.extract.jsonld.features import Survey, survey_contexts
 from rdfspider.extract.statements import Problems, Statements
 
 URL = "http://example.org/page"

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html
 from rdfspider.extract.microformats import extract_microformats, parse_microformats
-from rdfspider.extract.microformats.vocabulary import DEFINED, MAPPINGS
+from rdfspider.extract.microformats.mapping import DEFINED, MAPPINGS
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
 from rdfspider.records import Content, Problem

@@ -11,7 +11,7 @@ import zlib
 import pytest
 
 from loopback import Answer, captured, failed, ok, run_loop, serving, transporting
-from rdfspider.fetch import transport as transport_module
+from rdfspider.fetch import http as transport_module
 from rdfspider.records import Capture, Failure
 
 

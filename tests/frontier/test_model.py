@@ -7,8 +7,8 @@ import pytest
 from tests.frontier.conftest import DAY_S, HandClock, OpenFrontier, capture, kill
 
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.hosts import decode_host
-from rdfspider.frontier.ledger import SCHEDULED, decode_row, decode_url
+from rdfspider.frontier.hosts.hosts import decode_host
+from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url
 from rdfspider.records import Addresses, Discovered, Failure, Judgement, Lease, RobotsState, Verdict
 
 PAGES = 150

@@ -8,7 +8,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, k
 
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
 from rdfspider.errors import RdfspiderError
-from rdfspider.frontier.facts import by_depth
+from rdfspider.frontier.entries import by_depth
 from rdfspider.frontier.reader import FrontierReader, open_reader
 from rdfspider.records import Addresses, Discovered, Failure, RobotsState
 

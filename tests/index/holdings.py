@@ -6,8 +6,8 @@ import tantivy
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Store
 
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.schema import build_schema, register_tokenizers
-from rdfspider.index.snapshots import hold_snapshot
+from rdfspider.index.quads.snapshots import hold_snapshot
+from rdfspider.index.text.fields import build_schema, register_tokenizers
 
 
 def read_quads(folder: Path) -> set[str]:

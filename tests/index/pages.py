@@ -8,9 +8,9 @@ from typing import Any
 import tantivy
 
 import rdfspider
+from rdfspider.archive.outcomes import REMOVE, REPLACE, Outcome
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.outcomes import REMOVE, REPLACE, Outcome
-from rdfspider.index.schema import Card, build_schema, register_tokenizers
+from rdfspider.index.text.fields import Card, build_schema, register_tokenizers
 
 
 def make_outcome(url: str, html: str = "", time: float = 1_700_000_000.0, digest: str = "d", **more: Any) -> Outcome:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.config import Config, RunConfig
+from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
@@ -16,7 +17,6 @@ from rdfspider.run import commits
 from rdfspider.run.commits import Committer, Finished
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.routes import Router
 
 CONFIG = Config(run=RunConfig(min_free_bytes=1_000_000))
 FOUND, HEARD = "http://found.test/", "http://heard.test/"

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.extract.likeness import compute_likeness
+from rdfspider.judge.simhash import compute_likeness
 from web import (
     Answer,
     Crawling,

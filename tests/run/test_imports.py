@@ -20,14 +20,14 @@ import pytest
 
 from disks import mount_disk
 from rdfspider import UsageError
+from rdfspider.api import Crawl
 from rdfspider.archive.warc import make_id, make_record
 from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.cli import run_command
 from rdfspider.config import ExtractConfig
+from rdfspider.crawl.folder import load_domains
+from rdfspider.crawl.status import Status
 from rdfspider.run import importer
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.layout import load_domains
-from rdfspider.run.folder.status import Status
 from rdfspider.run.importer import Importer, ImportOrder
 from rdfspider.urls import MAX_URL_CHARS
 from web import Web, check_archives, make_chain, pages_of, read_outcomes, read_responses, read_visits

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rdfspider import Crawl
+from rdfspider.crawl.folder import load_domains
 from rdfspider.records import Lease, RobotsState
-from rdfspider.run.folder.layout import load_domains
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.peers.wires import make_endpoint_folder, remove_endpoint_folder
+from rdfspider.run.peers.sockets import make_endpoint_folder, remove_endpoint_folder
 from rdfspider.run.shard import Shard, choose_address
 from web import Site, Web, make_page
 

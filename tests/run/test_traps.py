@@ -11,7 +11,7 @@ import pytest
 
 from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.frontier.facts import LedgerEntry
+from rdfspider.frontier.entries import LedgerEntry
 from rdfspider.frontier.frontier import Frontier
 from web import Answer, Web, crawl, make_page, pages_of
 

@@ -10,8 +10,7 @@ import tantivy
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from rdfspider.index.layout import VERSION, IndexPaths
-from rdfspider.index.names import find_field_name, find_ontology, find_short_name, list_prefixes
-from rdfspider.index.schema import (
+from rdfspider.index.text.fields import (
     BUCKETS,
     CURSOR_ID,
     ENTITY,
@@ -22,6 +21,7 @@ from rdfspider.index.schema import (
     make_rank_fields,
     register_tokenizers,
 )
+from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes
 
 SCHEMA = "http://schema.org/"
 

@@ -1,7 +1,7 @@
 import pytest
 
+from rdfspider.index.quads.described import Value
 from rdfspider.search.conflicts import SINGLE, SITES, Voice, group_values, judge_values
-from rdfspider.search.values import Value
 
 S = "http://schema.org/"
 ONE, TWO, THREE = (("https://one.example/a", ""), ("https://two.example/a", ""), ("https://www.two.example/b", ""))

@@ -8,9 +8,9 @@ from tests.conftest import Run
 from indexed import TIME, index_pages
 from rdfspider import Crawl, UsageError
 from rdfspider.index.layout import IndexPaths
+from rdfspider.index.quads.described import SOURCES_SHOWN
 from rdfspider.search import entity as entities
 from rdfspider.search.entity import Entity, read_entity
-from rdfspider.search.values import SOURCES_SHOWN
 
 S = "http://schema.org/"
 ADA = "https://one.example/#ada"

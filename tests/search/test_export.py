@@ -6,9 +6,9 @@ import pyarrow.parquet
 import pytest
 from pyoxigraph import RdfFormat, parse
 
+from rdfspider.index.quads.selection import PageQuads
 from rdfspider.search import export
 from rdfspider.search.export import Exported, write_export
-from rdfspider.search.quads import PageQuads
 
 S = "http://schema.org/"
 PAGES = [

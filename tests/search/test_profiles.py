@@ -8,10 +8,10 @@ from pyoxigraph import Store
 from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.index.layout import IndexPaths
+from rdfspider.index.text.searcher import TextIndex
 from rdfspider.search import profiles
+from rdfspider.search.indexes import open_ledger
 from rdfspider.search.profiles import ClassProfile, PropertyProfile, describe_class, describe_property
-from rdfspider.search.questions import open_ledger
-from rdfspider.search.text import TextIndex
 
 SCHEMA = "http://schema.org/"
 

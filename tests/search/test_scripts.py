@@ -4,8 +4,8 @@ import pytest
 from tests.index.pages import make_outcome, person
 
 from rdfspider.index.layout import VERSION, IndexPaths
-from rdfspider.index.text import TextView
-from rdfspider.search.text import TextIndex
+from rdfspider.index.text.searcher import TextIndex
+from rdfspider.index.text.view import TextView
 
 NAMES = (
     "iPhone手机壳",

@@ -16,7 +16,7 @@ from rdfspider.serve import app
 from rdfspider.serve.app import PAGES, ROUTES
 from rdfspider.serve.limits import MAX_CLIENT_HEAVY_UNDER_WAY
 from rdfspider.serve.pages.search import RESULTS_SHOWN
-from rdfspider.serve.views import Ask, Page, View
+from rdfspider.serve.replies import Ask, Page, View
 from serving import Serving, serve
 
 

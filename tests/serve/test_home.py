@@ -8,7 +8,7 @@ import pytest
 
 from indexed import index_pages
 from rdfspider import Crawl
-from rdfspider.run.folder.status import Status, Totals, write_status
+from rdfspider.crawl.status import Status, Totals, write_status
 from rdfspider.run.peers.messages import Find
 from serving import Serving, serve
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.search.values import Value
+from rdfspider.index.quads.described import Value
 from rdfspider.serve.literals import draw_date, draw_literal, draw_span, find_place
 
 S = "http://schema.org/"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from rdfspider.index.labels import is_visible
 from rdfspider.serve.rendering import (
     draw_outward,
     locate_static,
@@ -17,6 +16,7 @@ from rdfspider.serve.rendering import (
     write_short,
     write_text,
 )
+from rdfspider.vocabulary.labels import is_visible
 
 
 def test_markup_in_names_is_text() -> None:

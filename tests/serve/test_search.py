@@ -12,9 +12,9 @@ from pyoxigraph import RdfFormat, parse
 
 from indexed import index_pages
 from rdfspider import Crawl
-from rdfspider.index.labels import is_visible
-from rdfspider.serve.facets import is_called
+from rdfspider.serve.facet_links import is_called
 from rdfspider.serve.pages import search
+from rdfspider.vocabulary.labels import is_visible
 from serving import Reply, Serving, serve
 
 SCHEMA = "http://schema.org/"

@@ -10,10 +10,10 @@ import pytest
 
 from indexed import index_pages
 from rdfspider import Crawl
+from rdfspider.crawl.reports import live
 from rdfspider.errors import UnansweredError
-from rdfspider.index import snapshots
-from rdfspider.run.reports import lookout
-from rdfspider.serve import statistics
+from rdfspider.index.quads import snapshots
+from rdfspider.serve import site as statistics
 from serving import Serving, serve
 from waiting import PATIENCE_S, wait_until
 from web import Answer, Web
@@ -110,7 +110,7 @@ def test_nothing_is_started_after_the_end(site_crawl: Crawl) -> None:
 
 def test_a_site_that_nobody_looks_at_holds_no_old_files(site_crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshots, "_IDLE_S", 0.5)
-    monkeypatch.setattr(lookout, "_IDLE_S", 0.5)
+    monkeypatch.setattr(live, "_IDLE_S", 0.5)
     with serve(site_crawl) as serving:
         site = serving.site
         assert serving.get("/page", url="https://shop.example/").status == 200

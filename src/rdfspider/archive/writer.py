@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from rdfspider.archive import facts
-from rdfspider.archive.exchanges import make_request, make_response_head
+from rdfspider.archive import outcomes
 from rdfspider.archive.recovery import recover_segments
 from rdfspider.archive.segments import KINDS, Position, SegmentName, Series, find_newest, kind_of, write_committed
 from rdfspider.archive.volumes import Volumes
@@ -23,6 +22,8 @@ from rdfspider.archive.warc import (
     make_fields_block,
     make_id,
     make_record,
+    make_request,
+    make_response_head,
     pack_record,
 )
 from rdfspider.config import ArchiveConfig
@@ -102,23 +103,23 @@ class ArchiveWriter:
     ) -> Written:
         """Append all records of one outcome; `links` are the extraction's unless given, `via` is the URL of `lease.via`. The body
         of a page that asks not to be archived, or not to be indexed, is in none of them."""
-        fields = list(facts.describe_outcome(lease, verdict, via))
+        fields = list(outcomes.describe_outcome(lease, verdict, via))
         payload = _Payload()
         if isinstance(exchange, Capture):
             is_wanted = not (judgement.robots.noarchive or judgement.robots.noindex)
             payload = self._write_payload(lease, exchange, extraction, judgement.digest, is_wanted)
-            fields += facts.describe_capture(exchange, payload.digest, payload.unchanged, payload.position)
-            fields += facts.describe_redirect(exchange)
+            fields += outcomes.describe_capture(exchange, payload.digest, payload.unchanged, payload.position)
+            fields += outcomes.describe_redirect(exchange)
         elif exchange is not None:
-            fields += facts.describe_failure(exchange)
-        fields += facts.describe_judgement(judgement)
+            fields += outcomes.describe_failure(exchange)
+        fields += outcomes.describe_judgement(judgement)
         if extraction is not None:
-            fields += facts.describe_extraction(extraction)
+            fields += outcomes.describe_extraction(extraction)
             links = extraction.links if links is None else links
         started = exchange.started if exchange is not None else 0.0
         about = _About(clean_url(lease.url), format_date(started or time.time()), exchange.address if exchange else "")
         identity = make_id()
-        block = make_fields_block(fields) + facts.write_links(tuple(links or ()))
+        block = make_fields_block(fields) + outcomes.write_links(tuple(links or ()))
         members = [_make_metadata(about, identity, payload.identity, block)]
         if extraction is not None and not payload.unchanged:
             members += _make_conversions(about, payload.identity or identity, extraction)

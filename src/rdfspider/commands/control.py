@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
+from rdfspider.api import Crawl
+from rdfspider.commands import options
 from rdfspider.commands.options import Folder
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.status import encode_status
-from rdfspider.run.folder.summary import write_place, write_shards, write_summary
+from rdfspider.crawl.status import encode_status
+from rdfspider.crawl.summary import write_place, write_shards, write_summary
 
 
 def status(
@@ -45,3 +46,19 @@ def stop(*, folder: Folder) -> None:
     Returns when it has ended.
     """
     Crawl.open(folder).stop()
+
+
+def add(
+    seeds: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="URL", help="URLs to start from, too; without a scheme they are https.", show_default=False
+        ),
+    ] = None,
+    *,
+    folder: options.Folder,
+    seeds_file: options.SeedsFile = None,
+) -> None:
+    """Add seeds to a crawl. One that runs takes them at once; one that does not, when it runs next."""
+    count = Crawl.open(folder).add_seeds(seeds or (), seeds_file=seeds_file)
+    typer.echo(f"{count:,} new seed{'s' * (count != 1)}")

@@ -11,15 +11,15 @@ from typing import Annotated, Any, Self
 
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
 from rdfspider.commands.serve import SiteBeside
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
+from rdfspider.crawl.settings import Asked, find_name, load_config
+from rdfspider.crawl.status import Status, encode_status
+from rdfspider.crawl.summary import warn_of_nothing, write_line, write_place, write_summary
 from rdfspider.errors import UsageError
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.settings import Asked, find_name, load_config
-from rdfspider.run.folder.status import Status, encode_status
-from rdfspider.run.folder.summary import warn_of_nothing, write_line, write_place, write_summary
 
 FLAGS = {
     "crawl.pages": "--pages",

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands.crawl import run_crawl
 from rdfspider.commands.query import TABLE, query
 from rdfspider.commands.search import search
 from rdfspider.commands.serve import SiteBeside
+from rdfspider.crawl import history, status
+from rdfspider.crawl.folder import CONTROL, DOCUMENTS, check_folder, hold_lock, is_in_use, read_seeds
+from rdfspider.crawl.settings import FILE, load_config
 from rdfspider.errors import UsageError
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder import history, status
-from rdfspider.run.folder.layout import CONTROL, DOCUMENTS, check_folder, hold_lock, is_in_use, read_seeds
-from rdfspider.run.folder.settings import FILE, load_config
 
 if TYPE_CHECKING:
     from rdfspider.demo.server import DemoServer
@@ -88,8 +88,7 @@ def demo(
     Nothing else is asked. The crawl can be watched and searched in the browser meanwhile, and afterwards until Ctrl-C.
     """
     # Not at the top: no other command has a use for the sites.
-    from rdfspider.demo.expectations import list_hidden, list_published
-    from rdfspider.demo.findings import tell_findings
+    from rdfspider.demo.expectations import list_hidden, list_published, tell_findings
     from rdfspider.demo.server import DemoServer
 
     if not serve_only:
@@ -144,7 +143,7 @@ def read_everything(folder: Path) -> str:
 
 def _ask_questions(folder: Path) -> None:
     """Ask what was crawled, as a person would on the command line."""
-    from rdfspider.demo.questions import QUESTIONS, RESULTS_SHOWN
+    from rdfspider.demo.expectations import QUESTIONS, RESULTS_SHOWN
 
     for question in QUESTIONS:
         typer.echo(f"\n{question.why}:\n$ rdfspider {shlex.join([*question.arguments, '--dir', str(folder)])}\n")

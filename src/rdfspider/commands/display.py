@@ -19,8 +19,8 @@ from rich.console import Console, ConsoleDimensions, Group
 from rich.live import Live
 from rich.text import Text
 
-from rdfspider.run.folder.status import Status, estimate_rest
-from rdfspider.run.folder.summary import (
+from rdfspider.crawl.status import Status, estimate_rest
+from rdfspider.crawl.summary import (
     clean_text,
     shorten_name,
     write_counts,

@@ -8,16 +8,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder
-from rdfspider.commands.tables import clean, open_console, show_table, show_text
-from rdfspider.index.labels import RDF_TYPE
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.summary import shorten_name
-from rdfspider.search.markup import cut_text, write_day, write_floor
+from rdfspider.commands.terminal import clean, open_console, show_table, show_text
+from rdfspider.crawl.summary import shorten_name
+from rdfspider.search.notebook import cut_text, write_day, write_floor
+from rdfspider.vocabulary.labels import RDF_TYPE
 
 if TYPE_CHECKING:
+    from rdfspider.index.quads.described import Value
     from rdfspider.search.entity import Entity, Property, Thing
-    from rdfspider.search.values import Value
 
 # Of each; the rest is counted, and JSON has more.
 _VALUES_SHOWN = 10

@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder
 from rdfspider.commands.terminal import say
 from rdfspider.errors import UsageError
-from rdfspider.run.crawl import Crawl
 
 if TYPE_CHECKING:
     from rdfspider.search.export import Exported

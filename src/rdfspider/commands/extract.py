@@ -14,17 +14,17 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from rdfspider.archive.reader import Damage
+from rdfspider.batch.output import Write, open_output
+from rdfspider.batch.sources import plan_parts
+from rdfspider.batch.tallies import Statistics
+from rdfspider.batch.workers import Finished, Outcome, Work, run_parts
 from rdfspider.config import DocumentSource, ExtractConfig
+from rdfspider.crawl.settings import count_cores
+from rdfspider.documents import FolderDocuments, KeptDocuments
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
-from rdfspider.run.documents import FolderDocuments, KeptDocuments
-from rdfspider.run.files.batch import Finished, Outcome, Work, run_parts
-from rdfspider.run.files.output import Write, open_output
-from rdfspider.run.files.sources import plan_parts
-from rdfspider.run.files.statistics import Statistics
-from rdfspider.run.folder.settings import count_cores
-from rdfspider.run.pipeline import check_syntaxes
+from rdfspider.pipeline import check_syntaxes
 from rdfspider.urls import is_valid_iri
 
 _FORMAT_BY_SUFFIX = {

@@ -5,9 +5,9 @@ from typing import Annotated
 import msgspec
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands.options import Exclude, Folder, Include
 from rdfspider.errors import UsageError
-from rdfspider.run.crawl import Crawl
 
 app = typer.Typer(name="filter", help="Change or show which links a crawl follows, also while it runs.")
 

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands import options
 from rdfspider.commands.index import index_imported
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.settings import Asked
-from rdfspider.run.folder.status import Status
-from rdfspider.run.folder.summary import write_counts
+from rdfspider.crawl.settings import Asked
+from rdfspider.crawl.status import Status
+from rdfspider.crawl.summary import write_counts
 from rdfspider.run.importer import Report
 from rdfspider.run.imports import find_archives
 from rdfspider.urls import MAX_URL_CHARS

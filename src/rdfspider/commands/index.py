@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands import options
+from rdfspider.commands.options import Folder
 from rdfspider.commands.terminal import say, show, show_log
+from rdfspider.crawl.summary import write_index
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import OURS, IndexStatus, read_index_status
-from rdfspider.run.collector import calm_collector
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.summary import write_index
+from rdfspider.processes.collector import calm_collector
 from rdfspider.run.imports import find_archives
 
 _LINE_EVERY_S = 5.0
@@ -116,3 +117,29 @@ def _tell_end(status: IndexStatus) -> bool:
     for problem in status.problems:
         show(f"missing     {problem}")
     return not status.behind_bytes and not any(view.problem for view in status.views if view.name in OURS)
+
+
+def forget(
+    target: Annotated[
+        str, typer.Argument(metavar="URL|SITE", help="A page, with http:// or https://, or a host or domain.")
+    ],
+    *,
+    folder: Folder,
+) -> None:
+    """Remove a page or a whole site from the index, and keep it out.
+
+    Returns when it is done. WARC files are left as they are; a rebuild passes over what was forgotten. To keep a crawl from
+    fetching it, there is `rdfspider filter`.
+    """
+    with show_log():
+        removal = Crawl.open(folder).forget(target)
+    say(f"forgotten: {removal.what}; {removal.pages:,} {'page was' if removal.pages == 1 else 'pages were'} indexed")
+    if removal.waiting:
+        say(f"not yet done in {', '.join(removal.waiting)}: it is done as soon as that goes on")
+    if removal.left:
+        say(
+            f"still in {', '.join(removal.left)}: remove it there; a store that is no part of the crawl any more does so "
+            f"after `rdfspider index --dir {folder} --store URL`"
+        )
+    if removal.waiting or removal.left:
+        raise typer.Exit(1)

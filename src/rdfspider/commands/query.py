@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.cells import cell_len, set_cell_size
 
+from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder
 from rdfspider.commands.terminal import say
+from rdfspider.crawl.summary import clean_text
 from rdfspider.errors import UsageError
-from rdfspider.index.names import shorten_iri
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.summary import clean_text
+from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
-    from rdfspider.search.sparql import Answer
-    from rdfspider.search.tables import Rows
+    from rdfspider.index.quads.sparql.engine import Answer
+    from rdfspider.index.quads.sparql.rows import Rows
 
 TABLE = "table"
 _GAP = "  "
@@ -55,8 +55,8 @@ def query(
 ) -> None:
     """Ask in SPARQL what was found; the usual prefixes are declared."""
     # Not at the top: they bring the indexes, of which other commands have no use.
-    from rdfspider.search.finder import Finder
-    from rdfspider.search.sparql import Limits, Sparql
+    from rdfspider.index.quads.sparql.engine import Limits, Sparql
+    from rdfspider.search.text_service import Finder
 
     asked = _read_query(text, file)
     file_format = file_format or (TABLE if sys.stdout.isatty() else "")
@@ -100,7 +100,7 @@ def _read_query(text: str | None, file: Path | None) -> str:
 
 def _choose_formats(file_format: str) -> tuple[str, ...]:
     """What to ask for, the format for rows before the one for triples."""
-    from rdfspider.search.documents import FORMATS
+    from rdfspider.index.quads.sparql.result_documents import FORMATS
 
     if not file_format:
         return ("csv", "turtle")
@@ -112,8 +112,8 @@ def _choose_formats(file_format: str) -> tuple[str, ...]:
 
 
 def _print_answer(answer: "Answer", is_table: bool) -> None:
-    from rdfspider.search.documents import BOOLEAN, ROWS
-    from rdfspider.search.tables import read_rows
+    from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS
+    from rdfspider.index.quads.sparql.rows import read_rows
 
     if is_table and answer.kind == BOOLEAN:
         typer.echo("true" if b"true" in answer.body else "false")

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.summary import clean_text
+from rdfspider.crawl.summary import clean_text
 
 if TYPE_CHECKING:
-    from rdfspider.search.results import Marked, Results
+    from rdfspider.index.text.results import Marked, Results
 
 Names = list[str] | None
 
@@ -74,7 +74,7 @@ def search(
 
 
 def _print_results(results: "Results") -> None:
-    from rdfspider.search.results import list_facts, list_remarks
+    from rdfspider.index.text.results import list_facts, list_remarks
 
     for number, hit in enumerate(results, results.offset + 1):
         _print_line(f"{number}. ", hit.marked_label)

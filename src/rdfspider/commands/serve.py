@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands import options
 from rdfspider.commands.terminal import say, show_log
 from rdfspider.errors import UsageError
-from rdfspider.run.crawl import Crawl
 from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
 
 if TYPE_CHECKING:
-    from rdfspider.serve.process import Order
+    from rdfspider.serve.server import Order
 
 LOOPBACK = "127.0.0.1"
 _END_S = 5.0
@@ -54,7 +54,7 @@ def serve(
     one. Ctrl-C ends it.
     """
     from rdfspider.serve.access import make_access
-    from rdfspider.serve.process import Order, listen, run_site
+    from rdfspider.serve.server import Order, listen, run_site
 
     Crawl.open(folder)
     token = _choose_token()
@@ -100,7 +100,7 @@ class SiteBeside:
     ) -> None:
         """What is None is as by default."""
         # Not at the top: a crawl without a site has no use for it.
-        from rdfspider.serve.process import Order, listen
+        from rdfspider.serve.server import Order, listen
 
         self._listener = listen(LOOPBACK, port)
         self._order = Order(
@@ -121,7 +121,7 @@ class SiteBeside:
 
     def start(self) -> None:
         """Serve it, and show it in the browser. What this process starts later gives way to both."""
-        from rdfspider.serve.process import start_site
+        from rdfspider.serve.server import start_site
 
         self._process = start_site(self._order)
         self._listener.close()

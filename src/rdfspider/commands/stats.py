@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder
-from rdfspider.commands.tables import open_console, show_table, show_text
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.folder.summary import shorten_name
+from rdfspider.commands.terminal import open_console, show_table, show_text
+from rdfspider.crawl.summary import shorten_name
 
 if TYPE_CHECKING:
-    from rdfspider.search.vocabulary import Statistics
+    from rdfspider.search.statistics import Statistics
 
 
 class StatsFormat(StrEnum):

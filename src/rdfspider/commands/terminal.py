@@ -4,10 +4,16 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NoReturn
 
 import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rdfspider.crawl.summary import clean_text
 
 EXIT_CODES = {"interrupted": 128 + signal.SIGINT, "terminated": 128 + signal.SIGTERM}
 """How what a person ended leaves, as shells expect it, by `Status.reason`; all other ends are a success."""
@@ -39,3 +45,40 @@ def show_log() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeHandler(handler)
+
+
+# Of lines that go to a file or another program.
+_PLAIN_WIDTH = 160
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the command line to leave as other commands do; rich would exit with 1."""
+        raise BrokenPipeError
+
+
+def open_console() -> Console:
+    """What answers are printed to."""
+    width = None if sys.stdout.isatty() else _PLAIN_WIDTH
+    return _Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
+
+
+def show_text(console: Console, text: str, style: str = "") -> None:
+    """A line, as long as it is."""
+    console.print(clean(text, style), soft_wrap=True)
+
+
+def show_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[Text | str]], numbers: int = 0) -> None:
+    """A table; its last columns, so many, are of numbers."""
+    table = Table(box=None, show_header=any(heads), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for at, head in enumerate(heads):
+        is_number = at >= len(heads) - numbers
+        table.add_column(head, overflow="fold", justify="right" if is_number else "left", no_wrap=is_number)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else clean(cell) for cell in row))
+    console.print(table)
+
+
+def clean(text: str, style: str = "") -> Text:
+    """Text of the web as a terminal may show it."""
+    return Text(clean_text(text), style=style)

@@ -1,10 +1,15 @@
 """What a crawl of the demo must find, and what it must not: derived from the same tables as the sites, not from the sites."""
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.facts import (
+from rdfspider.demo.answers import Addresses
+from rdfspider.demo.sites.directory import SITES
+from rdfspider.demo.sites.events import VENUES
+from rdfspider.demo.sites.places import WITH_JSON
+from rdfspider.demo.sites.portal import FORMS, identify
+from rdfspider.demo.world import (
     ARTICLES,
     AUTHORS,
     BOOKS,
@@ -22,11 +27,8 @@ from rdfspider.demo.facts import (
     RECIPES,
     SCHOLARS,
     SECRETS,
+    make_key,
 )
-from rdfspider.demo.sites.directory import SITES
-from rdfspider.demo.sites.events import VENUES
-from rdfspider.demo.sites.places import WITH_JSON
-from rdfspider.demo.sites.portal import FORMS, identify
 
 
 class Published(NamedTuple):
@@ -122,3 +124,105 @@ def _list_places() -> Iterator[tuple[str, str, str, str]]:
         yield f"place/{exhibit.origin.key}", "museum", f"/objects/{exhibit.key}", exhibit.origin.name
     for dataset in DATASETS:
         yield f"place/{dataset.place.key}", "portal", f"/dataset/{dataset.key}", dataset.place.name
+
+
+_REASONS = {
+    "robots": "behind robots.txt",
+    "noindex": "marked noindex",
+    "nofollow": "behind nofollow links",
+    "expired": "out of date",
+    "trap": "at the bottom of traps",
+}
+_SHOWN_OF_A_KIND = 3
+_MISSING_SHOWN = 5
+
+
+def tell_findings(
+    statements: Mapping[str, str], everything: str, published: Sequence[Published], hidden: Sequence[Hidden]
+) -> list[str]:
+    """What was found, what several sites speak of, and what was rightly left out.
+
+    `statements` are N-Quads by page, `everything` is all records as one text.
+    """
+    missing = []
+    sites: dict[str, set[str]] = defaultdict(set)
+    for row in published:
+        if f'"{row.literal}"' in statements.get(row.url, ""):
+            sites[row.entity].add(row.url.split("/")[2].partition(".")[0])
+        else:
+            missing.append(row)
+    kinds = Counter(entity.partition("/")[0] for entity in sites)
+    names = {row.entity: row.literal for row in reversed(published)}
+    counts = ", ".join(_count(kind, count) for kind, count in kinds.most_common())
+    lines = ["", f"Found {len(sites):,} of {len(names):,} things that the sites publish: {counts}."]
+    shared = [f"  {names[entity]:<24} {', '.join(sorted(sites[entity]))}" for entity in _choose_shared(sites)]
+    lines += ["Known from several sites, among others:", *shared] if shared else []
+    betrayed = find_names(everything, hidden)
+    reasons = Counter(thing.reason for thing in hidden if thing not in betrayed)
+    parts = (f"{count} {_REASONS[reason]}" for reason, count in reasons.most_common())
+    lines += [f"Left out, as it should be: {', '.join(parts)}."] if reasons else []
+    lines += [f"Not found: {row.literal} ({row.url})" for row in missing[:_MISSING_SHOWN]]
+    if len(missing) > _MISSING_SHOWN:
+        lines.append(f"Not found either: {len(missing) - _MISSING_SHOWN:,} of {len(published):,} things on pages")
+    return lines + [f"Found, but it is {_REASONS[thing.reason]}: {thing.literal} ({thing.url})" for thing in betrayed]
+
+
+def find_names(text: str, hidden: Sequence[Hidden]) -> list[Hidden]:
+    """Of what is hidden, that which a text names, however its words are written or joined, as in URLs."""
+    words = make_key(text)
+    return [thing for thing in hidden if make_key(thing.literal) in words]
+
+
+def _choose_shared(sites: dict[str, set[str]]) -> list[str]:
+    """Some things of each kind that most sites speak of."""
+    shared = sorted(
+        (entity for entity in sites if len(sites[entity]) > 1), key=lambda entity: (-len(sites[entity]), entity)
+    )
+    kinds = sorted({entity.partition("/")[0] for entity in shared})
+    return [entity for kind in kinds for entity in [one for one in shared if one.startswith(kind)][:_SHOWN_OF_A_KIND]]
+
+
+def _count(kind: str, count: int) -> str:
+    plural = {"person": "people"}.get(kind, f"{kind}s")
+    return f"{count:,} {kind if count == 1 else plural}"
+
+
+RESULTS_SHOWN = 2
+"""Of each search."""
+
+
+class Question(NamedTuple):
+    """One question, and why somebody would ask so. Either words or SPARQL."""
+
+    why: str
+    words: str = ""
+    type: str = ""
+    ontology: str = ""
+    sparql: str = ""
+
+    @property
+    def arguments(self) -> list[str]:
+        """What a person would type after `rdfspider`, but for the folder."""
+        if self.sparql:
+            return ["query", self.sparql]
+        flags = {"--type": self.type, "--ontology": self.ontology}
+        given = (part for pair in flags.items() if pair[1] for part in pair)
+        return ["search", self.words, *given, "--limit", str(RESULTS_SHOWN)]
+
+
+QUESTIONS = (
+    Question("By words; what several pages say of a thing is one result", "echoes"),
+    Question("Only people", "corridane", type="Person"),
+    Question("Only one ontology, and a word in one property", "author:corridane", ontology="bibo"),
+    Question(
+        "In SPARQL, over the merge of all pages",
+        sparql="SELECT DISTINCT (STR(?name) AS ?book) (STR(?by) AS ?author) "
+        "{ ?b a bibo:Book ; schema:name ?name ; schema:author/schema:name ?by } ORDER BY ?book LIMIT 3",
+    ),
+    Question(
+        "Words within SPARQL: the books of an author whose name is like this, and which page says so",
+        sparql="SELECT DISTINCT (STR(?name) AS ?title) ?page "
+        "{ SERVICE <urn:rdfspider:text> { ?author text:query 'corridane type:person' } "
+        "GRAPH ?page { ?book schema:author ?author ; schema:name ?name } } ORDER BY ?title LIMIT 3",
+    ),
+)

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import Answer, Site
+from rdfspider.demo.answers import Addresses, Answer, Site
 from rdfspider.demo.sites import (
     blog,
     directory,

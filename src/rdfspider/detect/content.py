@@ -6,11 +6,13 @@ RDF as text/html or text/plain, pages as RDF types, anything as application/octe
 
 import re
 from dataclasses import replace
+from typing import cast
 from urllib.parse import urlsplit
+
+from isal import igzip_lib
 
 from rdfspider.detect.charsets import decode_body
 from rdfspider.detect.media_types import ALIASES, EXTENSIONS, FEED_NAMESPACES, KINDS, ROOTS, SIGNATURES, VAGUE
-from rdfspider.detect.packed import MAGIC, unpack, unpack_start
 from rdfspider.records import Content, Page, Problem
 
 _START_CHARS = 4096
@@ -234,3 +236,44 @@ def _read_root(markup: str) -> tuple[str | None, str | None]:
         if declaration[1] == prefix:
             return name, declaration[2] if declaration[2] is not None else declaration[3]
     return name, None
+
+
+MAGIC = b"\x1f\x8b"
+_BROKEN = cast(type[Exception], igzip_lib.IsalError)
+_PIECE_BYTES = 65_536
+# Whoever packs in blocks has some of every 64 KB; more are made to take time, as each needs some, even if it holds nothing.
+_MAX_MEMBERS = 10_000
+
+
+def unpack_start(body: bytes) -> bytes:
+    """The first bytes of what is packed, to tell what it is; empty where it cannot be read."""
+    return unpack(body, _PIECE_BYTES)[0]
+
+
+def unpack(body: bytes, limit_bytes: int) -> tuple[bytes, bool]:
+    """What is packed, as far as it can be read, and not more than so many bytes of it; and whether there may be more."""
+    pieces: list[bytes] = []
+    room = limit_bytes
+    position = 0
+    for _ in range(_MAX_MEMBERS):
+        if not body.startswith(MAGIC, position):
+            return b"".join(pieces), False
+        stream = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        try:
+            while not stream.eof:
+                if room <= 0:
+                    return b"".join(pieces), True
+                chunk = b""
+                if stream.needs_input:
+                    # Not all that is left: what a member does not use is copied.
+                    chunk = body[position : position + _PIECE_BYTES]
+                    position += len(chunk)
+                piece = stream.decompress(chunk, min(room, _PIECE_BYTES))
+                if not piece and not chunk and stream.needs_input:
+                    return b"".join(pieces), False  # It was cut on its way.
+                pieces.append(piece)
+                room -= len(piece)
+        except _BROKEN:
+            return b"".join(pieces), False
+        position -= len(stream.unused_data)
+    return b"".join(pieces), True

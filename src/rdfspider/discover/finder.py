@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec.structs import replace
 
 from rdfspider.config import CrawlConfig
-from rdfspider.discover.data import DataLinks, find_query
-from rdfspider.discover.headers import read_link_headers
-from rdfspider.discover.ontologies import Ontologies
+from rdfspider.discover.data_links import DataLinks, Ontologies, find_query
+from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.discover.parameters import ParameterDropper
 from rdfspider.discover.sitemaps import Sitemaps, is_list
 from rdfspider.discover.ways import WAYS, name_way

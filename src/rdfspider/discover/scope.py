@@ -11,7 +11,7 @@ from xxhash import xxh3_64_digest
 
 from rdfspider.config import CrawlConfig
 from rdfspider.discover.filters import Filters
-from rdfspider.discover.traps import MAX_CHARS, find_trap
+from rdfspider.discover.trap_rules import MAX_CHARS, find_trap
 from rdfspider.domains import Domains
 from rdfspider.urls import MAX_URL_CHARS, host_of
 

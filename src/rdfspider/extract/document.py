@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from rdfspider.extract.dom import Document, Element
+from rdfspider.extract.robots_directives import NAME, read_wishes
 from rdfspider.extract.statements import RDF_TYPE, Statements
-from rdfspider.extract.wishes import NAME, read_wishes
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
 
@@ -113,3 +113,20 @@ def _describe_link(link: Link, out: Statements) -> None:
     out.add(out.page, RDFS_SEE_ALSO if link.relation.lower() == "alternate" else f"<{DCTERMS}references>", term)
     if link.text:
         out.add(term, RDFS_LABEL, out.literal(link.text))
+
+
+MIN_MAIN_CHARS = 200
+"""Less than this is no main text: a stub, a listing or a front page, of which everything is taken."""
+
+
+def read_text(tree: Document) -> str:
+    """The main text without navigation, or the whole text; lines are the page's blocks.
+
+    A page with one `article` or one `main` says itself where it is; to find it otherwise means to weigh every block.
+    """
+    for tag in ("article", "main"):
+        elements = tree.select(tag)
+        if len(elements) == 1 and len(text := elements[0].to_text()) >= MIN_MAIN_CHARS:
+            return text
+    text = tree.main_text()
+    return text if len(text) >= MIN_MAIN_CHARS else tree.to_text()

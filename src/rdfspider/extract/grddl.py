@@ -10,10 +10,10 @@ import time
 from dataclasses import replace
 
 from rdfspider.extract.dom import XHTML, Document, Element, parse_html, parse_xml_text, to_xml
-from rdfspider.extract.entities import expand_entities
-from rdfspider.extract.guard import Limits, Output, Refusal, run_stylesheet, take_answer
 from rdfspider.extract.rdf import extract_rdf_document
 from rdfspider.extract.statements import RDF, Statements
+from rdfspider.extract.untrusted import Limits, Output, Refusal, run_stylesheet, take_answer
+from rdfspider.extract.xml_entities import expand_entities
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from rdfspider.config import ExtractConfig, Transform
 from rdfspider.errors import UsageError
-from rdfspider.extract.guard import RESULT_TYPES, Limits, Output, Refusal, run_command, run_function, take_answer
 from rdfspider.extract.statements import Statements
+from rdfspider.extract.untrusted import RESULT_TYPES, Limits, Output, Refusal, run_command, run_function, take_answer
 from rdfspider.records import Content, Page
 
 ENTRY_POINTS = "rdfspider.transforms"

@@ -1,10 +1,189 @@
-"""The pieces of a body as libcurl gives them enter, the decoded body leaves: within its limit, and within the memory that all
-bodies in flight share."""
+"""A body as it comes enters, the page's bytes leave, piece by piece: content encodings (RFC 9110, 8.4) are undone here.
 
-from collections.abc import Callable, Iterable
+libcurl could do it, but it undoes all layers of a piece at once, however long that takes, and takes a stream that is cut for a
+whole one. Here every step gives a bounded piece, so that the caller can stop, and a stream knows whether it came to its end.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
+from itertools import chain
+from typing import Protocol, cast
 
-from rdfspider.fetch.encodings import BROKEN, Decoder, make_decoder
+import brotli
+from isal import igzip_lib
+
+NAMES = "gzip, deflate, br"
+"""What servers are told that we read."""
+PIECE_BYTES = 65_536
+BROKEN: tuple[type[Exception], ...] = (cast(type[Exception], igzip_lib.IsalError), brotli.error, ValueError)
+"""What is raised for a body that is not encoded as it says."""
+
+# A charset is not an encoding, but its place is often mistaken; browsers, too, take such bodies as they are.
+_PLAIN = frozenset({"", "identity", "none", "utf-8", "utf8", "iso-8859-1", "8bit", "binary"})
+# Encoded bytes do not become much fewer by encoding them again. A stream can be made that does, and that takes seconds for
+# nothing: these bound what the inner one is given.
+_INNER_BYTES = 65_536
+_INNER_RATIO = 4
+# Members of gzip: each takes time, even if it holds nothing, and nobody sends a page in so many.
+_MAX_MEMBERS = 10_000
+# What is kept of a Brotli stream to read it again.
+_KEPT_BYTES = 1024 * 1024
+
+
+class Decoder(Protocol):
+    """A stream of one or two encodings."""
+
+    @property
+    def is_whole(self) -> bool:
+        """The stream came to its end."""
+
+    def decode(self, chunk: bytes) -> Iterator[bytes]:
+        """What the chunk adds, in pieces of about PIECE_BYTES at most, some of them empty."""
+
+
+def make_decoder(content_encoding: str) -> Decoder | None:
+    """For the value of Content-Encoding; None where the body is sent as it is."""
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    layers = [name for name in names if name not in _PLAIN]
+    if len(layers) > 2:
+        raise ValueError("more than two content encodings, one in another")
+    decoder: Decoder | None = None
+    # The last one named is the outermost.
+    for name in layers:
+        layer = _make_layer(name)
+        decoder = layer if decoder is None else _Nested(layer, decoder)
+    return decoder
+
+
+def _make_layer(name: str) -> Decoder:
+    if name in ("gzip", "x-gzip", "deflate"):
+        return _Inflater(name)
+    if name == "br":
+        return _Brotli()
+    raise ValueError(f"the content encoding {name[:40]!r} is unknown")
+
+
+class _Inflater:
+    """gzip and deflate. gzip may be of several members, and what follows the last is no error: servers pad."""
+
+    def __init__(self, name: str) -> None:
+        self.is_whole = False
+        self._name = name
+        self._stream: igzip_lib.IgzipDecompressor | None = None
+        self._start = b""
+        self._members = 0
+        self._is_over = False
+
+    def decode(self, chunk: bytes) -> Iterator[bytes]:
+        while not self._is_over:
+            if self._stream is None:
+                chunk = self._start + chunk
+                if len(chunk) < 2:
+                    self._start = chunk
+                    return
+                self._start = b""
+                self._begin(chunk)
+                continue
+            stream = self._stream
+            piece = stream.decompress(chunk, PIECE_BYTES)
+            yield piece
+            # It says that it needs input as soon as it has read all, although a full piece may not have been all.
+            while not stream.eof and (len(piece) >= PIECE_BYTES or not stream.needs_input):
+                piece = stream.decompress(b"", PIECE_BYTES)
+                yield piece
+            if not stream.eof:
+                return
+            chunk, self._stream, self.is_whole = stream.unused_data, None, True
+
+    def _begin(self, chunk: bytes) -> None:
+        """Two bytes tell the format, whatever its name: many call the zlib format gzip, and bare deflate has no other name."""
+        if chunk.startswith(b"\x1f\x8b"):
+            flag = igzip_lib.DECOMP_GZIP
+        elif self.is_whole:
+            self._is_over = True
+            return
+        elif chunk[0] & 15 == 8 and int.from_bytes(chunk[:2], "big") % 31 == 0:
+            flag = igzip_lib.DECOMP_ZLIB
+        elif self._name == "deflate":
+            flag = igzip_lib.DECOMP_DEFLATE
+        else:
+            raise ValueError("the body is no gzip")
+        self._members += 1
+        if self._members > _MAX_MEMBERS:
+            raise ValueError(f"more than {_MAX_MEMBERS:,} members of gzip")
+        self._stream, self.is_whole = igzip_lib.IgzipDecompressor(flag=flag), False
+
+
+class _Brotli:
+    """What follows the end is no error here either. The decoder takes it for one, and keeps the end to itself: so a stream that
+    breaks is read once more, its last chunk byte by byte, unless it is long."""
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        self._stream = brotli.Decompressor()
+        self._kept = bytearray()
+        self._is_long = False
+        self._given_bytes = 0
+
+    def decode(self, chunk: bytes) -> Iterator[bytes]:
+        if self.is_whole:
+            return
+        if not self._is_long:
+            self._kept += chunk
+            if len(self._kept) > _KEPT_BYTES:
+                self._is_long, self._kept = True, bytearray()
+        try:
+            for piece in _read_brotli(self._stream, chunk):
+                self._given_bytes += len(piece)
+                yield piece
+            self.is_whole = self._stream.is_finished()
+        except brotli.error:
+            if self._is_long:
+                raise
+            yield from self._read_end(len(chunk))
+
+    def _read_end(self, last_bytes: int) -> Iterator[bytes]:
+        """What is missing of a stream that ends within its last bytes; where it does not, it is broken."""
+        stream = brotli.Decompressor()
+        known_bytes = self._given_bytes
+        end = len(self._kept)
+        start = end - last_bytes
+        for encoded in chain((self._kept[:start],), (self._kept[place : place + 1] for place in range(start, end))):
+            for piece in _read_brotli(stream, encoded):
+                yield piece[known_bytes:]
+                known_bytes = max(known_bytes - len(piece), 0)
+            if stream.is_finished():
+                self.is_whole = True
+                return
+
+
+def _read_brotli(stream: brotli.Decompressor, chunk: bytes | bytearray) -> Iterator[bytes]:
+    piece = stream.process(chunk, output_buffer_limit=PIECE_BYTES)
+    yield piece
+    while len(piece) >= PIECE_BYTES or not stream.can_accept_more_data():
+        piece = stream.process(b"", output_buffer_limit=PIECE_BYTES)
+        yield piece
+
+
+class _Nested:
+    """One encoding in another."""
+
+    def __init__(self, outer: Decoder, inner: Decoder) -> None:
+        self._outer, self._inner = outer, inner
+        self._room = _INNER_BYTES
+
+    @property
+    def is_whole(self) -> bool:
+        return self._outer.is_whole and self._inner.is_whole
+
+    def decode(self, chunk: bytes) -> Iterator[bytes]:
+        self._room += _INNER_RATIO * len(chunk)
+        for piece in self._outer.decode(chunk):
+            self._room -= len(piece)
+            if self._room < 0:
+                raise ValueError("an encoding that makes much of little, in another")
+            yield from self._inner.decode(piece)
+
 
 _EXTRA_BYTES = 65_536
 """By so much may encoded bytes be more than the decoded ones may be; without it a server could send padding for ever."""

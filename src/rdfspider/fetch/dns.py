@@ -17,7 +17,7 @@ import pycares
 
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
-from rdfspider.fetch import addresses
+from rdfspider.fetch import targets
 from rdfspider.records import Addresses
 from rdfspider.urls import normalise_url
 
@@ -114,7 +114,7 @@ class Resolver:
 
     def is_refused(self, address: str) -> bool:
         """Whether the crawl may not ask this address."""
-        return not self._config.allow_private and addresses.is_refused(address)
+        return not self._config.allow_private and targets.is_refused(address)
 
     async def close(self) -> None:
         """Give up what is under way."""

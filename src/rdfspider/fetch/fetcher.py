@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.dns import Clock, Resolver
+from rdfspider.fetch.http import Transport
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
-from rdfspider.fetch.transport import Transport
 from rdfspider.pace import pace_gap_s
 from rdfspider.records import Capture, Failure, Lease, RobotsState
 from rdfspider.urls import host_of, resolve_links

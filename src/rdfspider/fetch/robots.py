@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from rdfspider.config import FetchConfig, FrontierConfig
-from rdfspider.fetch.rules import Rule, Ruleset, read_target
+from rdfspider.fetch.robots_rules import Rule, Ruleset, read_target
 from rdfspider.pace import backoff_gap_s, read_retry_after
 from rdfspider.records import Capture, Failure, RobotsState
 

@@ -13,39 +13,33 @@ from xxhash import xxh3_64_digest
 from rdfspider.config import Config, FetchConfig
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
-from rdfspider.frontier.active import ActiveHosts
-from rdfspider.frontier.calendar import Calendar
-from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.contents import Contents
-from rdfspider.frontier.encounters import Encounters
-from rdfspider.frontier.facts import Counts, GapError, HostEntry, LedgerEntry, Priority, by_depth
-from rdfspider.frontier.hosts import Host, Hosts
-from rdfspider.frontier.imports import Imports
+from rdfspider.frontier.clock import Calendar, Clock
+from rdfspider.frontier.contents.contents import Contents
+from rdfspider.frontier.contents.simhashes import Known
+from rdfspider.frontier.entries import Counts, GapError, HostEntry, LedgerEntry, Priority, by_depth
+from rdfspider.frontier.hosts.active import ActiveHosts
+from rdfspider.frontier.hosts.back_queues import Queues
+from rdfspider.frontier.hosts.front_queues import Places
+from rdfspider.frontier.hosts.hosts import Host, Hosts
+from rdfspider.frontier.hosts.origins import Origins
+from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_meta, pack_row, to_url_id
-from rdfspider.frontier.leases import Leases, Parts
-from rdfspider.frontier.ledger import (
-    Ledger,
-    decode_row,
-    decode_url,
-    to_entry,
-)
-from rdfspider.frontier.likenesses import Known
-from rdfspider.frontier.mail import Inbox, Outbox
-from rdfspider.frontier.origins import Origins
-from rdfspider.frontier.outages import Outages
-from rdfspider.frontier.outcomes import Facts, Outcomes
-from rdfspider.frontier.patterns import Patterns
-from rdfspider.frontier.places import Places
-from rdfspider.frontier.priority import Ratings
-from rdfspider.frontier.queues import Queues
-from rdfspider.frontier.refusals import Refusals
-from rdfspider.frontier.schedule import Schedule
-from rdfspider.frontier.sieve import Sieve
-from rdfspider.frontier.starts import Starts
+from rdfspider.frontier.learning.patterns import Patterns
+from rdfspider.frontier.learning.priority import Ratings
+from rdfspider.frontier.outbox import Inbox, Outbox
 from rdfspider.frontier.state import mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.traps import Traps
-from rdfspider.frontier.visits import Visits
+from rdfspider.frontier.url_rows import Ledger, decode_row, decode_url, to_entry
+from rdfspider.frontier.urls.finishing import Facts, Outcomes
+from rdfspider.frontier.urls.imported import Imports
+from rdfspider.frontier.urls.learned_traps import Traps
+from rdfspider.frontier.urls.leases import Leases, Parts
+from rdfspider.frontier.urls.rediscovery import Encounters
+from rdfspider.frontier.urls.refusals import Refusals
+from rdfspider.frontier.urls.restarts import Starts
+from rdfspider.frontier.urls.revisits import Visits
+from rdfspider.frontier.urls.schedule import Schedule
+from rdfspider.frontier.urls.sieve import Sieve
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Judgement, Lease, RobotsState, Verdict
 from rdfspider.urls import host_of
 

@@ -13,8 +13,10 @@ from typing import Self
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.facts import HostEntry, LedgerEntry
-from rdfspider.frontier.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
+from rdfspider.frontier.entries import HostEntry, LedgerEntry
+from rdfspider.frontier.hosts.back_queues import decode_entry
+from rdfspider.frontier.hosts.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
+from rdfspider.frontier.hosts.origins import decode_robots
 from rdfspider.frontier.keys import GIVEN_UP as GIVEN_UP_PLACE
 from rdfspider.frontier.keys import (
     MAX_HOSTS,
@@ -30,14 +32,11 @@ from rdfspider.frontier.keys import (
     unpack_place,
     unpack_queue,
 )
-from rdfspider.frontier.ledger import SCHEDULED, decode_row, decode_url, to_entry
-from rdfspider.frontier.origins import decode_robots
-from rdfspider.frontier.patterns import read_patterns
-from rdfspider.frontier.queues import decode_entry
-from rdfspider.frontier.shapes import find_pattern
-from rdfspider.frontier.sieve import find_sequence
+from rdfspider.frontier.learning.patterns import find_pattern, read_patterns
 from rdfspider.frontier.state import read_state
 from rdfspider.frontier.store import StoreView, has_store
+from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry
+from rdfspider.frontier.urls.sieve import find_sequence
 from rdfspider.records import RobotsState
 from rdfspider.urls import host_of
 

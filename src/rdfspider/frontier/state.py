@@ -6,9 +6,8 @@ from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.errors import UsageError
-from rdfspider.frontier.calendar import Calendar
-from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.facts import Counts
+from rdfspider.frontier.clock import Calendar, Clock
+from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.store import Rows, Store
 
 _VERSION = b"1"

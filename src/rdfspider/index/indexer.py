@@ -14,17 +14,17 @@ from functools import partial
 
 from rdfspider.config import Config
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.index.follower import Follower, Room, is_damage
-from rdfspider.index.graph_servers import read_address
 from rdfspider.index.layout import VERSION, IndexPaths, check_index, has_index
-from rdfspider.index.ledger_reader import LedgerReader
-from rdfspider.index.lines import replace_file
-from rdfspider.index.quads import QuadView
-from rdfspider.index.sources import Sources
+from rdfspider.index.ledger.reader import LedgerReader
+from rdfspider.index.log.follower import Follower, Room, is_damage
+from rdfspider.index.log.lines import replace_file
+from rdfspider.index.log.sources import Sources
+from rdfspider.index.quads.view import QuadView
 from rdfspider.index.status import OURS, IndexStatus, end_index, write_index_status
-from rdfspider.index.stores import StoreView
-from rdfspider.index.text import TextView
-from rdfspider.index.views import View
+from rdfspider.index.stores.graph_servers import read_address
+from rdfspider.index.stores.view import StoreView
+from rdfspider.index.text.view import TextView
+from rdfspider.index.view import View
 
 _TICK_S = 1.0
 # Who waits for the end is not to wait for the next tick.

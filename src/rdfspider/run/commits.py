@@ -15,15 +15,15 @@ import msgspec
 
 from rdfspider.archive.writer import Written
 from rdfspider.config import Config
+from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Verdict
-from rdfspider.run.archives import WARC_LENGTHS, find_full, open_archive, write_outcome
+from rdfspider.run.data_counts import Survey
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.routes import Router
-from rdfspider.run.survey import Survey
+from rdfspider.run.shard_archive import WARC_LENGTHS, find_full, open_archive, write_outcome
 
 # How long something waits for others to be made durable with it.
 _GROUP_S = 0.2

@@ -19,20 +19,19 @@ from xxhash import xxh3_128_hexdigest
 
 from rdfspider.archive.reader import Archived, Damage, read_captures
 from rdfspider.config import Config
+from rdfspider.crawl.folder import load_domains, shard_folder
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.judge.judgement import apply_judgement, judge_wishes
 from rdfspider.records import Capture, Extraction, Judgement, Lease, Verdict
-from rdfspider.run.archives import WARC_LENGTHS, check_disk, find_full, open_archive, write_outcome
 from rdfspider.run.commits import count_quads, count_read_bytes
-from rdfspider.run.folder.layout import load_domains, shard_folder
+from rdfspider.run.data_counts import Survey
+from rdfspider.run.extraction import read_page
 from rdfspider.run.heartbeat import Meter, make_beat
-from rdfspider.run.heavy import LargePages
-from rdfspider.run.judgement import apply_judgement, judge_wishes
+from rdfspider.run.heavy_pages import LargePages, Suspects
 from rdfspider.run.peers.messages import Beat
-from rdfspider.run.readings import read_page
-from rdfspider.run.survey import Survey
-from rdfspider.run.suspects import Suspects
+from rdfspider.run.shard_archive import WARC_LENGTHS, check_disk, find_full, open_archive, write_outcome
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 
 # Bytes of bodies, words and statements that are made durable together, but for those of the last page.

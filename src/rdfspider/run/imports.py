@@ -15,20 +15,12 @@ import msgspec
 
 from rdfspider.archive.reader import is_archive, split_archive
 from rdfspider.config import Config
+from rdfspider.crawl.folder import CONTROL
+from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
 from rdfspider.errors import RdfspiderError, UsageError
-from rdfspider.run.folder.layout import CONTROL
-from rdfspider.run.folder.status import (
-    Status,
-    end_shards,
-    forget_run,
-    leave_to_totals,
-    read_status,
-    sum_beats,
-    write_status,
-)
+from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.run.importer import ImportOrder, Report
-from rdfspider.run.peers.wires import remove_old_endpoints
-from rdfspider.run.signals import Signals, run_until_end
+from rdfspider.run.peers.sockets import remove_old_endpoints
 
 _log = logging.getLogger(__name__)
 

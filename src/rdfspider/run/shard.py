@@ -13,29 +13,29 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from rdfspider.config import Config
+from rdfspider.crawl.folder import DOCUMENTS, read_seeds, shard_folder
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.parameters import ParameterDropper
+from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
 from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher, find_redirect
+from rdfspider.fetch.robots_cache import RecentRules, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.judge.judgement import Judge, apply_judgement, judge_wishes
 from rdfspider.records import Capture, Discovered, Failure, Judgement, Lease, Verdict
-from rdfspider.run.changes import Changes
 from rdfspider.run.commits import Committer, Finished
-from rdfspider.run.errands import keep_errand, name_errand
-from rdfspider.run.folder.layout import DOCUMENTS, read_seeds, shard_folder
+from rdfspider.run.duplicates import Repetitions
+from rdfspider.run.extraction import Readings
 from rdfspider.run.heartbeat import Meter, make_beat
-from rdfspider.run.judgement import Judge, apply_judgement, judge_wishes
+from rdfspider.run.live_changes import Changes
+from rdfspider.run.peers.admission import Passage
 from rdfspider.run.peers.messages import Control
-from rdfspider.run.peers.passage import Passage
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.readings import Readings
-from rdfspider.run.repetitions import Repetitions
-from rdfspider.run.routes import Router
-from rdfspider.run.rules import RecentRules, make_user_agent
+from rdfspider.run.prerequisites import keep_errand, name_errand
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3

@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from rdfspider.config import Config, FetchConfig
+from rdfspider.crawl.folder import DOCUMENTS
+from rdfspider.crawl.reports.explanations import explain_failure, write_robots
+from rdfspider.crawl.seeds import has_scheme, normalise_seed
+from rdfspider.documents import KeptDocuments
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.fetch.fetcher import Fetcher, find_redirect
 from rdfspider.fetch.robots import RobotsTxt
+from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.keys import origin_of
+from rdfspider.judge.judgement import judge_wishes
 from rdfspider.pace import pace_gap_s
+from rdfspider.processes.calls import Helper
 from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState
-from rdfspider.run.documents import KeptDocuments
-from rdfspider.run.folder.layout import DOCUMENTS
-from rdfspider.run.folder.seeds import has_scheme, normalise_seed
-from rdfspider.run.heavy import extract_by
-from rdfspider.run.helper import Helper
-from rdfspider.run.judgement import judge_wishes
-from rdfspider.run.reports.answers import explain_failure, write_robots
-from rdfspider.run.rules import PRODUCT, make_user_agent
+from rdfspider.run.heavy_pages import extract_by
 from rdfspider.urls import MAX_URL_CHARS, host_of
 
 MAX_REDIRECTS = 5

@@ -12,13 +12,13 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.index.dates import read_date
-from rdfspider.index.labels import ADDRESSES, DESCRIPTIONS, IMAGES, RDF_TYPE, SAME_AS
-from rdfspider.index.names import SCHEMA, find_short_name
 from rdfspider.urls import host_of
+from rdfspider.vocabulary.dates import read_date
+from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, RDF_TYPE, SAME_AS
+from rdfspider.vocabulary.names import SCHEMA, find_short_name
 
 if TYPE_CHECKING:
-    from rdfspider.search.values import Value
+    from rdfspider.index.quads.described import Value
 
 Voice = tuple[str, str]
 """Who says something: a page, and the syntax in which it does; empty where that is not known."""

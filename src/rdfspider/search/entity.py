@@ -10,13 +10,12 @@ from itertools import islice
 
 from pyoxigraph import NamedNode, Quad, Store
 
-from rdfspider.index.labels import LABELS, SAME_AS, is_visible
-from rdfspider.index.names import find_short_name, put_known_first, shorten_iri
+from rdfspider.index.quads.counting import count_references, count_values, list_references
+from rdfspider.index.quads.described import SOURCES_SHOWN, Source, Value, ValueReader, rank_source, write_name
+from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
 from rdfspider.search.conflicts import judge_values
-from rdfspider.search.quads import MERGE, RDF_TYPE, is_page
-from rdfspider.search.sources import Source
-from rdfspider.search.tallies import count_references, count_values, list_references
-from rdfspider.search.values import SOURCES_SHOWN, Value, ValueReader, rank_source, write_name
+from rdfspider.vocabulary.labels import LABELS, SAME_AS, is_visible
+from rdfspider.vocabulary.names import find_short_name, put_known_first, shorten_iri
 
 VALUES_SHOWN, REFERENCES_SHOWN, THINGS_SHOWN = 50, 50, 50
 """Of a property, to an entity at a time, on a page."""
@@ -117,7 +116,7 @@ class Entity:
         return tuple(sorted(pages.values(), key=rank_source))
 
     def _repr_html_(self) -> str:
-        from rdfspider.search.markup import draw_entity
+        from rdfspider.search.notebook import draw_entity
 
         return draw_entity(self)
 

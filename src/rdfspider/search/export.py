@@ -3,17 +3,27 @@
 It is written page by page: no more than a page, or a row group of Parquet, is in memory.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
+import pyoxigraph
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 
+from rdfspider.batch.output import COMPRESSED, compress, open_stream
+from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.formats import COLUMNS, FRAMES, page_fragment, to_arrow
-from rdfspider.search.quads import PageQuads
-from rdfspider.search.things import group_things
+from rdfspider.index.quads.described import find_time
+from rdfspider.index.quads.selection import PageQuads, read_pages
+from rdfspider.search.indexes import open_store, select_statements
+from rdfspider.search.name_lookup import Names
+from rdfspider.vocabulary.labels import RDF_TYPE
 
 FORMATS = ("nquads", "trig", "parquet", "jsonl")
 FORMAT_BY_SUFFIX = {
@@ -121,3 +131,113 @@ def _open_parquet(stream: BinaryIO, find_time: FindTime) -> Iterator[Callable[[P
     with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         yield write
         flush()
+
+
+_XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+# Readers of JSON give up on nesting sooner or later; what people write by hand is rarely deeper than five.
+_DEPTH = 20
+
+Record = dict[str, Any]
+
+
+def group_things(nquads: bytes, chosen: Collection[str] = ()) -> Iterator[Record]:
+    """Records of the form {"id", "types", "properties": {IRI: [value, …]}}; those that were chosen are never inside others."""
+    subjects: dict[str, list[tuple[str, Any]]] = {}
+    mentions: Counter[str] = Counter()
+    for quad in pyoxigraph.parse(nquads, RdfFormat.N_QUADS):
+        subjects.setdefault(str(quad.subject), []).append((quad.predicate.value, quad.object))
+        if isinstance(quad.object, BlankNode):
+            mentions[str(quad.object)] += 1
+    apart = [node for node in subjects if node[0] != "_" or mentions[node] != 1 or node in chosen]
+    written: set[str] = set(apart)
+    for node in apart:
+        yield _make_record(node, subjects, written, _DEPTH)
+    # What is left over was too deep, or is one of a ring.
+    for node in subjects:
+        if node not in written:
+            written.add(node)
+            yield _make_record(node, subjects, written, _DEPTH)
+
+
+def _make_record(node: str, subjects: dict[str, list[tuple[str, Any]]], written: set[str], depth: int) -> Record:
+    types: list[str] = []
+    properties: dict[str, list[Record]] = {}
+    for predicate, value in subjects[node]:
+        if predicate == RDF_TYPE and isinstance(value, NamedNode):
+            types.append(value.value)
+        else:
+            properties.setdefault(predicate, []).append(_make_value(value, subjects, written, depth - 1))
+    return {"id": _write_id(node), "types": types, "properties": properties}
+
+
+def _make_value(value: Any, subjects: dict[str, list[tuple[str, Any]]], written: set[str], depth: int) -> Record:
+    if isinstance(value, Literal):
+        if value.language:
+            return {"value": value.value, "language": value.language}
+        if value.datatype.value != _XSD_STRING:
+            return {"value": value.value, "datatype": value.datatype.value}
+        return {"value": value.value}
+    node = str(value)
+    if node not in subjects or node in written or not isinstance(value, BlankNode) or depth <= 0:
+        return {"id": _write_id(node)}
+    written.add(node)
+    return _make_record(node, subjects, written, depth)
+
+
+def _write_id(node: str) -> str:
+    return node[1:-1] if node[0] == "<" else node
+
+
+# Other ways to compress that people may expect.
+_NOT_WRITTEN = frozenset({".zip", ".7z", ".br", ".lz4", ".tgz", ".z", ".zstd", ".lzma"})
+
+
+def choose_format(path: Path | None, asked: str | None) -> str:
+    """The format that was asked for, or that the file's name ends with; N-Quads on stdout."""
+    ending, inner = _split_endings(path)
+    if ending in _NOT_WRITTEN:
+        raise UsageError(f"{path}: {ending} cannot be written; compress with one of {', '.join(COMPRESSED)}")
+    named = FORMAT_BY_SUFFIX.get(inner)
+    if asked is not None and asked not in FORMATS:
+        raise UsageError(f"--format: {asked!r} is not one of {', '.join(FORMATS)}")
+    if asked is None and path is not None and named is None:
+        raise UsageError(f"{path}: its ending tells no format; name one with --format: {', '.join(FORMATS)}")
+    file_format = asked or named or "nquads"
+    if file_format == "parquet" and ending in COMPRESSED:
+        raise UsageError(f"{path}: parquet is compressed inside; leave {ending} out")
+    return file_format
+
+
+def export_crawl(
+    folder: Path,
+    path: Path | None,
+    asked_format: str | None,
+    *,
+    site: str | None = None,
+    type: Names = None,
+    ontology: Names = None,
+    on_page: Callable[[Exported], None] = lambda exported: None,
+) -> Exported:
+    """Write what is selected to a file that appears when it is whole; without a path, to stdout."""
+    file_format = choose_format(path, asked_format)
+    selection, expected = select_statements(folder, site=site, type=type, ontology=ontology)
+    ending, _ = _split_endings(path)
+    with open_store(folder) as store:
+        pages = read_pages(store, selection)
+        try:
+            with open_stream(path) as stream, compress(stream, ending) as packed:
+                return write_export(pages, file_format, packed, partial(find_time, store), on_page, expected)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise RdfspiderError(f"{path or 'stdout'} could not be written: {error.strerror or error}") from error
+
+
+def _split_endings(path: Path | None) -> tuple[str, str]:
+    """How a file is compressed ("" for not) and the ending before that."""
+    if path is None:
+        return "", ""
+    ending = path.suffix.lower()
+    if ending in COMPRESSED or ending in _NOT_WRITTEN:
+        return ending, path.with_suffix("").suffix.lower()
+    return "", ending

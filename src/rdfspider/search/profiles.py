@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Store
 
-from rdfspider.index.classes import find_superclasses, fold_class, list_subclasses
-from rdfspider.index.counts import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
-from rdfspider.index.labels import LABELS, RDF_TYPE, SUBCLASS_OF, is_visible
-from rdfspider.index.ledger_reader import LedgerReader, NameCount
-from rdfspider.index.names import find_namespaces, list_prefixes, shorten_iri
-from rdfspider.index.schema import ENTITY
-from rdfspider.index.terms import GENID, fold_iri
-from rdfspider.search.quads import MERGE
-from rdfspider.search.results import Facet, Hit
-from rdfspider.search.tallies import count_classes, count_properties
-from rdfspider.search.text import TextIndex
-from rdfspider.search.values import write_name
+from rdfspider.index.ledger.reader import LedgerReader, NameCount
+from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
+from rdfspider.index.quads.counting import count_classes, count_properties
+from rdfspider.index.quads.described import write_name
+from rdfspider.index.quads.selection import MERGE
+from rdfspider.index.text.fields import ENTITY
+from rdfspider.index.text.results import Facet, Hit
+from rdfspider.index.text.searcher import TextIndex
 from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.classes import find_superclasses, fold_class, list_subclasses
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, SUBCLASS_OF, is_visible
+from rdfspider.vocabulary.names import find_namespaces, list_prefixes, shorten_iri
+from rdfspider.vocabulary.terms import GENID, fold_iri
 
 _EXAMPLES = 6
 _NAMES = 30

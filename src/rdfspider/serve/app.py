@@ -25,8 +25,14 @@ from rdfspider.serve.access import IMAGES_COOKIE, find_client, is_secure
 from rdfspider.serve.guard import NONCE, Guard
 from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
 from rdfspider.serve.monitor import events, metrics
-from rdfspider.serve.negotiation import MEDIA_TYPES, choose_format, make_refusal, make_response, split_suffix
-from rdfspider.serve.offers import get_accept
+from rdfspider.serve.negotiation import (
+    MEDIA_TYPES,
+    choose_format,
+    get_accept,
+    make_refusal,
+    make_response,
+    split_suffix,
+)
 from rdfspider.serve.openapi import describe_api
 from rdfspider.serve.pages import (
     control,
@@ -43,18 +49,9 @@ from rdfspider.serve.pages import (
     vocabulary,
 )
 from rdfspider.serve.rendering import STATIC
+from rdfspider.serve.replies import MAX_VALUE_CHARS, Ask, FormatError, Page, RefusedError, TokenError, View, find_status
 from rdfspider.serve.site import Site
 from rdfspider.serve.threads import LeftError, run_while_wanted
-from rdfspider.serve.views import (
-    MAX_VALUE_CHARS,
-    Ask,
-    FormatError,
-    Page,
-    RefusedError,
-    TokenError,
-    View,
-    find_status,
-)
 
 _log = logging.getLogger(__name__)
 

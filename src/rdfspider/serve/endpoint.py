@@ -21,13 +21,11 @@ from starlette.types import Scope
 
 from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.index.layout import check_index
-from rdfspider.search.documents import TRIPLES as TRIPLES_KIND
-from rdfspider.search.messages import Graphs
-from rdfspider.search.sparql import Answer
+from rdfspider.index.quads.sparql.engine import Answer
+from rdfspider.index.quads.sparql.messages import Graphs
+from rdfspider.index.quads.sparql.result_documents import TRIPLES as TRIPLES_KIND
 from rdfspider.serve.access import find_client, is_secure
-from rdfspider.serve.descriptions import describe_data, describe_service, write_description
-from rdfspider.serve.negotiation import make_refusal
-from rdfspider.serve.offers import (
+from rdfspider.serve.negotiation import (
     DESCRIPTIONS,
     FORMATS,
     RESULTS,
@@ -35,12 +33,14 @@ from rdfspider.serve.offers import (
     find_offers,
     get_accept,
     list_formats,
+    make_refusal,
     prefers_html,
     write_content_type,
 )
+from rdfspider.serve.replies import FormatError, MediaTypeError, RefusedError, find_status
+from rdfspider.serve.service_description import describe_data, describe_service, write_description
 from rdfspider.serve.site import Site
 from rdfspider.serve.threads import LeftError, run_while_wanted
-from rdfspider.serve.views import FormatError, MediaTypeError, RefusedError, find_status
 from rdfspider.urls import is_valid_iri
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
 from rdfspider.search.quality.faults import Fault, explain_code, rank_severity
 from rdfspider.serve.outlines import Outline, make_outline
-from rdfspider.serve.views import Ask, Table
+from rdfspider.serve.replies import Ask, Table
 
 SYNTAX_NAMES = {
     "jsonld": "JSON-LD",

@@ -10,10 +10,10 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from rdfspider.index.names import find_short_name
-from rdfspider.index.nodes import decode_references
-from rdfspider.search.values import Value
+from rdfspider.index.entities.nodes import decode_references
+from rdfspider.index.quads.described import Value
 from rdfspider.serve.rendering import draw_outward, write_text
+from rdfspider.vocabulary.names import find_short_name
 
 _MONTHS = "January February March April May June July August September October November December".split()
 _DATE = re.compile(

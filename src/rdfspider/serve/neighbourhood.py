@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rdfspider.index.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
-from rdfspider.index.names import shorten_iri, split_iri
 from rdfspider.search.entity import Entity
 from rdfspider.serve.rendering import clean_text, make_address
+from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
+from rdfspider.vocabulary.names import shorten_iri, split_iri
 
 _NODES, _A_SIDE = 16, 11
 # Of one property, before and after some of all others are there.

@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 
 from rdfspider import __version__
-from rdfspider.index.ledger_reader import NameCount, Totals
-from rdfspider.serve.negotiation import MEDIA_TYPES
-from rdfspider.serve.offers import DESCRIPTIONS, RESULTS, TRIPLES
-from rdfspider.serve.views import Page
+from rdfspider.index.ledger.reader import NameCount, Totals
+from rdfspider.serve.negotiation import DESCRIPTIONS, MEDIA_TYPES, RESULTS, TRIPLES
+from rdfspider.serve.replies import Page
 
 
 def describe_api(pages: Iterable[Page]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from itertools import islice
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 
-from rdfspider.index.labels import LABELS, RDF_TYPE
-from rdfspider.index.terms import fold_iri
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
+from rdfspider.vocabulary.terms import fold_iri
 
 MAX_STATEMENTS = 3_000
 """That are looked at, of one syntax."""

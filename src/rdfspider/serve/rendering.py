@@ -14,10 +14,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rdfspider import __version__
-from rdfspider.index.entities import MAX_TYPES
-from rdfspider.index.labels import is_visible
-from rdfspider.index.names import shorten_iri, split_iri
-from rdfspider.search.results import Marked
+from rdfspider.index.entities.contributions import MAX_TYPES
+from rdfspider.index.text.results import Marked
+from rdfspider.vocabulary.labels import is_visible
+from rdfspider.vocabulary.names import shorten_iri, split_iri
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"

@@ -6,6 +6,7 @@ fetched.
 
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,21 +16,22 @@ from typing import Any
 
 from pyoxigraph import Store
 
+from rdfspider.api import Crawl
+from rdfspider.crawl.reports.live import Lookout
 from rdfspider.errors import OtherVersionError, RdfspiderError, UnansweredError, UnindexedError, UnreadableError
-from rdfspider.index.foreign import read_sources
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.snapshots import SnapshotReader, tell_damage
-from rdfspider.run.crawl import Crawl
-from rdfspider.run.reports.lookout import Lookout
+from rdfspider.index.log.foreign import read_sources
+from rdfspider.index.quads.snapshots import SnapshotReader, tell_damage
+from rdfspider.index.quads.sparql.engine import Limits, Sparql
+from rdfspider.index.text.searcher import TextIndex
 from rdfspider.run.visitor import Visitor
-from rdfspider.search.finder import Finder
-from rdfspider.search.sparql import Limits, Sparql
-from rdfspider.search.text import TextIndex
+from rdfspider.search.indexes import find_statistics
+from rdfspider.search.statistics import Statistics
+from rdfspider.search.text_service import Finder
 from rdfspider.serve.access import Access, hide_place
 from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY, QUERY_ROWS, QUERY_TIMEOUT_S
-from rdfspider.serve.monitor.samples import Sampler
+from rdfspider.serve.monitor.sampler import Sampler
 from rdfspider.serve.rendering import make_templates
-from rdfspider.serve.statistics import KeptStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +162,59 @@ class Site:
         """A page that is still being made must not start what nobody would end."""
         if self._is_closed:
             raise UnansweredError("the server is being ended")
+
+
+TOP = 40
+"""Names of each kind."""
+# While a crawl runs there is a commit every second or so, and nobody sees the difference.
+_KEPT_S = 2.0
+
+_State = tuple[tuple[int, int, int], ...]
+
+
+class KeptStatistics:
+    """The statistics of one crawl, for any number of threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files = _list_files(IndexPaths(folder))
+        self._lock = threading.Lock()
+        self._read_at = float("-inf")
+        self._state: _State | None = None
+        self._kept: Statistics | None = None
+
+    def read(self) -> Statistics | None:
+        """The totals, and the most used names of each kind; None where nothing is indexed yet, UnreadableError where that does
+        not help."""
+        with self._lock:
+            now = time.monotonic()
+            if now < self._read_at + _KEPT_S and self._kept is not None:
+                return self._kept
+            state = _look(self._files)
+            if state != self._state or self._kept is None:
+                try:
+                    self._kept = find_statistics(self._folder, TOP)
+                except UnreadableError:
+                    self._kept = None
+                    raise
+                except UnindexedError:
+                    # Nothing is indexed yet, which is no mistake of whoever looks.
+                    self._kept = None
+            self._read_at, self._state = now, state
+            return self._kept
+
+
+def _list_files(paths: IndexPaths) -> tuple[Path, ...]:
+    """The ledger, the log of what was written to it last, and what says that it can be read."""
+    return paths.version, paths.ledger, paths.ledger.with_name(f"{paths.ledger.name}-wal")
+
+
+def _look(files: tuple[Path, ...]) -> _State:
+    found = []
+    for path in files:
+        try:
+            stat = path.stat()
+        except FileNotFoundError:
+            continue
+        found.append((stat.st_ino, stat.st_mtime_ns, stat.st_size))
+    return tuple(found)

@@ -19,7 +19,7 @@ from rdfspider.run.peers.messages import (
     RoundAnswer,
     ScopeFound,
 )
-from rdfspider.run.peers.wires import make_endpoint_folder
+from rdfspider.run.peers.sockets import make_endpoint_folder
 
 NO_LIMITS = CrawlConfig()
 

@@ -17,13 +17,13 @@ import zmq
 
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
 from rdfspider.domains import Domains
-from rdfspider.frontier.addresses import find_owner
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.hosts.address_clocks import find_owner
 from rdfspider.records import Discovered
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.peers.messages import Beat, Control, Hello, Links, Parcel, encode_links
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.peers.wires import find_endpoint, make_endpoint_folder
+from rdfspider.run.peers.sockets import find_endpoint, make_endpoint_folder
 
 DELAY_S = 0.05
 
@@ -458,8 +458,8 @@ def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> No
 
 
 def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers.line._MAX_SILENT_TICKS", 10)
-    monkeypatch.setattr("rdfspider.run.peers.line._LINGER_MS", 0)
+    monkeypatch.setattr("rdfspider.run.peers.coordinator_line._MAX_SILENT_TICKS", 10)
+    monkeypatch.setattr("rdfspider.run.peers.coordinator_line._LINGER_MS", 0)
     monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:

@@ -7,13 +7,13 @@ import pytest
 
 import rdfspider
 from indexed import index_pages
+from rdfspider.index.quads.described import Value as EntityValue
+from rdfspider.search.attributions import tell_entity_syntaxes
 from rdfspider.search.conflicts import judge_values
+from rdfspider.search.indexes import open_ledger, open_store
 from rdfspider.search.quality.conflicts import find_conflicts
 from rdfspider.search.quality.report import inspect_site
 from rdfspider.search.quality.samples import Described, SampledPage, Value
-from rdfspider.search.questions import open_ledger, open_store
-from rdfspider.search.syntaxes import tell_entity_syntaxes
-from rdfspider.search.values import Value as EntityValue
 
 S = "http://schema.org/"
 ITEM = "https://a.example/#it"

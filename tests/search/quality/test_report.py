@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from indexed import index_pages
+from rdfspider.search.indexes import open_ledger, open_store
 from rdfspider.search.quality.conflicts import Conflict
 from rdfspider.search.quality.gaps import Gap
 from rdfspider.search.quality.report import Report, choose_pages, inspect_site
-from rdfspider.search.questions import open_ledger, open_store
 
 CONTEXT = "https://schema.org"
 SHOP = "https://shop.example/"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from rdfspider.run.folder.history import Point, average_points
+from rdfspider.crawl.history import Point, average_points
 from rdfspider.serve.monitor.charts import HEIGHT, SPANS, WIDTH, draw_charts, round_up
-from rdfspider.serve.monitor.samples import History
+from rdfspider.serve.monitor.sampler import History
 
 
 def point(time: float, pages_s: float = 1.0) -> Point:

@@ -4,10 +4,9 @@ from datetime import datetime
 from email.utils import format_datetime
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import Site, alternate, link, listing
-from rdfspider.demo.facts import POSTS, Post, secrets_of
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import Addresses, Site, alternate, link, listing
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import POSTS, Post, secrets_of
 
 FEED_ONLY = POSTS[:4]
 """The posts that no page leads to."""

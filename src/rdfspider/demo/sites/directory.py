@@ -1,7 +1,6 @@
 """www: a list of all the sites, where the crawl starts. JSON-LD."""
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import Site, listing, script
+from rdfspider.demo.answers import Addresses, Site, listing, script
 
 SITES = {
     "shop": "Marsh & Mill, a shop",

@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import Answer, Site, listing, script
-from rdfspider.demo.facts import CALENDAR_END, EVENTS, PLACES, Event, secrets_of
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import Addresses, Answer, Site, listing, script
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import CALENDAR_END, EVENTS, PLACES, Event, secrets_of
 
 VENUES = tuple(place for place in PLACES if place.kind == "building")
 _MONTH = re.compile(r"/calendar/(\d{4})/(\d{2})")

@@ -2,10 +2,9 @@
 
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import RDF_XML, Site, listing
-from rdfspider.demo.facts import AUTHORS, BOOKS, SCHOLARS, Book, Person, secrets_of
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import RDF_XML, Addresses, Site, listing
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import AUTHORS, BOOKS, SCHOLARS, Book, Person, secrets_of
 
 _PREFIXES = 'prefix="bibo: http://purl.org/ontology/bibo/ dc: http://purl.org/dc/terms/" vocab="https://schema.org/"'
 _PAGE_BOOKS = 10

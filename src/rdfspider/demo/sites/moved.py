@@ -1,8 +1,7 @@
 """old: where the newspaper used to be. Everything leads elsewhere, some of it in a circle."""
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import Site
-from rdfspider.demo.facts import ARTICLES
+from rdfspider.demo.answers import Addresses, Site
+from rdfspider.demo.world import ARTICLES
 
 
 def make_site(at: Addresses) -> Site:

@@ -2,10 +2,9 @@
 
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import Site, link, listing
-from rdfspider.demo.facts import EXHIBITS, MAKERS, Exhibit, Person, make_key, secrets_of
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import Addresses, Site, link, listing
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import EXHIBITS, MAKERS, Exhibit, Person, make_key, secrets_of
 
 _PREFIXES = (
     'prefix="crm: http://www.cidoc-crm.org/cidoc-crm/ dcterms: http://purl.org/dc/terms/ foaf: http://xmlns.com/foaf/0.1/ '

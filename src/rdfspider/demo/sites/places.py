@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import JSON_LD, TURTLE, Answer, Site, alternate, listing, redirect
-from rdfspider.demo.facts import PLACES, Place, secrets_of
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import JSON_LD, TURTLE, Addresses, Answer, Site, alternate, listing, redirect
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import PLACES, Place, secrets_of
 
 _FORMS = {"text/html": "/page/{}", "text/turtle": "/data/{}.ttl", JSON_LD: "/data/{}.jsonld"}
 _PREFIXES = """@prefix geo: <http://www.w3.org/2003/01/geo/wgs84_pos#> .

@@ -4,10 +4,9 @@ import gzip
 import json
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import JSON_LD, RDF_XML, TURTLE, Answer, Site, listing, script
-from rdfspider.demo.facts import DATASETS, Dataset
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import JSON_LD, RDF_XML, TURTLE, Addresses, Answer, Site, listing, script
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import DATASETS, Dataset
 
 LINKED = DATASETS[:6]
 """The datasets that a page leads to; only sitemaps know the others."""

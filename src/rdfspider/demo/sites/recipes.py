@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import SCHEMA, Answer, Site, link, listing
-from rdfspider.demo.facts import COOKS, RECIPES, Recipe
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import SCHEMA, Addresses, Answer, Site, link, listing
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import COOKS, RECIPES, Recipe
 
 # Recipes that were taken off, but not from the lists that name them.
 _LOST = ("stockfish-pudding", "green-goose", "wedding-eels", "cheese-of-the-moon", "thistle-wine", "fog-cake")

@@ -5,11 +5,9 @@ from html import escape
 from urllib.parse import parse_qsl, urlencode
 from zlib import crc32
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import SCHEMA, Answer, Site, link, listing, script
-from rdfspider.demo.facts import FACETS_END, PRODUCTS, Product, secrets_of
-from rdfspider.demo.pictures import draw_picture
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import SCHEMA, Addresses, Answer, Site, link, listing, script
+from rdfspider.demo.filler import describe, draw_picture
+from rdfspider.demo.world import FACETS_END, PRODUCTS, Product, secrets_of
 
 _PAGE_PRODUCTS = 8
 _FACETS = {

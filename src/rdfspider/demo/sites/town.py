@@ -3,10 +3,9 @@
 import re
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import Answer, Site, link, listing
-from rdfspider.demo.facts import ARTICLES, CITIZENS, FOLDERS_END, Article, Person, Secret, secrets_of
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import Addresses, Answer, Site, link, listing
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import ARTICLES, CITIZENS, FOLDERS_END, Article, Person, Secret, secrets_of
 
 NOT_KEPT = ARTICLES[0]
 """The article that may be read and understood, but not kept (noarchive)."""

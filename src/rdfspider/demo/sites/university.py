@@ -2,10 +2,9 @@
 
 from html import escape
 
-from rdfspider.demo.addresses import Addresses
-from rdfspider.demo.answers import TURTLE, Site, alternate, listing, script
-from rdfspider.demo.facts import BOOKS, COURSES, DISPUTED_YEARS, SCHOLARS, Course, Person, make_key, secrets_of
-from rdfspider.demo.prose import describe
+from rdfspider.demo.answers import TURTLE, Addresses, Site, alternate, listing, script
+from rdfspider.demo.filler import describe
+from rdfspider.demo.world import BOOKS, COURSES, DISPUTED_YEARS, SCHOLARS, Course, Person, make_key, secrets_of
 
 _HOME = {"@type": "CollegeOrUniversity", "@id": "/#university", "name": "University of Drossen"}
 (_FELLOW,) = secrets_of("university")

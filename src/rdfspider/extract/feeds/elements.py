@@ -9,10 +9,9 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from rdfspider.extract.feeds.dates import read_date
 from rdfspider.extract.feeds.extensions import add_extension, add_gml, add_keywords, add_position
-from rdfspider.extract.feeds.tree import Place, address, children, plain_text, split_tag, text_of
-from rdfspider.extract.feeds.vocabulary import (
+from rdfspider.extract.feeds.feed_dates import read_date
+from rdfspider.extract.feeds.mapping import (
     ADMIN,
     CC,
     CONTENT,
@@ -33,6 +32,7 @@ from rdfspider.extract.feeds.vocabulary import (
     XHTML,
     term,
 )
+from rdfspider.extract.feeds.tree import Place, address, children, plain_text, split_tag, text_of
 from rdfspider.extract.statements import RDF_TYPE
 
 Reader = Callable[[etree._Element, Place, str], None]

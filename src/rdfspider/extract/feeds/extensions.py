@@ -4,8 +4,8 @@ import re
 
 from lxml import etree
 
+from rdfspider.extract.feeds.mapping import GEO, GEORSS, GML, XHTML, term
 from rdfspider.extract.feeds.tree import Place, children, plain_text, split_name, split_tag, text_of
-from rdfspider.extract.feeds.vocabulary import GEO, GEORSS, GML, XHTML, term
 from rdfspider.extract.statements import RDF
 
 # lxml searches all attributes of an element for each.

@@ -33,16 +33,17 @@ from rdfspider.extract.jsonld.effort import (
     PYLD_CHAR_NS,
     PYLD_TERM_NS,
     USUAL_CHARS,
+    count_repeated,
     count_steps,
     estimate_effort,
     estimate_loading,
+    measure_iris,
     spend,
 )
-from rdfspider.extract.jsonld.lengths import count_repeated, measure_iris
+from rdfspider.extract.jsonld.features import ContextSurvey, Survey, survey_contexts, survey_document
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
 from rdfspider.extract.jsonld.processor import Report
 from rdfspider.extract.jsonld.repair import repair_json
-from rdfspider.extract.jsonld.survey import ContextSurvey, Survey, survey_contexts, survey_document
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.urls import is_valid_iri, valid_iri

@@ -8,8 +8,7 @@ import re
 from datetime import date as calendar_date
 
 from rdfspider.extract.microformats.items import Found, Item, Items
-from rdfspider.extract.microformats.values import Markup, Reader, Url
-from rdfspider.extract.microformats.vocabulary import (
+from rdfspider.extract.microformats.mapping import (
     CHILD,
     FEED_CHILD,
     MAPPINGS,
@@ -18,6 +17,7 @@ from rdfspider.extract.microformats.vocabulary import (
     is_meant,
     predicate_terms,
 )
+from rdfspider.extract.microformats.values import Markup, Reader, Url
 from rdfspider.extract.statements import RDF_TYPE, XSD, Statements
 
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")

@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator
 
 import pyoxigraph
-from pyoxigraph import Quad, RdfFormat
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat
 
-from rdfspider.extract.entities import encode_text, expand_entities
-from rdfspider.extract.rdf.n3 import drop_logic, mark_logic
-from rdfspider.extract.rdf.xml import normalise_rdf_xml
+from rdfspider.extract.rdf.rdf_xml import normalise_rdf_xml
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
+from rdfspider.extract.xml_entities import encode_text, expand_entities
 from rdfspider.records import Content
 from rdfspider.urls import valid_iri
 
@@ -192,3 +191,45 @@ def _base_work(text: str, base: str) -> int:
         if _BASE.search(directive[0]):
             grown += len(directive[0])
     return directives * (len(base) + grown)
+
+
+_MARK = "urn:x-rdfspider-n3:"
+
+# Strings, comments and IRIs are matched to be passed over; unfinished strings reach to the end, so the scan is linear.
+_TOKEN = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?|' + r"'''(?:[^'\\]|\\.|'(?!''))*+(?:''')?|"
+    r'"(?:[^"\\\n]|\\.)*+"?|' + r"'(?:[^'\\\n]|\\.)*+'?|"
+    r"#[^\n]*+|<[^<>\s\"{}]*+>|\?(?P<variable>[A-Za-z_]\w*+)|(?P<formula>\{)|(?P<implied><=(?=[\s{?:<\[(]))",
+    re.DOTALL,
+)
+
+
+def mark_logic(text: str) -> str:
+    """The text with its variables and formulas marked."""
+    return _TOKEN.sub(_mark, text) if "?" in text or "{" in text or "<=" in text else text
+
+
+def drop_logic(quads: list[Quad], out: Statements) -> list[Quad]:
+    """The quads of marked text that are RDF; for the others a Problem."""
+    formulas = {quad.graph_name for quad in quads if not isinstance(quad.graph_name, DefaultGraph)}
+    kept: list[Quad] = []
+    for quad in quads:
+        if not isinstance(quad.graph_name, DefaultGraph):
+            continue
+        terms = (quad.subject, quad.predicate, quad.object)
+        if any(isinstance(term, BlankNode) and term in formulas for term in terms):
+            out.problem("n3-formula", "a statement about a formula is not RDF and was dropped")
+        elif any(isinstance(term, NamedNode) and term.value.startswith(_MARK) for term in terms):
+            out.problem("n3-variable", "a statement with a variable is not RDF and was dropped")
+        else:
+            kept.append(quad)
+    return kept
+
+
+def _mark(match: re.Match[str]) -> str:
+    if match["implied"]:
+        # Read without checks, `<=` would begin an IRI.
+        return " is <http://www.w3.org/2000/10/swap/log#implies> of "
+    if match["formula"]:
+        return f"{{ <{_MARK}> <{_MARK}> <{_MARK}> . "
+    return f"<{_MARK}{match['variable']}>" if match["variable"] else match[0]

@@ -1,17 +1,44 @@
-"""Names in RDFa attributes become terms: TERMs, CURIEs, safe CURIEs and IRIs (RDFa Core 1.1, section 7.4).
+"""The processor graph of RDFa Core 1.1 (section 7.6): what a processor has to say of a page, as statements.
 
-A `Names` is what is in scope at an element: prefixes and a default vocabulary. Elements that change nothing share their
-parent's, so that each name of a page is looked up once.
+Reports enter while a page is read; triples leave on request. No time is stated, so that equal pages give equal graphs.
 """
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rdfspider.extract.rdfa.contexts import INITIAL_PREFIXES, XHV, Host
-from rdfspider.extract.rdfa.status import Status
-from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
+from rdfspider.extract.rdfa.host_languages import INITIAL_PREFIXES, RDFA, XHV, Host
+from rdfspider.extract.statements import MAX_STATEMENT_CHARS, RDF_TYPE, Statements
 from rdfspider.urls import resolve_iri, valid_iri
+
+_DESCRIPTION = "<http://purl.org/dc/terms/description>"
+_CONTEXT = f"<{RDFA}context>"
+
+# A report is for a person to read; nobody reads more of one page.
+_MAX_REPORTS = 1000
+
+
+class Status:
+    """The reports on one page, each once, in order of appearance."""
+
+    def __init__(self) -> None:
+        self._reports: dict[tuple[str, str, str], None] = {}
+
+    def report(self, kind: str, subclass: str, message: str) -> None:
+        """Record an `Error` or a `Warning`; `subclass` is the more precise class that RDFa names, or empty."""
+        if len(self._reports) < _MAX_REPORTS:
+            self._reports[kind, subclass, message] = None
+
+    def write(self, out: Statements) -> None:
+        """Add the processor graph to the statements."""
+        for kind, subclass, message in self._reports:
+            node = out.blank()
+            out.add(node, RDF_TYPE, f"<{RDFA}{kind}>")
+            if subclass:
+                out.add(node, RDF_TYPE, f"<{RDFA}{subclass}>")
+            out.add(node, _DESCRIPTION, out.literal(message))
+            out.add(node, _CONTEXT, out.page)
+
 
 _TERM = re.compile(r"[^\W\d][\w.\-/\u00b7]*")
 _PREFIX = re.compile(r"[^\W\d][\w.\-\u00b7]*")

@@ -6,9 +6,9 @@ Attributes enter, triples leave. Nearly all roles of real pages are plain words 
 import re
 
 from rdfspider.extract.dom import Element
-from rdfspider.extract.rdfa.contexts import XHV, Host
+from rdfspider.extract.rdfa.expansion import Triple
+from rdfspider.extract.rdfa.host_languages import XHV, Host
 from rdfspider.extract.rdfa.names import PageNames
-from rdfspider.extract.rdfa.patterns import Triple
 from rdfspider.extract.rdfa.state import Context
 from rdfspider.extract.statements import Statements
 

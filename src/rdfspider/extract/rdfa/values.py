@@ -5,10 +5,9 @@ An element enters, a ready term leaves.
 
 import re
 
-from rdfspider.extract.dom import CData, Element, Text
-from rdfspider.extract.rdfa.contexts import Host
+from rdfspider.extract.dom import CData, Comment, Element, Node, Text
+from rdfspider.extract.rdfa.host_languages import XHTML, Host
 from rdfspider.extract.rdfa.names import PageNames
-from rdfspider.extract.rdfa.xml import XmlWriter
 from rdfspider.extract.statements import RDF, XSD, Statements
 from rdfspider.records import Content
 
@@ -89,3 +88,106 @@ def find_time_datatype(text: str) -> str | None:
     if len(text) > 100:
         return None
     return next((datatype for pattern, datatype in _TIMES if pattern.fullmatch(text)), None)
+
+
+# More namespaces in scope than this serve no reader, and are repeated on each of the outermost elements.
+_MAX_NAMESPACES = 256
+# Real pages have a few kilobytes; nested literals, which repeat each other, may have gigabytes.
+_MAX_PAGE_CHARS = 4 * 1024 * 1024
+_FOREIGN = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
+_NAME = re.compile(r"[^\W\d][\w.\-\u00b7]*(?::[^\W\d][\w.\-\u00b7]*)?")
+_NOT_IN_NAMES = re.compile(r"[^\w.\-\u00b7]")
+_NOT_IN_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#xD;"})
+_IN_ATTRIBUTE = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#x9;", "\n": "&#xA;", "\r": "&#xD;"})
+
+
+class XmlWriter:
+    """Writes the XML in elements of one page; it remembers the namespaces in scope, so that deep trees stay cheap."""
+
+    def __init__(self, html: bool, max_chars: int) -> None:
+        self._html = html
+        self._max_chars = max_chars
+        self._room = _MAX_PAGE_CHARS
+        self._in_scope: dict[Node, dict[str, str]] = {}
+
+    def inner_xml(self, element: Element) -> str | None:
+        """The canonical XML of what is in an element; None where it, or all of the page's, is longer than the limit."""
+        in_scope = self._namespaces(element)
+        parts: list[str] = []
+        size = 0
+        todo: list[tuple[Node | str, dict[str, str] | None]] = [(child, None) for child in reversed(element.children)]
+        while todo:
+            node, rendered = todo.pop()
+            if isinstance(node, Element):
+                own = self._declarations(node)
+                if rendered is None:
+                    new = {**in_scope, **own}
+                else:
+                    new = {prefix: uri for prefix, uri in own.items() if rendered.get(prefix, "") != uri}
+                rendered = {**rendered, **new} if rendered and new else rendered or new
+                tag, start = _start_tag(node, new, rendered)
+                parts.append(start)
+                todo.append((f"</{tag}>", None))
+                todo.extend((child, rendered) for child in reversed(node.children))
+            else:
+                parts.append(node if isinstance(node, str) else _leaf(node))
+            size += len(parts[-1])
+            if size > self._max_chars or size > self._room:
+                self._room -= size
+                return None
+        self._room -= size
+        return _NOT_IN_XML.sub("", "".join(parts))
+
+    def _namespaces(self, element: Element) -> dict[str, str]:
+        """The namespaces in scope at an element, by prefix."""
+        chain: list[Element] = []
+        node: Node | None = element
+        while isinstance(node, Element) and node not in self._in_scope:
+            chain.append(node)
+            node = node.parent
+        found = self._in_scope.get(node, {}) if node is not None else {}
+        for ancestor in reversed(chain):
+            own = self._declarations(ancestor)
+            if own and len(found) < _MAX_NAMESPACES:
+                found = {**found, **own}
+            self._in_scope[ancestor] = found
+        return found
+
+    def _declarations(self, element: Element) -> dict[str, str]:
+        own = {
+            name[6:]: value
+            for name, value in element.attrs.items()
+            if name.startswith("xmlns") and isinstance(value, str) and (len(name) == 5 or name[5] == ":")
+        }
+        if self._html:
+            own[""] = _FOREIGN.get(element.namespace.value, XHTML)
+        return own
+
+
+def _start_tag(element: Element, new: dict[str, str], in_scope: dict[str, str]) -> tuple[str, str]:
+    """An element's name, and its start tag with the new namespaces and then its attributes, in canonical order."""
+    tag = element.tag
+    if not _NAME.fullmatch(tag):
+        tag = "_" + _NOT_IN_NAMES.sub("_", tag)
+    parts = [f"<{tag}"]
+    for prefix, uri in sorted(new.items()):
+        parts.append(f' xmlns{":" if prefix else ""}{prefix}="{uri.translate(_IN_ATTRIBUTE)}"')
+    attributes: list[tuple[str, str, str]] = []
+    for name, given in element.attrs.items():
+        prefix, _, local = name.rpartition(":")
+        if name != "xmlns" and prefix != "xmlns" and _NAME.fullmatch(name):
+            value = " ".join(given) if isinstance(given, list) else given or ""
+            namespace = in_scope.get(prefix, prefix) if prefix else ""
+            attributes.append((namespace, local, f' {name}="{value.translate(_IN_ATTRIBUTE)}"'))
+    parts.extend(text for _, _, text in sorted(attributes))
+    return tag, "".join(parts) + ">"
+
+
+def _leaf(node: Node) -> str:
+    if isinstance(node, (Text, CData)):
+        return node.data.translate(_IN_TEXT)
+    if isinstance(node, Comment):
+        return f"<!--{node.data}-->"
+    target = getattr(node, "target", None)
+    return f"<?{target} {getattr(node, 'data', '')}?>" if target else ""

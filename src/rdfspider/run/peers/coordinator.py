@@ -35,7 +35,7 @@ from rdfspider.run.peers.messages import (
     ShardMessage,
 )
 from rdfspider.run.peers.permits import PermitBook
-from rdfspider.run.peers.wires import COORDINATOR, Wire, find_endpoint, open_hub
+from rdfspider.run.peers.sockets import COORDINATOR, Wire, find_endpoint, open_hub
 
 _log = logging.getLogger(__name__)
 

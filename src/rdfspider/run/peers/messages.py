@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from rdfspider.frontier.addresses import Grant, Revoke
-from rdfspider.frontier.facts import HostEntry
+from rdfspider.frontier.entries import HostEntry
+from rdfspider.frontier.hosts.address_clocks import Grant, Revoke
 from rdfspider.records import Discovered
 
 Cursor = tuple[int, int]
@@ -173,7 +173,7 @@ class Beat(Struct, frozen=True, tag=2):
     problems: dict[str, int] = {}
     """What was repaired, dropped or cut short on pages, by code."""
     types: dict[str, int] = {}
-    """The most frequent types of what pages state, as IRIs; `run/survey.py` tells how far to trust them."""
+    """The most frequent types of what pages state, as IRIs; `run/data_counts.py` tells how far to trust them."""
     properties: dict[str, int] = {}
     """Its most frequent properties, likewise."""
     wire_bytes: int = 0

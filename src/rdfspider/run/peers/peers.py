@@ -17,14 +17,14 @@ import msgspec
 import zmq
 
 from rdfspider.config import Config
-from rdfspider.frontier.addresses import AddressClocks, Grant, Order, Revoke
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier, GapError
+from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
 from rdfspider.records import Discovered
+from rdfspider.run.peers.address_gate import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.claims import Claims
+from rdfspider.run.peers.coordinator_line import CoordinatorLine
 from rdfspider.run.peers.delivery import Delivery, Intake
-from rdfspider.run.peers.gate import GRANT_MARGIN_S, AddressGate
-from rdfspider.run.peers.line import CoordinatorLine
 from rdfspider.run.peers.messages import (
     Acquire,
     Beat,
@@ -42,7 +42,7 @@ from rdfspider.run.peers.messages import (
     decode_mail,
 )
 from rdfspider.run.peers.permits import PermitPool
-from rdfspider.run.peers.wires import Wire, find_endpoint, open_inlet, open_outlet
+from rdfspider.run.peers.sockets import Wire, find_endpoint, open_inlet, open_outlet
 
 _log = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rdfspider.index.names import SCHEMA
-from rdfspider.index.terms import GENID
+from rdfspider.search.attributions import ReadStatements, read_texts
 from rdfspider.search.conflicts import Voice, find_meanings, find_sides, is_single, normalise_text
 from rdfspider.search.quality.samples import Described, SampledPage
-from rdfspider.search.syntaxes import ReadStatements, read_texts
+from rdfspider.vocabulary.names import SCHEMA
+from rdfspider.vocabulary.terms import GENID
 
 _PARTS = ("offers", "aggregateRating", "geo", "address")
 """What hangs on a thing by these is said of the thing; it may have several of them, with a value each."""

@@ -6,9 +6,9 @@ What several pages, or several syntaxes of a page, say of a thing counts togethe
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rdfspider.index.names import SCHEMA
 from rdfspider.search.quality.recommendations import Wish, find_wishes
 from rdfspider.search.quality.samples import Described, SampledPage
+from rdfspider.vocabulary.names import SCHEMA
 
 _EXAMPLES = 3
 _THINGS = 20_000

@@ -7,8 +7,8 @@ is allowed. What a thing is said to be counts; of the classes below only those o
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rdfspider.index.classes import find_superclasses, fold_class
-from rdfspider.index.names import SCHEMA
+from rdfspider.vocabulary.classes import find_superclasses, fold_class
+from rdfspider.vocabulary.names import SCHEMA
 
 
 @dataclass(frozen=True, slots=True)

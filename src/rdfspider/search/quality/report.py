@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from pyoxigraph import Store
 
-from rdfspider.index.counts import SITE
-from rdfspider.index.ledger_reader import LedgerReader, PageEntry
-from rdfspider.index.names import shorten_iri
+from rdfspider.index.ledger.reader import LedgerReader, PageEntry
+from rdfspider.index.ledger.usage import SITE
+from rdfspider.search.attributions import ReadStatements
 from rdfspider.search.quality.conflicts import Conflict, find_conflicts
 from rdfspider.search.quality.faults import HINT, SEVERITIES, WARNING, explain_code, rank_severity
 from rdfspider.search.quality.gaps import Gap, find_gaps
 from rdfspider.search.quality.recommendations import say_path
 from rdfspider.search.quality.samples import MAX_PAGES, MAX_SECONDS, SampledPage, read_pages
-from rdfspider.search.syntaxes import ReadStatements
+from rdfspider.vocabulary.names import shorten_iri
 
 BROKEN, MISSING, CONFLICTING, UNMARKED, REPEATED = (
     "broken markup",

@@ -15,13 +15,13 @@ from typing import NamedTuple
 from pyoxigraph import Literal, NamedNode, Store
 
 from rdfspider.extract.statements import blank_prefix
-from rdfspider.index.labels import LABELS, RDF_TYPE
-from rdfspider.index.ledger_reader import PageEntry
-from rdfspider.index.names import SCHEMA
-from rdfspider.index.provenance import VOCABULARY
-from rdfspider.index.terms import FETCHES_GRAPH, GENID, make_graph_iri
+from rdfspider.index.ledger.reader import PageEntry
+from rdfspider.index.quads.described import write_name
+from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.search.quality.faults import ESCAPED_TWICE
-from rdfspider.search.values import write_name
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
+from rdfspider.vocabulary.names import SCHEMA
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, make_graph_iri
 
 MAX_PAGES = 300
 MAX_SECONDS = 0.7

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import floor, inf, log10
 
-from rdfspider.run.folder.history import Point
-from rdfspider.serve.monitor.samples import History
+from rdfspider.crawl.history import Point
+from rdfspider.serve.monitor.sampler import History
 from rdfspider.serve.rendering import write_bytes, write_duration, write_moment, write_number
 
 WIDTH, HEIGHT = 600, 100

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from rdfspider.crawl.status import Totals
 from rdfspider.frontier.keys import PRIORITIES
-from rdfspider.run.folder.status import Totals
-from rdfspider.serve.monitor.samples import Sample
+from rdfspider.serve.monitor.sampler import Sample
 from rdfspider.serve.monitor.sections import find_rows
 from rdfspider.serve.site import Site
 

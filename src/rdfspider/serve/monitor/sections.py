@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from rdfspider.frontier.facts import HostEntry
+from rdfspider.crawl.status import Status, estimate_rest
+from rdfspider.crawl.summary import REASONS
+from rdfspider.frontier.entries import HostEntry
 from rdfspider.frontier.keys import PRIORITIES
-from rdfspider.index.terms import fold_iri
-from rdfspider.run.folder.status import Status, estimate_rest
-from rdfspider.run.folder.summary import REASONS
 from rdfspider.run.peers.messages import Beat
 from rdfspider.serve.monitor.charts import SPANS, draw_charts
-from rdfspider.serve.monitor.samples import History, Sample
+from rdfspider.serve.monitor.sampler import History, Sample
+from rdfspider.vocabulary.terms import fold_iri
 
 if TYPE_CHECKING:
     from rdfspider.serve.site import Site

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from rdfspider.crawl.seeds import has_scheme
 from rdfspider.errors import UsageError
-from rdfspider.run.folder.seeds import has_scheme
 from rdfspider.run.visitor import read_address
 from rdfspider.serve.rendering import make_address, write_number
-from rdfspider.serve.views import Ask, Page, Parameter, View
+from rdfspider.serve.replies import Ask, Page, Parameter, View
 
 _KINDS = ("include", "exclude")
 _MAX_SEEDS = 10_000

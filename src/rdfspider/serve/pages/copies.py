@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.run.helper import JobError
+from rdfspider.processes.calls import JobError
 from rdfspider.run.visitor import prepare_address, read_address
-from rdfspider.search.pages import PageRecord, forbids_copy, read_copy
-from rdfspider.serve.copies import MAX_BYTES, Copy, make_copy
+from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy
+from rdfspider.serve.harmless_copies import MAX_BYTES, Copy, make_copy
 from rdfspider.serve.pages.inspector import find_record
-from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, View
+from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, View
 
 # Not what all pages have: whatever went wrong before, a browser runs and loads nothing here.
 _HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}

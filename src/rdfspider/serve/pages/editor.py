@@ -9,17 +9,17 @@ from dataclasses import astuple, dataclass, replace
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
-from rdfspider.search.documents import BOOLEAN, ROWS, TRIPLES
-from rdfspider.search.messages import Graphs
-from rdfspider.search.questions import open_ledger
-from rdfspider.search.sparql import QUERY_PREFIXES, Answer
-from rdfspider.search.tables import Term, read_rows
+from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES, Answer
+from rdfspider.index.quads.sparql.messages import Graphs
+from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, TRIPLES
+from rdfspider.index.quads.sparql.rows import Term, read_rows
+from rdfspider.search.indexes import open_ledger
 from rdfspider.serve.endpoint import PATH
-from rdfspider.serve.offers import FORMATS
-from rdfspider.serve.queries import Example, list_examples, write_name
+from rdfspider.serve.example_queries import Example, list_examples, write_name
+from rdfspider.serve.negotiation import FORMATS
 from rdfspider.serve.rendering import make_address
+from rdfspider.serve.replies import Ask, Page, Parameter, Table, View, find_status
 from rdfspider.serve.site import Site
-from rdfspider.serve.views import Ask, Page, Parameter, Table, View, find_status
 
 SHOWN_ROWS = 500
 """Of an answer that the server writes as HTML; downloads, and what scripts fetch, have all that the endpoint gives."""

@@ -12,23 +12,28 @@ from typing import Any
 from pyoxigraph import NamedNode, Store
 
 from rdfspider.errors import UsageError
-from rdfspider.index.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
-from rdfspider.index.names import SCHEMA, find_short_name, shorten_iri
-from rdfspider.index.nodes import decode_references
-from rdfspider.index.terms import GENID, fold_iri
+from rdfspider.index.entities.nodes import decode_references
+from rdfspider.index.quads.described import Source, Value, find_source
+from rdfspider.index.quads.selection import MERGE
+from rdfspider.search.attributions import (
+    Saying,
+    dump_statements,
+    read_aliases,
+    read_sayings,
+    tell_entity_syntaxes,
+    tell_saying_syntaxes,
+)
 from rdfspider.search.conflicts import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
-from rdfspider.search.pages import read_page
-from rdfspider.search.quads import MERGE
-from rdfspider.search.questions import list_readings, look_up_entity
-from rdfspider.search.sayings import Saying, dump_statements, read_aliases, read_sayings
-from rdfspider.search.sources import Source, find_source
-from rdfspider.search.syntaxes import tell_entity_syntaxes, tell_saying_syntaxes
-from rdfspider.search.values import Value
+from rdfspider.search.indexes import list_readings, look_up_entity
+from rdfspider.search.page_record import read_page
 from rdfspider.serve.literals import draw_literal, draw_place, find_place, read_degrees
 from rdfspider.serve.neighbourhood import draw_neighbourhood
-from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
 from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
+from rdfspider.vocabulary.names import SCHEMA, find_short_name, shorten_iri
+from rdfspider.vocabulary.terms import GENID, fold_iri
 
 PROPERTIES_SHOWN, VALUES_SHOWN, SAYINGS_SHOWN = 50, 10, 50
 """On a page, of a property, of one property on its own page."""

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
-from rdfspider.index.ledger_reader import NameCount, Totals
-from rdfspider.index.names import find_short_name, list_prefixes, split_iri
-from rdfspider.run.folder.summary import write_state
+from rdfspider.crawl.summary import write_state
+from rdfspider.index.ledger.reader import NameCount, Totals
 from rdfspider.run.peers.messages import Find
-from rdfspider.search.vocabulary import Statistics
-from rdfspider.serve.facets import name_ontologies
-from rdfspider.serve.monitor.samples import read_status
+from rdfspider.search.statistics import Statistics
+from rdfspider.serve.facet_links import name_ontologies
+from rdfspider.serve.monitor.sampler import read_status
 from rdfspider.serve.pages.search import list_ontologies
-from rdfspider.serve.views import Ask, Page, Table, View
+from rdfspider.serve.replies import Ask, Page, Table, View
+from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 
 _KINDS = ("classes", "ontologies", "properties", "sites")
 _NAMES_SHOWN = 10

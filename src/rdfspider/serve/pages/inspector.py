@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+from rdfspider.crawl.reports.why import Explanation
 from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
-from rdfspider.index.foreign import read_sources
-from rdfspider.index.forgotten import Forgotten
-from rdfspider.index.schema import Card
-from rdfspider.run.helper import JobError
-from rdfspider.run.reports.why import Explanation
+from rdfspider.index.log.foreign import read_sources
+from rdfspider.index.log.forgotten import Forgotten
+from rdfspider.index.text.fields import Card
+from rdfspider.processes.calls import JobError
 from rdfspider.run.visitor import prepare_address
-from rdfspider.search.pages import PageRecord, forbids_copy, read_page
+from rdfspider.search.page_record import PageRecord, forbids_copy, read_page
 from rdfspider.serve.inspections import (
     LINKS_SHOWN,
     SYNTAX_NAMES,
@@ -23,8 +23,8 @@ from rdfspider.serve.inspections import (
     make_table,
     write_nquads,
 )
+from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
 from rdfspider.serve.site import Site
-from rdfspider.serve.views import Ask, Page, Parameter, Table, View
 
 _MAX_PAGE = 200
 _IN_LINKS_SHOWN = 20

@@ -1,7 +1,7 @@
 """Where the token is shown, and let go; and where a person says that images of other servers may be seen."""
 
 from rdfspider.serve.access import IMAGES_COOKIE
-from rdfspider.serve.views import Ask, Page, Parameter, View
+from rdfspider.serve.replies import Ask, Page, Parameter, View
 
 
 def show_login(ask: Ask) -> View:

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from rdfspider.frontier.facts import HostEntry
-from rdfspider.run.folder.history import Point
-from rdfspider.run.folder.status import Status, describe_status
+from rdfspider.crawl.history import Point
+from rdfspider.crawl.status import Status, describe_status
+from rdfspider.frontier.entries import HostEntry
 from rdfspider.serve.monitor.charts import SPANS
-from rdfspider.serve.monitor.samples import History, Machine
+from rdfspider.serve.monitor.sampler import History, Machine
 from rdfspider.serve.monitor.sections import COLUMNS, draw_sections, find_rows, locate_charts
 from rdfspider.serve.pages.control import tell_said
-from rdfspider.serve.views import Ask, Page, Parameter, Table, View
+from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
 
 
 class MonitorData(msgspec.Struct, frozen=True):

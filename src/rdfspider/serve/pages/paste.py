@@ -19,7 +19,7 @@ from rdfspider.serve.inspections import (
     write_nquads,
 )
 from rdfspider.serve.limits import MAX_BODY_BYTES
-from rdfspider.serve.views import Ask, Page, Parameter, View
+from rdfspider.serve.replies import Ask, Page, Parameter, View
 
 _DEFAULT_BASE = "https://example.org/"
 TYPES = {

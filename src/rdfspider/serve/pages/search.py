@@ -9,22 +9,22 @@ import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.errors import UnindexedError
-from rdfspider.index.entities import URN
-from rdfspider.index.ledger_reader import LedgerReader, NameCount
-from rdfspider.index.names import list_prefixes
-from rdfspider.index.schema import ENTITY, PAGE
-from rdfspider.index.terms import make_graph_iri
+from rdfspider.index.entities.contributions import URN
+from rdfspider.index.ledger.reader import LedgerReader, NameCount
+from rdfspider.index.quads.selection import MERGE, restore_blank_nodes, walk_statements
+from rdfspider.index.text.fields import ENTITY, PAGE
+from rdfspider.index.text.query_language import parse_question
+from rdfspider.index.text.results import Hit, Results
+from rdfspider.index.text.searcher import MAX_RESULTS
+from rdfspider.index.text.suggestions import Suggestion
 from rdfspider.search.entity import NODES_MERGED
-from rdfspider.search.quads import MERGE, restore_blank_nodes, walk_statements
-from rdfspider.search.questions import open_ledger
-from rdfspider.search.results import Hit, Results
-from rdfspider.search.suggestions import Suggestion
-from rdfspider.search.text import MAX_RESULTS
-from rdfspider.search.words import parse_question
-from rdfspider.serve.facets import FIELDS, Sieve, is_called, name_ontologies
+from rdfspider.search.indexes import open_ledger
+from rdfspider.serve.facet_links import FIELDS, Sieve, is_called, name_ontologies
 from rdfspider.serve.rendering import clean_text
-from rdfspider.serve.views import Ask, Page, Parameter, Table, View
+from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
 from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.names import list_prefixes
+from rdfspider.vocabulary.terms import make_graph_iri
 
 RESULTS_SHOWN, MAX_SHOWN = 10, 100
 """On a page, where nothing else is asked for, and at most."""

@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rdfspider.errors import UsageError
-from rdfspider.index.counts import SITE
+from rdfspider.index.ledger.usage import SITE
+from rdfspider.search.indexes import open_ledger
 from rdfspider.search.profiles import SiteProfile, describe_site, find_count
 from rdfspider.search.quality.recommendations import say_path
 from rdfspider.search.quality.report import Finding, Report, inspect_site
-from rdfspider.search.questions import open_ledger
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
-from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
 
 _REPORT_HEADS = ("severity", "kind", "subject", "message", "count", "of", "example", "example2", "example3")
 _EXAMPLES = 3

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from rdfspider.errors import UsageError
-from rdfspider.index.counts import CLASS, ONTOLOGY, PROPERTY, SITE
-from rdfspider.index.ledger_reader import NameCount, Totals
-from rdfspider.index.names import list_prefixes, shorten_iri
+from rdfspider.index.ledger.reader import NameCount, Totals
+from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
+from rdfspider.search.indexes import open_ledger
 from rdfspider.search.profiles import (
     ClassProfile,
     OntologyProfile,
@@ -17,11 +17,11 @@ from rdfspider.search.profiles import (
     describe_ontology,
     describe_property,
 )
-from rdfspider.search.questions import open_ledger
-from rdfspider.search.vocabulary import Counts, Statistics
+from rdfspider.search.statistics import Counts, Statistics
 from rdfspider.serve.rendering import make_address
-from rdfspider.serve.views import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
 from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.names import list_prefixes, shorten_iri
 
 LISTS = {CLASS: "/classes", PROPERTY: "/properties", ONTOLOGY: "/ontologies", SITE: "/sites"}
 """Where the names of each kind are listed."""

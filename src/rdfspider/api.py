@@ -1,0 +1,432 @@
+"""A crawl as a whole, for Python and for the command line: make or find its folder, run it, ask it, tell it.
+
+crawl = Crawl.create("mycrawl", ["https://example.org/"], pages=100, contact="me@example.org")
+status = crawl.run()
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rdfspider.archive.volumes import check_volumes
+from rdfspider.config import Config
+from rdfspider.crawl.edits import check_patterns, make_change
+from rdfspider.crawl.folder import (
+    CONTROL,
+    IMPORT,
+    add_seeds,
+    change_settings,
+    check_folder,
+    check_import,
+    hold_lock,
+    is_in_use,
+    make_folder,
+)
+from rdfspider.crawl.folder import read_seeds as read_known_seeds
+from rdfspider.crawl.seeds import read_seeds
+from rdfspider.crawl.settings import Asked, ask_config, ask_flags, load_config
+from rdfspider.crawl.status import Status, read_status
+from rdfspider.errors import InUseError, RdfspiderError, UsageError
+from rdfspider.run.peers.messages import Answer, Command
+
+if TYPE_CHECKING:
+    from pyoxigraph import Quad
+
+    from rdfspider.crawl.reports.why import Explanation
+    from rdfspider.frontier.entries import HostEntry
+    from rdfspider.index.quads.sparql.engine import Sparql
+    from rdfspider.index.quads.sparql.rows import Rows, Statements
+    from rdfspider.index.status import IndexStatus
+    from rdfspider.index.text.results import Results
+    from rdfspider.index.text.searcher import Filter, TextIndex
+    from rdfspider.run.importer import Report
+    from rdfspider.run.reindexing import Removal
+    from rdfspider.search.entity import Entity
+    from rdfspider.search.export import Exported
+    from rdfspider.search.name_lookup import Names
+    from rdfspider.search.statistics import Statistics
+    from rdfspider.search.text_service import Finder
+
+_ANSWER_S = 10.0
+_POLL_S = 0.1
+# Threads that ask the same crawl open its index once.
+_OPENING = threading.Lock()
+
+
+class Crawl:
+    """A crawl in its folder, running or not."""
+
+    def __init__(self, folder: Path, config: Config | None = None) -> None:
+        self.folder = folder
+        self._config = config
+        self._text: TextIndex | None = None
+        self._sparql: Sparql | None = None
+        self._finder: Finder | None = None
+
+    @classmethod
+    def create(
+        cls,
+        dir: str | Path,
+        seeds: Iterable[str] = (),
+        *,
+        seeds_file: Path | None = None,
+        config: Config | None = None,
+        **settings: object,
+    ) -> "Crawl":
+        """Make a crawl, or take up the one that is in the folder; more seeds and other settings become part of it.
+
+        Settings are named `section_field`, or just `field` where one section alone has it; they win over `config`, and are
+        kept in the folder's crawl.toml. A mistake is a UsageError, and changes nothing.
+        """
+        folder = Path(dir)
+        asked = (ask_config(config) if config else {}) | ask_flags(settings)
+        check_folder(folder)
+        # Everything is checked before anything is made.
+        found = load_config(folder, asked)
+        check_volumes(found.archive.volumes)
+        urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
+        if not urls and not (folder.is_dir() and read_known_seeds(folder)):
+            raise UsageError(f"{folder} has no seeds yet: name at least one URL to start from")
+        return cls._make(folder, found, asked, urls)
+
+    @classmethod
+    def create_for_import(cls, dir: str | Path, **settings: object) -> "Crawl":
+        """Make a crawl that has no seeds yet, for `import_archives`, or take up the one that is in the folder."""
+        folder = Path(dir)
+        asked = ask_flags(settings)
+        check_folder(folder)
+        found = load_config(folder, asked)
+        check_volumes(found.archive.volumes)
+        return cls._make(folder, found, asked, ())
+
+    @classmethod
+    def _make(cls, folder: Path, found: Config, asked: Mapping[str, Asked], urls: Iterable[str]) -> "Crawl":
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+        with hold_lock(folder):
+            if check_folder(folder):
+                change_settings(folder, asked)
+            else:
+                make_folder(folder, found.crawl.shards, _name_software(), asked)
+            add_seeds(folder, urls)
+        return cls(folder, found)
+
+    @classmethod
+    def open(cls, dir: str | Path) -> "Crawl":
+        """The crawl that is in the folder, as it is."""
+        folder = Path(dir)
+        if not check_folder(folder):
+            if not folder.exists():
+                raise UsageError(f"{folder}: there is no such folder")
+            raise UsageError(f"{folder} is not a crawl: it has no crawl.toml that `rdfspider crawl` has made")
+        return cls(folder)
+
+    @property
+    def config(self) -> Config:
+        """Its settings; the environment counts too."""
+        if self._config is None:
+            self._config = load_config(self.folder)
+        return self._config
+
+    def run(self, on_progress: Callable[[Status], None] | None = None) -> Status:
+        """Crawl until nothing is left, a limit is reached or somebody stops it; returns how it ended.
+
+        `on_progress` is told every second, and at last what is returned.
+        """
+        # Not at the top: it brings the whole crawler, of which who only extracts has no use.
+        from rdfspider.run.runners.local import run_local
+
+        check_volumes(self.config.archive.volumes)
+        if self.config.index.enabled:
+            from rdfspider.run.reindexing import check_before_crawl
+
+            check_before_crawl(self.folder, self.config)
+        with hold_lock(self.folder):
+            return run_local(self.folder, self.config, on_progress)
+
+    def import_archives(
+        self, sources: Sequence[str], on_progress: "Callable[[Status, Sequence[Report]], None] | None" = None
+    ) -> "tuple[Status, list[Report]]":
+        """Take the pages of WARC files (paths, patterns or folders) into the crawl; returns how it stands then."""
+        from rdfspider.run.imports import find_archives, run_import
+
+        paths = find_archives(sources)
+        with hold_lock(self.folder, IMPORT):
+            return run_import(self.folder, self.config, paths, on_progress or (lambda status, reports: None))
+
+    def status(self) -> Status:
+        """How it goes, or how it ended."""
+        return read_status(self.folder)
+
+    def why(self, url: str) -> "Explanation":
+        """Why a URL was fetched or not, or what would become of it; at any time, also while the crawl runs."""
+        from rdfspider.crawl.reports.why import explain_url
+
+        # Filters may have been changed since this was opened.
+        return explain_url(self.folder, load_config(self.folder), url)
+
+    def hosts(self, sort: str = "pages", limit: int = 20) -> "list[HostEntry]":
+        """The hosts that have most pages, quads, errors, URLs in the queue or time to wait; likewise at any time."""
+        from rdfspider.crawl.reports.hosts import find_hosts
+
+        return find_hosts(self.folder, load_config(self.folder), sort, limit)
+
+    def index(
+        self,
+        sources: Sequence[str] = (),
+        *,
+        rebuild: bool = False,
+        follow: bool = False,
+        stores: Sequence[str] = (),
+        on_progress: "Callable[[IndexStatus], None] | None" = None,
+    ) -> "IndexStatus":
+        """Bring the index up to date, or make it again; with the pages of more WARC files (paths, patterns or folders), now and
+        from now on, and with more outside stores, which become part of the crawl, so that what is forgotten later leaves them.
+        InUseError where another process indexes, as while a crawl runs: the files are then left to that one."""
+        from rdfspider.run.reindexing import add_archives, rebuild_index, update_index
+
+        self._add_stores(stores)
+        add_archives(self.folder, sources)
+        if rebuild:
+            return rebuild_index(self.folder, self.config, on_progress)
+        return update_index(self.folder, self.config, is_following=follow, on_progress=on_progress)
+
+    def forget(self, target: str) -> "Removal":
+        """Keep a page (a URL) or a site (its host or domain) out of the index from now on, and out of every rebuild."""
+        from rdfspider.run.reindexing import forget_pages
+
+        return forget_pages(self.folder, self.config, target)
+
+    def search(
+        self,
+        words: str = "",
+        *,
+        type: "Filter" = None,
+        ontology: "Filter" = None,
+        property: "Filter" = None,
+        site: "Filter" = None,
+        lang: "Filter" = None,
+        syntax: "Filter" = None,
+        year: "Filter" = None,
+        kind: "Filter" = None,
+        limit: int = 10,
+        offset: int = 0,
+        facets: bool = False,
+    ) -> "Results":
+        """What was found so far, by words and more (`docs/search.md`), the best first; at any time, also while the crawl runs.
+
+        Each filter takes one value or several, of which a result has any.
+        """
+        from rdfspider.index.text.searcher import TextIndex
+
+        with _OPENING:
+            if self._text is None:
+                self._text = TextIndex(self.folder)
+            index = self._text
+        return index.search(
+            words,
+            type=type,
+            ontology=ontology,
+            property=property,
+            site=site,
+            lang=lang,
+            syntax=syntax,
+            year=year,
+            kind=kind,
+            limit=limit,
+            offset=offset,
+            facets=facets,
+        )
+
+    def query(self, text: str, *, limit: int = 100_000, timeout_s: float = 30.0) -> "Rows | Statements | bool":
+        """Answer SPARQL (`docs/sparql.md`): SELECT, ASK, CONSTRUCT or DESCRIBE; at any time, also while the crawl runs.
+
+        What takes longer than `timeout_s` is an UnansweredError; of more than `limit` rows or triples the first are given.
+        """
+        from rdfspider.index.quads.sparql.engine import Limits, Sparql
+        from rdfspider.search.text_service import Finder
+
+        with _OPENING:
+            if self._sparql is None:
+                self._finder = Finder(self.folder)
+                self._sparql = Sparql(self.folder, self._finder)
+            sparql = self._sparql
+        return sparql.query(text, Limits(timeout_s=timeout_s, rows=limit))
+
+    def entity(self, iri: str, same: bool = False) -> "Entity":
+        """Everything that pages say of a thing, by whom and when, and what points at it; at any time.
+
+        `same` merges it with what pages say is the same (`owl:sameAs`, `schema:sameAs`).
+        """
+        from rdfspider.search.indexes import find_entity
+
+        return find_entity(self.folder, iri, same=same)
+
+    def stats(self, top: int = 1000) -> "Statistics":
+        """Which classes, properties, ontologies and sites the pages have, so many of each, and how often; at any time."""
+        from rdfspider.search.indexes import find_statistics
+
+        return find_statistics(self.folder, top)
+
+    def quads(
+        self, site: str | None = None, type: "Names" = None, ontology: "Names" = None, page: str | None = None
+    ) -> "Iterator[Quad]":
+        """What pages say, quad by quad: all, or of a site, about things of a class or an ontology, or of one page."""
+        from rdfspider.search.indexes import select_statements, stream_quads
+
+        selection, _ = select_statements(self.folder, site=site, type=type, ontology=ontology, page=page)
+        return stream_quads(self.folder, selection)
+
+    def export(
+        self,
+        output: str | Path | None,
+        *,
+        format: str | None = None,
+        site: str | None = None,
+        type: "Names" = None,
+        ontology: "Names" = None,
+        on_page: "Callable[[Exported], None]" = lambda exported: None,
+    ) -> "Exported":
+        """Write the same to a file (None is stdout), in the format and compression that its name ends with."""
+        from rdfspider.search.export import export_crawl
+
+        path = None if output is None else Path(output)
+        return export_crawl(self.folder, path, format, site=site, type=type, ontology=ontology, on_page=on_page)
+
+    def add_seeds(self, seeds: Iterable[str] = (), *, seeds_file: Path | None = None) -> int:
+        """Add seeds; returns how many were new. A crawl that runs takes them at once, another one when it runs next."""
+        urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, self.config.fetch)
+        if not urls:
+            raise UsageError("name at least one URL to add")
+        return self._change(Command("add-seeds", seeds=tuple(urls)))
+
+    @property
+    def filters(self) -> dict[str, tuple[str, ...]]:
+        """The regular expressions that decide which links are followed, by kind: include and exclude."""
+        crawl = load_config(self.folder).crawl
+        return {"include": crawl.include, "exclude": crawl.exclude}
+
+    def add_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
+        """Add filters; returns how many were new. They hold at once, also for what is already queued."""
+        return self._change(_ask_filters("add-filters", include, exclude))
+
+    def remove_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
+        """Remove filters; returns how many. URLs that were queued and that only they turned away come back."""
+        return self._change(_ask_filters("remove-filters", include, exclude))
+
+    def pause(self, *, wait: bool = True) -> None:
+        """Let a running crawl finish what is under way and wait; returns when it does, or at once when it was told."""
+        self._tell("pause")
+        if not wait:
+            return
+        # No request takes longer; what came of it has to be made durable.
+        limit_s = self.config.fetch.timeout_s + _ANSWER_S
+        end = time.monotonic() + limit_s
+        while (state := self._tell("status").state) == "pausing":
+            if time.monotonic() > end:
+                raise RdfspiderError(
+                    f"{self.folder}: what is under way is not finished after {limit_s:g} s; "
+                    "the crawl pauses when it is, and starts nothing until then"
+                )
+            time.sleep(_POLL_S)
+        if state != "paused":
+            raise UsageError(f"{self.folder}: the crawl is {state} meanwhile")
+
+    def resume(self) -> None:
+        """Let a paused crawl go on."""
+        self._tell("resume")
+
+    def stop(self, *, wait: bool = True) -> None:
+        """Let a running crawl finish what is under way and end; returns when it has, or at once when it was told."""
+        self._tell("stop")
+        while wait and is_in_use(self.folder):
+            time.sleep(_POLL_S)
+
+    def close(self) -> None:
+        """Let go of what questions have opened, and end the processes that answer SPARQL; another question opens it again."""
+        with _OPENING:
+            sparql, finder = self._sparql, self._finder
+            self._text = self._sparql = self._finder = None
+        if sparql:
+            sparql.close()
+        if finder:
+            finder.close()
+
+    def __enter__(self) -> "Crawl":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _add_stores(self, stores: Sequence[str]) -> None:
+        from rdfspider.index.stores.graph_servers import check_store_url
+
+        known = self.config.index.stores
+        if new := [url for url in dict.fromkeys(stores) if url not in known]:
+            for url in new:
+                check_store_url(url)
+            asked = ask_flags({"index.stores": [*known, *new]})
+            with hold_lock(self.folder):
+                change_settings(self.folder, asked)
+            self._config = load_config(self.folder, asked)
+
+    def _change(self, command: Command) -> int:
+        """Have a change made by whoever uses the folder: the process that runs the crawl, or this one; returns its count."""
+        end = time.monotonic() + _ANSWER_S
+        while True:
+            try:
+                count = self._change_now(command)
+                break
+            except InUseError:
+                check_import(self.folder)
+                # The crawl is just starting, or ending.
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_POLL_S)
+        self._config = None
+        return count
+
+    def _change_now(self, command: Command) -> int:
+        if is_in_use(self.folder) and (self.folder / CONTROL).exists():
+            try:
+                return self._tell(command).count
+            except UsageError:
+                if is_in_use(self.folder):
+                    raise
+        with hold_lock(self.folder):
+            return make_change(self.folder, load_config(self.folder), command)[0]
+
+    def _tell(self, command: str | Command) -> Answer:
+        if not is_in_use(self.folder):
+            raise UsageError(f"{self.folder}: no crawl runs there")
+        check_import(self.folder)
+        try:
+            endpoint = (self.folder / CONTROL).read_text("utf-8").strip()
+        except FileNotFoundError:
+            raise UsageError(f"{self.folder}: the crawl is starting; try again in a moment") from None
+        from rdfspider.run.peers.coordinator import send_command
+
+        answer = send_command(endpoint, command, _ANSWER_S)
+        if answer is None:
+            raise UsageError(f"{self.folder}: the crawl does not answer")
+        if not answer.is_done:
+            raise UsageError(f"{self.folder}: {answer.message}")
+        return answer
+
+
+def _ask_filters(command: str, include: str | Iterable[str], exclude: str | Iterable[str]) -> Command:
+    kinds = {"include": include, "exclude": exclude}
+    patterns = {
+        kind: check_patterns(kind, (given,) if isinstance(given, str) else given) for kind, given in kinds.items()
+    }
+    return Command(command, include=patterns["include"], exclude=patterns["exclude"])
+
+
+def _name_software() -> str:
+    from rdfspider import __version__
+
+    return f"rdfspider {__version__}"

@@ -1,0 +1,163 @@
+"""Fragments of pages in, one document out: to a file that appears only when it is whole, or to stdout."""
+
+import bz2
+import fcntl
+import glob
+import io
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from rdfspider.errors import UsageError
+from rdfspider.formats import FRAMES, Frame, to_arrow
+
+Write = Callable[[bytes], None]
+
+# Rows of a row group, and the bytes that they may wait in: large enough to compress, small enough to keep in memory.
+_GROUP_ROWS = 200_000
+_GROUP_BYTES = 64 * 1024 * 1024
+
+
+@contextmanager
+def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
+    """A function that takes one page's fragment after the other (`formats.page_fragment`); without a path, to stdout."""
+    if path is None and file_format == "parquet" and sys.stdout is not None and sys.stdout.isatty():
+        raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
+    if path is None and sys.stdout is None:
+        raise UsageError("stdout is closed: name a file with --output")
+    with open_stream(path) as stream:
+        if file_format == "parquet":
+            with _write_parquet(stream) as write:
+                yield write
+        else:
+            with _write_text(stream, FRAMES[file_format]) as write:
+                yield write
+
+
+@contextmanager
+def open_stream(path: Path | None) -> Iterator[BinaryIO]:
+    """A file that appears under its name when it is whole; without a path, stdout."""
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        if path.is_dir():
+            raise UsageError(f"{path}: it is a folder; name a file")
+        with path.open("wb") as device:
+            yield device
+        return
+    _remove_leftovers(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        file = _open_held(partial)
+    except OSError as error:
+        raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
+    # Writers may close the file; the lock lasts until it has its name.
+    lock = os.dup(file.fileno())
+    try:
+        with file:
+            yield file
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _open_held(partial: Path) -> BinaryIO:
+    """A file to write that is locked until nobody has it open, which the end of a process sees to as well."""
+    while True:
+        file = partial.open("wb")
+        # Some disks know no locks.
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        # Another process may just have taken it for a leftover.
+        if partial.exists():
+            return file
+        file.close()
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what processes that were killed have left of the same file: what nobody holds."""
+    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        with suppress(OSError), partial.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            partial.unlink()
+
+
+@contextmanager
+def _write_text(stream: BinaryIO, frame: Frame) -> Iterator[Write]:
+    between = b""
+
+    def write(fragment: bytes) -> None:
+        nonlocal between
+        if fragment:
+            stream.write(between + fragment)
+            between = frame.between.encode()
+
+    stream.write(frame.start.encode())
+    yield write
+    stream.write(frame.end.encode())
+
+
+@contextmanager
+def _write_parquet(stream: BinaryIO) -> Iterator[Write]:
+    import pyarrow
+    from pyarrow import ipc, parquet
+
+    with parquet.ParquetWriter(stream, to_arrow({}).schema, compression="zstd") as writer:
+        waiting: list[pyarrow.Table] = []
+        waiting_rows = waiting_bytes = 0
+
+        def flush() -> None:
+            nonlocal waiting_rows, waiting_bytes
+            if waiting:
+                writer.write_table(pyarrow.concat_tables(waiting), row_group_size=_GROUP_ROWS)
+            waiting.clear()
+            waiting_rows = waiting_bytes = 0
+
+        def write(fragment: bytes) -> None:
+            nonlocal waiting_rows, waiting_bytes
+            if fragment:
+                waiting.append(ipc.open_stream(io.BytesIO(fragment)).read_all())
+                waiting_rows += waiting[-1].num_rows
+                waiting_bytes += len(fragment)
+                if waiting_bytes >= _GROUP_BYTES or waiting_rows >= _GROUP_ROWS:
+                    flush()
+
+        yield write
+        flush()
+
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+"""The endings that say how a file is compressed."""
+
+
+@contextmanager
+def compress(stream: BinaryIO, ending: str) -> Iterator[BinaryIO]:
+    """What is written is compressed as the ending says; as it is for any other one."""
+    if ending == ".gz":
+        from isal import igzip
+
+        # Without a name and a time the same data make the same file.
+        gzip: Any = igzip.IGzipFile
+        with gzip(filename="", mode="wb", fileobj=stream, mtime=0) as file:
+            yield cast(BinaryIO, file)
+    elif ending == ".bz2":
+        with bz2.BZ2File(stream, "wb") as packed:
+            yield cast(BinaryIO, packed)
+    elif ending == ".xz":
+        with lzma.LZMAFile(stream, "wb") as packed_better:
+            yield cast(BinaryIO, packed_better)
+    elif ending == ".zst":
+        import pyarrow
+
+        with pyarrow.CompressedOutputStream(pyarrow.PythonFile(stream, "w"), "zstd") as file:
+            yield cast(BinaryIO, file)
+    else:
+        yield stream

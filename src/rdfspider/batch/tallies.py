@@ -1,0 +1,67 @@
+"""Counts over many pages: each page's Tally is made where the page is read, and they are added up in one place."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rdfspider.records import Problem
+from rdfspider.vocabulary.labels import RDF_TYPE
+
+_TRIPLE = re.compile(r"^(?:<[^>]*>|_:\S+) <([^>]*)> (?:<([^>]*)>)?", re.MULTILINE)
+# Names beyond this are the rare ones, mostly of one page each; the frequent ones are among the rest.
+_MAX_NAMES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often one page uses each type and property; a statement in two syntaxes counts once."""
+
+    types: Mapping[str, int]
+    properties: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class Statistics:
+    """What was found on all pages so far."""
+
+    pages: int = 0
+    pages_with_data: int = 0
+    quads: Counter[str] = field(default_factory=Counter)
+    pages_by_syntax: Counter[str] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
+    types: Counter[str] = field(default_factory=Counter)
+    properties: Counter[str] = field(default_factory=Counter)
+
+    def add_page(self, quads: Mapping[str, int], problems: tuple[Problem, ...], tally: Tally | None) -> None:
+        """Count one page: its quads by syntax, its problems and, where they were counted, its types and properties."""
+        self.pages += 1
+        self.pages_with_data += bool(quads)
+        self.quads.update(quads)
+        self.pages_by_syntax.update(quads.keys())
+        for problem in problems:
+            self.problems[problem.syntax or "page"] += problem.count
+        if tally is not None:
+            for total, found in ((self.types, tally.types), (self.properties, tally.properties)):
+                total.update(found)
+                _forget_rare(total)
+
+
+def tally_statements(nquads: str) -> Tally:
+    """Count the types and properties of one page."""
+    types: Counter[str] = Counter()
+    properties: Counter[str] = Counter()
+    for predicate, resource in _TRIPLE.findall(nquads):
+        if predicate == RDF_TYPE:
+            types[resource] += 1
+        else:
+            properties[predicate] += 1
+    types.pop("", None)
+    return Tally(types, properties)
+
+
+def _forget_rare(names: Counter[str]) -> None:
+    if len(names) > _MAX_NAMES:
+        kept = names.most_common(_MAX_NAMES // 2)
+        names.clear()
+        names.update(dict(kept))

@@ -1,0 +1,308 @@
+"""Parts in, what their pages say out: by several processes, in the order of the parts, however many processes there are.
+
+Each worker process reads its part itself and sends one Outcome a page; little travels, and nobody waits for a common
+reader. What comes early waits, within bounds. A page that kills its process (a fault in native code) costs that page alone.
+"""
+
+import multiprocessing
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+
+from rdfspider.archive.reader import Damage, Mark
+from rdfspider.batch.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
+from rdfspider.batch.tallies import Tally, tally_statements
+from rdfspider.config import ExtractConfig
+from rdfspider.errors import RdfspiderError
+from rdfspider.formats import merge_nquads, page_fragment
+from rdfspider.pipeline import extract_from
+from rdfspider.records import Page, Problem
+
+# Outcomes of a part that is not yet due are taken from its worker up to this size; then the worker waits.
+_EARLY_BYTES = 16 * 1024 * 1024
+# Parts that may be begun before the first of them is finished, for each process.
+_PARTS_AHEAD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be done with every page."""
+
+    config: ExtractConfig
+    file_format: str | None = "nquads"
+    """The format of the fragments, one of `formats.FORMATS`; None makes none."""
+    tally: bool = False
+    """Whether types and properties are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a page says, ready to be written."""
+
+    url: str
+    fragment: bytes = b""
+    quads: dict[str, int] = field(default_factory=dict)
+    """How many by syntax."""
+    problems: tuple[Problem, ...] = ()
+    tally: Tally | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A part is done, and so are all before it."""
+
+    part_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Assignment:
+    """A part to work on, after the first `skip` items, of which an earlier worker gave account."""
+
+    part: Part
+    skip: int = 0
+    fatal: bool = False
+    """The first item after those killed the worker."""
+
+
+def run_parts(parts: Sequence[Part], work: Work, jobs: int) -> Iterator[Outcome | Damage | Finished]:
+    """Work on all parts. A page alone is read in this very process: it is done before another one has started."""
+    if len(parts) == 1 and _is_one_page(parts[0]):
+        yield from (item for item in _run_part(_Assignment(parts[0]), work) if not isinstance(item, Mark))
+        yield Finished(parts[0].part_bytes)
+    elif parts:
+        pool = _Pool(parts, work, min(jobs, len(parts)))
+        try:
+            yield from pool.run()
+        finally:
+            pool.stop()
+
+
+def _is_one_page(part: Part) -> bool:
+    return isinstance(part, PagePart) or (isinstance(part, FilesPart) and len(part.files) == 1)
+
+
+def _run_part(assignment: _Assignment, work: Work) -> Iterator[Outcome | Damage | Mark]:
+    count = 0
+    try:
+        for item in read_part(assignment.part, work.config.max_body_bytes):
+            if isinstance(item, Mark):
+                yield item
+                continue
+            if count >= assignment.skip:
+                fatal = assignment.fatal and count == assignment.skip
+                if isinstance(item, Damage):
+                    yield item
+                else:
+                    yield _give_up(item) if fatal else _run_page(item, work)
+            count += 1
+    except (RdfspiderError, OSError) as error:
+        yield Damage(_name_of(assignment.part), 0, str(error))
+
+
+def _run_page(page: Page, work: Work) -> Outcome:
+    found = extract_from(page, work.config)
+    quads = {syntax: nquads.count("\n") for syntax, nquads in found.statements.items() if nquads}
+    fragment = page_fragment(found.statements, work.file_format) if work.file_format else b""
+    tally = tally_statements(merge_nquads(found.statements.values())) if work.tally and quads else None
+    return Outcome(page.url, fragment, quads, found.problems, tally)
+
+
+def _give_up(page: Page) -> Outcome:
+    return Outcome(page.url, problems=(Problem("process-died", "the process that read this page died"),))
+
+
+def _name_of(part: Part) -> str:
+    match part:
+        case ArchivePart():
+            return part.path
+        case FilesPart():
+            return part.files[0][0]
+        case DamagedPart():
+            return part.damage.path
+    return part.page.url
+
+
+def _serve(connection: Connection, work: Work) -> None:
+    """A worker's life: take an assignment, send what comes of it, then None, until the other side hangs up."""
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            for item in _run_part(connection.recv(), work):
+                connection.send(item)
+            connection.send(None)
+
+
+def _start_context() -> ForkServerContext:
+    """Workers are copies of a process that has imported all this and nothing else: no threads, no open output."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    if threading.current_thread() is not threading.main_thread():
+        return context
+    # Ctrl-C goes to every process of the terminal; the one that has workers decides. They inherit what is ignored here.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return context
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    process: ForkServerProcess
+    connection: Connection
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    """A part that was begun: what its worker sent, less what was passed on."""
+
+    assignment: _Assignment
+    worker: _Worker | None = None
+    items: deque[Outcome | Damage] = field(default_factory=deque)
+    waiting_bytes: int = 0
+    received: int = 0
+    first: int | None = None
+    """Where the first record of an archive's part begins."""
+    end: int | None = None
+    """Where the next part's first record should begin."""
+    done: bool = False
+
+
+class _Pool:
+    """Workers and the tasks that they have begun; `tasks` is in order, the first is the one that is being passed on."""
+
+    def __init__(self, parts: Sequence[Part], work: Work, jobs: int) -> None:
+        self.work = work
+        self.jobs = jobs
+        self.parts = deque(parts)
+        self.tasks: deque[_Task] = deque()
+        self.idle: list[_Worker] = []
+        self.busy: dict[Connection, _Task] = {}
+        self.context = _start_context()
+
+    def run(self) -> Iterator[Outcome | Damage | Finished]:
+        """Pass on what the tasks give, one task after the other."""
+        end: int | None = None
+        while self.tasks or self.parts:
+            self._begin_tasks()
+            task = self.tasks[0]
+            if not self._is_in_place(task, end):
+                continue
+            while task.items:
+                item = task.items.popleft()
+                task.waiting_bytes -= _size_of(item)
+                yield item
+            if task.done:
+                self.tasks.popleft()
+                end = task.end
+                yield Finished(task.assignment.part.part_bytes)
+            else:
+                self._receive()
+
+    def stop(self) -> None:
+        """End all workers, whatever they do."""
+        for worker in [*self.idle, *(task.worker for task in self.busy.values() if task.worker)]:
+            worker.connection.close()
+            worker.process.kill()
+            worker.process.join()
+
+    def _begin_tasks(self) -> None:
+        while self.parts:
+            has_room = len(self.busy) < self.jobs and len(self.tasks) < self.jobs * _PARTS_AHEAD
+            if self.tasks and not has_room:
+                return
+            task = _Task(_Assignment(self.parts.popleft()))
+            self.tasks.append(task)
+            self._assign(task)
+
+    def _assign(self, task: _Task) -> None:
+        task.worker = worker = self.idle.pop() if self.idle else self._start_worker()
+        self.busy[worker.connection] = task
+        with suppress(BrokenPipeError, ConnectionResetError):
+            worker.connection.send(task.assignment)
+
+    def _start_worker(self) -> _Worker:
+        ours, theirs = self.context.Pipe()
+        process = self.context.Process(target=_serve, args=(theirs, self.work), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def _is_in_place(self, task: _Task, end: int | None) -> bool:
+        """Whether the first task's records follow those of the part before; if not, it is begun anew where they end.
+
+        A part's first record was looked for in the middle of an archive, and may have been found in another's body.
+        """
+        part = task.assignment.part
+        if not isinstance(part, ArchivePart) or part.exact or end is None:
+            return True
+        if task.first is None and not task.done:
+            self._receive()
+            return False
+        if task.first == end:
+            return True
+        self.tasks[0] = anew = _Task(_Assignment(replace(part, start=min(end, part.stop), exact=True)), end=end)
+        if end >= part.stop:
+            anew.done = True
+        else:
+            self._assign(anew)
+        return False
+
+    def _receive(self) -> None:
+        """Wait for news of workers; those whose task is not due and has much waiting are left to wait."""
+        first = self.tasks[0]
+        listened = [
+            connection
+            for connection, task in self.busy.items()
+            if task is first or task not in self.tasks or task.waiting_bytes < _EARLY_BYTES
+        ]
+        for connection in wait(listened):
+            assert isinstance(connection, Connection)
+            try:
+                item = connection.recv()
+            except (EOFError, OSError):
+                self._replace_worker(connection)
+                continue
+            self._take(self.busy[connection], connection, item)
+
+    def _take(self, task: _Task, connection: Connection, item: Outcome | Damage | Mark | None) -> None:
+        match item:
+            case None:
+                task.done = True
+                del self.busy[connection]
+                assert task.worker is not None
+                self.idle.append(task.worker)
+            case Mark():
+                task.first = item.position if not item.final else task.first
+                task.end = item.position if item.final else None
+            case _:
+                task.received += 1
+                task.items.append(item)
+                task.waiting_bytes += _size_of(item)
+
+    def _replace_worker(self, connection: Connection) -> None:
+        """A worker died: another goes on after the page that it died of; twice at one place, the part is given up."""
+        task = self.busy.pop(connection)
+        connection.close()
+        assert task.worker is not None
+        task.worker.process.join()
+        if task not in self.tasks:
+            return
+        before = task.assignment
+        if before.fatal and task.received == before.skip:
+            reason = "the process that read the rest of it died"
+            task.items.append(Damage(_name_of(before.part), 0, reason))
+            task.done = True
+            return
+        task.assignment = _Assignment(before.part, skip=task.received, fatal=True)
+        self._assign(task)
+
+
+def _size_of(item: Outcome | Damage) -> int:
+    return len(item.fragment) + 1000 if isinstance(item, Outcome) else 1000

@@ -1,0 +1,1 @@
+"""A crawl as a thing on disk: its folder, settings, seeds, status and reports."""

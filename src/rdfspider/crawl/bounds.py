@@ -1,0 +1,283 @@
+"""What each setting may be: a value as a person wrote it enters, one that can be used and stored leaves.
+
+People write text (flags, the environment) or TOML's types (`crawl.toml`); both may use `10m` for seconds and `16MB` for bytes.
+What is not allowed is a ValueError that says what is; who asked for it is told by `crawl/settings.py`.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import NamedTuple, get_type_hints
+
+from rdfspider.config import WAYS, Config
+from rdfspider.errors import UsageError
+from rdfspider.pipeline import check_syntaxes
+
+Plain = bool | int | float | str | list[str]
+"""What a setting is in a file: TOML's simple types, and lists of text."""
+
+
+class Setting(NamedTuple):
+    """One field of a section of Config."""
+
+    name: str
+    """`section.field`"""
+    kind: str
+    """switch, count, size, duration, number, text, list, syntaxes, folder, folders or file."""
+    default: object
+
+
+class EntryError(ValueError):
+    """One entry of a list is not allowed; the text says what is."""
+
+    def __init__(self, entry: str, allowed: str) -> None:
+        super().__init__(allowed)
+        self.entry = entry
+
+
+CHOICES = {
+    "crawl.scope": ("host", "domain", "prefix", "any"),
+    "archive.keep": ("structured", "all", "none"),
+}
+"""Settings that are one of some words."""
+
+_PATHS = {
+    "extract.documents": "folder",
+    "extract.stylesheets": "folder",
+    "extract.transforms": "file",
+    "archive.volumes": "folders",
+}
+BOUNDS: dict[str, tuple[float, float]] = {
+    "crawl.shards": (0, 999),
+    "frontier.give_up_errors": (1, 1_000),
+    "frontier.attempts": (1, 1_000),
+    "fetch.connections": (1, 10_000),
+    "fetch.connect_timeout_s": (0.001, 3_600),
+    "fetch.first_byte_timeout_s": (0.001, 3_600),
+    "fetch.timeout_s": (0.001, 86_400),
+    "fetch.max_body_bytes": (1, 2_000_000_000),
+    "fetch.max_flight_bytes": (1, 1_000_000_000_000),
+    "fetch.robots_ttl_s": (1, 86_400),
+    "archive.segment_bytes": (1_000, 1_000_000_000_000),
+    "index.max_lag_s": (1, 86_400),
+    "run.group_pages": (1, 32),
+    "run.extract_timeout_s": (0.1, 3_600),
+    "extract.max_body_bytes": (1, 2_000_000_000),
+    "extract.max_depth": (1, 1_000),
+    "extract.transform_seconds": (0.1, 3_600),
+}
+"""Numbers that are not "0 or more". The upper bounds keep a slip of the keyboard from taking all memory, processes or sockets."""
+
+# 31 years in seconds, and a petabyte: nobody means more.
+_MOST = {"duration": 1e9, "number": 1e6, "count": 1e15, "size": 1e15}
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
+_CONTACT = re.compile(r"https?://[^\s()<>]+|(?:mailto:)?[^\s()<>@]+@[^\s()<>@]+")
+_SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+def list_settings() -> dict[str, Setting]:
+    """Every setting by its name, in the order of Config."""
+    found = {}
+    for section, section_type in get_type_hints(Config).items():
+        defaults = section_type()
+        hints = get_type_hints(section_type)
+        for field in fields(section_type):
+            name = f"{section}.{field.name}"
+            found[name] = Setting(name, _find_kind(name, hints[field.name]), getattr(defaults, field.name))
+    return found
+
+
+def read_value(setting: Setting, value: object) -> Plain:
+    """The value as it is used and stored; a ValueError says what is allowed."""
+    if setting.kind in _MOST:
+        return _read_number(setting, value)
+    if setting.kind == "switch":
+        chosen = _SWITCH.get(value.lower()) if isinstance(value, str) else value
+        if not isinstance(chosen, bool):
+            raise ValueError("true or false")
+        return chosen
+    if setting.kind in ("list", "syntaxes", "folders"):
+        return _read_list(setting, value)
+    return _read_text(setting, value)
+
+
+def describe_allowed(setting: Setting) -> str:
+    """What the setting may be, in a few words."""
+    if setting.name == "fetch.contact":
+        return "a URL or an e-mail address, such as https://example.org/bot or you@example.org"
+    if setting.name in CHOICES:
+        return f"one of {', '.join(CHOICES[setting.name])}"
+    if setting.kind not in _MOST:
+        return {
+            "switch": "true or false",
+            "folder": "the path of a folder",
+            "folders": "a list of folders, each of them once",
+            "file": "the path of a file",
+            "text": "text",
+        }.get(setting.kind, "a list of text")
+    low, high = _find_bounds(setting)
+    bounds = f"from {low:,.15g} to {high:,.15g}" if setting.name in BOUNDS else f"of {low:g} or more"
+    what, example = {
+        "count": ("a whole number", ""),
+        "size": ("a number of bytes", ", such as 500000 or 16MB"),
+        "duration": ("a number of seconds", ", such as 90, 10m or 2h"),
+        "number": ("a number", ""),
+    }[setting.kind]
+    return f"{what} {bounds}{example}"
+
+
+def _find_kind(name: str, hint: object) -> str:
+    field = name.partition(".")[2]
+    if name in _PATHS:
+        return _PATHS[name]
+    if name == "extract.syntaxes":
+        return "syntaxes"
+    if field.endswith(("_s", "_seconds")) and hint is float:
+        return "duration"
+    if field.endswith("bytes"):
+        return "size"
+    return {bool: "switch", int: "count", float: "number", str: "text"}.get(hint, "list")  # type: ignore[call-overload,no-any-return]
+
+
+def _find_bounds(setting: Setting) -> tuple[float, float]:
+    return BOUNDS.get(setting.name, (0, _MOST[setting.kind]))
+
+
+def _read_number(setting: Setting, value: object) -> int | float:
+    allowed = describe_allowed(setting)
+    number = _read_units(setting.kind, value) if isinstance(value, str) else value
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise ValueError(allowed)
+    low, high = _find_bounds(setting)
+    if not low <= number <= high:
+        raise ValueError(allowed)
+    if setting.kind in ("count", "size"):
+        if number != int(number):
+            raise ValueError(allowed)
+        return int(number)
+    return float(number)
+
+
+def _read_units(kind: str, text: str) -> float | None:
+    """The number that a text means; None where it means none."""
+    text = text.strip()
+    if kind == "duration" and _DURATION.match(text):
+        parts = _DURATION.findall(text)
+        is_whole = "".join(number + unit for number, unit in parts) == text
+        # 1h30 could be minutes or seconds.
+        if is_whole and (len(parts) == 1 or all(unit for _, unit in parts)):
+            return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if kind == "size" and (size := _SIZE.fullmatch(text)):
+        power = " kmgt".index((size[2] or " ").lower())
+        return float(size[1]) * float((1024 if size[3] else 1000) ** power)
+    try:
+        return int(text) if kind == "count" else float(text)
+    except ValueError:
+        return None
+
+
+def _read_text(setting: Setting, value: object) -> str:
+    allowed = describe_allowed(setting)
+    if not isinstance(value, str) or not _is_storable(value):
+        raise ValueError(allowed)
+    if setting.name in CHOICES and value not in CHOICES[setting.name]:
+        raise ValueError(allowed)
+    if setting.name == "fetch.contact" and value and not _CONTACT.fullmatch(value):
+        raise ValueError(allowed)
+    return value
+
+
+def _read_list(setting: Setting, value: object) -> list[str]:
+    if setting.name == "crawl.data_links":
+        value = _read_query(value)
+    if isinstance(value, str):
+        value = value.replace(",", " ").split() if setting.kind == "syntaxes" else value.split()
+    if not isinstance(value, Iterable):
+        raise ValueError(describe_allowed(setting))
+    found = list(value)
+    if not all(isinstance(entry, str) and _is_storable(entry) for entry in found):
+        raise ValueError(describe_allowed(setting))
+    # An empty entry asks for nothing: so a flag can take back what crawl.toml says.
+    entries = [entry for entry in found if entry]
+    if setting.kind == "syntaxes" and entries:
+        try:
+            check_syntaxes(entries)
+        except UsageError as error:
+            raise ValueError(str(error).partition("; ")[2].replace("known are", "some of")) from error
+        return sorted(set(entries))
+    if setting.name in ("crawl.include", "crawl.exclude"):
+        _check_patterns(entries)
+    if setting.name == "crawl.ways" and (unknown := [entry for entry in entries if entry not in WAYS]):
+        raise EntryError(unknown[0], f"some of {', '.join(WAYS)}")
+    if setting.name == "crawl.data_links":
+        _check_data_links(entries)
+    if setting.name == "fetch.resolve":
+        _check_addresses(entries)
+    if setting.kind == "folders" and (twice := [entry for entry in entries if entries.count(entry) > 1]):
+        raise EntryError(twice[0], describe_allowed(setting))
+    return entries
+
+
+def _check_patterns(patterns: list[str]) -> None:
+    # Not at the top: it brings a library that is not needed before somebody filters.
+    from rdfspider.discover.filters import find_fault
+
+    if fault := find_fault(patterns):
+        pattern, complaint = fault
+        raise EntryError(
+            pattern,
+            "a regular expression of RE2, which has no lookaround and no backreferences; what is wrong with this one: "
+            f"{complaint}",
+        )
+
+
+def _read_query(value: object) -> object:
+    """Where data links are a query, a list of that, on one line; all else as it is."""
+    from rdfspider.discover.data_links import find_query, flatten_query
+
+    texts = [value] if isinstance(value, str) else value
+    is_query = isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts) and find_query(texts)
+    return [flatten_query(is_query)] if is_query else value
+
+
+def _check_data_links(entries: list[str]) -> None:
+    # Not at the top: it brings libraries that are not needed before somebody crawls.
+    from rdfspider.discover.data_links import check_query, find_query
+    from rdfspider.urls import is_valid_iri
+
+    if query := find_query(entries):
+        try:
+            check_query(query)
+        except ValueError as error:
+            raise EntryError(query, f"one SPARQL query, a SELECT; what is wrong with this one: {error}") from error
+        return
+    for entry in entries:
+        if not is_valid_iri(entry):
+            raise EntryError(entry, "IRIs of predicates, such as http://schema.org/url, or one SPARQL query (SELECT)")
+
+
+def _check_addresses(entries: list[str]) -> None:
+    # Not at the top: the resolver brings a library that is not needed before somebody crawls.
+    from rdfspider.fetch.dns import read_static_entry
+
+    for entry in entries:
+        try:
+            read_static_entry(entry)
+        except UsageError as error:
+            raise EntryError(entry, "PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085") from error
+
+
+def _is_storable(text: str) -> bool:
+    """Whether it is one line of Unicode; bytes that were none come from the command line as lone surrogates."""
+    return text.isprintable() or (not any(ord(character) < 32 for character in text) and _is_unicode(text))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

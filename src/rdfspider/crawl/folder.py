@@ -1,0 +1,235 @@
+"""A crawl's folder: what is where in it, whether it is one, and who uses it.
+
+crawl.toml      what was asked, and what is fixed
+suffixes.dat    the public-suffix list that decides which hosts belong together
+seeds.txt       a URL a line; new ones are added at the end
+status.json     the state of the crawl, a second old at most while it runs
+history.json    how it has gone, over all runs, for charts
+lock            held by the process that runs the crawl, or imports into it
+documents/      JSON-LD contexts that were fetched, under the digests of their URLs
+shards/007/     what one shard has: its frontier and its WARC files
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rdfspider.crawl.bounds import Plain
+from rdfspider.crawl.settings import FILE, FIXED, Asked, read_file, write_settings
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.errors import InUseError, UsageError
+
+CONTROL = "control"
+"""The file that names where a running crawl listens."""
+IMPORT = "import"
+"""What holds the lock while archives of others are read; else it is a crawl."""
+DOCUMENTS = "documents"
+"""The folder of the contexts that were fetched."""
+VERSION = 1
+"""Of the folder's layout; a crawl of another one is refused."""
+_HASH = "xxh3"
+_SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock"
+# What a folder may hold whose making was interrupted, or for which crawl.toml was written by hand.
+_MADE_FIRST = frozenset({FILE, FILE + ".new", _SUFFIXES, _SUFFIXES + ".new", _SEEDS, _SHARDS, _LOCK})
+# What every URL in normal form is; people add lines to files that are not meant for it.
+_SEED = re.compile(r"https?://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
+# `status` tries the lock for an instant; that must not look like a crawl that runs.
+_LOCK_TRIES = 10
+_LOCK_WAIT_S = 0.1
+
+
+def check_folder(folder: Path) -> bool:
+    """Whether a crawl is there already; UsageError where none is and none can be made."""
+    try:
+        str(folder).encode()
+        if not folder.exists():
+            return False
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{folder}: not allowed; the path may be any UTF-8") from error
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror}") from error
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    fixed = read_file(folder).get(FIXED)
+    if fixed is None:
+        if strangers := {path.name for path in folder.iterdir()} - _MADE_FIRST:
+            raise UsageError(
+                f"{folder} is not a crawl: it has {min(strangers)} but no {FILE} of ours; name another folder"
+            )
+        return False
+    _check_fixed(folder, fixed)
+    return True
+
+
+def make_folder(folder: Path, shards: int, software: str, asked: Mapping[str, Asked]) -> None:
+    """Make a crawl of the folder; crawl.toml comes last, so that there is a whole crawl or none."""
+    text = _read_text(folder / FILE)
+    suffixes = bundled_suffix_list()
+    fixed: dict[str, Plain] = {
+        "version": VERSION,
+        "shards": shards,
+        "hash": _HASH,
+        "suffixes": hashlib.sha256(suffixes).hexdigest(),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "software": software,
+    }
+    for number in range(shards):
+        shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / _SUFFIXES, suffixes)
+    write_atomically(folder / FILE, write_settings(text, fixed, asked).encode())
+
+
+def change_settings(folder: Path, asked: Mapping[str, Asked]) -> None:
+    """Put what was asked into an existing crawl's file."""
+    before = _read_text(folder / FILE)
+    after = write_settings(before, None, asked)
+    if after != before:
+        write_atomically(folder / FILE, after.encode())
+
+
+def shard_folder(folder: Path, shard: int) -> Path:
+    """Where a shard keeps what is its own."""
+    return folder / _SHARDS / f"{shard:03}"
+
+
+def load_domains(folder: Path, shards: int) -> Domains:
+    """The map from hosts to shards, by the suffix list that the crawl was given."""
+    return _make_domains((folder / _SUFFIXES).read_bytes(), shards)
+
+
+@lru_cache(maxsize=2)
+def _make_domains(suffix_list: bytes, shards: int) -> Domains:
+    """To read such a list takes a tenth of a second, and whoever explains URLs needs it for each."""
+    return Domains(suffix_list, shards)
+
+
+def read_seeds(folder: Path) -> list[str]:
+    """The seeds of the crawl, in the order in which they were given."""
+    path = folder / _SEEDS
+    try:
+        seeds = list(dict.fromkeys(_read_text(path).split()))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8 at byte {error.start}") from error
+    if stranger := next((seed for seed in seeds if not _SEED.fullmatch(seed)), None):
+        raise UsageError(f"{path}: {stranger} is not a URL in normal form; give new seeds to `rdfspider crawl`")
+    return seeds
+
+
+def read_first_seed(folder: Path) -> str:
+    """The seed that was given first; empty where there is none. There may be millions more, which are not read."""
+    try:
+        with (folder / _SEEDS).open(encoding="utf-8", errors="replace") as lines:
+            return next(iter(lines.readline().split()), "")
+    except OSError:
+        return ""
+
+
+def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
+    """Add seeds that are not there yet; returns how many were new."""
+    known = dict.fromkeys(read_seeds(folder))
+    new = [seed for seed in dict.fromkeys(seeds) if seed not in known]
+    if new:
+        write_atomically(folder / _SEEDS, "".join(f"{seed}\n" for seed in (*known, *new)).encode())
+    return len(new)
+
+
+@contextmanager
+def hold_lock(folder: Path, user: str = "crawl") -> Iterator[None]:
+    """Use the folder alone, for a crawl or an import; InUseError where another process does. The lock goes with the process,
+    however that ends."""
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        for attempt in range(_LOCK_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if attempt == _LOCK_TRIES - 1:
+                    raise InUseError(f"{folder} is in use: {_describe_user(descriptor)}") from None
+                time.sleep(_LOCK_WAIT_S)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{user} {os.getpid()}".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_in_use(folder: Path) -> bool:
+    """Whether a crawl runs in the folder."""
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def check_import(folder: Path) -> None:
+    """InUseError where an import runs in the folder: it takes no commands."""
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        if _read_user(descriptor)[0] == IMPORT and is_in_use(folder):
+            raise InUseError(f"{folder} is in use: {_describe_user(descriptor)}")
+    finally:
+        os.close(descriptor)
+
+
+def write_atomically(path: Path, body: bytes, *, durable: bool = True) -> None:
+    """Replace a file in one step, so that no reader and no crash finds half of it."""
+    new = path.with_name(path.name + ".new")
+    with new.open("wb") as file:
+        file.write(body)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    new.replace(path)
+
+
+def _read_user(lock: int) -> tuple[str, str]:
+    """What the holder of a lock does, and the number of its process; empty where it has not said so yet."""
+    user, _, pid = os.pread(lock, 64, 0).decode(errors="replace").strip().partition(" ")
+    return user, pid
+
+
+def _describe_user(lock: int) -> str:
+    user, pid = _read_user(lock)
+    if user == IMPORT:
+        return f"an import runs there (process {pid}); wait for it, or end it with Ctrl-C"
+    return f"a crawl runs there (process {pid or 'unknown'})"
+
+
+def _check_fixed(folder: Path, fixed: Any) -> None:
+    version = fixed.get("version") if isinstance(fixed, dict) else None
+    if version != VERSION:
+        raise UsageError(
+            f"{folder} was made by another version of rdfspider: its layout is {version!r}, this one reads {VERSION}"
+        )
+    shards = fixed.get("shards")
+    made = sum(1 for path in (folder / _SHARDS).glob("[0-9]*") if path.is_dir())
+    if shards != made or isinstance(shards, bool):
+        raise UsageError(f"{folder / FILE}: fixed.shards {shards}: not allowed; the crawl was created with {made}")
+    if fixed.get("hash") != _HASH:
+        raise UsageError(f"{folder / FILE}: fixed.hash {fixed.get('hash')}: not allowed; it may be {_HASH}")
+    suffixes = folder / _SUFFIXES
+    if not suffixes.is_file() or hashlib.sha256(suffixes.read_bytes()).hexdigest() != fixed.get("suffixes"):
+        raise UsageError(f"{suffixes} is not the list that the crawl was created with; hosts would change their shard")
+
+
+def _read_text(path: Path) -> str:
+    return path.read_text("utf-8") if path.exists() else ""

@@ -1,0 +1,234 @@
+"""What became of a URL, in words for people: facts of the frontier enter; a sentence, or a few aligned lines, leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rdfspider.crawl.reports.exchanges import Exchange
+from rdfspider.crawl.reports.hosts import write_wait
+from rdfspider.frontier.entries import HostEntry, LedgerEntry
+from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
+from rdfspider.records import ERRANDS, RobotsState
+
+if TYPE_CHECKING:
+    from rdfspider.crawl.reports.why import Explanation
+
+_FAILURES = {
+    "busy": "there was no room for it here",
+    "connect-timeout": "no connection in time",
+    "dns": "the name of its host could not be looked up",
+    "first-byte-timeout": "the server said nothing in time",
+    "nxdomain": "there is no such host",
+    "private": "its host is on a private network (see --allow-private)",
+    "protocol": "what came is not sound HTTP",
+    "refused": "the connection was refused",
+    "reset": "the connection ended before the answer",
+    "slow": "the answer came too slowly",
+    "timeout": "the answer took too long",
+    "tls": "no TLS connection that can be trusted",
+    "too-large": "the head of the answer is too long",
+    "too-many-redirects": "too many redirects lead to it",
+    "unreachable": "there is no way to its host",
+    "unsupported": "no such address can be asked",
+}
+_ANSWERS = {
+    "unchanged": "fetched again, and not modified since (304)",
+    "gone": "fetched: it is gone for good (410)",
+    "soft-404": "fetched, but it says that nothing is there (soft 404)",
+}
+_CUTS = {
+    "length": "it is longer than may be taken",
+    "time": "it took too long",
+    "disconnect": "the connection ended before it did",
+    "unwanted": "its type is none that is read",
+}
+_STATES = {
+    "given up": "its host is given up",
+    "no address": "its host has no address",
+    "over budget": "its host is over budget",
+}
+# A wait that is shorter is over before it is read.
+_MIN_WAIT_S = 0.05
+_LABEL_CHARS = 11
+
+
+def answer_done(entry: LedgerEntry, exchange: Exchange) -> str:
+    """Of a URL that has had an answer, with what the archive says of that."""
+    if entry.reason == "fetched":
+        sentence = f"fetched: {_count(entry.quads, 'statement')}"
+    elif entry.reason == "imported":
+        captured = f", captured {datetime.fromtimestamp(entry.captured, UTC):%Y-%m-%d}" if entry.captured else ""
+        sentence = f"imported: {_count(entry.quads, 'statement')}{captured}"
+    elif entry.reason == "redirect":
+        sentence = f"fetched: it redirects ({entry.status}){f' to {exchange.target}' if exchange.target else ''}"
+    elif entry.reason == "noindex":
+        came = "imported" if entry.found_as == IMPORTED else "fetched"
+        sentence = f"{came}, but nothing of it is kept: it asks for {entry.rule or entry.reason}"
+    elif entry.reason in ERRANDS:
+        errand = entry.reason.removeprefix("no-")
+        vain = "" if errand == entry.reason else f", which it is not ({entry.status})"
+        sentence = f"fetched for the crawl itself, as a {errand}{vain}"
+    else:
+        sentence = _ANSWERS.get(entry.reason, f"fetched: the server answered {entry.status or entry.reason}")
+    if entry.rule and entry.reason != "noindex":
+        sentence += f" ({entry.rule})"
+    if entry.duplicate and entry.reason != "soft-404":
+        sentence += f"; a duplicate ({entry.duplicate}){f' of {entry.original}' if entry.original else ''}"
+    if exchange.truncated:
+        sentence += f"; it is not whole: {_CUTS.get(exchange.truncated, exchange.truncated)}"
+    return sentence
+
+
+def explain_failure(code: str) -> str:
+    """Why an exchange gave no page."""
+    return _FAILURES.get(code, code)
+
+
+def answer_failed(entry: LedgerEntry) -> str:
+    """Of a URL that has had none, or an error of the server's."""
+    tries = f", after {_count(entry.attempts, 'try', 'tries')}" if entry.attempts else ""
+    why = f"the server answered {entry.status}" if entry.reason.startswith("status-") else _FAILURES.get(entry.reason)
+    return f"not fetched: {why or entry.reason}{tries}{f' ({entry.rule})' if entry.rule else ''}"
+
+
+def answer_refused(entry: LedgerEntry, origin: str, line: str) -> str:
+    """Of a URL that was not asked for, by robots.txt or another rule; `line` is what the robots.txt on record says."""
+    if entry.reason != "disallowed" or (entry.rule and not entry.rule.startswith("Disallow")):
+        is_told = not entry.rule or entry.reason in ("filtered", "disallowed")
+        return f"not fetched: {entry.rule or entry.reason if is_told else f'{entry.reason}: {entry.rule}'}"
+    rule = entry.rule or (line if line.startswith("Disallow") else "")
+    return f"not fetched: robots.txt of {origin} {f'says `{rule}`' if rule else 'does not allow it'}"
+
+
+def answer_scheduled(
+    entry: LedgerEntry,
+    *,
+    refusal: str,
+    prohibition: str,
+    trap: str,
+    budget: str,
+    halt: str,
+    host: HostEntry | None,
+    robots: RobotsState | None,
+    before: int | None,
+    now: float,
+) -> str:
+    """Of a URL that is in a queue: what will keep it from being fetched, else what it waits for."""
+    if refusal or prohibition:
+        return f"scheduled, but will not be fetched: {refusal or prohibition}"
+    if trap:
+        return f"scheduled, but will hardly be fetched: trap: {trap}"
+    if budget:
+        return f"scheduled, but not fetched while {budget}"
+    tried = f", tried {_count(entry.attempts, 'time')} in vain ({entry.reason})" if entry.attempts else ""
+    if halt:
+        return f"scheduled{tried}: {halt}"
+    if host and host.status in _STATES:
+        wait = f", for another {write_wait(host.wait_s)}" if host.wait_s else ""
+        return f"scheduled{tried}: {_STATES[host.status]}{wait}: {_explain_status(host)}"
+    if robots and robots.rule == "unreachable" and robots.expires > now:
+        return (
+            f"scheduled{tried}: its robots.txt cannot be had ({robots.reason}), "
+            f"and is asked for again in {write_wait(robots.expires - now)}"
+        )
+    is_waiting = host is not None and host.wait_s >= _MIN_WAIT_S
+    wait = f"is left alone for another {write_wait(host.wait_s)} ({host.reason})" if host and is_waiting else ""
+    if before:
+        first = f"about {_count(before, 'URL')} of its host come{'s' * (before == 1)} first"
+        return f"scheduled{tried}: {first}{f', and the host {wait}' if wait else ''}"
+    if wait:
+        return f"scheduled{tried}: its host {wait}"
+    return f"scheduled{tried}: it is the next of its host{f'; {host.reason}' if host and host.reason else ''}"
+
+
+def answer_unknown(
+    *, refusal: str, prohibition: str, trap: str, budget: str, host: HostEntry | None, depth: int, is_seed: bool
+) -> str:
+    """Of a URL that was never seen: what would become of it, if a page had a plain link to it."""
+    if is_seed:
+        return "never seen, but it is a seed: it is scheduled as soon as the crawl runs"
+    if refusal:
+        return f"never seen; a plain link to it would not be followed: {refusal}"
+    if prohibition:
+        return f"never seen; by a plain link it would not be fetched: {prohibition}"
+    if trap:
+        return f"never seen; by a plain link it would be scheduled, but hardly fetched: trap: {trap}"
+    if budget:
+        return f"never seen; by a plain link it would be scheduled, but not fetched while {budget}"
+    if host and host.status in _STATES:
+        state = f"{_STATES[host.status]}: {_explain_status(host)}"
+        return f"never seen; by a plain link it would be scheduled, but not fetched while {state}"
+    page = f"a page that is less than {_count(depth, 'link')} from a seed" if depth else "a page"
+    return f"never seen; it would be scheduled as soon as {page} links to it without nofollow"
+
+
+def write_robots(state: RobotsState | None, line: str, now: float) -> str:
+    """What is known of a robots.txt, and what it says of a URL."""
+    if state is None:
+        return "not known yet"
+    if state.rule == "unreachable":
+        left = write_wait(state.expires - now) if state.expires > now else "a moment"
+        return f"cannot be had ({state.reason}), so nothing may be fetched; asked for again in {left}"
+    if state.rule == "allow":
+        return f"there is none ({state.reason}), so it is allowed"
+    return line or "allowed: no line is about it"
+
+
+def write_explanation(found: Explanation, now: float) -> list[str]:
+    """The answer, and below it all that is known, a line each."""
+    return [found.answer, *(f"{label:<{_LABEL_CHARS}}{text}" for label, text in _write_facts(found, now))]
+
+
+def _write_facts(found: Explanation, now: float) -> Iterator[tuple[str, str]]:
+    yield "URL", found.url
+    yield from (("", note) for note in found.notes)
+    state = found.state + (f", {found.reason}" if found.reason and found.reason != found.state else "")
+    yield "state", state + (f", {_write_time(found.decided, now)}" if found.decided else "")
+    if found.attempts:
+        yield "tries", f"{found.attempts} in vain"
+    if found.found_as:
+        distance = "" if found.depth is None else f", {_count(found.depth, 'link')} from a seed"
+        yield "found as", found.found_as + distance
+    for label, step in zip(("found on", *("" for _ in found.way)), found.way, strict=False):
+        yield label, f"{step.url} ({step.found_as})"
+    for label, url in zip(("redirects", *("" for _ in found.redirects)), found.redirects, strict=False):
+        yield label, url
+    if found.captured:
+        statements = _count(found.quads, "statement")
+        yield "captured", ", ".join(filter(None, (_write_time(found.captured, now), statements, found.digest)))
+    if found.segment:
+        yield "archive", f"{found.segment}, from byte {found.offset:,}"
+    if found.next_visit:
+        yield "next visit", _write_time(found.next_visit, now)
+    if found.priority is not None and found.before is not None:
+        yield "queue", f"priority {found.priority}, about {_count(found.before, 'URL')} of its host before it"
+    yield "robots.txt", found.robots
+    if found.refusal:
+        yield "scope", f"links to it are not followed now: {found.refusal}"
+    if found.trap:
+        yield "trap", found.trap
+    if found.host:
+        yield "host", _write_host(found.host)
+    yield "crawl", found.crawl
+
+
+def _explain_status(host: HostEntry) -> str:
+    return host.reason.removeprefix(f"{host.status}: ")
+
+
+def _write_host(host: HostEntry) -> str:
+    wait = f"waits {write_wait(host.wait_s)}" if host.wait_s else ""
+    state = ": ".join(filter(None, (wait, host.reason)))
+    counts = f"{_count(host.pages, 'page')}, {_count(host.failed, 'error')}, {host.queued:,} to fetch"
+    return f"{host.host}, {counts}{f'; {state}' if state else ''}"
+
+
+def _write_time(moment: float, now: float) -> str:
+    text = f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{text} ({write_wait(now - moment)} ago)" if moment <= now else f"{text} (in {write_wait(moment - now)})"
+
+
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

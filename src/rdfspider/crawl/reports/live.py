@@ -1,0 +1,89 @@
+"""Reports on a crawl that runs, for those who ask often: each look at the frontiers is one of another process, seconds old.
+
+To open the frontiers of a busy crawl takes a good part of a second, in which RocksDB lets no other thread of Python's run. So a
+helper process opens them, answers from them for a moment, and opens them again. Whatever it has open keeps its place on the disk,
+so that it ends when nobody has asked for a while.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from rdfspider.crawl.reports.frontiers import Frontiers
+from rdfspider.crawl.reports.hosts import find_hosts
+from rdfspider.crawl.reports.why import Explanation, explain_url
+from rdfspider.crawl.settings import load_config
+from rdfspider.errors import UnansweredError
+from rdfspider.frontier.entries import HostEntry
+from rdfspider.processes.calls import Helper, JobError
+
+_ANSWER_S, _TURN_S = 30.0, 10.0
+_KEPT_S = 3.0
+_IDLE_S = 30.0
+_Report = TypeVar("_Report")
+
+
+class Lookout:
+    """One crawl's reports; for any number of threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._helper = Helper(_ANSWER_S, _TURN_S)
+        self._asked = 0.0
+
+    def why(self, url: str) -> Explanation:
+        """As `Crawl.why`."""
+        return self._ask(_report_url, url)
+
+    def hosts(self, sort: str, limit: int) -> list[HostEntry]:
+        """As `Crawl.hosts`."""
+        return self._ask(_report_hosts, sort, limit)
+
+    def rest(self) -> None:
+        """Let the frontiers go where nobody has asked for some seconds."""
+        if time.monotonic() - self._asked > _IDLE_S:
+            self._helper.rest()
+
+    def close(self) -> None:
+        """End the helper."""
+        self._helper.close()
+
+    def _ask(self, report: Callable[..., _Report], *arguments: object) -> _Report:
+        self._asked = time.monotonic()
+        try:
+            found: _Report = self._helper.call(report, self._folder, *arguments)
+        except JobError as error:
+            raise UnansweredError(f"the frontiers could not be looked at: {error}") from error
+        return found
+
+
+class _Kept:
+    """The frontiers that the helper has open."""
+
+    def __init__(self) -> None:
+        self._frontiers: Frontiers | None = None
+        self._folder = Path()
+        self._opened = 0.0
+
+    def open(self, folder: Path) -> Frontiers:
+        """Those of a crawl as they are, or were a moment ago."""
+        if self._frontiers is None or folder != self._folder or time.monotonic() - self._opened > _KEPT_S:
+            if self._frontiers is not None:
+                self._frontiers.close()
+            self._frontiers = Frontiers(folder, load_config(folder))
+            self._folder, self._opened = folder, time.monotonic()
+        return self._frontiers
+
+
+_kept = _Kept()
+
+
+def _report_url(folder: Path, url: str) -> Explanation:
+    frontiers = _kept.open(folder)
+    return explain_url(folder, frontiers.config, url, frontiers)
+
+
+def _report_hosts(folder: Path, sort: str, limit: int) -> list[HostEntry]:
+    frontiers = _kept.open(folder)
+    return find_hosts(folder, frontiers.config, sort, limit, frontiers)

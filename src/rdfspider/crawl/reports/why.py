@@ -1,0 +1,323 @@
+"""Why a URL was or was not fetched: a URL as people write it enters, an Explanation leaves.
+
+It comes from the ledger and from what is known of the host, as they are on disk, whether the crawl runs or not. Of a URL that was
+never seen it tells what would become of it, by the same rules in the same order, if a page had a plain link to it.
+"""
+
+import time
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+
+from msgspec import Struct
+
+from rdfspider.config import Config
+from rdfspider.crawl.folder import load_domains, read_seeds, shard_folder
+from rdfspider.crawl.reports.exchanges import Exchange, read_exchange
+from rdfspider.crawl.reports.explanations import (
+    answer_done,
+    answer_failed,
+    answer_refused,
+    answer_scheduled,
+    answer_unknown,
+    write_robots,
+)
+from rdfspider.crawl.reports.frontiers import Frontiers
+from rdfspider.crawl.seeds import has_scheme, normalise_seed
+from rdfspider.crawl.status import read_status
+from rdfspider.crawl.summary import write_state
+from rdfspider.discover.parameters import drop_parameters
+from rdfspider.discover.routing import Router
+from rdfspider.discover.scope import Scope
+from rdfspider.domains import Domains
+from rdfspider.errors import UsageError
+from rdfspider.fetch.robots import RobotsTxt
+from rdfspider.fetch.robots_cache import PRODUCT
+from rdfspider.frontier.entries import HostEntry, LedgerEntry
+from rdfspider.frontier.keys import from_url_id, origin_of
+from rdfspider.frontier.reader import FrontierReader
+from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
+from rdfspider.frontier.urls.learned_traps import EXEMPT
+from rdfspider.records import RobotsState
+from rdfspider.run.commits import load_scope_additions
+from rdfspider.urls import host_of
+
+# Pages between a URL and its seed that are told.
+_MAX_STEPS = 20
+
+
+class Step(Struct, frozen=True):
+    """A page that led to the next one."""
+
+    url: str
+    found_as: str
+    """How this page itself was found."""
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """What became of a URL and why. Times are seconds since 1970, 0 where there is none."""
+
+    url: str
+    """In normal form."""
+    answer: str
+    """All of it in one sentence."""
+    notes: tuple[str, ...] = ()
+    """How what was asked was understood, where that is not plain."""
+    state: str = "unknown"
+    """unknown (it was never seen), scheduled, done, failed or disallowed."""
+    reason: str = ""
+    """The last verdict's: fetched, redirect, status-404, timeout, disallowed, …"""
+    status: int = 0
+    error: str = ""
+    rule: str = ""
+    """What decided, in words: a line of robots.txt, a filter, a trap."""
+    attempts: int = 0
+    """How often it was tried in vain."""
+    decided: float = 0.0
+    """When the last verdict was recorded."""
+    found_as: str = ""
+    depth: int | None = None
+    """Links from a seed; None for a URL that was never seen, and for one that was imported."""
+    way: tuple[Step, ...] = ()
+    """The pages that led to it, from the one that it was found on back to the seed; at most 20."""
+    redirects: tuple[str, ...] = ()
+    """The URLs that redirected to it, the first one first."""
+    target: str = ""
+    """Where it redirects to, as far as the archive tells."""
+    truncated: str = ""
+    """Why its body is not whole: length, time, disconnect or unwanted; empty where it is, or nothing is on record."""
+    wishes: str = ""
+    """What its last answer asks of crawlers, and who says so: `noarchive (X-Robots-Tag)`."""
+    captured: float = 0.0
+    """When the body came that the archive holds; 0 where it holds none. Of an imported page, when that was captured."""
+    quads: int = 0
+    digest: str = ""
+    duplicate: str = ""
+    """How it repeats another page: exact, near, canonical or soft-404."""
+    original: str = ""
+    """The URL of that page."""
+    segment: str = ""
+    """The WARC file that tells of it, as a path in the crawl's folder, and where in it."""
+    offset: int = 0
+    next_visit: float = 0.0
+    priority: int | None = None
+    """In the queue of its host, from 0, which is first, to 7; None where it is not in it."""
+    before: int | None = None
+    """About how many URLs of its host come before it."""
+    robots: str = ""
+    """What the robots.txt on record says of it, in words."""
+    refusal: str = ""
+    """Why it would not be followed now, found as it was, or as a plain link where it was never seen: scope, trap or filter; empty
+    where it would."""
+    trap: str = ""
+    """Why URLs like it are hardly asked for any more; empty where they are."""
+    host: HostEntry | None = None
+    """What is known of its host; None where nothing is."""
+    crawl: str = ""
+    """The state of the crawl."""
+
+
+def explain_url(folder: Path, config: Config, text: str, opened: Frontiers | None = None) -> Explanation:
+    """Why the URL was or was not fetched, or what would become of it; by frontiers that are open already, where some are."""
+    url = normalise_seed(text)
+    if url is None:
+        raise UsageError(f"{text if text.strip() else 'the URL is empty'}: not an http or https URL")
+    domains = load_domains(folder, config.crawl.shards)
+    with nullcontext(opened) if opened else Frontiers(folder, config) as frontiers:
+        reader = frontiers.of(domains.shard(host_of(url)))
+        found, entry = _find_entry(reader, url, has_scheme(text), config.crawl.drop_parameters)
+        notes = (f"{url} was never seen as it stands; this is about {found}",) if found != url else ()
+        found_as = entry.found_as if entry else "link"
+        return _explain(_Case(folder, config, domains, frontiers, reader, found, found_as), entry, notes)
+
+
+def _find_entry(
+    reader: FrontierReader | None, url: str, has_scheme: bool, dropped: tuple[str, ...]
+) -> tuple[str, LedgerEntry | None]:
+    """What is on record of a URL: as it stands, without parameters that are cut out of links, or by http where no scheme was
+    given; and the URL that a link to it would lead to."""
+    short = drop_parameters(url, dropped)
+    candidates = [url, short]
+    if not has_scheme:
+        candidates += [f"http{candidate.removeprefix('https')}" for candidate in candidates]
+    for candidate in dict.fromkeys(candidates):
+        entry = reader.find(candidate) if reader else None
+        if entry is not None:
+            return candidate, entry
+    return short, None
+
+
+class _Case:
+    """What is known of one URL besides its entry in the ledger."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: Config,
+        domains: Domains,
+        frontiers: Frontiers,
+        reader: FrontierReader | None,
+        url: str,
+        found_as: str,
+    ) -> None:
+        self.url = url
+        self.folder = folder
+        self.config = config
+        self.frontiers = frontiers
+        self.reader = reader
+        self.domain = domains.domain(host_of(url))
+        self.shard = domains.shard(host_of(url))
+        self.status = read_status(folder)
+        seeds = read_seeds(folder)
+        self.is_seed = url in seeds
+        self.host = reader.find_host(host_of(url)) if reader else None
+        self.robots_state = reader.find_robots(url) if reader else None
+        self.robots_line = _find_line(self.robots_state, url)
+        scope = Scope(config.crawl, domains)
+        for seed in (*seeds, *(load_scope_additions(reader.get_meta) if reader else ())):
+            scope.extend(seed)
+        router = Router(scope, domains, self.shard, Counter())
+        self.refusal = router.find_refusal("seed" if self.is_seed else found_as, url)
+        self.trap = reader.find_trap(url) if reader and not self.is_seed else ""
+
+    def find_prohibition(self) -> str:
+        """What robots.txt has against it; empty where it has nothing, or is not known."""
+        if not self.robots_line.startswith("Disallow"):
+            return ""
+        return f"robots.txt of {origin_of(self.url)} says `{self.robots_line}`"
+
+    def find_budget(self) -> str:
+        """The limit that is used up; empty where none is."""
+        crawl, reader = self.config.crawl, self.reader
+        totals = self.status.totals
+        limits = (
+            ("pages", crawl.pages, totals.fetched_pages, "page", "crawl.pages"),
+            ("bytes", crawl.bytes, totals.fetched_bytes, "byte", "crawl.bytes"),
+            ("time", crawl.time_s, self.status.elapsed_s, "second", "crawl.time_s"),
+        )
+        for reason, limit, used, unit, name in limits:
+            # A crawl that ended by a limit may have a little less; one whose limit was raised since then goes on.
+            is_end = self.status.reason == reason and self.status.limits.get(name.removeprefix("crawl.")) == limit
+            if limit and (used >= limit or is_end):
+                return f"the crawl has all its {limit:,.15g} {unit}{'s' * (limit != 1)} ({name})"
+        if reader and crawl.pages_per_host and reader.count_host_pages(host_of(self.url)) >= crawl.pages_per_host:
+            return f"its host has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
+        if reader and crawl.pages_per_domain and reader.count_domain_pages(self.domain) >= crawl.pages_per_domain:
+            return f"{self.domain} has all its pages: {crawl.pages_per_domain:,} (crawl.pages_per_domain)"
+        return ""
+
+    def find_halt(self) -> str:
+        """Why nothing is fetched now, whatever the host; empty where something is, and where it is the host that the crawl has
+        ended without."""
+        status = self.status
+        is_unreachable = self.robots_state is not None and self.robots_state.rule == "unreachable"
+        if status.reason == "finished" and (is_unreachable or (self.host and self.host.status)):
+            return ""
+        if status.is_over:
+            return f"the crawl does not run ({write_state(status)})"
+        if status.state != "running":
+            return f"the crawl is {write_state(status)}"
+        beats = (beat for beat in status.shards if beat.shard == self.shard and beat.state == "suspended")
+        return next((f"its shard is suspended: {beat.reason}" for beat in beats), "")
+
+    def find_way(self, via: int) -> tuple[Step, ...]:
+        """The pages that led to a URL that was found on the page of this id."""
+        steps: list[Step] = []
+        while via and len(steps) < _MAX_STEPS:
+            entry = self.frontiers.get(via)
+            if entry is None:
+                break
+            steps.append(Step(entry.url, entry.found_as))
+            via = entry.via
+        return tuple(steps)
+
+
+def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> Explanation:
+    robots = write_robots(case.robots_state, case.robots_line, time.time())
+    if entry is None:
+        return Explanation(
+            url=case.url,
+            answer=answer_unknown(
+                refusal=case.refusal,
+                prohibition=case.find_prohibition(),
+                trap=case.trap,
+                budget=case.find_budget(),
+                host=case.host,
+                depth=case.config.crawl.depth,
+                is_seed=case.is_seed,
+            ),
+            notes=notes,
+            robots=robots,
+            refusal=case.refusal,
+            trap=case.trap,
+            host=case.host,
+            crawl=case.status.state,
+        )
+    place = case.reader.find_place(entry.url_id) if case.reader else None
+    segment, offset = entry.position or ("", 0)
+    exchange = Exchange()
+    if segment:
+        segment = str(shard_folder(Path(), from_url_id(entry.url_id)[0]) / "warc" / segment)
+        exchange = read_exchange(case.folder / segment, offset)
+    return Explanation(
+        url=entry.url,
+        answer=_answer_known(case, entry, exchange, place),
+        notes=notes,
+        state=entry.state,
+        reason=entry.reason,
+        status=entry.status,
+        error=entry.error,
+        rule=entry.rule,
+        attempts=entry.attempts,
+        decided=entry.decided,
+        found_as=entry.found_as,
+        depth=None if entry.found_as == IMPORTED else entry.depth,
+        way=case.find_way(entry.via),
+        redirects=entry.chain,
+        target=exchange.target,
+        truncated=exchange.truncated,
+        wishes=exchange.wishes,
+        captured=entry.captured,
+        quads=entry.quads,
+        digest=entry.digest,
+        duplicate=entry.duplicate,
+        original=entry.original,
+        segment=segment,
+        offset=offset,
+        next_visit=entry.next_visit,
+        priority=place[0] if place else None,
+        before=place[1] if place else None,
+        robots=robots,
+        refusal=case.refusal,
+        trap=case.trap,
+        host=case.host,
+        crawl=case.status.state,
+    )
+
+
+def _answer_known(case: _Case, entry: LedgerEntry, exchange: Exchange, place: tuple[int, int] | None) -> str:
+    match entry.state:
+        case "done":
+            return answer_done(entry, exchange)
+        case "failed":
+            return answer_failed(entry)
+        case "disallowed":
+            return answer_refused(entry, origin_of(entry.url), case.robots_line)
+        case _:
+            return answer_scheduled(
+                entry,
+                refusal=case.refusal,
+                prohibition=case.find_prohibition(),
+                trap="" if entry.found_as in EXEMPT or entry.captured else case.trap,
+                budget=case.find_budget(),
+                halt=case.find_halt(),
+                host=case.host,
+                robots=case.robots_state,
+                before=place[1] if place else None,
+                now=time.time(),
+            )
+
+
+def _find_line(state: RobotsState | None, url: str) -> str:
+    """The line of the robots.txt on record that decides on a URL; empty where none does."""
+    return RobotsTxt(state.body).rule_for(url, PRODUCT) if state and state.rule == "rules" else ""

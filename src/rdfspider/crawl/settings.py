@@ -1,0 +1,255 @@
+"""`crawl.toml` ⇄ Config: what was asked, by whom, and which wish wins: defaults < crawl.toml < environment < flags.
+
+Settings enter as people wrote them, each with the name that a complaint should call it by. What leaves is a Config that was
+checked as a whole. The file holds what was asked and nothing else, so that new defaults reach old crawls.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from rdfspider.config import Config
+from rdfspider.crawl.bounds import EntryError, Plain, Setting, list_settings, read_value
+from rdfspider.documents import FolderDocuments
+from rdfspider.errors import UsageError
+from rdfspider.extract.transforms import installed_transforms, load_transforms
+from rdfspider.extract.xslt import load_stylesheets
+
+SETTINGS = list_settings()
+"""Every setting by its name, `section.field`."""
+FILE = "crawl.toml"
+FIXED = "fixed"
+"""The table of what may not change; `crawl/folder.py` reads it."""
+_PREFIX = "RDFSPIDER_"
+_SECTIONS = tuple(field.name for field in fields(Config))
+_HEADING = """\
+# What this crawl was asked to do. Flags of the command line are added here; what is not here has its default.
+# Change it while the crawl does not run, except what is fixed: it decides which shard a host belongs to.
+
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A setting as somebody wrote it."""
+
+    value: object
+    where: str
+    """What a complaint calls it: --scope, RDFSPIDER_CRAWL_SCOPE, mycrawl/crawl.toml: crawl.scope."""
+
+
+def load_config(
+    folder: Path, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] = os.environ
+) -> Config:
+    """All settings of the crawl in a folder, which may be new; flags are by setting, their values plain or Asked."""
+    file = read_file(folder)
+    asked = _ask_file(folder, file) | _ask_environment(environ) | ask_flags(flags or {})
+    config = _build_config(asked, folder)
+    return replace(config, crawl=replace(config.crawl, shards=_decide_shards(asked, file.get(FIXED), config)))
+
+
+def ask_flags(flags: Mapping[str, object]) -> dict[str, Asked]:
+    """Flags by the full names of their settings, checked; paths become absolute, because they are stored."""
+    found = {}
+    for name, value in flags.items():
+        asked = value if isinstance(value, Asked) else Asked(value, name)
+        setting = SETTINGS[find_name(name)]
+        plain = _check(setting, asked)
+        if setting.kind in ("folder", "file") and plain:
+            plain = str(Path(str(plain)).absolute())
+        elif setting.kind == "folders" and isinstance(plain, list):
+            plain = [str(Path(entry).absolute()) for entry in plain]
+        found[setting.name] = Asked(plain, asked.where)
+    return found
+
+
+def ask_config(config: Config) -> dict[str, Asked]:
+    """What a Config of the Python API asks for beyond the defaults, in a form that can be stored."""
+    found = {}
+    for setting in SETTINGS.values():
+        section, _, field = setting.name.partition(".")
+        value = getattr(getattr(config, section), field)
+        if value == setting.default:
+            continue
+        if isinstance(value, FolderDocuments):
+            value = str(value.folder.absolute())
+        elif setting.kind == "folders":
+            value = [str(Path(entry).absolute()) for entry in value]
+        elif setting.kind in ("folder", "file"):
+            raise UsageError(
+                f"{setting.name}: a crawl must find it again, so give the path of its {setting.kind}: "
+                f"Crawl.create(…, {field}=PATH)"
+            )
+        found[setting.name] = Asked(value, setting.name)
+    return found
+
+
+def find_name(name: str) -> str:
+    """The full name of a setting: `crawl.pages`, `crawl_pages` and, where only one section has it, `pages`."""
+    matching = [
+        full for full in SETTINGS if name in (full, full.replace(".", "_", 1)) or name == full.partition(".")[2]
+    ]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise UsageError(f"{name}: two settings have that name: {' and '.join(matching)}")
+    known = (*SETTINGS, *(full.partition(".")[2] for full in SETTINGS))
+    raise UsageError(f"{name}: there is no such setting{_suggest(name, known)}")
+
+
+def read_file(folder: Path) -> dict[str, Any]:
+    """The tables of the folder's crawl.toml; none where there is no such file."""
+    path = folder / FILE
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from error
+
+
+def write_settings(text: str, fixed: Mapping[str, Plain] | None, asked: Mapping[str, Asked]) -> str:
+    """The text of a crawl.toml with what was asked, and all else as a person wrote it; `fixed` is given for a new crawl."""
+    # Imported here, because few commands change a setting.
+    import tomlkit
+
+    document = tomlkit.parse(text if text.strip() else _HEADING)
+    if fixed:
+        document[FIXED] = dict(fixed)
+    for name, one in asked.items():
+        section, _, field = name.partition(".")
+        value = _check(SETTINGS[name], one)
+        if name != "crawl.shards" and document.get(section, {}).get(field, _default(name)) != value:
+            document.setdefault(section, tomlkit.table())[field] = value
+    return tomlkit.dumps(document)
+
+
+def count_cores() -> int:
+    """The cores that this process may use, which can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _ask_file(folder: Path, tables: Mapping[str, Any]) -> dict[str, Asked]:
+    path = folder / FILE
+    found = {}
+    for section, table in tables.items():
+        if section == FIXED:
+            continue
+        if section not in _SECTIONS:
+            raise UsageError(f"{path}: there is no section [{section}]; there are {', '.join(_SECTIONS)}")
+        if not isinstance(table, dict):
+            raise UsageError(f"{path}: [{section}] is a section and must hold settings, not a value of its own")
+        for field, value in table.items():
+            name = f"{section}.{field}"
+            if name not in SETTINGS:
+                raise UsageError(f"{path}: there is no setting {name}{_suggest(name, SETTINGS)}")
+            found[name] = Asked(value, f"{path}: {name}")
+    return found
+
+
+def _ask_environment(environ: Mapping[str, str]) -> dict[str, Asked]:
+    """What the environment asks; a name that begins like ours but is none is a slip that would go unseen."""
+    names = {_PREFIX + name.replace(".", "_", 1).upper(): name for name in SETTINGS}
+    found = {}
+    for variable, value in environ.items():
+        if variable in names:
+            found[names[variable]] = Asked(value, variable)
+        elif variable.startswith(tuple(f"{_PREFIX}{section.upper()}_" for section in _SECTIONS)):
+            raise UsageError(f"{variable}: there is no such setting{_suggest(variable, names)}")
+    return found
+
+
+def _check(setting: Setting, asked: Asked) -> Plain:
+    try:
+        return read_value(setting, asked.value)
+    except ValueError as error:
+        value = error.entry if isinstance(error, EntryError) else asked.value
+        raise UsageError(f"{asked.where} {_show_value(value)}: not allowed; it may be {error}") from error
+
+
+def _show_value(value: object) -> str:
+    """As it was written; what cannot be seen as Python writes it."""
+    shown = " ".join(value) if _is_texts(value) else str(value)
+    return shown if shown.strip() and shown.isprintable() else repr(shown)
+
+
+def _is_texts(value: object) -> TypeGuard[list[str] | tuple[str, ...]]:
+    return isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value)
+
+
+def _build_config(asked: Mapping[str, Asked], folder: Path) -> Config:
+    sections: dict[str, dict[str, object]] = {section: {} for section in _SECTIONS}
+    sections["extract"]["transforms"] = installed_transforms()
+    for name, one in asked.items():
+        section, _, field = name.partition(".")
+        sections[section][field] = _convert(SETTINGS[name], _check(SETTINGS[name], one), one.where, folder)
+    defaults = Config()
+    config = replace(
+        defaults, **{section: replace(getattr(defaults, section), **values) for section, values in sections.items()}
+    )
+    _check_pair(asked, config, "frontier.backoff_s", "frontier.max_backoff_s")
+    _check_pair(asked, config, "fetch.max_body_bytes", "fetch.max_flight_bytes")
+    return config
+
+
+def _convert(setting: Setting, value: Plain, where: str, folder: Path) -> object:
+    """The value as Config holds it: lists as tuples, paths as what they lead to."""
+    if setting.kind == "list":
+        return tuple(value) if isinstance(value, list) else ()
+    if setting.kind == "folders":
+        return tuple(str(folder.absolute() / entry) for entry in value) if isinstance(value, list) else ()
+    if setting.kind == "syntaxes":
+        return frozenset(value) if isinstance(value, list) and value else None
+    if setting.kind not in ("folder", "file"):
+        return value
+    # A path in crawl.toml is relative to the crawl; flags were made absolute.
+    path = folder.absolute() / str(value)
+    if value and not (path.is_dir() if setting.kind == "folder" else path.is_file()):
+        raise UsageError(f"{where} {value}: there is no such {setting.kind}")
+    if setting.name == "extract.documents":
+        return FolderDocuments(path) if value else None
+    if setting.name == "extract.stylesheets":
+        return load_stylesheets(path) if value else ()
+    return (load_transforms(path) if value else ()) + installed_transforms()
+
+
+def _check_pair(asked: Mapping[str, Asked], config: Config, low: str, high: str) -> None:
+    """Some settings bound others."""
+    least, most = (getattr(getattr(config, name.partition(".")[0]), name.partition(".")[2]) for name in (low, high))
+    if least > most:
+        one, other = (low, high) if low in asked else (high, low)
+        shown = least if one == low else most
+        raise UsageError(
+            f"{asked[one].where} {shown:.15g}: not allowed; {low} may be at most {high}, and {other} is "
+            f"{most if one == low else least:.15g}"
+        )
+
+
+def _decide_shards(asked: Mapping[str, Asked], fixed: Mapping[str, Any] | None, config: Config) -> int:
+    wanted = config.crawl.shards
+    if fixed is None:
+        return wanted or count_cores()
+    shards = int(fixed["shards"])
+    if wanted not in (0, shards):
+        raise UsageError(
+            f"{asked['crawl.shards'].where} {wanted}: not allowed; the crawl was created with {shards}, "
+            "and a host must keep its shard"
+        )
+    return shards
+
+
+def _default(name: str) -> object:
+    """A setting's default as a file would have it."""
+    default = SETTINGS[name].default
+    return list(default) if isinstance(default, tuple) else default
+
+
+def _suggest(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -1,0 +1,246 @@
+"""The state of a crawl in words: a Status enters, lines that people read, and may paste elsewhere, leave."""
+
+import glob
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from rdfspider.crawl.folder import DOCUMENTS, read_first_seed
+from rdfspider.crawl.status import Status, Totals, count_pages
+from rdfspider.index.status import IndexStatus
+from rdfspider.vocabulary.names import shorten_iri
+
+_COUNTS_SHOWN = 8
+_PROBLEMS_SHOWN = 5
+_NAME_CHARS = 60
+# A URL that people are to paste fits into a line.
+_URL_CHARS = 100
+# A shard beats every second; one that has not for so long is busy with something, stopped, or being started again.
+_SILENT_S = 5.0
+_WORD = re.compile(r"[^\W\d_]{3,30}")
+_PAGES = "shards/*/warc/*-pages-*.warc.gz"
+
+REASONS = {
+    "finished": "nothing is left to fetch",
+    "pages": "the limit of pages is reached",
+    "bytes": "the limit of bytes is reached",
+    "time": "the limit of time is reached",
+    "asked": "asked to stop",
+    "halted": "asked to stop at once",
+    "interrupted": "interrupted",
+    "terminated": "terminated",
+    "gone": "its process is gone",
+}
+"""Why a crawl no longer runs, as `Status.reason` names it; another text is an error that ended it."""
+
+
+def write_line(status: Status) -> str:
+    """One line on how it goes."""
+    totals = status.totals
+    parts = (
+        write_duration(status.run_s),
+        f"{totals.pages:,} pages",
+        f"{status.pages_s:.1f} pages/s",
+        f"{status.bytes_s / 1e6:.2f} MB/s",
+        f"known {totals.known:,}",
+        f"queue {totals.scheduled:,}",
+        f"hosts {totals.hosts:,}",
+        f"errors {sum(totals.errors.values()):,}{f' ({write_counts(totals.errors, 2)})' if totals.errors else ''}",
+    )
+    mark = "" if status.state == "running" else f"  {write_state(status)}"
+    index = f"  {write_index(status.index)}" if status.index else ""
+    held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
+    return "  ".join(parts) + index + mark + held
+
+
+def write_summary(status: Status) -> list[str]:
+    """What became of the crawl, in a few lines: first of all its runs, then of this one."""
+    index = [f"index       {write_index(status.index).removeprefix('index ')}"] if status.index else []
+    if status.state == "new":
+        return ["new: it has not run yet", *index]
+    totals = status.totals
+    lines = [
+        f"{write_state(status)}, after {write_duration(status.elapsed_s or status.run_s)}",
+        _write_pages(totals),
+        f"quads       {totals.quads:,}{f': {write_counts(totals.quads_by_syntax)}' if totals.quads_by_syntax else ''}",
+    ]
+    if totals.types:
+        lines.append(f"types       {write_names(totals.types)}")
+    if totals.properties:
+        lines.append(f"properties  {write_names(totals.properties)}")
+    if totals.problems:
+        problems = write_counts(totals.problems, _PROBLEMS_SHOWN)
+        lines.append(f"problems    {sum(totals.problems.values()):,}: {problems}")
+    lines += [
+        f"URLs        {totals.known:,} known: {totals.done:,} done, {totals.failed:,} failed{_write_failures(totals)}, "
+        f"{totals.disallowed:,} disallowed{_write_refusals(totals)}, {totals.scheduled:,} to fetch{_write_waiting(totals)}",
+        f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
+    ]
+    lines += index
+    if status.limits:
+        lines.append(f"limits      {', '.join(f'{name} {limit:,.15g}' for name, limit in status.limits.items())}")
+    if status.started:
+        speed = count_pages(totals) / max(status.run_s, 1)
+        lines.append(f"this run    {write_duration(status.run_s)}, {speed:.1f} pages/s")
+    outcomes = (("answers", totals.statuses), ("errors", totals.errors), ("turned away", totals.turned_away))
+    for name, counts in outcomes:
+        if counts:
+            besides = _write_errands(totals) if name == "answers" else ""
+            lines.append(f"  {name:<9} {sum(counts.values()):,}: {write_counts(counts)}{besides}")
+    return lines
+
+
+def write_index(index: IndexStatus) -> str:
+    """How far the index is."""
+    parts = [f"index {index.pages:,} pages"]
+    if index.entities:
+        parts.append(f"{index.quads:,} quads, {index.entities:,} entities")
+    if index.lag_s >= 1:
+        parts.append(f"{index.lag_s:,.0f} s behind")
+    elif index.behind_pages and not index.is_running:
+        parts.append(f"about {index.behind_pages:,} pages behind")
+    if index.problem:
+        parts.append(f"{index.state}: {index.problem}" if index.state == "suspended" else index.problem)
+    return " · ".join(parts)
+
+
+def write_place(status: Status, folder: Path) -> list[str]:
+    """Where the crawl is, and three commands to try next."""
+    lines = [f"folder      {folder}, {status.totals.archive_bytes / 1e6:,.1f} MB in WARC files"]
+    for number, command in enumerate(_choose_commands(status, folder)):
+        lines.append(f"{'' if number else 'try next':<11} {command}")
+    return lines
+
+
+def warn_of_nothing(status: Status) -> str:
+    """What a person should know of a crawl that has ended without a single page; empty where there is nothing to say."""
+    totals = status.totals
+    if status.state != "ended" or totals.fetched_pages:
+        return ""
+    reasons = {**totals.statuses, **totals.errors}
+    if totals.disallowed:
+        reasons["disallowed"] = totals.disallowed
+    return f"not a single page could be fetched from any seed{f' ({write_counts(reasons)})' if reasons else ''}"
+
+
+def write_shards(status: Status, now: float) -> list[str]:
+    """What each shard last said of itself, a line each; of one that is over, without what only a living process has."""
+    return [
+        f"shard {beat.shard:<5} {beat.state if status.is_over or now - beat.time < _SILENT_S else 'silent'}"
+        f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
+        f"{beat.memory_used_bytes / 1e6:,.0f} MB of {beat.memory_total_bytes / 1e6:,.0f} MB "
+        f"({beat.memory_free_bytes / 1e6:,.0f} MB free), "
+        f"{'' if status.is_over else f'CPU {beat.cpu_percent:.0f} %, {beat.connections} connections, '}"
+        f"{beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
+        for beat in status.shards
+    ]
+
+
+def write_state(status: Status) -> str:
+    """In which state it is, and why."""
+    return f"{status.state}: {REASONS.get(status.reason, status.reason)}" if status.reason else status.state
+
+
+def write_counts(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
+    """The most frequent ones."""
+    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+    return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > most else "")
+
+
+def write_names(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
+    """The most frequent types or properties, in short names."""
+    by_name: dict[str, int] = {}
+    for iri, count in counts.items():
+        # schema.org is written with http and with https, and meant once.
+        name = shorten_name(iri)
+        by_name[name] = by_name.get(name, 0) + count
+    return write_counts(by_name, most)
+
+
+def shorten_name(iri: str) -> str:
+    """An IRI as `prefix:name` where its namespace is well known; else as it is, without its middle where it is long."""
+    name = clean_text(shorten_iri(iri))
+    half = _NAME_CHARS // 2
+    return name if len(name) <= _NAME_CHARS else f"{name[:half]}…{name[-half + 1 :]}"
+
+
+def clean_text(text: str) -> str:
+    """Text of the web as a terminal may show it: without control characters, and without those that turn its direction."""
+    return text if text.isprintable() else "".join(mark if mark.isprintable() else " " for mark in text)
+
+
+def write_duration(seconds: float) -> str:
+    """Minutes and seconds, and hours where there are any."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _write_pages(totals: Totals) -> str:
+    parts = [f"pages       {totals.pages:,} ({totals.body_bytes / 1e6:,.1f} MB)"]
+    if totals.pages:
+        parts[0] += f" of {totals.sites:,} {'site' if totals.sites == 1 else 'sites'}"
+        parts.append(f"{totals.structured:,} with structured data ({100 * totals.structured / totals.pages:.0f} %)")
+    if totals.duplicates:
+        parts.append(f"{totals.duplicates:,} duplicates")
+    if totals.imported_pages:
+        parts.append(f"{totals.imported_pages:,} imported")
+    return ", ".join(parts)
+
+
+def _write_failures(totals: Totals) -> str:
+    """Why URLs failed, as far as this run knows."""
+    if not totals.failures:
+        return ""
+    is_all = sum(totals.failures.values()) == totals.failed
+    return f" ({'' if is_all else 'in this run '}{write_counts(totals.failures)})"
+
+
+def _write_refusals(totals: Totals) -> str:
+    """What kept URLs from being asked for."""
+    robots = totals.disallowed - totals.filtered - totals.trapped
+    kinds = {"robots.txt": robots, "scope and filters": totals.filtered, "traps": totals.trapped}
+    told = {kind: count for kind, count in kinds.items() if count > 0}
+    return f" ({write_counts(told)})" if told else ""
+
+
+def _write_waiting(totals: Totals) -> str:
+    """Of the URLs to fetch, those that a crawl does not wait for."""
+    parts = []
+    if totals.over_budget:
+        parts.append(f"{totals.over_budget:,} over the budget of their host or domain")
+    if totals.scheduled_given_up:
+        parts.append(f"{totals.scheduled_given_up:,} on hosts that do not answer; run the crawl again later")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _write_errands(totals: Totals) -> str:
+    """Answers that served the crawl itself, and are no pages: sitemaps, contexts, and that there is none."""
+    errands = {name.replace("-", " "): count for name, count in totals.errands.items()}
+    return f"; for the crawl itself {sum(errands.values()):,}: {write_counts(errands)}" if errands else ""
+
+
+def _choose_word(status: Status) -> str:
+    """Something that can be searched for: the longest word in the title of a page that was found."""
+    titles = (find.title for find in reversed(status.totals.finds))
+    words = (max(_WORD.findall(title), key=len, default="") for title in titles)
+    return next(filter(None, words), "")
+
+
+def _choose_commands(status: Status, folder: Path) -> list[str]:
+    """What is true of this folder: where no page was kept as it came, none can be read again."""
+    where = f"--dir {shlex.quote(str(folder))}"
+    has_pages = next(folder.glob(_PAGES), None) is not None
+    pages = shlex.quote(f"{glob.escape(str(folder))}/{_PAGES}")
+    urls = list(filter(None, (read_first_seed(folder), *(find.url for find in reversed(status.totals.finds)))))
+    url = next((url for url in urls if len(url) <= _URL_CHARS), min(urls, key=len, default=""))
+    # Contexts that the crawl fetched; without them some JSON-LD says nothing.
+    kept = folder / DOCUMENTS
+    contexts = f" --documents {shlex.quote(str(kept))}" if any(kept.glob("*.json")) else ""
+    word = _choose_word(status) if status.index and status.index.pages else ""
+    return [
+        f"rdfspider extract {pages}{contexts} --output data.nq" if has_pages else f"rdfspider status {where} --json",
+        f"rdfspider search {word} {where}" if word else f"rdfspider hosts {where}",
+        *([f"rdfspider why {shlex.quote(url)} {where}"] if url else []),
+    ]

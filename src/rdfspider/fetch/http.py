@@ -1,0 +1,439 @@
+"""A URL and a vetted address in, a Capture or a Failure out: HTTP by libcurl, all exchanges of a shard in one loop.
+
+Nothing that a server does is an exception, and nothing that it does takes more than bounded time and memory. Redirects
+are not followed, cookies are not kept, no proxy of the environment is used. Every failure has one of these codes:
+
+    private             the socket was about to open to an address that is refused
+    refused             nobody listens at that port
+    unreachable         there is no way to the address
+    connect-timeout     no connection, or no TLS, within `connect_timeout_s`
+    tls                 the certificate is not to be trusted, or TLS was not agreed on
+    first-byte-timeout  the server was silent for `first_byte_timeout_s` after the request
+    slow                the answer came slower than SLOW_BYTES_S for half a minute
+    timeout             no head, or no body, within `timeout_s`
+    reset               the connection ended before the answer had a body
+    protocol            what came is not HTTP, or not encoded as it says
+    too-large           the head is longer than anybody's
+    unsupported         not http or https, a port that is kept for other protocols, or a URL that libcurl refuses
+    busy                we have no room: the bodies in flight take all their memory, or no socket is left; try again
+
+A body that is cut short, or whose encoding does not come to its end, is a Capture and says so in `truncated`.
+`fetch/dns.py` adds the codes dns and nxdomain.
+"""
+
+import asyncio
+import errno
+import re
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pycurl
+
+from rdfspider.config import FetchConfig
+from rdfspider.fetch.bodies import NAMES, Body, Flight
+from rdfspider.fetch.curl import (
+    CODES,
+    COULD_NOT_CONNECT,
+    CUT_SHORT,
+    NOT_RECEIVED,
+    TIMED_OUT,
+    Head,
+    OpenSockets,
+    Socket,
+    read_head,
+)
+from rdfspider.fetch.targets import BAD_PORTS, is_refused, is_same_address
+from rdfspider.records import Capture, Failure, Page
+
+IDLE_S = 5
+"""Idle connections close after this: servers have few of them to give, and a polite gap is shorter."""
+SLOW_BYTES_S = 100
+"""A body that comes slower than this, in bytes a second, is given up."""
+SLOW_WINDOW_S = 30.0
+"""The time over which a slow answer is measured; shorter stalls are common on good servers."""
+DRAIN_BYTES = 65_536
+"""An unwanted body that is not longer is read and dropped: ending it early would cost the connection, and a new one more."""
+LONG_HEAD_BYTES = 200_000
+"""libcurl takes heads of 300 KiB, with lines of 100 KB, and reports more as a broken connection; nobody's is half as long."""
+LATE_S = 1.0
+"""A watch that comes so much too late judges nobody: what was not read then may be our own delay."""
+
+_OWN_WORDS = {
+    "private": "the address is private",
+    "reset": "the server closed the connection without an answer",
+    "busy": "there was no room for the body, or no descriptor for the connection",
+}
+"""What is said of an exchange that we ended ourselves: libcurl knows only that it was told to."""
+_CA_FILES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
+_AUTHORITY = re.compile(r"https?://(?:[^/?#]*@)?((?:\[[^\]/?#]*\]|[^/?#:]+)(?::([0-9]{0,5}))?)(?:[/?#]|$)")
+
+
+class Transport:
+    """All connections of a shard. Belongs to the loop in which it is first used."""
+
+    def __init__(self, config: FetchConfig, user_agent: str, kept_bytes: Callable[[], int] = lambda: 0) -> None:
+        self.config = config
+        self.user_agent = _field_value(user_agent)
+        self.flight = Flight(config.max_flight_bytes, kept_bytes)
+        self.sockets = OpenSockets()
+        self._multi = pycurl.AsyncCurlMulti()
+        # Every active host may keep its connection between two polite requests.
+        self._multi.setopt(pycurl.M_MAXCONNECTS, 4 * config.connections)
+        self._handles: list[_Handle] = []
+        self._idle: list[_Handle] = []
+        self._flying: set[_Handle] = set()
+        self._watch_timer: asyncio.TimerHandle | None = None
+        self._watch_due = 0.0
+        self._probe: _Handle | None = None
+        self._last_start = 0.0
+
+    async def get(
+        self,
+        url: str,
+        address: str,
+        port: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        max_body_bytes: int | None = None,
+        keeps: Callable[[str], bool] | None = None,
+        is_vetted: bool = False,
+    ) -> Capture | Failure:
+        """Ask the address (and port, unless the URL's own is meant) for the URL.
+
+        `keeps` judges the Content-Type; the body of what it refuses is not read. `is_vetted` lets a private address through
+        that a person has named. Credentials in a URL go to its own host, as in a browser, and are not put on record.
+        """
+        started = time.time()
+        authority = _AUTHORITY.match(url) if url.isascii() and url.isprintable() else None
+        if authority is None or (authority[2] and int(authority[2]) in BAD_PORTS):
+            return Failure(url, "unsupported", "no URL for a crawler", started=started, address=address)
+        handle = self._idle.pop() if self._idle else self._make_handle()
+        extra = tuple((name, _field_value(value)) for name, value in (headers or {"Accept": "*/*"}).items())
+        try:
+            handle.prepare(url, address, port, extra, is_vetted)
+            handle.body.limit_bytes = self.config.max_body_bytes if max_body_bytes is None else max_body_bytes
+            handle.keeps = keeps
+            error, message = await self._perform(handle)
+            outcome = handle.judge(error, message, started)
+            if isinstance(outcome, Failure):
+                return outcome
+            head, body, truncated, duration_s, wire_bytes = outcome
+            return Capture(
+                page=Page(url, body, head.first("content-type") or None),
+                status=head.status,
+                reason=head.reason,
+                http_version=head.http_version,
+                headers=head.headers,
+                request_headers=(
+                    ("Host", authority[1]),
+                    ("User-Agent", self.user_agent),
+                    *extra,
+                    ("Accept-Encoding", NAMES),
+                ),
+                address=address,
+                started=started,
+                duration_s=duration_s,
+                wire_bytes=wire_bytes,
+                truncated=truncated,
+            )
+        finally:
+            handle.clear()
+            self._idle.append(handle)
+
+    async def close(self) -> None:
+        """End all exchanges and connections."""
+        if self._watch_timer is not None:
+            self._watch_timer.cancel()
+        await self._multi.aclose()
+        # After the connections: libcurl calls back into the handle that opened one.
+        for handle in self._handles:
+            handle.curl.close()
+        self._handles.clear()
+        self._idle.clear()
+        self.sockets.clear()
+
+    @property
+    def flight_bytes(self) -> int:
+        """Decoded bytes of all bodies under way."""
+        return self.flight.body_bytes
+
+    @property
+    def open_connections(self) -> int:
+        """Sockets that are open now, idle ones included."""
+        return self.sockets.count()
+
+    async def _perform(self, handle: "_Handle") -> tuple[int, str]:
+        """libcurl's error and message; 0 for none."""
+        self._last_start = handle.started
+        self._flying.add(handle)
+        if self._watch_timer is None:
+            self._plan_watch()
+        try:
+            await self._multi.add_handle(handle.curl)
+            return 0, ""
+        except pycurl.error as error:
+            code, message = (*error.args, 0, "")[:2]
+            return int(code) or -1, str(message)
+        except asyncio.CancelledError:
+            self._remove(handle)
+            task = asyncio.current_task()
+            if not handle.end or (task is not None and task.cancelling()):
+                raise
+            return -1, ""
+        finally:
+            self._flying.discard(handle)
+
+    def _remove(self, handle: "_Handle") -> None:
+        """Take a handle out of libcurl's hands; its future is cancelled by that."""
+        with suppress(RuntimeError, pycurl.error):  # It may have left already, or all is being closed.
+            self._multi.remove_handle(handle.curl)
+
+    def _plan_watch(self) -> None:
+        interval_s = min(1.0, self.config.first_byte_timeout_s / 4, SLOW_WINDOW_S / 4)
+        self._watch_due = time.monotonic() + interval_s
+        self._watch_timer = asyncio.get_running_loop().call_later(interval_s, self._watch)
+
+    def _watch(self) -> None:
+        """End what is silent, slow or not wanted (libcurl's own speed limit misses a silent server), and close what is idle."""
+        now = time.monotonic()
+        is_late = now - self._watch_due > LATE_S
+        for handle in list(self._flying):
+            if is_late:
+                handle.begin_window(now)
+            elif code := handle.find_delay(now) or handle.find_unwanted():
+                handle.end = handle.end or code
+                self._remove(handle)
+        self._watch_timer = None
+        if self._flying or self.open_connections:
+            self._plan_watch()
+            if now - self._last_start >= 1.0:
+                self._close_old_connections(now)
+
+    def _close_old_connections(self, now: float) -> None:
+        """libcurl looks for connections that are too old when a transfer starts, once a second at most; in quiet times
+        one must be started for it. This one asks nobody: its socket is refused before it opens."""
+        if self._probe is None:
+            self._probe = self._make_handle()
+            self._probe.prepare("http://0.0.0.0/", "0.0.0.0", None, (), is_vetted=False)
+            self._probe.address = ""
+        self._last_start = now
+        with suppress(RuntimeError, pycurl.error):  # The last one may be under way still.
+            future = self._multi.add_handle(self._probe.curl)
+            future.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def _make_handle(self) -> "_Handle":
+        handle = _Handle(self)
+        self._handles.append(handle)
+        return handle
+
+
+class _Handle:
+    """One libcurl handle, used again and again, and the state of the exchange that it is at."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.lines: list[bytes] = []
+        self.keeps: Callable[[str], bool] | None = None
+        self.address = ""
+        self.is_vetted = False
+        self.url = ""
+        self.body = Body(transport.flight)
+        self.clear()
+        self.curl = _make_curl(transport.config, transport.user_agent)
+        # A list's own method takes the head's lines: no Python code runs for each; libcurl bounds their sum.
+        self.curl.setopt(pycurl.HEADERFUNCTION, self.lines.append)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
+        self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
+        self.curl.setopt(pycurl.SOCKOPTFUNCTION, self._note_socket)
+        self.curl.setopt(pycurl.PREREQFUNCTION, self._allow_request)
+
+    def clear(self) -> None:
+        """Forget the last exchange."""
+        self.lines.clear()
+        self.body.close()
+        self.body = Body(self.transport.flight)
+        self.dropped_bytes = 0
+        self.head: Head | None = None
+        self.judged_lines = 0
+        self.has_asked = False
+        self.end = ""
+        """Why we ended the exchange ourselves; empty while we did not."""
+
+    def prepare(
+        self, url: str, address: str, port: int | None, headers: tuple[tuple[str, str], ...], is_vetted: bool
+    ) -> None:
+        """Set what is of this exchange alone."""
+        self.url, self.address, self.is_vetted = url, address, is_vetted
+        self.started = self.silent_since = self.window_start = time.monotonic()
+        self.window_bytes = 0
+        literal = f"[{address}]" if ":" in address else address
+        self.curl.setopt(pycurl.URL, url.encode())
+        self.curl.setopt(pycurl.CONNECT_TO, [f"::{literal}:{'' if port is None else port}"])
+        self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in headers])
+
+    def find_delay(self, now: float) -> str:
+        """The code of what takes too long: silence after the request, or a trickle; empty when all is well."""
+        if not self.curl.getinfo(pycurl.REQUEST_SIZE):
+            self.window_start = now
+            return ""
+        if not self.lines:
+            self.window_start = now
+            asked = max(self.started + self.curl.getinfo(pycurl.PRETRANSFER_TIME), self.silent_since)
+            return "first-byte-timeout" if now - asked > self.transport.config.first_byte_timeout_s else ""
+        window_s = now - self.window_start
+        if window_s < SLOW_WINDOW_S:
+            return ""
+        came = -self.window_bytes
+        self.begin_window(now)
+        came += self.window_bytes
+        return "slow" if came < SLOW_BYTES_S * window_s else ""
+
+    def begin_window(self, now: float) -> None:
+        """Measure silence and slowness from now on."""
+        self.silent_since = self.window_start = now
+        self.window_bytes = self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T) + self.curl.getinfo(pycurl.HEADER_SIZE)
+
+    def find_unwanted(self) -> str:
+        """`unwanted` once the head says so of a body that is long: not every server goes on at once."""
+        if self.head is None and len(self.lines) > self.judged_lines and not self.lines[-1].strip():
+            self._read_head()
+        return self.end if self.end == "unwanted" and self._is_long() else ""
+
+    def judge(self, error: int, message: str, started: float) -> tuple[Head, bytes, str, float, int] | Failure:
+        """What the exchange came to: head, body, why it is cut, seconds, bytes on the wire; or a Failure."""
+        is_sent = bool(self.curl.getinfo(pycurl.REQUEST_SIZE))
+        duration_s = self.curl.getinfo(pycurl.TOTAL_TIME)
+        if is_sent:
+            duration_s = max(duration_s - self.curl.getinfo(pycurl.PRETRANSFER_TIME), 0.0)
+        head = self.head or read_head(self.lines)
+        truncated = self._find_cut(error)
+        if head is not None and (error == 0 or truncated):
+            wire_bytes = int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
+            return head, self.body.read(), truncated, duration_s, wire_bytes
+        code = self.end or self._find_code(error, is_sent)
+        message = self.body.message or _OWN_WORDS.get(self.end, message)
+        return Failure(self.url, code, message, duration_s, started, self.address)
+
+    def _find_cut(self, error: int) -> str:
+        """Why the body is not whole; empty when it is, or when there is none to keep."""
+        if self.end in ("length", "unwanted"):
+            return self.end
+        if error == 0:
+            return "" if self.body.is_whole else "disconnect"
+        if self.end or not self.body.body_bytes:
+            return ""
+        return "time" if error == TIMED_OUT else "disconnect" if error in CUT_SHORT else ""
+
+    def _find_code(self, error: int, is_sent: bool) -> str:
+        if error == TIMED_OUT and not is_sent:
+            return "connect-timeout"
+        if error == COULD_NOT_CONNECT:
+            return "refused" if self.curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED else "unreachable"
+        if error == NOT_RECEIVED and sum(map(len, self.lines)) > LONG_HEAD_BYTES:
+            return "too-large"
+        return CODES.get(error, "protocol")
+
+    def _take_body(self, chunk: bytes) -> int | None:
+        """Keep what a piece of the body adds; a returned 0 ends the exchange."""
+        if self.head is None:
+            self._read_head()
+        if self.end:
+            self.dropped_bytes += len(chunk)
+            return 0 if self._is_long() or self.dropped_bytes > DRAIN_BYTES else None
+        self.end = self.body.add(chunk)
+        return 0 if self.end else None
+
+    def _read_head(self) -> None:
+        """Read the head, if it is complete, and ask whether the body is wanted."""
+        # Interim answers, of which a server may send many, are not read twice.
+        self.head = read_head(self.lines[self.judged_lines :])
+        self.judged_lines = len(self.lines)
+        if self.head is None:
+            return
+        self.body.content_encoding = ",".join(
+            value for name, value in self.head.headers if name.lower() == "content-encoding"
+        )
+        if self.keeps is not None and not self.keeps(self.head.first("content-type")):
+            self.end = "unwanted"
+
+    def _is_long(self) -> bool:
+        """The head declares a body that is not worth reading to its end."""
+        declared = self.head.first("content-length") if self.head is not None else ""
+        return len(declared) > 9 or (declared.isdecimal() and int(declared) > DRAIN_BYTES)
+
+    def _open_socket(self, purpose: int, target: Any) -> Any:
+        """The second guard: the address is looked at again when the socket is made, whatever led here."""
+        family, kind, protocol, place = target
+        address = place[0] if isinstance(place, tuple) else ""
+        is_allowed = self.is_vetted or self.transport.config.allow_private or not is_refused(address)
+        if not is_allowed or not is_same_address(address, self.address):
+            # libcurl reports this like a refused connection, so it is noted here.
+            self.end = "private"
+            return pycurl.SOCKET_BAD
+        try:
+            return Socket(family, kind, protocol)
+        except OSError as error:
+            # Without IPv6 there is no way; else it is this process that has no descriptor left.
+            self.end = "unreachable" if error.errno == errno.EAFNOSUPPORT else "busy"
+            return pycurl.SOCKET_BAD
+
+    def _allow_request(self, *addresses: object) -> int:
+        """Ask once: where a kept connection breaks, libcurl would ask again at once, whatever the pace of the host."""
+        if self.has_asked:
+            self.end = "reset"
+            return int(pycurl.PREREQFUNC_ABORT)
+        self.has_asked = True
+        return int(pycurl.PREREQFUNC_OK)
+
+    def _note_socket(self, descriptor: int, purpose: int) -> int:
+        self.transport.sockets.add(descriptor)
+        return 0
+
+
+def _make_curl(config: FetchConfig, user_agent: str) -> Any:
+    curl = pycurl.Curl()
+    options = {
+        pycurl.NOSIGNAL: 1,
+        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+        pycurl.FOLLOWLOCATION: 0,
+        pycurl.PROXY: "",
+        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_2TLS,
+        pycurl.HTTP09_ALLOWED: 0,
+        pycurl.USERAGENT: user_agent.encode("latin-1"),
+        pycurl.ACCEPT_ENCODING: NAMES,
+        pycurl.HTTP_CONTENT_DECODING: 0,
+        pycurl.PATH_AS_IS: 1,
+        pycurl.CONNECTTIMEOUT_MS: max(1, int(config.connect_timeout_s * 1000)),
+        pycurl.TIMEOUT_MS: max(1, int(config.timeout_s * 1000)),
+        pycurl.MAXAGE_CONN: IDLE_S,
+        pycurl.SSL_VERIFYPEER: 1,
+        pycurl.SSL_VERIFYHOST: 2,
+    }
+    for option, value in options.items():
+        curl.setopt(option, value)
+    trust_certificates(curl)
+    return curl
+
+
+def trust_certificates(curl: pycurl.Curl) -> None:
+    """Have certificates checked by the authorities that the system, or `SSL_CERT_FILE`, names."""
+    paths = ssl.get_default_verify_paths()
+    # libcurl keeps the certificates of a file in memory; those of a folder it reads again for each connection.
+    file = paths.cafile or next((name for name in _CA_FILES if Path(name).is_file()), None)
+    if file is not None:
+        curl.setopt(pycurl.CAINFO, file)
+    elif paths.capath is not None:
+        curl.setopt(pycurl.CAPATH, paths.capath)
+
+
+def _field_value(text: str) -> str:
+    """Text that is safe as a header's value: one line of ISO 8859-1."""
+    if text.isascii() and text.isprintable():
+        return text
+    return (
+        "".join(c if " " <= c != "\x7f" else " " for c in text).strip().encode("latin-1", "replace").decode("latin-1")
+    )

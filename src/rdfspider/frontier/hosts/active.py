@@ -1,0 +1,214 @@
+"""The hosts that are being asked: a heap of when each may be asked again, and who comes in and who goes out.
+
+Hosts come in when nobody else is ready, and go out when they have nothing left, must wait long, or have had a run while
+others want in. So memory follows the number of connections, whatever the number of hosts.
+"""
+
+from heapq import heapify, heappop, heappush, nlargest
+
+from rdfspider.config import Config
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.entries import Counts, HostEntry
+from rdfspider.frontier.hosts.back_queues import Queues
+from rdfspider.frontier.hosts.front_queues import Places
+from rdfspider.frontier.hosts.hosts import NORMAL, Host, Hosts
+from rdfspider.frontier.keys import WAITING
+
+# Active hosts by connections: these many at least where there are enough hosts; up to so many while nobody is ready, because
+# slow hosts need gaps of ten times their answers and a connection would idle.
+_MIN_ACTIVE, _MAX_ACTIVE = 3, 16
+# Hosts that must wait longer than this need not do so in memory when others want in.
+_LONG_WAIT_S = 30.0
+# How often the waits of all active hosts are looked through, and the places of those who wait on disk.
+_REVIEW_S = 1.0
+# Calls in the heap that no longer count, before they are cleared away.
+_MAX_STALE = 1024
+# Hosts that one call may bring in.
+_INCOMING = 64
+
+FRONT = 0
+
+
+class ActiveHosts:
+    """Who is in memory to be asked, in order of when."""
+
+    def __init__(
+        self, hosts: Hosts, places: Places, queues: Queues, config: Config, clock: Clock, counts: Counts
+    ) -> None:
+        self._hosts = hosts
+        self._places = places
+        self._queues = queues
+        self._clock = clock
+        self._counts = counts
+        self._min_active = _MIN_ACTIVE * config.fetch.connections
+        self._max_active = _MAX_ACTIVE * config.fetch.connections
+        self._active: dict[int, Host] = {}
+        self._heap: list[tuple[float, int, Host]] = []
+        self._pushes = 0
+        self._next_review = 0.0
+
+    def push(self, host: Host, at: float) -> None:
+        """Bring a host up at a monotonic time; an earlier call for it no longer counts."""
+        host.due = at
+        self._pushes += 1
+        heappush(self._heap, (at, self._pushes, host))
+        if len(self._heap) > 2 * len(self._active) + _MAX_STALE:
+            # Calls that no longer count, some of them for a day from now, keep hosts in memory that have left.
+            self._heap = [call for call in self._heap if call[2].due == call[0] and call[2].is_active]
+            heapify(self._heap)
+
+    def pop_ready(self, now: float) -> Host | None:
+        """The host that has been ready for longest, out of the heap; hosts that are inactive come in where they must."""
+        if now >= self._next_review:
+            self._review(now)
+        if len(self._active) < self._min_active and self._places.has_front():
+            self._bring_in(now, 1)
+        due = self.next_due()
+        if due is None or due > now:
+            self._bring_in(now, _INCOMING)
+            due = self.next_due()
+            if due is None or due > now:
+                return None
+        host = heappop(self._heap)[2]
+        host.due = None
+        return host
+
+    def next_due(self) -> float | None:
+        """The monotonic time at which the next active host comes up; None when none will by itself."""
+        heap = self._heap
+        while heap:
+            at, _, host = heap[0]
+            if host.due == at and host.is_active:
+                return at
+            heappop(heap)
+        return None
+
+    def next_in_s(self) -> float | None:
+        """Seconds until a host comes up, or in; None when none will by itself. Hosts that were given up do not count."""
+        now = self._clock.monotonic()
+        due = self.next_due()
+        waits_s = [] if due is None else [due - now]
+        if len(self._active) < self._max_active:
+            wait_s = self._places.next_in_s(self._clock.now())
+            if wait_s is not None:
+                waits_s.append(wait_s)
+            if self._places.has_front():
+                waits_s.append(0.0)
+        return max(min(waits_s), 0.0) if waits_s else None
+
+    def find_waiting(self, limit: int) -> list[HostEntry]:
+        """Of the active hosts those that wait longest, and for what; at most so many, the longest wait first."""
+        now = self._clock.monotonic()
+        # This is asked every second. Nearly all calls count, so those that do not are sorted out last; late ones are at the end.
+        calls = nlargest(2 * limit, reversed(self._heap))
+        found = [(due, host) for due, _, host in calls if due > now and host.due == due and host.is_active]
+        if len(found) < limit < len(calls) and calls[-1][0] > now:
+            every = (call for call in self._heap if call[0] > now and call[2].due == call[0] and call[2].is_active)
+            found = [(due, host) for due, _, host in nlargest(limit, every)]
+        return [_describe_wait(host, due - now) for due, host in found[:limit]]
+
+    def wants_out(self) -> bool:
+        """Whether a host that has had its run should make room for others."""
+        return len(self._active) >= self._min_active and self._others_want_in()
+
+    def leave(self, host: Host, kind: int, until: float) -> None:
+        """Send a host to a place, until a monotonic time, at once or as soon as nothing of it is under way."""
+        host.leaving = (kind, until)
+        host.due = None
+        self.settle_leaving(host)
+
+    def recall(self, host: Host) -> None:
+        """Bring a host back that was given up, or that is to be as soon as nothing of it is under way."""
+        self._hosts.set_status(host, NORMAL)
+        if host.is_active:
+            host.leaving = None
+        elif host.record.queued:
+            self._places.put_front(host)
+
+    def settle_leaving(self, host: Host) -> None:
+        """Let a host go that is to leave, if nothing of it is under way any more."""
+        if host.leaving is None or not host.is_quiet:
+            return
+        kind, until = host.leaving
+        self._queues.stage_heads(host)
+        if host.record.queued:
+            if kind == FRONT:
+                self._places.put_front(host)
+            else:
+                self.put_aside(host, kind, until)
+        else:
+            # What the page that was recorded last leads to is not known yet: it gives the host a place of its own.
+            self._places.remove(host)
+        self._drop(host)
+
+    def put_aside(self, host: Host, kind: int, until: float) -> None:
+        """Stage the place of a host that is not to be asked before a monotonic time."""
+        self._places.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
+
+    def settle_empty(self, host: Host) -> None:
+        """Let a host go that has nothing left; called before a commit, so that its place goes in the same one."""
+        self._queues.stage_heads(host)
+        if not host.record.queued:
+            self._hosts.set_status(host, NORMAL)
+            self._places.remove(host)
+            if host.is_active and host.is_quiet:
+                self._drop(host)
+
+    def _drop(self, host: Host) -> None:
+        host.forget_run()
+        host.is_active = False
+        if self._active.pop(host.number, None):
+            self._counts.active_hosts -= 1
+        self._hosts.mark_changed(host)
+
+    def _bring_in(self, now: float, limit: int) -> None:
+        """Make hosts active until one is ready, those that have waited before those that are new."""
+        wall = self._clock.now()
+        while limit and len(self._active) < self._max_active:
+            found = self._places.take_due(wall) or self._places.take_front()
+            if found is None:
+                return
+            number, place = found
+            host = self._hosts.get(number)
+            if host.is_active or host.record.place != place:
+                continue
+            limit -= 1
+            self._hosts.set_status(host, NORMAL)
+            self._hosts.find_domain(host)
+            host.is_active = True
+            self._active[number] = host
+            self._counts.active_hosts += 1
+            # Names are looked up before the host may be asked.
+            self.push(host, now)
+            if host.ready_at <= now:
+                return
+
+    def _others_want_in(self) -> bool:
+        """Whether a host is in a front queue, or has waited on disk for long enough."""
+        return self._places.has_front() or self._places.has_due(self._clock.now())
+
+    def _review(self, now: float) -> None:
+        """Hosts with long waits go to disk when others want in."""
+        self._next_review = now + _REVIEW_S
+        if len(self._active) < self._min_active or not self._others_want_in():
+            return
+        for host in list(self._active.values()):
+            if host.due is not None and host.due - now > _LONG_WAIT_S and host.is_quiet:
+                self.leave(host, WAITING, host.due)
+
+
+def _describe_wait(host: Host, wait_s: float) -> HostEntry:
+    record = host.record
+    reason = record.wait_reason or "the usual delay"
+    if host.blocked and host.due == min(host.blocked.values()):
+        reason = f"robots.txt of {min(host.blocked, key=host.blocked.__getitem__)} cannot be had"
+    return HostEntry(
+        record.name,
+        record.pages,
+        record.structured,
+        record.quads,
+        record.failed,
+        host.scheduled,
+        round(wait_s, 3),
+        reason,
+    )

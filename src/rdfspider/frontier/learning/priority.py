@@ -1,0 +1,114 @@
+"""How soon a URL is fetched: from how far it is from a seed, how it was found, and what URLs like it have given.
+
+0 is first: seeds, and what serves the crawl itself. 7 is last: links of pages that repeat others, and patterns that have stopped
+giving anything new. Between them a pattern that gives much data comes up to two steps before others at its depth, one that gives
+none up to two behind. What is not known yet is tried.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from rdfspider.frontier.entries import LOWEST_PRIORITY, Counts
+from rdfspider.frontier.hosts.hosts import Host
+from rdfspider.frontier.learning.patterns import HostPatterns, Pattern, Patterns, find_pattern
+from rdfspider.records import Discovered
+
+SPENT = 8
+"""Steps that put a pattern whose budget is used up behind all others."""
+
+# The step of a URL that nothing else is known of, by its depth; the last is for all that are deeper.
+_STEPS = (1, 2, 3, 4, 4, 4, 5)
+# Ranks that overrule all else.
+_FIRST_RANK, _LAST_RANK = -8, 8
+_BEST, _WORST = 1, LOWEST_PRIORITY - 1
+# Quads a page, as a share of the crawl's mean, from which a pattern comes two steps, one step or none earlier; below, one later.
+_RICH, _FAIR, _POOR = 1.5, 0.6, 0.15
+_NOTHING = 0.01
+# Pages without data after which a pattern, or a whole host, counts as barren.
+_BARREN_VISITS = 5
+# How many pages of a pattern the mean of its host counts for.
+_HOST_VISITS = 2
+# How much of what a page leads to counts for the page: it has to be fetched too.
+_LEAD_SHARE = 0.5
+
+
+class Ratings:
+    """Rates URLs by what is known of their patterns."""
+
+    def __init__(self, patterns: Patterns, counts: Counts, ranks: Mapping[str, int]) -> None:
+        """The ranks are those of the ways in which URLs are found, by their names; they add to the links' own."""
+        self._patterns = patterns
+        self._ranks = ranks
+        self._counts = counts
+
+    def rate(self, host: Host, links: Sequence[Discovered]) -> list[int]:
+        """The priorities of new links to one host, which were all found on one page."""
+        known = self._patterns.of(host)
+        page = self._patterns.page
+        is_lead = page is not None and page.url_id == links[0].via
+        if known is None:
+            if page is not None and is_lead:
+                page.leads = True
+            return [self._bound(link, 0) for link in links]
+        known.passed = 0
+        met: dict[str, Pattern | None] = {}
+        offsets: dict[str, int] = {}
+        rated = []
+        has_trials = False
+        for link in links:
+            key = find_pattern(link.url)
+            offset = offsets.get(key)
+            if offset is None:
+                pattern = met[key] = known.find(key)
+                if pattern is not None:
+                    offset = offsets[key] = self.rate_pattern(known, key, pattern)
+                else:
+                    offset = self._rate_unknown(known)
+                    if known.try_out(key):
+                        offset -= 1
+                        has_trials = True
+                    else:
+                        offsets[key] = offset
+            rated.append(self._bound(link, offset))
+        if page is not None and is_lead:
+            page.leads = page.leads or has_trials
+            page.lead_to(met)
+        return rated
+
+    def rate_pattern(self, known: HostPatterns, key: str, pattern: Pattern) -> int:
+        """Steps before (below 0) or behind (above 0) what nothing is known of."""
+        if pattern.is_spent(key):
+            return SPENT
+        crawl = self._crawl_mean()
+        if not crawl:
+            return 0
+        own = max(pattern.mean, _LEAD_SHARE * pattern.promise)
+        if own < _NOTHING * crawl:
+            return 2 if pattern.visits >= _BARREN_VISITS else 0
+        share = (own * pattern.visits + known.total.mean * _HOST_VISITS) / (pattern.visits + _HOST_VISITS) / crawl
+        return -2 if share >= _RICH else -1 if share >= _FAIR else 0 if share >= _POOR else 1
+
+    def _rate_unknown(self, known: HostPatterns) -> int:
+        crawl, total = self._crawl_mean(), known.total
+        if total.mean < _NOTHING * crawl:
+            return 1 if total.visits >= _BARREN_VISITS else 0
+        return -1 if crawl and total.mean >= _FAIR * crawl else 0
+
+    def _bound(self, link: Discovered, offset: int) -> int:
+        rank = link.rank + self._ranks.get(link.found_as, 0)
+        if link.found_as == "seed" or rank <= _FIRST_RANK:
+            return 0
+        if offset >= SPENT or rank >= _LAST_RANK:
+            return LOWEST_PRIORITY
+        return min(max(_find_step(link.depth) + offset + rank, _BEST), _WORST)
+
+    def _crawl_mean(self) -> float:
+        return self._counts.quads / self._counts.pages if self._counts.pages else 0.0
+
+
+def rate_again(depth: int, offset: int) -> int:
+    """The priority of a URL in a queue whose pattern has proved to be worse than thought."""
+    return LOWEST_PRIORITY if offset >= SPENT else min(_find_step(depth) + offset, _WORST)
+
+
+def _find_step(depth: int) -> int:
+    return _STEPS[depth] if depth < len(_STEPS) else _STEPS[-1]

@@ -1,0 +1,140 @@
+"""What is known of each URL: one row, found by host number and sequence, from the moment that the URL is seen.
+
+A row is the length of its facts, its facts, and the URL, whole. That order is for compression: new links of one page differ in
+nothing before the path, so that of two thirds of a row the disk holds next to nothing. Getting a URL back by its id is one read.
+"""
+
+from msgspec import Struct
+from msgspec.msgpack import Decoder, Encoder
+
+from rdfspider.frontier.entries import LedgerEntry
+from rdfspider.frontier.store import Store
+from rdfspider.records import Discovered
+
+SCHEDULED, DONE, FAILED, DISALLOWED = range(4)
+_STATES = ("scheduled", "done", "failed", "disallowed")
+_LENGTH_BYTES = 3
+# The first byte of facts that are but two.
+_UNTOUCHED = 0x92
+
+
+class Row(Struct, gc=False, array_like=True):
+    """The facts of a URL. Of one that was never asked for only the first two or four are stored."""
+
+    via: int
+    depth: int
+    found_as: str = "link"
+    chain: tuple[str, ...] = ()
+    state: int = SCHEDULED
+    turn: int = 0
+    """How often it was put into a queue again; an entry of a queue that has another turn is no longer true."""
+    attempts: int = 0
+    """How often it was tried in vain."""
+    turned_away: int = 0
+    """How often the host had no time for it (429, 503), or we had no room."""
+    reason: str = ""
+    status: int = 0
+    error: str = ""
+    decided: float = 0.0
+    next_visit: float = 0.0
+    etag: str = ""
+    last_modified: str = ""
+    digest: str = ""
+    captured: float = 0.0
+    quads: int = 0
+    segment: str = ""
+    offset: int = 0
+    rule: str = ""
+    """What decided, in words for people."""
+    likeness: int = 0
+    """A simhash of the text of the last capture; 0 where it has none."""
+    duplicate: str = ""
+    """How it repeats another page; empty where it does not."""
+    original: str = ""
+    """The URL of that page."""
+
+
+_encode = Encoder().encode
+_decode = Decoder(Row).decode
+
+
+class Ledger:
+    """Rows that change. Until the next commit they are known here, and the table has them as they were."""
+
+    def __init__(self, store: Store) -> None:
+        self._table = store.tables["ledger"]
+        self._changed: dict[bytes, Row] = {}
+
+    def put(self, key: bytes, row: Row, url: str) -> None:
+        """Stage a row that has changed."""
+        self._table.put(key, encode_row(row, url))
+        self._changed[key] = row
+
+    def read(self, key: bytes) -> tuple[Row, str]:
+        """A row as it will be, and its URL."""
+        value = self._table.get(key)
+        return self._changed.get(key) or decode_row(value), decode_url(value)
+
+    def find_changed(self, key: bytes) -> Row | None:
+        """The row as it will be; None where it has not changed since the last commit."""
+        return self._changed.get(key)
+
+    def settle(self) -> None:
+        """After a commit: the table knows all rows."""
+        self._changed.clear()
+
+
+def encode_row(row: Row, url: str) -> bytes:
+    """A row as it is stored."""
+    facts = _encode(row)
+    return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts + url.encode()
+
+
+def encode_fresh(link: Discovered) -> bytes:
+    """What comes before the URL in the row of a new link; the same for all links of one page."""
+    is_plain = link.found_as == "link" and not link.chain
+    facts = _encode((link.via, link.depth) if is_plain else (link.via, link.depth, link.found_as, link.chain))
+    return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts
+
+
+def is_untouched(value: bytes) -> bool:
+    """Whether a stored row is that of a link which nothing was asked of yet, and which no redirect led to."""
+    return value[_LENGTH_BYTES] == _UNTOUCHED
+
+
+def decode_row(value: bytes) -> Row:
+    """The facts of a stored row."""
+    return _decode(memoryview(value)[_LENGTH_BYTES : _LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big")])
+
+
+def decode_url(value: bytes) -> str:
+    """The URL of a stored row, without reading the rest."""
+    return value[_LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big") :].decode()
+
+
+def to_entry(row: Row, url: str, url_id: int) -> LedgerEntry:
+    """A row, for people."""
+    return LedgerEntry(
+        url=url,
+        url_id=url_id,
+        state=_STATES[row.state],
+        depth=row.depth,
+        found_as=row.found_as,
+        via=row.via,
+        chain=row.chain,
+        reason=row.reason,
+        status=row.status,
+        error=row.error,
+        attempts=row.attempts,
+        decided=row.decided,
+        next_visit=row.next_visit,
+        etag=row.etag,
+        last_modified=row.last_modified,
+        digest=row.digest,
+        captured=row.captured,
+        quads=row.quads,
+        position=(row.segment, row.offset) if row.segment else None,
+        rule=row.rule,
+        duplicate=row.duplicate,
+        original=row.original,
+    )

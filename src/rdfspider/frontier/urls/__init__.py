@@ -1,0 +1,1 @@
+"""URLs: which were seen, how they become scheduled, leased and finished, and when they are due again."""

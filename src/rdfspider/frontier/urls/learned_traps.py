@@ -1,0 +1,190 @@
+"""Traps, as they are learned: a page's outcome in, what follows for the URLs of its pattern out.
+
+A pattern whose pages stop giving anything new uses its budget up: what is queued of it is refused without a request, but for
+probes, which become rarer. A probe that gives something new gives the budget back, and what was refused is scheduled again, in
+small steps. Queued URLs whose pattern has proved barren go behind others.
+"""
+
+from rdfspider.domains import Domains
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.entries import Counts
+from rdfspider.frontier.hosts.active import ActiveHosts
+from rdfspider.frontier.hosts.back_queues import Queues, Slot
+from rdfspider.frontier.hosts.hosts import Host, Hosts
+from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
+from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns, find_pattern
+from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again
+from rdfspider.frontier.store import Store
+from rdfspider.frontier.url_rows import DISALLOWED, Ledger, Row, decode_row, decode_url, is_untouched
+from rdfspider.frontier.urls.schedule import Schedule
+from rdfspider.records import ERRANDS, Judgement, Lease, Verdict
+from rdfspider.urls import host_of
+
+REASON = "trap"
+"""Why a URL was refused, for the record."""
+EXEMPT = ERRANDS | {"seed", "ontology"}
+"""How URLs are found that are asked for whatever their patterns have given: a person, or the crawl itself, wants just these."""
+
+# Rows that are looked at in one step when refused URLs of a host are scheduled again.
+_ROWS_A_STEP = 500
+# URLs of a host in a row that are put behind others, before it is plain that there are no others.
+_MAX_PASSED = 200
+_UNJUDGED = Judgement()
+_INDEX = b"restoring/"
+_INDEX_END = b"restoring0"
+
+
+class Traps:
+    """Learns from pages, and keeps what is not worth asking for out of the runs of hosts."""
+
+    def __init__(
+        self,
+        store: Store,
+        domains: Domains,
+        patterns: Patterns,
+        ratings: Ratings,
+        ledger: Ledger,
+        hosts: Hosts,
+        queues: Queues,
+        schedule: Schedule,
+        active: ActiveHosts,
+        clock: Clock,
+        counts: Counts,
+    ) -> None:
+        self._rows = store.tables["ledger"]
+        self._meta = store.tables["meta"]
+        self._domain_of = domains.domain
+        self._patterns = patterns
+        self._ratings = ratings
+        self._ledger = ledger
+        self._hosts = hosts
+        self._queues = queues
+        self._schedule = schedule
+        self._active = active
+        self._clock = clock
+        self._counts = counts
+        index = self._meta.scan(_INDEX, _INDEX_END)
+        self.restoring = {int.from_bytes(key[len(_INDEX) :], "big"): 0 for key, _ in index}
+        """Hosts with URLs to be scheduled again, and the sequence to go on from. A new process begins anew."""
+
+    def learn(self, lease: Lease, host: Host, verdict: Verdict, quads: int, judgement: Judgement) -> None:
+        """A page was recorded. One that was captured before tells nothing of its neighbours; what nobody has judged, as nothing
+        can be read from it, tells only that it has no data."""
+        self.settle()
+        is_missing = verdict.state == "done" and 400 <= verdict.status < 500
+        if not (verdict.is_page or is_missing) or lease.captured:
+            return
+        known = self._patterns.obtain(host)
+        pattern = known.obtain(find_pattern(lease.url))
+        pattern.count(quads)
+        known.total.count(quads)
+        if is_missing or judgement == _UNJUDGED:
+            return
+        if pattern.meet(judgement, self._repeats_itself(host, judgement)):
+            self._restore(host, pattern)
+        self._patterns.page = PageLeads(lease.url_id, host, pattern)
+
+    def settle(self) -> None:
+        """The links of the page that was recorded last are known: stage what follows from them."""
+        page, self._patterns.page = self._patterns.page, None
+        if page is None:
+            return
+        page.pattern.count_lead(page.promise)
+        if page.leads:
+            self._restore(page.host, page.pattern)
+
+    def sift(self, slots: list[Slot]) -> list[Slot]:
+        """Of URLs that were read from the queues of a host, those to be asked for; stage what becomes of the others."""
+        known = self._patterns.of(slots[0].host) if slots else None
+        if known is None:
+            return slots
+        if known.passed >= _MAX_PASSED and self._active.wants_out():
+            known.passed = 0
+        offsets: dict[str, int] = {}
+        wanted = [slot for slot in slots if self._is_wanted(slot, known, offsets)]
+        if wanted and known.passed < _MAX_PASSED:
+            known.passed = 0
+        return wanted
+
+    def restore_some(self) -> None:
+        """Stage that some of the refused URLs whose patterns have their budgets back are scheduled again."""
+        number, start = next(iter(self.restoring.items()))
+        host = self._hosts.get(number)
+        known = self._patterns.of(host)
+        rows = self._rows.scan(pack_row(number, start), pack_row(number + 1, 0), _ROWS_A_STEP)
+        for key, value in rows:
+            if is_untouched(value) and self._ledger.find_changed(key) is None:
+                continue
+            row, url = self._ledger.find_changed(key) or decode_row(value), decode_url(value)
+            if _is_refused(row) and not _is_spent(known, url):
+                self._counts.trapped -= 1
+                row.reason = row.rule = ""
+                self._schedule.add_again(host, unpack_row(key)[1], row, url)
+        if len(rows) == _ROWS_A_STEP:
+            self.restoring[number] = unpack_row(rows[-1][0])[1] + 1
+        else:
+            del self.restoring[number]
+            self._meta.delete(_INDEX + pack_host(number))
+
+    def _repeats_itself(self, host: Host, judgement: Judgement) -> bool:
+        """Whether a page has the bytes of another one of its site: so do traps. One of another site's is a mirror's."""
+        if judgement.duplicate != "exact":
+            return False
+        return self._domain_of(host_of(judgement.original)) == self._domain_of(host.record.name)
+
+    def _restore(self, host: Host, pattern: Pattern) -> None:
+        if pattern.restore():
+            self.restoring[host.number] = 0
+            self._meta.put(_INDEX + pack_host(host.number), b"")
+
+    def _is_wanted(self, slot: Slot, known: HostPatterns, offsets: dict[str, int]) -> bool:
+        row = slot.row
+        if row.found_as in EXEMPT or row.captured:
+            return True
+        key = find_pattern(slot.url)
+        pattern = known.find(key)
+        if pattern is None:
+            return True
+        offset = offsets.get(key)
+        if offset is None:
+            offset = offsets[key] = self._ratings.rate_pattern(known, key, pattern)
+        if offset >= SPENT:
+            self._patterns.obtain(slot.host).obtain(key)
+            if pattern.take_probe():
+                return True
+            self._refuse(slot, known.explain_refusal(key))
+            return False
+        priority = rate_again(row.depth, offset)
+        if offset <= 0 or priority <= slot.span.priority or known.passed >= _MAX_PASSED:
+            return True
+        known.passed += 1
+        self._demote(slot, priority)
+        return False
+
+    def _refuse(self, slot: Slot, rule: str) -> None:
+        row = slot.row
+        row.state, row.reason, row.rule = DISALLOWED, REASON, rule
+        row.status, row.error = 0, ""
+        row.decided = self._clock.now()
+        self._hosts.count_scheduled(slot.host, -1)
+        self._counts.count_refused(REASON)
+        self._leave_queue(slot)
+
+    def _demote(self, slot: Slot, priority: int) -> None:
+        slot.row.turn += 1
+        self._queues.put(slot.host, priority, slot.sequence, turn=slot.row.turn)
+        self._leave_queue(slot)
+
+    def _leave_queue(self, slot: Slot) -> None:
+        self._queues.remove(slot)
+        self._ledger.put(pack_row(slot.host.number, slot.sequence), slot.row, slot.url)
+        self._hosts.mark_changed(slot.host)
+
+
+def _is_refused(row: Row) -> bool:
+    """Whether a URL was refused here; there are other rules for traps, which nothing takes back."""
+    return row.state == DISALLOWED and row.reason == REASON and row.rule.startswith(RULE)
+
+
+def _is_spent(known: HostPatterns | None, url: str) -> bool:
+    return known is not None and bool(known.explain_refusal(find_pattern(url)))

@@ -1,0 +1,142 @@
+"""Known URLs that are found again: where the new way to one is better than the old, the URL takes it over.
+
+A seed is better than a link, as the scope grows with what it leads to; a short chain of redirects is better than a long one,
+and few links from a seed than many, as both have limits. A URL that was fetched is fetched again only where the old way has
+kept something from being found, where its page is said to have changed since, or where somebody waits for it as a context.
+"""
+
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from rdfspider.config import CrawlConfig
+from rdfspider.frontier.hosts.back_queues import Slot, find_read
+from rdfspider.frontier.hosts.hosts import Hosts
+from rdfspider.frontier.keys import pack_row
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row
+from rdfspider.frontier.urls.learned_traps import REASON as TRAP
+from rdfspider.frontier.urls.refusals import FILTERED
+from rdfspider.frontier.urls.schedule import Schedule
+from rdfspider.frontier.urls.sieve import Met
+from rdfspider.records import ERRANDS, Discovered
+
+# Ways by which a URL is fetched that need not be in scope: its links may not have been followed.
+_UNSCOPED = frozenset({"sitemap", "context", "ontology"})
+# What became of pages whose links count.
+_WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex", "soft-404"})
+
+
+class Encounters:
+    """Changes rows of the ledger, and has URLs scheduled again."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        hosts: Hosts,
+        schedule: Schedule,
+        leased: dict[int, Slot],
+        to_url_id: Callable[[int, int], int],
+        config: CrawlConfig,
+    ) -> None:
+        self._ledger = ledger
+        self._hosts = hosts
+        self._schedule = schedule
+        self._leased = leased
+        self._to_url_id = to_url_id
+        self._config = config
+        self._late: dict[int, list[Discovered]] = {}
+        """Links to URLs that were being asked for, by the ids of those."""
+
+    def meet(self, met: Iterable[Met]) -> None:
+        """Stage what follows from links to URLs that are known."""
+        for link, number, sequence, known in met:
+            key = pack_row(number, sequence)
+            row = self._ledger.find_changed(key) or known
+            if not self._is_better(link, row):
+                continue
+            url_id = self._to_url_id(number, sequence)
+            if url_id in self._leased:
+                # It is asked for as it was found before, and what comes of that is to be known first. The row is for the next
+                # process, if this one ends before.
+                self._late.setdefault(url_id, []).append(link)
+                self._ledger.put(key, _improve(replace(row), link), link.url)
+                continue
+            if row.state == SCHEDULED:
+                slot = find_read(self._hosts.get(number), sequence)
+                row = slot.row if slot else row
+            self._take_over(link, number, sequence, row)
+
+    def settle(self, url_id: int, slot: Slot) -> None:
+        """A lease has ended: stage what follows from links to its page that came meanwhile."""
+        for link in self._late.pop(url_id, ()):
+            if self._is_better(link, slot.row):
+                self._take_over(link, slot.host.number, slot.sequence, slot.row)
+
+    def _take_over(self, link: Discovered, number: int, sequence: int, row: Row) -> None:
+        is_again, is_newer = self._needs_visit(link, row), self._is_newer(link, row)
+        host = self._hosts.get(number)
+        if _becomes_context(link, row) and row.state == SCHEDULED and self._schedule.take_out(host, sequence, row):
+            is_again = True
+        _improve(row, link)
+        if row.found_as == "seed" and not host.record.is_seeded:
+            host.record.is_seeded = True
+            self._hosts.mark_changed(host)
+        if is_again:
+            # Not under conditions: an answer that nothing has changed would bring no links.
+            row.etag = row.last_modified = ""
+        if is_again or is_newer:
+            self._schedule.add_again(host, sequence, row, link.url)
+        else:
+            self._ledger.put(pack_row(number, sequence), row, link.url)
+
+    def _is_better(self, link: Discovered, row: Row) -> bool:
+        is_better = self._is_nearer(link, row) or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
+        return is_better or self._is_newer(link, row) or _becomes_context(link, row)
+
+    def _is_nearer(self, link: Discovered, row: Row) -> bool:
+        """Whether a limit of depth lets more be found by the new way."""
+        return bool(self._config.depth) and link.depth < row.depth
+
+    def _is_newer(self, link: Discovered, row: Row) -> bool:
+        """Whether a page has changed, by what a sitemap says, since it was last asked for, in a crawl that visits pages again."""
+        return bool(self._config.revisit_s) and row.state == DONE and row.decided < link.modified
+
+    def _needs_visit(self, link: Discovered, row: Row) -> bool:
+        """Whether the way by which a URL was fetched kept something from being found that the new one leads to."""
+        if _becomes_context(link, row):
+            return row.state != SCHEDULED
+        becomes_seed = _becomes_seed(link, row)
+        if row.state == DISALLOWED:
+            return becomes_seed and row.reason in (FILTERED, TRAP)
+        if row.state == FAILED:
+            is_too_long = row.reason == "too-many-redirects"
+            return len(link.chain) < len(row.chain) if is_too_long else becomes_seed
+        if row.state == DONE and becomes_seed and (row.reason in ERRANDS or row.found_as in _UNSCOPED):
+            # It was taken for something that the crawl needs, and not as a page of its own.
+            return True
+        if row.state != DONE or row.reason not in _WITH_LINKS:
+            return False
+        is_wider = becomes_seed and (row.reason == "redirect" or self._config.scope == "prefix")
+        return is_wider or self._is_nearer(link, row)
+
+
+def _becomes_seed(link: Discovered, row: Row) -> bool:
+    return link.found_as == "seed" and row.found_as != "seed"
+
+
+def _becomes_context(link: Discovered, row: Row) -> bool:
+    """Whether a page waits for a URL as a context, under a name that it was not to be kept by so far."""
+    return link.found_as == "context" and (row.found_as != "context" or not set(link.chain) <= set(row.chain))
+
+
+def _improve(row: Row, link: Discovered) -> Row:
+    """Give a row what the way of a link has better."""
+    if _becomes_context(link, row):
+        # Those that redirect to it are names of it, and each may be waited for.
+        names = row.chain if row.found_as == "context" and row.state == SCHEDULED else ()
+        row.via, row.found_as, row.chain = link.via, "context", tuple(dict.fromkeys((*names, *link.chain)))
+    elif _becomes_seed(link, row) or len(link.chain) < len(row.chain):
+        row.via, row.chain = link.via, link.chain
+        row.found_as = link.found_as if row.found_as != "seed" else "seed"
+    row.depth = min(row.depth, link.depth)
+    return row

@@ -1,0 +1,150 @@
+"""How URLs become scheduled: because they are new, or again: their visit is due, their page was lost, they are seeds that had
+no answer, or they were found in a better way."""
+
+from collections.abc import Iterable, Iterator
+from itertools import compress
+
+from rdfspider.config import Config
+from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.entries import LOWEST_PRIORITY, Counts, Priority
+from rdfspider.frontier.hosts.back_queues import Queues
+from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host, Hosts
+from rdfspider.frontier.hosts.mirrors import is_mirrored
+from rdfspider.frontier.hosts.outages import Outages
+from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
+from rdfspider.frontier.learning.priority import Ratings
+from rdfspider.frontier.store import Store
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row, encode_fresh
+from rdfspider.frontier.urls.revisits import Visits
+from rdfspider.frontier.urls.sieve import NewLinks, Sieve
+from rdfspider.records import Discovered
+
+# How often visits that are due are looked for, and how many become scheduled at once.
+_VISITS_EVERY_S = 1.0
+_VISITS_AT_ONCE = 500
+
+
+class Schedule:
+    """Stages rows of the ledger and entries of queues."""
+
+    def __init__(
+        self,
+        store: Store,
+        ledger: Ledger,
+        sieve: Sieve,
+        hosts: Hosts,
+        queues: Queues,
+        visits: Visits,
+        outages: Outages,
+        config: Config,
+        clock: Clock,
+        counts: Counts,
+        ratings: Ratings,
+        priority: Priority | None,
+    ) -> None:
+        self._rows = store.tables["ledger"]
+        self._ledger = ledger
+        self._sieve = sieve
+        self._hosts = hosts
+        self._queues = queues
+        self._visits = visits
+        self._outages = outages
+        self._clock = clock
+        self._counts = counts
+        self._ratings = ratings
+        self._priority = priority
+        self._next_visits = 0.0
+
+    def add(self, groups: Iterable[NewLinks]) -> None:
+        """Stage links whose URLs were never seen."""
+        for new in groups:
+            priorities = self._rate(new.host, new.links)
+            if new.host.record.mirror_of:
+                priorities = [_put_mirrored_last(new.host, *pair) for pair in zip(new.links, priorities, strict=True)]
+            for priority in dict.fromkeys(priorities):
+                are_chosen = [other == priority for other in priorities]
+                keys, chosen = list(compress(new.keys, are_chosen)), list(compress(new.links, are_chosen))
+                self._add_new(new.host, priority, keys, chosen)
+            if new.host.record.status == GIVEN_UP:
+                self._outages.reconsider(new.host, new.links)
+
+    def add_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
+        """Stage that a URL that was over goes to the tail of its queue."""
+        counts = self._counts
+        counts.done -= row.state == DONE
+        counts.failed -= row.state == FAILED
+        if row.state == DISALLOWED:
+            counts.count_refused(row.reason, -1)
+        counts.future_visits -= row.next_visit > 0
+        row.state, row.turn = SCHEDULED, row.turn + 1
+        row.attempts = row.turned_away = 0
+        row.next_visit = 0.0
+        link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
+        self._queues.put(host, self._rate(host, [link])[0], sequence, turn=row.turn)
+        self._hosts.count_scheduled(host, 1)
+        self._ledger.put(pack_row(host.number, sequence), row, url)
+        self._hosts.mark_changed(host)
+
+    def take_out(self, host: Host, sequence: int, row: Row) -> bool:
+        """Stage that a URL leaves its queue, for `add_again` to put it elsewhere; False where it cannot, or comes up anyway."""
+        is_out = self._queues.withdraw(host, sequence, row.turn)
+        if is_out:
+            self._hosts.count_scheduled(host, -1)
+        return is_out
+
+    def add_due_visits(self) -> None:
+        """Stage URLs whose next visit is due."""
+        if self._clock.monotonic() < self._next_visits:
+            return
+        due = self._visits.take_due(self._clock.now(), _VISITS_AT_ONCE)
+        if len(due) < _VISITS_AT_ONCE:
+            self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
+        for url_id in due:
+            _, number, sequence = from_url_id(url_id)
+            row, url = self._ledger.read(pack_row(number, sequence))
+            # A visit whose URL was scheduled for another reason meanwhile is no longer true; it may have another one by now.
+            if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
+                self.add_again(self._hosts.get(number), sequence, row, url)
+
+    def has_due_visits(self) -> bool:
+        """Whether `add_due_visits` would find any."""
+        is_time = bool(self._counts.future_visits) and self._clock.monotonic() >= self._next_visits
+        return is_time and self._visits.has_due(self._clock.now())
+
+    def _rate(self, host: Host, links: list[Discovered]) -> list[int]:
+        if self._priority is None:
+            return self._ratings.rate(host, links)
+        return [min(max(self._priority(link), 0), LOWEST_PRIORITY) for link in links]
+
+    def _add_new(self, host: Host, priority: int, keys: list[bytes], links: list[Discovered]) -> None:
+        """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
+        record = host.record
+        first = record.next_sequence
+        keys, links = keys[: MAX_SEQUENCE - first], links[: MAX_SEQUENCE - first]
+        if not links:
+            return
+        self._sieve.put(keys, first)
+        self._rows.put_many(_write_rows(host.number, first, links))
+        record.next_sequence += len(links)
+        self._counts.known += len(links)
+        # The links of one page, or of a list of seeds, were all found in one way.
+        record.is_seeded = record.is_seeded or links[0].found_as == "seed"
+        self._queues.put(host, priority, first, len(links))
+        self._hosts.count_scheduled(host, len(links))
+        self._hosts.mark_changed(host)
+
+
+def _write_rows(number: int, first: int, links: list[Discovered]) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and rows for the ledger; what links of one page have in common is encoded once."""
+    last_facts, encoded = None, b""
+    for sequence, link in enumerate(links, first):
+        facts = (link.via, link.depth, link.found_as, link.chain)
+        if facts != last_facts:
+            last_facts, encoded = facts, encode_fresh(link)
+        yield pack_row(number, sequence), encoded + link.url.encode()
+
+
+def _put_mirrored_last(host: Host, link: Discovered, priority: int) -> int:
+    """What a mirror has can wait, but for what a person asked for."""
+    is_last = link.found_as != "seed" and is_mirrored(host.record.repeats, link.url)
+    return LOWEST_PRIORITY if is_last else priority

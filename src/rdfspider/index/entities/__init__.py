@@ -1,0 +1,1 @@
+"""The statements of one page in, the entities that it speaks of out."""

@@ -1,0 +1,335 @@
+"""The statements of one page in, what it says of which thing out: contributions, from which entities are put together.
+
+A thing is known by its IRI. A blank node is known within its site by class and label, and by its URL, `sameAs` or product
+identifier where it has one; without a label it is only a part, and its values are told, apart, of what it is a part of. All is
+bounded: pages may be hostile.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import msgspec
+from xxhash import xxh3_128_digest
+
+from rdfspider.index.entities.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageFacts, Text, is_web, read_graph
+from rdfspider.vocabulary.labels import IDENTIFIERS, IMAGE_ADDRESSES, NO_LABEL_RANK, PARTS, SAME_AS
+from rdfspider.vocabulary.names import SCHEMA, put_known_first, split_iri
+from rdfspider.vocabulary.terms import GENID, make_graph_iri
+
+MAX_ENTITIES = 5_000
+"""Of one page."""
+_MAX_PAGE_CHARS = 4_000_000
+"""Of all values of one page's contributions."""
+_MAX_VALUES, _MAX_CHARS = 200, 20_000
+"""Of one contribution."""
+_MAX_PART_VALUES = 20
+"""Of a nameless part, that are told of what it is a part of."""
+MAX_TYPES = 16
+"""Of a thing, that are known to search: one with so many may have more."""
+_MAX_NODES, _MAX_LABELS, _MAX_LANGUAGES = 8, 8, 8
+_NAMED_PART_WEIGHT, _NESTED_WEIGHT, PART_WEIGHT = 0.8, 0.5, 0.2
+URN = "urn:rdfspider:entity:"
+"""How entities are called that only blank nodes speak of."""
+_BLANK = f"<{GENID}"
+_SEPARATOR = "\0"
+"""Between the parts of a blank node's key. No IRI that is taken has it, so nobody can speak of another site's blank nodes."""
+_BY_LABEL = f"{_SEPARATOR}label{_SEPARATOR}"
+
+
+class Contribution(msgspec.Struct, frozen=True, array_like=True):
+    """What one page says of one thing."""
+
+    id: str
+    """Its IRI, or `urn:rdfspider:entity:` and a hash."""
+    nodes: tuple[str, ...]
+    """What the page calls it: its IRI, or blank nodes as `genid:` IRIs."""
+    types: tuple[str, ...]
+    labels: tuple[Text, ...]
+    description: Text | None
+    image: str
+    url: str
+    values: tuple[tuple[str, tuple[str, ...]], ...]
+    """Texts by property: literals, and the labels of the things that it points to."""
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+    """Texts of its nameless parts by path: the property that leads to a part, a space, and the part's own. A property that leads
+    to parts without texts stands alone, with an empty one."""
+    links: tuple[tuple[str, tuple[str, ...]], ...]
+    """IRIs by property."""
+    languages: tuple[str, ...]
+    syntaxes: tuple[str, ...]
+    date: Date | None
+    """When it was published, or takes place."""
+    weight: float
+
+
+@dataclass(slots=True)
+class PageReading:
+    """All that the text index takes from a page's statements."""
+
+    facts: PageFacts
+    contributions: dict[bytes, Contribution]
+    """By the hash of the entity's key."""
+    own: Contribution | None
+    """What the page says of itself without a class: that belongs to the page's document, and is no other thing."""
+    subclasses: list[tuple[str, str]]
+    date: Date | None
+    """When the page's main things were published."""
+
+
+def hash_entity(key: str) -> bytes:
+    """The 16 bytes by which an entity is known."""
+    return xxh3_128_digest(key.encode("utf-8", "replace"))
+
+
+def find_entity(entity_id: str) -> bytes | None:
+    """The hash of an entity that is called so: an IRI, or `urn:rdfspider:entity:HASH`. None where the hash is none."""
+    if not entity_id.startswith(URN):
+        return hash_entity(entity_id)
+    try:
+        digest = bytes.fromhex(entity_id.removeprefix(URN))
+    except ValueError:
+        return None
+    return digest if len(digest) == 16 else None
+
+
+def read_page(url: str, site: str, statements: Mapping[str, str]) -> PageReading:
+    """Take a page's statements apart."""
+    graph = read_graph(url, statements)
+    page = f"<{make_graph_iri(url)}>"
+    contributions: dict[bytes, Contribution] = {}
+    own: Contribution | None = None
+    chars = 0
+    for name, key in _find_keys(graph, site).items():
+        node = graph.nodes[name]
+        if name == page and not node.types:
+            own = _contribute(name, url, node, graph)
+            continue
+        entity = hash_entity(key)
+        known = contributions.get(entity)
+        is_full = len(contributions) == MAX_ENTITIES or chars > _MAX_PAGE_CHARS
+        if is_full if known is None else len(known.nodes) == _MAX_NODES:
+            continue
+        entity_id = URN + entity.hex() if _SEPARATOR in key else key
+        contribution = _contribute(name, entity_id, node, graph)
+        contributions[entity] = contribution if known is None else _join(known, contribution)
+        chars += sum(
+            len(text) for each in (contribution.values, contribution.parts) for _, texts in each for text in texts
+        )
+    graph.facts.entities = list(contributions)
+    graph.facts.subclasses = len(graph.subclasses)
+    dates = [each.date for each in contributions.values() if each.date and each.weight == 1]
+    if own is not None and own.date:
+        dates.append(own.date)
+    return PageReading(graph.facts, contributions, own, graph.subclasses, min(dates, default=None))
+
+
+def _find_keys(graph: Graph, site: str) -> dict[str, str]:
+    """The key of each subject that is a thing of its own."""
+    keys: dict[str, str] = {}
+    surest: dict[tuple[str, str], set[str]] = {}
+    for name, node in graph.nodes.items():
+        label = _normalise(node.label) if node.label else ""
+        if not name.startswith(_BLANK):
+            if len(name) > MAX_IRI or _SEPARATOR in name or not (label or _stands_alone(node)):
+                continue
+            key = name[1:-1]
+        elif label:
+            key = f"{_find_blank_key(node, graph, site)}{_SEPARATOR}{label}"
+        else:
+            continue
+        keys[name] = key
+        if label and _BY_LABEL not in key:
+            for each in node.types:
+                surest.setdefault((each, label), set()).add(key)
+    for name, key in keys.items():
+        if _BY_LABEL in key:
+            # A page often says the same in two syntaxes, and gives the IRI or the URL in one of them alone.
+            label = key.rpartition(_SEPARATOR)[2]
+            known = set().union(*(surest.get((each, label), ()) for each in graph.nodes[name].types))
+            keys[name] = known.pop() if len(known) == 1 else key
+    return keys
+
+
+def _stands_alone(node: Node) -> bool:
+    """Whether an IRI without a label is a thing that people may look for: not a mere link or an image."""
+    return bool(node.types or node.texts) and PARTS.isdisjoint(node.types)
+
+
+def _find_blank_key(node: Node, graph: Graph, site: str) -> str:
+    """What, together with its label, tells a blank node from others of its site and class.
+
+    None of it is enough alone: all authors of a paper may give its page as their URL, or its account elsewhere as `sameAs`.
+    """
+    start = f"{site}\0{min(node.types, default='')}"
+    url = _find_address(node)
+    if url and not _is_home(url, site):
+        return f"{start}\0url\0{url}"
+    same = (target[1:-1] for predicate, target in node.links if predicate in SAME_AS)
+    if other := min((iri for iri in same if not _is_home(iri, site)), default=""):
+        return f"{start}\0same\0{other}"
+    texts = dict(reversed(node.texts))
+    for predicate in IDENTIFIERS:
+        # What has no digit is no number, but says that there is none.
+        if (identifier := texts.get(predicate)) and any(map(str.isdigit, identifier)):
+            brand = _find_brand(node, graph)
+            return f"{start}\0id\0{_normalise(identifier)}\0{brand}"
+    return f"{start}\0label"
+
+
+def _is_home(url: str, site: str) -> bool:
+    """Whether it is a page that many things give as theirs: where a site begins."""
+    return url.startswith(("http://", "https://")) and (url.count("/") < 3 or url.endswith(f"{site}/"))
+
+
+def _find_brand(node: Node, graph: Graph) -> str:
+    brand = SCHEMA + "brand"
+    for predicate, target in node.links:
+        if predicate == brand and (other := graph.nodes.get(target)) is not None:
+            return _normalise(other.label)
+    return next((_normalise(text) for predicate, text in node.texts if predicate == brand), "")
+
+
+def _normalise(label: str) -> str:
+    return " ".join(label.casefold().split())[:MAX_LABEL]
+
+
+def _find_address(node: Node) -> str:
+    """The web address of a thing, as it says itself."""
+    return min(node.addresses)[1] if node.addresses else ""
+
+
+def _find_image(node: Node, graph: Graph) -> str:
+    if not node.images:
+        return ""
+    found: list[tuple[int, str]] = []
+    for rank, target in node.images:
+        if target[0] != "<":
+            found.append((rank, target))
+            continue
+        found.append((rank, target[1:-1]))
+        if (image := graph.nodes.get(target)) is not None:
+            found += [(rank, end[1:-1]) for inner, end in image.links if inner in IMAGE_ADDRESSES]
+            found += [(rank, text) for inner, text in image.texts if inner in IMAGE_ADDRESSES]
+    return min((pair for pair in found if is_web(pair[1])), default=(0, ""))[1]
+
+
+def _contribute(name: str, entity_id: str, node: Node, graph: Graph) -> Contribution:
+    is_blank = name.startswith(_BLANK)
+    labels = tuple(sorted(set(node.labels))[:_MAX_LABELS])
+    if not labels:
+        labels = ((NO_LABEL_RANK, "", _label_of_iri(name[1:-1])),)
+    if not PARTS.isdisjoint(node.types):
+        weight = PART_WEIGHT
+    elif node.is_object:
+        weight = _NESTED_WEIGHT if is_blank else _NAMED_PART_WEIGHT
+    else:
+        weight = 1.0
+    values, parts, links = _list_values(node, graph)
+    return Contribution(
+        id=entity_id,
+        nodes=(name[1:-1],),
+        types=_choose_types(iri for iri in node.types if len(iri) <= MAX_IRI),
+        labels=labels,
+        description=min(node.descriptions, default=None),
+        image=_find_image(node, graph),
+        url=_find_address(node),
+        values=values,
+        parts=parts,
+        links=links,
+        languages=tuple(sorted(node.languages)[:_MAX_LANGUAGES]),
+        syntaxes=tuple(node.syntaxes),
+        date=node.date,
+        weight=weight,
+    )
+
+
+def _choose_types(types: Iterable[str]) -> tuple[str, ...]:
+    return tuple(put_known_first(sorted(set(types)))[:MAX_TYPES])
+
+
+def _label_of_iri(iri: str) -> str:
+    namespace, local = split_iri(iri)
+    return (unquote(local.rstrip("/#")) or namespace or iri)[:MAX_LABEL]
+
+
+_Values = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values, _Values]:
+    """The texts of each property with the labels of what it points to, those of nameless parts, and the IRIs."""
+    texts = _Bounded()
+    parts = _Bounded()
+    links = _Bounded()
+    for predicate, text in node.texts:
+        texts.add(predicate, text)
+    for predicate, target in node.links:
+        other = graph.nodes.get(target)
+        is_blank = target.startswith(_BLANK)
+        if not is_blank:
+            links.add(predicate, target[1:-1])
+        if other is not None and other.label:
+            if other is not node:
+                texts.add(predicate, other.label)
+        elif is_blank:
+            if other is None or not other.texts:
+                parts.add(predicate, "")
+                continue
+            for inner, text in other.texts[:_MAX_PART_VALUES]:
+                parts.add(f"{predicate} {inner}", text)
+    return texts.freeze(), parts.freeze(), links.freeze()
+
+
+class _Bounded:
+    """Values by property, each once, until there are too many."""
+
+    __slots__ = ("_chars", "_count", "_values")
+
+    def __init__(self) -> None:
+        self._values: dict[str, dict[str, None]] = {}
+        self._count = _MAX_VALUES
+        self._chars = _MAX_CHARS
+
+    def add(self, predicate: str, value: str) -> None:
+        known = self._values.get(predicate)
+        if known is None:
+            # What is too long has a place without values, which is left out at the end.
+            known = self._values[predicate] = {}
+        if self._count <= 0 or value in known:
+            return
+        chars = self._chars - len(value)
+        if chars >= 0 and len(predicate) <= MAX_IRI:
+            known[value] = None
+            self._count -= 1
+            self._chars = chars
+
+    def freeze(self) -> _Values:
+        return tuple([(predicate, tuple(values)) for predicate, values in self._values.items() if values])
+
+
+def _join(one: Contribution, other: Contribution) -> Contribution:
+    """What a page says of a thing under two names, or in two syntaxes."""
+    return Contribution(
+        id=one.id,
+        nodes=(*one.nodes, *other.nodes),
+        types=_choose_types((*one.types, *other.types)),
+        labels=tuple(sorted({*one.labels, *other.labels})[:_MAX_LABELS]),
+        description=min((each for each in (one.description, other.description) if each), default=None),
+        image=one.image or other.image,
+        url=one.url or other.url,
+        values=_join_values(one.values, other.values),
+        parts=_join_values(one.parts, other.parts),
+        links=_join_values(one.links, other.links),
+        languages=tuple(sorted({*one.languages, *other.languages})[:_MAX_LANGUAGES]),
+        syntaxes=tuple(sorted({*one.syntaxes, *other.syntaxes})),
+        date=min((each for each in (one.date, other.date) if each), default=None),
+        weight=max(one.weight, other.weight),
+    )
+
+
+def _join_values(one: _Values, other: _Values) -> _Values:
+    joined = _Bounded()
+    for predicate, values in (*one, *other):
+        for value in values:
+            joined.add(predicate, value)
+    return joined.freeze()

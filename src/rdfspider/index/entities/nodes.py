@@ -1,0 +1,267 @@
+"""The statements of one page in, its subjects with what is said of each out, and how often each class and property is used.
+
+The first half of reading a page for the text index; `entities.py` makes things of subjects.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
+from html.entities import html5
+
+import msgspec
+
+from rdfspider.vocabulary.dates import read_date
+from rdfspider.vocabulary.labels import (
+    ADDRESSES,
+    DATES,
+    DESCRIPTIONS,
+    IMAGES,
+    LABELS,
+    RDF_TYPE,
+    SUBCLASS_OF,
+    is_visible,
+)
+from rdfspider.vocabulary.names import find_ontology
+from rdfspider.vocabulary.terms import Fold, Triple
+
+MAX_STATEMENTS = 100_000
+"""More of one syntax are not looked at; the quad store has them all."""
+MAX_LABEL, MAX_VALUE = 500, 2_000
+"""In characters."""
+MAX_IRI = 2_000
+_MAX_SUBCLASSES = 20_000
+_MAX_NAMES = 2_000
+"""Classes, properties and ontologies of one page that are counted."""
+_MAX_NODE_STATEMENTS = 2_000
+"""More of one subject are counted, but not looked at."""
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_REFERENCE = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_TYPE, _SUBCLASS, _LABEL, _DESCRIPTION, _DATE, _ADDRESS, _IMAGE = range(1, 8)
+_ROLES = {
+    _TYPE: {RDF_TYPE: 0},
+    _SUBCLASS: {SUBCLASS_OF: 0},
+    _LABEL: LABELS,
+    _DESCRIPTION: DESCRIPTIONS,
+    _DATE: DATES,
+    _ADDRESS: ADDRESSES,
+    _IMAGE: IMAGES,
+}
+"""What a property may tell of a thing, and the ranks of those that tell it; no property tells two of them."""
+_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+
+Text = tuple[int, str, str]
+"""Rank, language tag and text."""
+Date = tuple[int, float]
+"""Rank and seconds since 1970."""
+
+
+class PageFacts(msgspec.Struct, array_like=True):
+    """What a page adds to the counts; kept with it, to be subtracted when the page is replaced."""
+
+    classes: dict[str, int]
+    properties: dict[str, int]
+    ontologies: dict[str, int]
+    syntaxes: dict[str, int]
+    entities: list[bytes] = []
+    subclasses: int = 0
+
+    @property
+    def quads(self) -> int:
+        """Its statements, those of each syntax counted."""
+        return sum(self.syntaxes.values())
+
+
+@dataclass(slots=True)
+class Node:
+    """A subject, as the page describes it. IRIs are in brackets where they may also be names of nodes."""
+
+    types: list[str] = field(default_factory=list)
+    labels: list[Text] = field(default_factory=list)
+    descriptions: list[Text] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)
+    """Property and literal."""
+    links: list[tuple[str, str]] = field(default_factory=list)
+    """Property and `<object>`."""
+    addresses: list[tuple[int, str]] = field(default_factory=list)
+    """Rank and web address."""
+    images: list[tuple[int, str]] = field(default_factory=list)
+    """Rank and web address, or `<object>`."""
+    languages: set[str] = field(default_factory=set)
+    syntaxes: list[str] = field(default_factory=list)
+    date: Date | None = None
+    is_object: bool = False
+    label: str = ""
+    """The best of its labels."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """All that one page states."""
+
+    nodes: dict[str, Node]
+    """By `<subject>`; blank nodes are `<genid:…>`."""
+    facts: PageFacts
+    subclasses: list[tuple[str, str]]
+
+
+def read_graph(url: str, statements: Mapping[str, str]) -> Graph:
+    """The subjects of a page's statements; what several syntaxes say is taken once."""
+    graph = Graph({}, PageFacts({}, {}, {}, {}), [])
+    classes: list[str] = []
+    predicates: list[str] = []
+    fold = Fold(statements, url)
+    seen: set[Triple] = set()
+    for syntax in sorted(statements):
+        triples = dict.fromkeys(fold.read(statements[syntax], MAX_STATEMENTS))
+        if "\\" in statements[syntax]:
+            triples = {triple: None for triple in triples if not _has_bad_escape(triple)}
+        # What is not looked at may state the same again, and is counted as if it did not.
+        graph.facts.syntaxes[syntax] = len(triples) + max(0, statements[syntax].count("\n") - MAX_STATEMENTS)
+        repeated = seen.intersection(triples)
+        seen.update(triples)
+        _add_triples(graph, syntax, triples, repeated, classes, predicates)
+    _connect(graph.nodes)
+    _count(graph.facts, Counter(classes), Counter(predicates))
+    return graph
+
+
+def _add_triples(
+    graph: Graph,
+    syntax: str,
+    triples: Iterable[Triple],
+    repeated: Container[Triple],
+    classes: list[str],
+    predicates: list[str],
+) -> None:
+    """Take what is said in one syntax, but for what another one has said; and note which classes and properties are used."""
+    nodes, subclasses = graph.nodes, graph.subclasses
+    last = ""
+    node = Node()
+    for triple in triples:
+        subject, predicate, target = triple
+        if subject != last:
+            last = subject
+            node = nodes.get(subject) or nodes.setdefault(subject, Node())
+            if not node.syntaxes or node.syntaxes[-1] != syntax:
+                node.syntaxes.append(syntax)
+        if triple in repeated:
+            continue
+        name, role, rank = _find_role(predicate)
+        predicates.append(name)
+        if target[0] == '"':
+            if len(node.texts) < _MAX_NODE_STATEMENTS:
+                _add_literal(node, name, role, rank, target)
+        elif role == _TYPE:
+            node.types.append(target[1:-1])
+            classes.append(target[1:-1])
+        elif len(node.links) < _MAX_NODE_STATEMENTS:
+            node.links.append((name, target))
+            if role == _ADDRESS:
+                _add_address(node, rank, target[1:-1])
+            elif role == _IMAGE:
+                node.images.append((rank, target))
+            elif role == _SUBCLASS and len(subclasses) < _MAX_SUBCLASSES and sum(map(len, triple)) <= MAX_IRI:
+                subclasses.append((subject[1:-1], target[1:-1]))
+
+
+def _has_bad_escape(triple: Triple) -> bool:
+    """Whether an IRI has an escape that stands for no character, which an archive from elsewhere may have."""
+    subject, predicate, target = triple
+    return "\\" in subject or "\\" in predicate or ("\\" in target and target[0] != '"')
+
+
+@lru_cache(maxsize=8192)
+def _find_role(predicate: str) -> tuple[str, int, int]:
+    """The IRI of a predicate without its brackets, what it tells of a thing, and its rank among those that tell the same."""
+    name = predicate[1:-1]
+    for role, table in _ROLES.items():
+        if name in table:
+            return name, role, table[name]
+    return name, 0, 0
+
+
+def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str) -> None:
+    end = len(literal) - 1
+    language = ""
+    if literal[end] != '"':
+        end = literal.rindex('"')
+        if literal[end + 1 : end + 2] == "@":
+            language = literal[end + 2 : end + 40]
+    text = literal[1 : end if end <= MAX_VALUE else MAX_VALUE + 1].strip()
+    if "\\" in text:
+        text = _ESCAPE.sub(_unescape, text).strip()
+    if "&" in text:
+        text = decode_references(text).strip()
+    if not text:
+        return
+    if language:
+        node.languages.add(language)
+    node.texts.append((predicate, text))
+    if role == _LABEL:
+        if is_visible(text[:MAX_LABEL]):
+            node.labels.append((rank, language, " ".join(text[:MAX_LABEL].split())))
+    elif role == _DESCRIPTION:
+        node.descriptions.append((rank, language, text))
+    elif role == _DATE and (date := read_date(text)) is not None:
+        node.date = (rank, date) if node.date is None else min(node.date, (rank, date))
+    elif role == _ADDRESS:
+        _add_address(node, rank, text)
+    elif role == _IMAGE and is_web(text):
+        node.images.append((rank, text))
+
+
+def _add_address(node: Node, rank: int, address: str) -> None:
+    if is_web(address):
+        node.addresses.append((rank, address))
+
+
+def decode_references(text: str) -> str:
+    """A text as it was meant: pages escape more than they should, and `&#39;` is an apostrophe. Once, and whole ones alone, since
+    addresses have `&copy=`."""
+    return _REFERENCE.sub(_decode_reference, text) if "&" in text and ";" in text else text
+
+
+def _decode_reference(found: re.Match[str]) -> str:
+    return unescape(found[0]) if found[1][0] == "#" else html5.get(f"{found[1]};", found[0])
+
+
+def is_web(address: str) -> bool:
+    """Whether it is an address that a person could open."""
+    return address.startswith(("http://", "https://")) and len(address) <= MAX_IRI
+
+
+def _unescape(found: re.Match[str]) -> str:
+    if found[3]:
+        return _ESCAPED.get(found[3], found[3])
+    code = int(found[1] or found[2], 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+
+
+def _connect(nodes: dict[str, Node]) -> None:
+    """Tell each node its label, and whether another one points to it."""
+    for name, node in nodes.items():
+        if node.labels:
+            node.label = min(node.labels)[2]
+        for _, target in node.links:
+            if target != name and (other := nodes.get(target)) is not None:
+                other.is_object = True
+
+
+def _count(facts: PageFacts, classes: Counter[str], predicates: Counter[str]) -> None:
+    ontologies: Counter[str] = Counter()
+    for names in (classes, predicates):
+        for iri, uses in names.items():
+            if len(iri) <= MAX_IRI:
+                ontologies[find_ontology(iri)] += uses
+    facts.classes, facts.properties, facts.ontologies = _cut(classes), _cut(predicates), _cut(ontologies)
+
+
+def _cut(names: Counter[str]) -> dict[str, int]:
+    """The most used names that are not too long."""
+    if len(names) <= _MAX_NAMES:
+        return {name: uses for name, uses in names.items() if len(name) <= MAX_IRI}
+    ranked = sorted(names.items(), key=lambda item: (-item[1], item[0]))
+    return {name: uses for name, uses in ranked[:_MAX_NAMES] if len(name) <= MAX_IRI}

@@ -1,0 +1,105 @@
+"""A class in, as people call it; the classes that pages state to be below it out. The text index knows schema.org's own."""
+
+import sqlite3
+import threading
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger.reader import LedgerReader, NameCount
+from rdfspider.index.ledger.usage import CLASS
+from rdfspider.vocabulary.classes import find_superclasses, list_class_names
+
+_CLASSES_SUGGESTED = 1_000
+# Of one class; pages may state anything.
+_MAX_ABOVE = 100
+
+
+class LearnedClasses:
+    """What the pages of one crawl say of classes, as of any commit. For any number of threads."""
+
+    def __init__(self, paths: IndexPaths) -> None:
+        self._paths = paths
+        self._commit: Hashable = None
+        self._reader: LedgerReader | None = None
+        self._parents: dict[str, list[str]] = {}
+        self._above: dict[str, list[str]] = {}
+        self._used: list[NameCount] = []
+        self._lock = threading.Lock()
+
+    def find_subclasses(self, name: str, commit: Hashable) -> Iterable[str]:
+        """IRIs; the name is an IRI or a short name in lower case."""
+        with self._lock:
+            return self._find(name, commit)
+
+    def find_superclasses(self, iri: str, commit: Hashable) -> Iterable[str]:
+        """The classes above a class that are so because pages state it; those of schema.org above these are among them."""
+        with self._lock:
+            try:
+                self._update(commit)
+            except sqlite3.Error:
+                self._reader, self._commit = None, None
+            return self._climb(iri) if self._above else ()
+
+    def list_classes(self, commit: Hashable) -> list[NameCount]:
+        """The classes that pages use most, the most used first."""
+        with self._lock:
+            try:
+                self._update(commit)
+            except sqlite3.Error:
+                self._reader, self._commit = None, None
+            return self._used
+
+    def search_names(self, commit: Hashable, kind: str, text: str, limit: int) -> list[NameCount]:
+        """Names of a kind in use that have a text, as `LedgerReader.search_names` finds them."""
+        with self._lock:
+            try:
+                self._update(commit)
+                return self._reader.search_names(kind, text, limit) if self._reader else []
+            except sqlite3.Error:
+                self._reader, self._commit = None, None
+                return []
+
+    def _find(self, name: str, commit: Hashable) -> Iterable[str]:
+        try:
+            self._update(commit)
+            if self._reader is None:
+                return ()
+            parents = self._parents.get(name, ())
+            return {child for parent in parents for child in self._reader.find_subclasses(parent)}
+        except sqlite3.Error:
+            # The ledger is being made again; what the index itself knows of classes is most of it.
+            self._reader, self._commit = None, None
+            return ()
+
+    def _climb(self, iri: str) -> Iterable[str]:
+        found: dict[str, None] = {}
+        rest = [iri, *find_superclasses(iri)]
+        for each in rest:
+            for parent in self._above.get(each, ()):
+                for above in (parent, *find_superclasses(parent)):
+                    if above not in found and above != iri and len(found) < _MAX_ABOVE:
+                        found[above] = None
+                        rest.append(above)
+        return found
+
+    def _update(self, commit: Hashable) -> None:
+        if commit != self._commit:
+            self._load()
+            self._commit = commit
+
+    def _load(self) -> None:
+        """Which classes have others below them, by every name of theirs and of the classes above them."""
+        if self._reader is not None:
+            self._reader.close()
+        self._reader = LedgerReader(self._paths) if self._paths.ledger.exists() else None
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for parent in self._reader.list_parents() if self._reader else ():
+            for name in list_class_names(parent):
+                found[name].append(parent)
+        self._parents = dict(found)
+        above: defaultdict[str, list[str]] = defaultdict(list)
+        for child, parent in self._reader.list_subclasses() if self._reader else ():
+            above[child].append(parent)
+        self._above = dict(above)
+        self._used = self._reader.read_names(CLASS, _CLASSES_SUGGESTED) if self._reader else []

@@ -1,0 +1,305 @@
+"""The ledger from outside, while the indexer writes it: totals, names by use, pages, and who speaks of an entity.
+
+Every answer is of the last commit. No read lasts long, because the ledger's log could not be cut back meanwhile.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import quote
+
+import msgspec
+
+from rdfspider.errors import UnindexedError
+from rdfspider.index.entities.contributions import Contribution, find_entity
+from rdfspider.index.entities.nodes import PageFacts
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger.usage import SITE
+from rdfspider.index.ledger.writer import rank_page
+from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name
+
+_PAGES_A_STEP = 500
+_MAX_SUBCLASSES = 10_000
+_MAX_PARENTS = 50_000
+_MAX_PAIRS = 10_000
+_MAX_ASKED = 200
+_NAMES_COMPARED = 1_000
+# Somebody types, or waits for a page: more are not looked at for them.
+_NAMES_SEARCHED = 50_000
+_SITES_SORTED = 10_000
+
+
+class Totals(NamedTuple):
+    """The size of all that is indexed."""
+
+    pages: int
+    quads: int
+    """Statements of all pages, those of each syntax counted."""
+    entities: int
+    sites: int
+    classes: int
+    properties: int
+    ontologies: int
+
+
+class NameCount(NamedTuple):
+    """How often a name is used: statements, pages and sites."""
+
+    name: str
+    uses: int
+    pages: int
+    sites: int
+
+
+class PageEntry(NamedTuple):
+    """A page that is indexed."""
+
+    url: str
+    time: float
+    title: str
+    language: str
+    digest: str
+    site: str
+    quads: int
+    facts: PageFacts
+    """The classes, properties, ontologies and syntaxes that it uses, and how often."""
+    source: str
+    """The file of the log that has what it says: a key of `views.Cursors`."""
+    offset: int
+    """Where the outcome begins in that file."""
+
+
+class LedgerReader:
+    """The reader's side; any number of processes."""
+
+    def __init__(self, paths: IndexPaths) -> None:
+        if not paths.ledger.exists():
+            raise UnindexedError(
+                f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`, "
+                "or wait some seconds where a crawl has just begun"
+            )
+        address = f"file:{quote(str(paths.ledger.absolute()))}?mode=ro"
+        self._db = _connect(address)
+        try:
+            self._db.execute("SELECT 1 FROM sqlite_schema").fetchone()
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            # To read beside a writer takes a file, for which a full disk has no room; without the writer's log there is none.
+            log = paths.ledger.with_name(f"{paths.ledger.name}-wal")
+            if not isinstance(error, sqlite3.OperationalError) or (log.exists() and log.stat().st_size):
+                raise
+            self._db = _connect(f"{address}&immutable=1")
+
+    def read_totals(self) -> Totals:
+        """All sums."""
+        by_kind = dict(self._db.execute("SELECT kind, count(*) FROM names GROUP BY kind"))
+        pages, quads = self._db.execute(
+            "SELECT coalesce(sum(pages), 0), coalesce(sum(uses), 0) FROM names WHERE kind = ?", (SITE,)
+        ).fetchone()
+        (entities,) = self._db.execute("SELECT count(*) FROM entities").fetchone()
+        names = (by_kind.get(kind, 0) for kind in ("site", "class", "property", "ontology"))
+        return Totals(pages, quads, entities, *names)
+
+    def read_names(self, kind: str, limit: int = 100, offset: int = 0) -> list[NameCount]:
+        """Names of a kind (`counts.KINDS`), the most used first, then by the alphabet."""
+        rows = self._db.execute(
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? ORDER BY uses DESC, name LIMIT ? OFFSET ?",
+            (kind, limit, offset),
+        )
+        return [NameCount(*row) for row in rows]
+
+    def find_name(self, kind: str, name: str) -> NameCount | None:
+        """How often a name of a kind is used; None where no page uses it."""
+        row = self._db.execute(
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
+        ).fetchone()
+        return NameCount(*row) if row else None
+
+    def search_names(self, kind: str, text: str, limit: int = 20) -> list[NameCount]:
+        """Names of a kind that contain a text, in whatever case: those whose short name begins with it first, then those whose
+        short name has it, each the most used first. A prefix that is known stands for its namespace: `schema:per`. What is used
+        too rarely to be among the first fifty thousand is not found."""
+        asked = _clean(text).strip().strip("<>").lower()[:_MAX_ASKED]
+        prefix, colon, local = asked.partition(":")
+        namespaces = find_namespaces(prefix) if colon and not local.startswith("//") else ()
+        found: dict[str, NameCount] = {}
+        for wanted in [namespace.lower() + local for namespace in namespaces] or [asked]:
+            rows = self._db.execute(
+                "SELECT name, uses, pages, sites FROM (SELECT * FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?)"
+                " WHERE instr(lower(name), ?) ORDER BY uses DESC, name LIMIT ?",
+                (kind, _NAMES_SEARCHED, wanted, _NAMES_COMPARED),
+            )
+            found.update((row[0], NameCount(*row)) for row in rows)
+        word = local if namespaces else asked
+        return sorted(found.values(), key=lambda count: (_rank_match(count.name, word), -count.uses, count.name))[
+            :limit
+        ]
+
+    def list_ontology_names(self, kind: str, ontology: str, limit: int = 100) -> list[NameCount]:
+        """The classes or properties (a kind) of an ontology, the most used first."""
+        start = _clean(ontology)
+        rows = self._db.execute(
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name >= ? AND name < ? ORDER BY uses DESC, name"
+            " LIMIT ?",
+            (kind, start, f"{start}\U0010ffff", _NAMES_COMPARED),
+        )
+        # Others only begin so.
+        return [NameCount(*row) for row in rows if find_ontology(row[0]) == start][:limit]
+
+    def list_name_sites(self, kind: str, name: str, limit: int = 20) -> list[tuple[str, int]]:
+        """The sites on which most pages use a name, and how many do; of very many, those that say most are compared."""
+        row = self._db.execute(
+            "SELECT id, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
+        ).fetchone()
+        if row is None:
+            return []
+        number, sites = row
+        order = "ORDER BY s.pages DESC, s.site LIMIT ?"
+        if sites <= _SITES_SORTED:
+            rows = self._db.execute(
+                f"SELECT s.site, s.pages FROM name_sites s WHERE s.name = ? {order}", (number, limit)
+            )
+        else:
+            rows = self._db.execute(
+                "SELECT s.site, s.pages FROM (SELECT name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"
+                f" CROSS JOIN name_sites s ON s.name = ? AND s.site = n.name {order}",
+                (SITE, _SITES_SORTED, number, limit),
+            )
+        return [(site, pages) for site, pages in rows]
+
+    def list_site_names(self, kind: str, site: str, limit: int = 20) -> list[tuple[str, int]]:
+        """The names of a kind that most pages of a site use, and how many do; of the thousand names that are used most."""
+        rows = self._db.execute(
+            "SELECT n.name, s.pages FROM (SELECT id, name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"
+            " JOIN name_sites s ON s.name = n.id AND s.site = ? ORDER BY s.pages DESC, n.name LIMIT ?",
+            (kind, _NAMES_COMPARED, _clean(site), limit),
+        )
+        return [(name, pages) for name, pages in rows]
+
+    def list_site_pages(
+        self, site: str, limit: int = 50, offset: int = 0, *, newest_first: bool = False
+    ) -> list[PageEntry]:
+        """The pages of a site (a registrable domain), in the order in which they were first indexed, or the other way round."""
+        order = "DESC" if newest_first else "ASC"
+        rows = self._db.execute(
+            f"SELECT id, {_COLUMNS} FROM pages WHERE site = ? AND is_live ORDER BY id {order} LIMIT ? OFFSET ?",
+            (_clean(site), limit, offset),
+        )
+        return [_read_entry(row) for row in rows]
+
+    def list_page_entities(self, page: PageEntry, limit: int = 500) -> list[tuple[str, tuple[str, ...]]]:
+        """The first entities of which a page speaks, and what it calls each: its IRI, or blank nodes as `genid:` IRIs."""
+        rank = rank_page(page.url)
+        row = self._db.execute(
+            "SELECT p.id, c.data FROM pages p JOIN contributions c ON c.page = p.id WHERE p.rank = ? AND p.url = ?",
+            (rank, page.url),
+        ).fetchone()
+        if row is None:
+            return []
+        number, data = row
+        find = "SELECT start, size FROM mentions WHERE entity = ? AND rank = ? AND page = ?"
+        places = (self._db.execute(find, (entity, rank, number)).fetchone() for entity in page.facts.entities[:limit])
+        names = (_decode_names(data[place[0] - 1 : place[0] - 1 + place[1]]) for place in places if place)
+        return [(each.id, each.nodes) for each in names]
+
+    def find_page(self, url: str) -> PageEntry | None:
+        """What is known of a page; None where it is not indexed."""
+        row = self._db.execute(
+            f"SELECT id, {_COLUMNS} FROM pages WHERE rank = ? AND url = ? AND is_live", (rank_page(url), url)
+        ).fetchone()
+        return _read_entry(row) if row else None
+
+    def has_host(self, site: str, host: str) -> bool:
+        """Whether a page of a site is of a host, or of one below it."""
+        row = self._db.execute(
+            "SELECT 1 FROM pages WHERE site = ?1 AND is_live AND (host = ?2 OR substr(host, -length(?2) - 1) = '.' || ?2)"
+            " LIMIT 1",
+            (site, host),
+        ).fetchone()
+        return row is not None
+
+    def list_pages(self) -> Iterator[PageEntry]:
+        """All pages."""
+        last = 0
+        while rows := self._db.execute(
+            f"SELECT id, {_COLUMNS} FROM pages WHERE id > ? AND is_live ORDER BY id LIMIT ?", (last, _PAGES_A_STEP)
+        ).fetchall():
+            last = rows[-1][0]
+            yield from map(_read_entry, rows)
+
+    def find_members(self, entity_id: str, limit: int = 1000) -> list[tuple[str, str]]:
+        """Page and node, for each node that speaks of an entity; those of its first pages."""
+        entity = find_entity(entity_id)
+        rows = self._db.execute(
+            "SELECT p.url, substr(c.data, m.start, m.size) FROM mentions m CROSS JOIN pages p ON p.id = m.page"
+            " CROSS JOIN contributions c ON c.page = m.page WHERE m.entity = ? ORDER BY m.rank LIMIT ?",
+            (entity, limit),
+        )
+        decode = msgspec.msgpack.Decoder(Contribution).decode
+        return [(url, node) for url, data in rows for node in decode(data).nodes]
+
+    def find_subclasses(self, iri: str) -> list[str]:
+        """The classes that pages state to be below a class, also those below these; schema.org's own are not among them."""
+        rows = self._db.execute(
+            "WITH RECURSIVE below(iri) AS (SELECT child FROM subclasses WHERE parent = ? UNION"
+            " SELECT s.child FROM subclasses s JOIN below ON s.parent = below.iri LIMIT ?) SELECT iri FROM below",
+            (iri, _MAX_SUBCLASSES),
+        )
+        return sorted(row[0] for row in rows if row[0] != iri)
+
+    def list_parents(self) -> list[str]:
+        """The classes that pages state others to be below."""
+        rows = self._db.execute(f"{_PARENTS} SELECT iri FROM parents WHERE iri IS NOT NULL", (_MAX_PARENTS,))
+        return [row[0] for row in rows]
+
+    def list_subclasses(self) -> list[tuple[str, str]]:
+        """Classes, each with one that pages state to be just above it; of very many those of different classes above first."""
+        rows = self._db.execute(
+            f"{_PARENTS}, pairs(above, below) AS ("
+            "SELECT iri, (SELECT min(child) FROM subclasses WHERE parent = iri) FROM parents WHERE iri IS NOT NULL UNION ALL"
+            " SELECT above, (SELECT min(child) FROM subclasses WHERE parent = above AND child > below) FROM pairs"
+            " WHERE below IS NOT NULL LIMIT ?) SELECT below, above FROM pairs WHERE below IS NOT NULL",
+            (_MAX_PAIRS, _MAX_PAIRS),
+        )
+        return [(child, parent) for child, parent in rows]
+
+    def close(self) -> None:
+        """Leave."""
+        self._db.close()
+
+
+# From one to the next by the index: how often each is stated does not matter.
+_PARENTS = (
+    "WITH RECURSIVE parents(iri) AS (SELECT min(parent) FROM subclasses UNION ALL"
+    " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
+)
+_COLUMNS = "url, time, title, language, digest, site, quads, facts, source, place"
+_decode_facts = msgspec.msgpack.Decoder(PageFacts).decode
+
+
+class _Names(msgspec.Struct, array_like=True):
+    """The beginning of a Contribution, which is all that is read of it."""
+
+    id: str
+    nodes: tuple[str, ...]
+
+
+_decode_names = msgspec.msgpack.Decoder(_Names).decode
+
+
+def _clean(text: str) -> str:
+    """Halves of characters are in no name, and SQLite takes none."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _rank_match(iri: str, text: str) -> int:
+    name = find_short_name(iri)
+    return 0 if name.startswith(text) else 1 if text in name else 2
+
+
+def _connect(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=10)
+
+
+def _read_entry(row: tuple[int, str, float, str, str, str, str, int, bytes, str, int]) -> PageEntry:
+    return PageEntry(*row[1:8], _decode_facts(row[8]), *row[9:])

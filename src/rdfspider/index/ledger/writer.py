@@ -1,0 +1,308 @@
+"""What the text index knows, in SQLite: pages, what each says of which entity, and how often every name is used.
+
+The one writer is `text.py`. Everything is a function of the newest outcome of each URL: replacing a page takes back what it added
+before. Other processes read at the same time (`ledger_reader.py`), and see the last commit.
+"""
+
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from xxhash import xxh3_64_intdigest
+
+from rdfspider.archive.outcomes import REMOVE, REPLACE, Outcome, Stamp, round_time
+from rdfspider.index.entities.contributions import Contribution, PageReading
+from rdfspider.index.entities.nodes import PageFacts
+from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX, Counts
+
+_CACHE_KIB = 65_536
+_JOURNAL_BYTES = 64_000_000
+"""What the log of SQLite keeps of the disk after a large commit."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pages(
+  id INTEGER PRIMARY KEY, rank INTEGER NOT NULL, url TEXT NOT NULL, host TEXT NOT NULL, site TEXT NOT NULL, time REAL NOT NULL,
+  digest TEXT NOT NULL, is_live INTEGER NOT NULL, title TEXT NOT NULL, language TEXT NOT NULL, quads INTEGER NOT NULL,
+  facts BLOB, says TEXT NOT NULL, due REAL NOT NULL, source TEXT NOT NULL, place INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS pages_by_due ON pages(due) WHERE due > 0;
+CREATE INDEX IF NOT EXISTS pages_by_rank ON pages(rank);
+CREATE INDEX IF NOT EXISTS pages_by_site ON pages(site, id);
+CREATE TABLE IF NOT EXISTS contributions(page INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS mentions(
+  entity BLOB NOT NULL, rank INTEGER NOT NULL, page INTEGER NOT NULL, start INTEGER NOT NULL, size INTEGER NOT NULL,
+  PRIMARY KEY (entity, rank, page)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entities(id BLOB PRIMARY KEY, sources INTEGER NOT NULL, built INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS dirty(id BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS deferred(id BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS gone(document TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS subclasses(
+  child TEXT NOT NULL, parent TEXT NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (parent, child, page)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS subclasses_by_page ON subclasses(page);
+"""
+_MENTIONS = (
+    "SELECT p.url, p.host, p.site, p.language, p.time, substr(c.data, m.start, m.size) FROM mentions m"
+    " CROSS JOIN pages p ON p.id = m.page CROSS JOIN contributions c ON c.page = m.page"
+)
+_PLACES = (
+    "SELECT p.site, m.rank, m.page FROM mentions m CROSS JOIN pages p ON p.id = m.page"
+    " WHERE m.entity = ? ORDER BY m.rank LIMIT ?"
+)
+MAX_MENTIONS = 48
+"""An entity is put together from what so many pages say of it."""
+_MAX_PLACES = 2_000
+"""So many are looked at to find pages of different sites."""
+_PAGES_A_STEP = 1000
+
+
+class PageRow(NamedTuple):
+    """A page as the ledger knows it."""
+
+    id: int
+    time: float
+    digest: str
+    is_live: bool
+    """False for a page that was removed: it is remembered, so that what is older does not bring it back."""
+    site: str
+    language: str
+    facts: bytes | None
+    says: str
+    """The digest in its stamp."""
+    due: float
+    """When it is to be removed, in seconds since 1970; 0 for never."""
+
+    @property
+    def stamp(self) -> Stamp:
+        """Of the outcome that it is as of."""
+        return Stamp(round_time(self.time), self.digest, REPLACE if self.is_live else REMOVE, self.says)
+
+
+class Mention(NamedTuple):
+    """What a page says of an entity."""
+
+    url: str
+    host: str
+    site: str
+    language: str
+    time: float
+    contribution: Contribution
+
+
+def rank_page(url: str) -> int:
+    """An order of pages that is none: the same for everybody, and the same pages come first whenever they were read."""
+    return xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
+
+
+class Ledger:
+    """The writer's side."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        # A commit of the text index must never be on disk without the ledger's before it, not even when the power fails.
+        self._db.execute("PRAGMA synchronous=FULL")
+        self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        self._db.execute(f"PRAGMA journal_size_limit={_JOURNAL_BYTES}")
+        self._db.executescript(_SCHEMA)
+        self._counts = Counts(self._db)
+        self._sources: dict[bytes, int] = {}
+        self._db.execute("BEGIN")
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (secrets.token_hex(16),))
+        self.identity: str = self._db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()[0]
+        """Tells this ledger from one that was made anew."""
+
+    def find_page(self, url: str) -> PageRow | None:
+        """What is known of a URL."""
+        row = self._db.execute(
+            "SELECT id, time, digest, is_live, site, language, facts, says, due FROM pages WHERE rank = ? AND url = ?",
+            (rank_page(url), url),
+        ).fetchone()
+        return PageRow(*row) if row else None
+
+    def put_page(
+        self, outcome: Outcome, says: str, host: str, site: str, reading: PageReading, known: PageRow | None
+    ) -> None:
+        """Let a page say this from now on; `says` is the digest in the outcome's stamp."""
+        # Whatever cannot be encoded is known before anything is changed.
+        sayings = [(entity, msgspec.msgpack.encode(saying)) for entity, saying in reading.contributions.items()]
+        url, facts, rank = outcome.url, reading.facts, rank_page(outcome.url)
+        encoded_facts = msgspec.msgpack.encode(facts)
+        if known is not None:
+            self._take_back(known)
+        row = (rank, url, host, site, outcome.time, outcome.digest, 1, outcome.title[:500], outcome.language)
+        page = self._write_row(
+            known, (*row, facts.quads, encoded_facts, says, outcome.due, outcome.source, outcome.offset)
+        )
+        data = bytearray()
+        mentions = []
+        for entity, encoded in sayings:
+            # substr() of SQLite counts from one.
+            mentions.append((entity, rank, page, len(data) + 1, len(encoded)))
+            data += encoded
+            self._sources[entity] = self._sources.get(entity, 0) + 1
+        if mentions:
+            self._db.execute("INSERT INTO contributions VALUES (?, ?)", (page, data))
+            self._db.executemany("INSERT INTO mentions VALUES (?, ?, ?, ?, ?)", mentions)
+        if reading.subclasses:
+            rows = [(child, parent, page) for child, parent in reading.subclasses]
+            self._db.executemany("INSERT OR IGNORE INTO subclasses VALUES (?, ?, ?)", rows)
+        self._count(facts, site, outcome.language, 1)
+
+    def remove_page(self, outcome: Outcome, host: str, site: str, known: PageRow | None) -> None:
+        """Let a page say nothing from now on; what is older than the outcome does not bring it back."""
+        if known is not None:
+            self._take_back(known)
+        url = outcome.url
+        row = (rank_page(url), url, host, site, outcome.time, outcome.digest, 0, "", "", 0, None, "", 0.0, "", 0)
+        self._write_row(known, row)
+
+    def note_due(self, page: int, due: float) -> None:
+        """Let a page be removed at that time."""
+        self._db.execute("UPDATE pages SET due = ? WHERE id = ?", (due, page))
+
+    def list_due(self, now: float, limit: int) -> list[str]:
+        """The URLs of some pages that are to be removed by now."""
+        rows = self._db.execute("SELECT url FROM pages WHERE due > 0 AND due <= ? LIMIT ?", (now, limit))
+        return [row[0] for row in rows]
+
+    def forget_pages(self, is_forgotten: Callable[[str], bool]) -> Iterator[str]:
+        """Leave no trace of these pages; gives the URLs of those that were there."""
+        last = 0
+        while rows := self._db.execute(
+            "SELECT id, url FROM pages WHERE id > ? ORDER BY id LIMIT ?", (last, _PAGES_A_STEP)
+        ).fetchall():
+            last = rows[-1][0]
+            for page, url in rows:
+                if is_forgotten(url) and (known := self.find_page(url)) is not None:
+                    self._take_back(known)
+                    self._db.execute("DELETE FROM pages WHERE id = ?", (page,))
+                    yield url
+
+    def note_gone(self, document: str) -> None:
+        """Remember a document to be deleted, until it is known to be."""
+        self._db.execute("INSERT OR IGNORE INTO gone VALUES (?)", (document,))
+
+    def load_gone(self) -> list[str]:
+        """The documents that may still have to be deleted."""
+        return [row[0] for row in self._db.execute("SELECT document FROM gone")]
+
+    def settle_sources(self) -> list[tuple[bytes, int, int]]:
+        """Write the numbers of sources of all entities touched since the last time: entity, sources now, sources when built."""
+        settled = []
+        for entity, more in self._sources.items():
+            sources, built = self._db.execute(
+                "INSERT INTO entities VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET sources = sources + excluded.sources"
+                " RETURNING sources, built",
+                (entity, more),
+            ).fetchone()
+            settled.append((entity, sources, built))
+        self._db.executemany("DELETE FROM entities WHERE id = ?", [(each[0],) for each in settled if each[1] <= 0])
+        self._sources.clear()
+        return settled
+
+    def note_dirty(self, now: Iterable[bytes], later: Iterable[bytes]) -> None:
+        """Remember which entities have documents that are out of date: those that are built now, and those put off."""
+        self._db.executemany("INSERT OR IGNORE INTO dirty VALUES (?)", [(entity,) for entity in now])
+        self._db.executemany("INSERT OR IGNORE INTO deferred VALUES (?)", [(entity,) for entity in later])
+
+    def note_all_dirty(self) -> None:
+        """All entities have to be built."""
+        self._db.execute("INSERT OR IGNORE INTO deferred SELECT id FROM entities")
+
+    def load_dirty(self) -> list[bytes]:
+        """Entities that were to be built when the last commit was made."""
+        return [row[0] for row in self._db.execute("SELECT id FROM dirty")]
+
+    def load_deferred(self, limit: int, last: bytes = b"") -> list[bytes]:
+        """Some entities that were put off, in the order of their hashes, after one."""
+        rows = self._db.execute("SELECT id FROM deferred WHERE id > ? ORDER BY id LIMIT ?", (last, limit))
+        return [row[0] for row in rows]
+
+    def count_sources(self, entity: bytes) -> int:
+        """How many pages speak of an entity."""
+        row = self._db.execute("SELECT sources FROM entities WHERE id = ?", (entity,)).fetchone()
+        return row[0] if row else 0
+
+    def note_built(self, built: Iterable[tuple[bytes, int]]) -> None:
+        """Documents of these entities, of so many sources, are durable, and so is all that was dirty or gone."""
+        built = list(built)
+        self._db.execute("DELETE FROM dirty")
+        self._db.execute("DELETE FROM gone")
+        self._db.executemany("DELETE FROM deferred WHERE id = ?", [(entity,) for entity, _ in built])
+        self._db.executemany(
+            "UPDATE entities SET built = ? WHERE id = ? AND built <> ?", [(n, entity, n) for entity, n in built]
+        )
+        self.commit()
+
+    def list_mentions(self, entity: bytes) -> tuple[list[Mention], list[str]]:
+        """What pages say of an entity, and all their sites; of many pages some, chosen by nothing but their URLs."""
+        rows = self._db.execute(
+            f"{_MENTIONS} WHERE m.entity = ? ORDER BY m.rank LIMIT ?", (entity, MAX_MENTIONS + 1)
+        ).fetchall()
+        if len(rows) <= MAX_MENTIONS:
+            return [_read_mention(row) for row in rows], sorted({row[2] for row in rows})
+        places = self._db.execute(_PLACES, (entity, _MAX_PLACES)).fetchall()
+        # The first of each site comes before the second of any.
+        firsts = {site: (rank, page) for site, rank, page in reversed(places)}
+        chosen = sorted(firsts.values())[:MAX_MENTIONS]
+        taken = set(chosen)
+        rest = (place[1:] for place in places if place[1:] not in taken)
+        chosen += islice(rest, MAX_MENTIONS - len(chosen))
+        rows = [
+            self._db.execute(
+                f"{_MENTIONS} WHERE m.entity = ? AND m.rank = ? AND m.page = ?", (entity, *place)
+            ).fetchone()
+            for place in sorted(chosen)
+        ]
+        return [_read_mention(row) for row in rows], sorted(firsts)
+
+    def _write_row(self, known: PageRow | None, values: tuple[object, ...]) -> int:
+        cursor = self._db.execute(
+            f"INSERT OR REPLACE INTO pages VALUES ({', '.join('?' * 16)})", (known.id if known else None, *values)
+        )
+        return cursor.lastrowid or 0
+
+    def _take_back(self, known: PageRow) -> None:
+        """Subtract what a page has added."""
+        if known.facts is None:
+            return
+        facts = msgspec.msgpack.decode(known.facts, type=PageFacts)
+        self._count(facts, known.site, known.language, -1)
+        for entity in facts.entities:
+            self._sources[entity] = self._sources.get(entity, 0) - 1
+        rank = self._db.execute("SELECT rank FROM pages WHERE id = ?", (known.id,)).fetchone()[0]
+        self._db.executemany(
+            "DELETE FROM mentions WHERE entity = ? AND rank = ? AND page = ?",
+            [(entity, rank, known.id) for entity in facts.entities],
+        )
+        self._db.execute("DELETE FROM contributions WHERE page = ?", (known.id,))
+        if facts.subclasses:
+            self._db.execute("DELETE FROM subclasses WHERE page = ?", (known.id,))
+
+    def _count(self, facts: PageFacts, site: str, language: str, sign: int) -> None:
+        add = self._counts.add
+        add(CLASS, facts.classes, site, sign)
+        add(PROPERTY, facts.properties, site, sign)
+        add(ONTOLOGY, facts.ontologies, site, sign)
+        add(SYNTAX, facts.syntaxes, site, sign)
+        add(SITE, {site: facts.quads}, site, sign)
+        if language:
+            add(LANGUAGE, {language.lower(): facts.quads}, site, sign)
+
+    def commit(self) -> None:
+        """Make everything durable."""
+        self._counts.flush()
+        self._db.execute("COMMIT")
+        self._db.execute("BEGIN")
+
+    def close(self) -> None:
+        """Leave; what was not committed is lost."""
+        self._db.close()
+
+
+def _read_mention(row: tuple[str, str, str, str, float, bytes]) -> Mention:
+    return Mention(*row[:5], msgspec.msgpack.decode(row[5], type=Contribution))

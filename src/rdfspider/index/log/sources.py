@@ -1,0 +1,144 @@
+"""All that is indexed: the segments of a crawl's shards, which grow, and WARC files from elsewhere, which do not.
+
+A place in one of them enters, outcomes leave. Several threads ask, and the folder is looked at a few times a second for all.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from rdfspider.archive.log import Segment, list_segments, read_outcomes
+from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.reader import Damage
+from rdfspider.config import ExtractConfig
+from rdfspider.errors import UsageError
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.log.foreign import list_sources, read_foreign
+from rdfspider.index.log.forgotten import Forgotten
+from rdfspider.index.view import Cursors
+
+_log = logging.getLogger(__name__)
+
+FORGOTTEN = "forgotten.txt"
+"""The key of `views.Cursors` for what was forgotten."""
+# Nothing is looked at again within so short a time.
+_FRESH_S = 0.2
+# So much damage is remembered, so that each view that finds it does not tell it again.
+_DAMAGES = 10_000
+
+
+class Look(Mapping[str, Segment]):
+    """What there is to index, as of one moment."""
+
+    __slots__ = ("_segments", "foreign", "forgotten", "taken")
+
+    def __init__(
+        self, log: Mapping[str, Segment], foreign: Mapping[str, Segment], forgotten: Forgotten, taken: float
+    ) -> None:
+        self._segments = {**log, **foreign}
+        self.foreign = foreign
+        self.forgotten = forgotten
+        self.taken = taken
+        """When, by the monotonic clock."""
+
+    def __getitem__(self, source: str) -> Segment:
+        return self._segments[source]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._segments)
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def list_log(self) -> dict[str, int]:
+        """How long the shards' segments are: for these alone it counts how soon they are found."""
+        return {source: segment.length for source, segment in self._segments.items() if source not in self.foreign}
+
+    def measure_rest(self, cursors: Cursors) -> int:
+        """Bytes that cursors have not passed."""
+        return sum(max(0, segment.length - cursors.get(source, 0)) for source, segment in self._segments.items())
+
+
+class Sources:
+    """The sources of one crawl's indexes."""
+
+    def __init__(self, paths: IndexPaths, config: ExtractConfig) -> None:
+        self._paths = paths
+        self._config = config
+        self._lock = threading.Lock()
+        self._look: Look | None = None
+        self._missing: tuple[str, ...] = ()
+        self._spoilt: dict[str, str] = {}
+        """By the name of a list: why it cannot be read, while what it said before still holds."""
+        self._foreign: dict[str, Segment] = {}
+        self._stamps: dict[str, tuple[int, int] | None] = {}
+        self._forgotten = Forgotten([])
+        self._damages: set[tuple[str, int]] = set()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Files from elsewhere, and lists, that cannot be read, and why."""
+        return (*self._missing, *self._spoilt.values())
+
+    def look(self, since: float = 0.0) -> Look:
+        """What there is, as of a moment ago, but not before `since`. UsageError where a person has spoilt one of the lists
+        before the first look; later on what it said before holds, because whoever edits it may not have finished."""
+        with self._lock:
+            now = time.monotonic()
+            if self._look is None or now - self._look.taken > _FRESH_S or self._look.taken < since:
+                self._read_list("forgotten", self._load_forgotten)
+                self._read_list("sources", self._list_foreign, is_due=bool(self._missing))
+                self._look = Look(list_segments(self._paths.folder), self._foreign, self._forgotten, now)
+            return self._look
+
+    def read(self, source: str, look: Look, start: int) -> Iterator[Outcome | Damage]:
+        """The outcomes of a source from a place on."""
+        path, stop = look[source]
+        if source in look.foreign:
+            return read_foreign(path, start, self._config, stop)
+        return read_outcomes(path, source, start, stop)
+
+    def tell(self, damage: Damage) -> None:
+        """Log what could not be read, once, whoever has met it."""
+        with self._lock:
+            is_new = (damage.path, damage.offset) not in self._damages
+            if len(self._damages) >= _DAMAGES:
+                self._damages.clear()
+            self._damages.add((damage.path, damage.offset))
+        if is_new:
+            _log.warning("%s at %d: %s", damage.path, damage.offset, damage.reason)
+
+    def _read_list(self, name: str, read: Callable[[], None], *, is_due: bool = False) -> None:
+        """Read one of the lists if it is another file than before; they are replaced as a whole."""
+        stamp = self._find_stamp(name)
+        if stamp == self._stamps.get(name) and not is_due:
+            return
+        try:
+            read()
+        except UsageError as error:
+            if self._look is None:
+                raise
+            if self._spoilt.get(name) != str(error):
+                _log.warning("%s; what it said before still holds", error)
+            self._spoilt[name] = str(error)
+        else:
+            self._stamps[name] = stamp
+            self._spoilt.pop(name, None)
+
+    def _load_forgotten(self) -> None:
+        self._forgotten = Forgotten.load(self._paths)
+
+    def _list_foreign(self) -> None:
+        self._foreign, missing = list_sources(self._paths)
+        told = tuple(f"{damage.path}: {damage.reason}" for damage in missing)
+        for line in set(told) - set(self._missing):
+            _log.warning("%s; it is indexed when it is back", line)
+        self._missing = told
+
+    def _find_stamp(self, name: str) -> tuple[int, int] | None:
+        try:
+            found = getattr(self._paths, name).stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns

@@ -1,0 +1,1 @@
+"""The quad store (Oxigraph): what writes page graphs and their merge, and what asks snapshots of it."""

@@ -1,0 +1,198 @@
+"""A page's graph in, when the page was fetched and in which syntaxes it speaks out: who says something, and since when."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+
+from pyoxigraph import Literal, NamedNode, Quad, Store
+
+from rdfspider.index.entities.nodes import decode_references
+from rdfspider.index.quads.provenance import VOCABULARY
+from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
+from rdfspider.vocabulary.labels import LABELS
+from rdfspider.vocabulary.names import find_short_name
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID
+
+_FETCHES = NamedNode(FETCHES_GRAPH)
+_FETCHED = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
+_SYNTAX = NamedNode(f"{VOCABULARY}syntax")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that says something."""
+
+    page: str
+    fetched: float = 0.0
+    """In seconds since 1970; 0 where it is not known."""
+    syntaxes: tuple[str, ...] = ()
+    """Those in which the page says anything, or the very ones in which it says this."""
+    is_exact: bool = False
+    """Whether they are the very ones: the index knows them where a page speaks in one syntax alone."""
+
+
+def find_source(store: Store, page: str) -> Source:
+    """What the index knows of a page."""
+    found = store.quads_for_pattern(NamedNode(page), _SYNTAX, None, _FETCHES)
+    syntaxes = sorted(quad.object.value for quad in found if isinstance(quad.object, Literal))
+    return Source(page, find_time(store, page), tuple(syntaxes), len(syntaxes) == 1)
+
+
+def find_time(store: Store, page: str) -> float:
+    """When a page was fetched, in seconds since 1970; 0 where it is not known."""
+    for quad in store.quads_for_pattern(NamedNode(page), _FETCHED, None, _FETCHES):
+        if isinstance(quad.object, Literal):
+            try:
+                return datetime.fromisoformat(quad.object.value).timestamp()
+            except ValueError:
+                continue
+    return 0.0
+
+
+SOURCES_SHOWN = 10
+"""Of a value."""
+_NAMES_READ = 1_000
+_DEPTH = 4
+_ITEMS_READ = 100
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_FIRST, _REST, _NIL = f"{_RDF}first", f"{_RDF}rest", f"{_RDF}nil"
+# What a place is made of may have an IRI of its own, and tells nothing by that.
+_OPENED = frozenset(("geo", "hasgeo"))
+_NESTED_TRIPLES = 100
+_XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of a property, and who says so."""
+
+    text: str
+    """The text of a literal; else an IRI, or `genid:…` of a thing without one."""
+    kind: str = "literal"
+    """literal, iri or blank."""
+    language: str = ""
+    datatype: str = ""
+    label: str = ""
+    """Of an IRI or a blank node: how it is called."""
+    inside: Mapping[str, tuple["Value", ...]] = field(default_factory=dict)
+    """Of a blank node, and of the degrees of a place: what is said of it, by property."""
+    items: tuple["Value", ...] = ()
+    """Of a list of RDF, which is a blank node: what is in it, in order, so many as were read."""
+    rest: str = ""
+    """Of a list that is longer: the node with which it goes on."""
+    sources: tuple[Source, ...] = ()
+    """Some of them, the newest first."""
+    source_count: int = 0
+    has_more_sources: bool = False
+    """Whether there are more than were counted."""
+
+
+class ValueReader:
+    """One question's looks at the terms of a store, and how many statements it may still read."""
+
+    def __init__(self, store: Store, triples: int) -> None:
+        self._store = store
+        self._sources: dict[str, Source] = {}
+        self._names: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.triples_left = triples
+
+    def read_triples(self, node: str) -> Iterator[Quad]:
+        """What all pages together say of a node, as long as there is something left to read."""
+        for quad in self._store.quads_for_pattern(NamedNode(node), None, None, MERGE):
+            if self.triples_left <= 0:
+                return
+            self.triples_left -= 1
+            yield quad
+
+    def describe(self, term: object, depth: int = _DEPTH, predicate: str = "") -> Value:
+        """A term without its sources; what is said of a blank node is inside, as far as the depth allows. The predicate that
+        leads to it tells whether an IRI is looked into, too."""
+        if isinstance(term, Literal):
+            return describe_literal(term)
+        if not isinstance(term, NamedNode):
+            return Value(str(term), "iri")
+        label, _ = self.name(term.value)
+        if not term.value.startswith(GENID):
+            inside = self._read_inside(term.value, 1) if depth and find_short_name(predicate) in _OPENED else {}
+            return Value(term.value, "iri", label=label, inside=inside)
+        inside = self._read_inside(term.value, depth) if depth else {}
+        if _FIRST not in inside:
+            return Value(term.value, "blank", label=label, inside=inside)
+        items, rest = self._read_list(term.value, depth)
+        return Value(term.value, "blank", label=label, items=items, rest=rest)
+
+    def _read_inside(self, node: str, depth: int) -> dict[str, tuple[Value, ...]]:
+        found: dict[str, list[Value]] = {}
+        for quad in islice(self.read_triples(node), _NESTED_TRIPLES):
+            name = quad.predicate.value
+            # A list is read as a whole, not node by node.
+            left = 0 if name in (_FIRST, _REST) else depth - 1
+            found.setdefault(name, []).append(self.describe(quad.object, left, name))
+        return {name: tuple(found[name]) for name in sorted(found)}
+
+    def _read_list(self, node: str, depth: int) -> tuple[tuple[Value, ...], str]:
+        """What is in a list, and where it goes on when it is too long, has no end or is broken."""
+        items: list[Value] = []
+        seen: set[str] = set()
+        while node != _NIL and node not in seen and len(items) < _ITEMS_READ:
+            seen.add(node)
+            stated: dict[str, object] = {}
+            for quad in islice(self.read_triples(node), _NESTED_TRIPLES):
+                stated.setdefault(quad.predicate.value, quad.object)
+            if _FIRST not in stated:
+                break
+            items.append(self.describe(stated[_FIRST], depth - 1))
+            after = stated.get(_REST)
+            node = after.value if isinstance(after, NamedNode) else _NIL
+        return tuple(items), "" if node == _NIL or node in seen else node
+
+    def name(self, node: str) -> tuple[str, tuple[str, ...]]:
+        """How something is called, and its types; of the first thousand things, since each may have many statements."""
+        if node not in self._names:
+            if len(self._names) == _NAMES_READ:
+                return "", ()
+            labels: list[tuple[int, str]] = []
+            types: list[str] = []
+            for quad in islice(self._store.quads_for_pattern(NamedNode(node), None, None, MERGE), _NESTED_TRIPLES):
+                if quad.predicate == RDF_TYPE and isinstance(quad.object, NamedNode):
+                    types.append(quad.object.value)
+                elif quad.predicate.value in LABELS and isinstance(quad.object, Literal) and quad.object.value.strip():
+                    labels.append((LABELS[quad.predicate.value], write_name(quad.object.value)))
+            self._names[node] = (min(labels)[1] if labels else "", tuple(sorted(types)))
+        return self._names[node]
+
+    def list_pages(self, quad: Quad, most: int) -> list[str]:
+        """Pages that say so, up to a number."""
+        found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
+        # The merge and the facts about fetches are no pages.
+        pages = (page.graph_name for page in islice(found, most + 2))
+        return [page.value for page in pages if isinstance(page, NamedNode) and is_page(page)][:most]
+
+    def read_sources(self, pages: list[str]) -> tuple[Source, ...]:
+        """Some of these pages, the newest first."""
+        found = sorted((self.find_source(page) for page in pages[: 10 * SOURCES_SHOWN]), key=rank_source)
+        return tuple(found[:SOURCES_SHOWN])
+
+    def find_source(self, page: str) -> Source:
+        """What is known of a page."""
+        if page not in self._sources:
+            self._sources[page] = find_source(self._store, page)
+        return self._sources[page]
+
+
+def describe_literal(term: Literal) -> Value:
+    """A literal without its sources."""
+    datatype = term.datatype.value
+    is_plain = term.language or datatype == _XSD_STRING
+    return Value(term.value, language=term.language or "", datatype="" if is_plain else datatype)
+
+
+def write_name(text: str) -> str:
+    """A name in one line, as it was meant."""
+    return " ".join(decode_references(text).split())
+
+
+def rank_source(source: Source) -> tuple[float, str]:
+    """The newest first."""
+    return -source.fetched, source.page

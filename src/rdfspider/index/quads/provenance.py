@@ -1,0 +1,161 @@
+"""An Outcome in, triples about the fetch of its page out: what, when, how large, in which syntaxes, and where the archive has it.
+
+They are in two parts, because what a page says and when it was last visited may come from different outcomes: a server that
+answers 304 tells the time, and nothing else. `docs/provenance.md` lists them.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
+
+from rdfspider.archive.outcomes import REPLACE, TOUCH, Outcome, Stamp, make_stamp
+from rdfspider.extract.statements import XSD, quoted
+from rdfspider.urls import valid_iri
+from rdfspider.vocabulary.terms import RESERVED, make_graph_iri
+
+VOCABULARY = f"{RESERVED}vocab#"
+"""What no known vocabulary has a word for."""
+URL = f"{VOCABULARY}url"
+CONTENT, VISIT = f"{VOCABULARY}content", f"{VOCABULARY}visit"
+"""The stamps of the outcomes that the two parts come from."""
+STATEMENTS = f"{VOCABULARY}statements"
+"""A digest of what the page states."""
+DUE = f"{VOCABULARY}unavailableAfter"
+"""When it is to be removed. Of both parts: a visit that brings nothing else may bring this."""
+
+_DCTERMS = "http://purl.org/dc/terms/"
+_HTTP = "http://www.w3.org/2011/http#"
+_PROV = "http://www.w3.org/ns/prov#"
+_VOID = "http://rdfs.org/ns/void#"
+_VISITED = f"{VOCABULARY}visited"
+_STATUS = f"{_HTTP}statusCodeValue"
+_VERDICT, _REASON, _ERROR = f"{VOCABULARY}verdict", f"{VOCABULARY}reason", f"{VOCABULARY}error"
+_OF_VISIT = frozenset((VISIT, _VISITED, _STATUS, _VERDICT, _REASON, _ERROR))
+# Titles of pages can be as long as pages; this is a fact about one.
+_MAX_TEXT_CHARS = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def is_of_visit(fact: str) -> bool:
+    """Whether a fact, as a triple, tells of the last visit, not of what the page says."""
+    return fact.split(" ", 2)[1][1:-1] in _OF_VISIT
+
+
+def describe_fetch(outcome: Outcome) -> list[str]:
+    """All facts of an outcome, as triples without a graph and a dot."""
+    content = [] if outcome.effect == TOUCH else describe_content(outcome, 0, "")
+    return content + describe_visit(outcome)
+
+
+def describe_visit(outcome: Outcome) -> list[str]:
+    """When the page was last asked for, and how that ended."""
+    facts = _Facts(outcome.url)
+    facts.add(VISIT, quoted(str(make_stamp(outcome))))
+    facts.add(_VISITED, _write_time(outcome.time))
+    facts.add_number(_STATUS, outcome.status)
+    facts.add_text(_VERDICT, outcome.verdict)
+    facts.add_text(_REASON, outcome.reason)
+    facts.add_text(_ERROR, outcome.error)
+    return facts.triples
+
+
+def describe_due(url: str, due: float) -> list[str]:
+    """When the page is to be removed; nothing where that is never."""
+    facts = _Facts(url)
+    if due:
+        facts.add(DUE, _write_time(due))
+    return facts.triples
+
+
+def read_due(literal: str) -> float:
+    """The time that was written so."""
+    return datetime.fromisoformat(literal).timestamp()
+
+
+def end_visit(facts: Iterable[str], stamp: Stamp) -> list[str]:
+    """The facts of the visit that has brought a page, as they would be had it asked then to be removed by now."""
+    changed = {VISIT: quoted(str(stamp)), _REASON: quoted("noindex")}
+    ended = []
+    for fact in facts:
+        page, predicate, term = fact.split(" ", 2)
+        ended.append(f"{page} {predicate} {changed.get(predicate[1:-1], term)}")
+    return ended
+
+
+def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> list[str]:
+    """What the page was found to be when it was last read, or when it was found to be gone."""
+    facts = _Facts(outcome.url)
+    facts.add(CONTENT, quoted(str(make_stamp(outcome))))
+    if outcome.effect != REPLACE:
+        facts.add(f"{_PROV}invalidatedAtTime", _write_time(outcome.time))
+        return facts.triples
+    facts.add(f"{_PROV}generatedAtTime", _write_time(outcome.time))
+    facts.add_text(f"{_DCTERMS}format", outcome.media_type)
+    facts.add_text(f"{_DCTERMS}language", outcome.language)
+    facts.add_text(f"{_DCTERMS}title", outcome.title)
+    facts.add_number(f"{_DCTERMS}extent", outcome.body_bytes)
+    facts.add_text(f"{VOCABULARY}digest", outcome.digest)
+    facts.add_text(f"{VOCABULARY}etag", outcome.etag)
+    facts.add_text(f"{VOCABULARY}lastModified", outcome.last_modified)
+    facts.add_iris(f"{VOCABULARY}canonical", (outcome.canonical,))
+    facts.add_iris(f"{VOCABULARY}redirectedFrom", outcome.redirected_from)
+    facts.add_iris(f"{VOCABULARY}duplicateOf", (outcome.duplicate_of,))
+    if outcome.payload:
+        facts.add_text(f"{VOCABULARY}warc", outcome.payload.segment)
+        facts.add(f"{VOCABULARY}warcOffset", _write_number(outcome.payload.offset))
+    facts.add_number(f"{_VOID}triples", triples)
+    facts.add_text(STATEMENTS, statements_digest)
+    facts.add_counts("syntax", ((syntax, text.count("\n")) for syntax, text in outcome.statements.items()))
+    facts.add_counts("problem", ((problem.code, problem.count) for problem in outcome.problems))
+    return facts.triples
+
+
+class _Facts:
+    """Triples about one page; facts without a value are left out."""
+
+    def __init__(self, url: str) -> None:
+        graph = make_graph_iri(url)
+        self._page = f"<{graph}>"
+        self.triples: list[str] = []
+        if graph != url:
+            self.add(URL, quoted(url))
+
+    def add(self, predicate: str, term: str) -> None:
+        """Take a ready term."""
+        self.triples.append(f"{self._page} <{predicate}> {term}")
+
+    def add_text(self, predicate: str, text: str) -> None:
+        """Take a text."""
+        if text:
+            self.add(predicate, quoted(text[:_MAX_TEXT_CHARS]))
+
+    def add_number(self, predicate: str, number: int) -> None:
+        """Take a number that is known."""
+        if number:
+            self.add(predicate, _write_number(number))
+
+    def add_iris(self, predicate: str, urls: Iterable[str]) -> None:
+        """Take URLs; those that no IRI can be made of are left out."""
+        for url in dict.fromkeys(urls):
+            if url and (found := valid_iri(url)):
+                self.add(predicate, f"<{found.value}>")
+
+    def add_counts(self, kind: str, counts: Iterable[tuple[str, int]]) -> None:
+        """Take names, and how often each was met: `vocab#syntax "jsonld"` and `vocab#syntax-jsonld 12`."""
+        sums: dict[str, int] = {}
+        for name, count in counts:
+            sums[name] = sums.get(name, 0) + count
+        for name, count in sums.items():
+            self.add_text(f"{VOCABULARY}{kind}", name)
+            self.add(f"{VOCABULARY}{kind}-{quote(name[:_MAX_TEXT_CHARS], safe='')}", _write_number(count))
+
+
+def _write_number(number: int) -> str:
+    return f'"{number}"^^<{XSD}integer>'
+
+
+def _write_time(time_s: float) -> str:
+    """As the store writes it too: in UTC, without zeros at the end."""
+    moment = _EPOCH + timedelta(microseconds=min(max(round(time_s * 1e6), 0), 253402300799_999999))
+    text = moment.replace(tzinfo=None).isoformat()
+    return f'"{text.rstrip("0") if "." in text else text}Z"^^<{XSD}dateTime>'

@@ -1,0 +1,417 @@
+"""A SPARQL query in, its answer out: asked in another process, on the newest snapshot of the quad store, within limits.
+
+Some processes wait ready, so that neither a question nor the end of one that went too far keeps the next one waiting. Any
+thread may ask; nothing of a query is parsed in this process.
+"""
+
+import fcntl
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from rdfspider.errors import RdfspiderError, UnansweredError, UnindexedError, UnreadableError, UsageError
+from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.quads.sparql.fair_queue import Turns
+from rdfspider.index.quads.sparql.messages import (
+    DONE,
+    FAILED,
+    LENGTH,
+    MEMORY,
+    READY,
+    UNFIT,
+    UNINDEXED,
+    UNREADABLE,
+    USAGE,
+    WORDS,
+    Graphs,
+    Job,
+    Reply,
+)
+from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, UnfitError
+from rdfspider.index.quads.sparql.rows import Rows, Statements, read_rows
+from rdfspider.vocabulary.names import WELL_KNOWN
+
+Find = Callable[[str, int], Sequence[tuple[str, float]]]
+"""Words and a number to the IRIs of at most so many things, the best first, and how well each fits."""
+
+QUERY_PREFIXES = WELL_KNOWN | {"text": "urn:rdfspider:text:"}
+"""What a query may use without declaring it; what it declares itself wins."""
+MAX_QUERY_CHARS = 1_000_000
+
+_START_S = 30.0
+_MAX_TIMEOUT_S = 86_400.0
+_READ_BYTES = 1 << 20
+# What whoever asks is told as it is.
+_MISTAKES = {USAGE: UsageError, UNFIT: UnfitError, UNINDEXED: UnindexedError, UNREADABLE: UnreadableError}
+# How soon it is noticed that nobody wants an answer any more.
+_LOOK_S = 0.1
+# Of what a process says when it dies.
+_LAST_BYTES = 10_000
+# How Rust, C++ and Python say that there is none left.
+_NO_MEMORY = ("memory allocation", "bad_alloc", "MemoryError", "Cannot allocate memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a query may cost."""
+
+    timeout_s: float = 30.0
+    rows: int = 100_000
+    """Of the answer; more are left out, and it says so. Of CONSTRUCT and DESCRIBE: triples."""
+    memory_bytes: int = 2 << 30
+    """On top of what a process has that waits."""
+    output_bytes: int = 256 << 20
+    """Of the answer, likewise; somewhat more, because no row is torn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A document, and what it is."""
+
+    kind: str
+    """rows, boolean or triples."""
+    format: str
+    """json, xml, csv, tsv, turtle, ntriples, rdfxml or jsonld."""
+    body: bytes
+    is_truncated: bool
+    """Whether rows were left out."""
+    seconds: float
+
+
+class Sparql:
+    """Asks the quads of one crawl's folder. For any number of threads; to be closed when nobody needs it any more."""
+
+    def __init__(
+        self,
+        folder: Path,
+        find: Find | None = None,
+        *,
+        workers: int | None = None,
+        has_spare: bool = True,
+        most_by_client: int | None = None,
+    ) -> None:
+        """`find` answers the text service. So many `workers` answer at once, by default one a core, and `most_by_client` of them
+        to one client, by default all; with a spare, another one waits ready."""
+        self._paths = IndexPaths(folder)
+        self._find = find
+        count = workers or os.cpu_count() or 1
+        self._spares = int(has_spare)
+        self._most_idle = count + self._spares
+        self._turns = Turns(count, most_by_client or count)
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker] = set()
+        self._is_closed = False
+        weakref.finalize(self, _end_workers, self._all, os.getpid())
+
+    def ask(
+        self,
+        query: str,
+        *,
+        formats: Sequence[str] = ("json", "turtle"),
+        limits: Limits | None = None,
+        graphs: Graphs | None = None,
+        base: str = "",
+        cancel: threading.Event | None = None,
+        client: str = "",
+    ) -> Answer:
+        """Answer a query, in the first of the formats that can hold what it gives.
+
+        `graphs` take the place of FROM and FROM NAMED, relative IRIs are relative to `base`, and whoever sets `cancel` does not
+        want the answer any more: its process is ended at once. Of those who wait, a `client` of whom fewer questions are being
+        answered comes first.
+
+        UsageError for what is no query or may not be asked (UnfitError where no format fits), UnansweredError for what takes more
+        than is allowed.
+        """
+        cancel = cancel or threading.Event()
+        limits = limits or Limits()
+        if not isinstance(query, str):
+            raise UsageError(f"a query is text, not {query!r:.100}")
+        check_index(self._paths)
+        if limits.rows < 0 or not 0 < limits.timeout_s <= _MAX_TIMEOUT_S:
+            raise UsageError(
+                f"a query may give 0 rows or more, and take up to {_MAX_TIMEOUT_S:,.0f} s, but more than 0"
+            )
+        if len(query) > MAX_QUERY_CHARS:
+            raise UsageError(f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are read")
+        job = Job(
+            query.encode("utf-8", "replace").decode(),
+            tuple(formats),
+            QUERY_PREFIXES,
+            limits.rows,
+            limits.output_bytes,
+            limits.timeout_s,
+            limits.memory_bytes,
+            graphs,
+            base,
+        )
+        started = time.perf_counter()
+        self._wait_for_turn(client, limits.timeout_s, cancel)
+        try:
+            reply, body = self._ask_worker(job, cancel)
+        finally:
+            self._turns.give_back(client)
+        return Answer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
+
+    def query(self, query: str, limits: Limits | None = None) -> Rows | Statements | bool:
+        """The same, as Python has it: Rows of SELECT, a truth value of ASK, Statements of CONSTRUCT and DESCRIBE."""
+        answer = self.ask(query, formats=("json", "ntriples"), limits=limits)
+        if answer.kind == BOOLEAN:
+            return bool(msgspec.json.decode(answer.body)["boolean"])
+        if answer.kind == ROWS:
+            return read_rows(answer.body, answer.is_truncated)
+        return Statements(answer.body, answer.is_truncated)
+
+    def warm_up(self) -> None:
+        """Have a process ready before the first question."""
+        with self._lock:
+            if not self._idle and not self._is_closed:
+                self._idle.append(self._start())
+
+    def close(self) -> None:
+        """End all processes, for good; a question that is being answered is an UnansweredError."""
+        with self._lock:
+            self._is_closed = True
+            while self._idle:
+                self._discard(self._idle.pop())
+            # Whoever waits for an answer of the others lets them go.
+            for worker in self._all:
+                worker.kill()
+
+    def __enter__(self) -> "Sparql":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _wait_for_turn(self, client: str, timeout_s: float, cancel: threading.Event) -> None:
+        try:
+            self._turns.take(client, _Patience(time.monotonic() + timeout_s, cancel).find_step_s)
+        except TimeoutError:
+            raise UnansweredError(f"other questions have taken all of the {timeout_s:g} s: try again later") from None
+
+    def _ask_worker(self, job: Job, cancel: threading.Event) -> tuple[Reply, bytes]:
+        worker = self._take()
+        is_sound = False
+        try:
+            reply, body = worker.ask(job, self._find, cancel)
+            is_sound = not reply.is_last
+        except _DiedError as error:
+            raise _tell_closed() if self._is_closed else _explain_death(error, job) from None
+        except TimeoutError:
+            raise UnansweredError(
+                f"the query was ended after {job.timeout_s:g} s: ask for less, or allow it more time"
+            ) from None
+        finally:
+            self._put_back(worker, is_sound)
+        if kind := _MISTAKES.get(reply.code):
+            raise kind(reply.message)
+        if reply.code == MEMORY:
+            raise _tell_memory(job)
+        if reply.code == FAILED:
+            raise UnansweredError(f"the query could not be answered: {reply.message}")
+        return reply, body
+
+    def _take(self) -> "_Worker":
+        """A worker that is ready, if there is one; and see that another one will be."""
+        with self._lock:
+            if self._is_closed:
+                raise _tell_closed()
+            worker = None
+            while self._idle and worker is None:
+                worker = self._idle.pop()
+                if not worker.is_alive():
+                    self._discard(worker)
+                    worker = None
+            worker = worker or self._start()
+            self._keep_spare()
+            return worker
+
+    def _put_back(self, worker: "_Worker", is_sound: bool) -> None:
+        with self._lock:
+            if self._is_closed:
+                self._discard(worker)
+            elif is_sound and len(self._idle) < self._most_idle:
+                self._idle.append(worker)
+            else:
+                self._discard(worker)
+                self._keep_spare()
+
+    def _keep_spare(self) -> None:
+        while len(self._idle) < self._spares:
+            self._idle.insert(0, self._start())
+
+    def _start(self) -> "_Worker":
+        worker = _Worker(self._paths.snapshots)
+        self._all.add(worker)
+        return worker
+
+    def _discard(self, worker: "_Worker") -> None:
+        self._all.discard(worker)
+        worker.end()
+
+
+class _DiedError(Exception):
+    """The worker is gone: its exit status, and the last that it said."""
+
+    def __init__(self, status: int, last_words: str) -> None:
+        super().__init__(status, last_words)
+        self.status = status
+        self.last_words = last_words
+
+
+class _Patience(NamedTuple):
+    """How long an answer is waited for."""
+
+    deadline: float
+    cancel: threading.Event
+
+    def find_step_s(self) -> float:
+        """How long to wait before the next look; TimeoutError when the time is up, UnansweredError when it was cancelled."""
+        if self.cancel.is_set():
+            raise UnansweredError("the query was cancelled")
+        left_s = self.deadline - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        return min(left_s, _LOOK_S)
+
+
+class _Worker:
+    """One process, and the conversation with it."""
+
+    def __init__(self, snapshots: Path) -> None:
+        self._process = subprocess.Popen(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "rdfspider.index.quads.sparql.worker",
+                str(snapshots.absolute()),
+                str(os.getpid()),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+            env=os.environ | {"RUST_BACKTRACE": "0"},
+        )
+        self._is_ready = False
+        assert self._process.stdout is not None
+        # So that the two need not take turns so often; some systems allow less, or do not know it.
+        with suppress(OSError, AttributeError):
+            fcntl.fcntl(self._process.stdout, fcntl.F_SETPIPE_SZ, _READ_BYTES)
+
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def ask(self, job: Job, find: Find | None, cancel: threading.Event) -> tuple[Reply, bytes]:
+        """Have a job done; TimeoutError when its time is up, _DiedError when it dies of it."""
+        if not self._is_ready:
+            ready = self._read_reply(_Patience(time.monotonic() + _START_S, cancel))
+            assert ready.code == READY
+            self._is_ready = True
+        patience = _Patience(time.monotonic() + job.timeout_s, cancel)
+        self._send(job)
+        reply = self._read_reply(patience)
+        if reply.code == WORDS:
+            self._send([_find_words(find, *asked, patience) for asked in reply.words])
+            reply = self._read_reply(patience)
+        return reply, self._read_message(patience) if reply.code == DONE else b""
+
+    def kill(self) -> None:
+        """End it, whatever it does; somebody may be reading what it says."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """End it when nobody waits for it any more."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _send(self, message: Any) -> None:
+        assert self._process.stdin is not None
+        data = msgspec.msgpack.encode(message)
+        rest = memoryview(LENGTH.pack(len(data)) + data)
+        # Whoever is not there any more is missed when the answer is read.
+        with suppress(BrokenPipeError):
+            while rest:
+                rest = rest[self._process.stdin.write(rest) :]
+
+    def _read_reply(self, patience: _Patience) -> Reply:
+        return msgspec.msgpack.decode(self._read_message(patience), type=Reply)
+
+    def _read_message(self, patience: _Patience) -> bytes:
+        return self._read(LENGTH.unpack(self._read(LENGTH.size, patience))[0], patience)
+
+    def _read(self, length: int, patience: _Patience) -> bytes:
+        assert self._process.stdout is not None
+        descriptor = self._process.stdout.fileno()
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        parts = []
+        while length:
+            while not poll.poll(patience.find_step_s() * 1000):
+                pass
+            part = os.read(descriptor, min(length, _READ_BYTES))
+            if not part:
+                raise self._find_death()
+            parts.append(part)
+            length -= len(part)
+        return b"".join(parts)
+
+    def _find_death(self) -> _DiedError:
+        assert self._process.stderr is not None
+        status = self._process.wait()
+        return _DiedError(status, self._process.stderr.read(_LAST_BYTES).decode("utf-8", "replace"))
+
+
+def _end_workers(workers: set[_Worker], pid: int) -> None:
+    # A forked child has no processes here to end.
+    if os.getpid() == pid:
+        while workers:
+            workers.pop().end()
+
+
+def _find_words(find: Find | None, words: str, limit: int, patience: _Patience) -> list[tuple[str, float]]:
+    if find is None:
+        raise UsageError("there is no text index to ask: SERVICE <urn:rdfspider:text> has no answer")
+    # A look into the index cannot be ended; nobody begins one that is not wanted any more.
+    patience.find_step_s()
+    return [(iri, score) for iri, score in find(words, limit)]
+
+
+def _explain_death(death: _DiedError, job: Job) -> RdfspiderError:
+    if any(sign in death.last_words for sign in _NO_MEMORY):
+        return _tell_memory(job)
+    if death.status < 0:
+        return UnansweredError(
+            "the query could not be answered: it is nested too deep, or Oxigraph fails at it "
+            f"(its process ended by signal {-death.status})"
+        )
+    last = " ".join(death.last_words.split())[-300:] or f"exit status {death.status}"
+    return RdfspiderError(f"the process for queries does not start, or has failed: {last}")
+
+
+def _tell_closed() -> UnansweredError:
+    return UnansweredError("the query was not answered: what it asks was closed meanwhile")
+
+
+def _tell_memory(job: Job) -> UnansweredError:
+    gibibytes = job.memory_bytes / (1 << 30)
+    return UnansweredError(f"the query was ended when it needed more than {gibibytes:.3g} GiB of memory: ask for less")

@@ -1,0 +1,372 @@
+"""The document of an answer in, what Python works with out: Rows of a SELECT, Statements of a CONSTRUCT or DESCRIBE.
+
+Rows hold plain values (text, numbers, truth values, dates) and keep the terms; both become pandas, polars or Arrow in one call.
+"""
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from importlib import import_module
+from typing import Any, overload
+
+import msgspec
+import pyoxigraph
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
+
+from rdfspider.errors import UnansweredError, UsageError
+from rdfspider.formats import PREFIXES, to_arrow
+from rdfspider.index.quads.sparql.result_documents import drop_prefixes
+
+Value = str | int | float | bool | datetime | date | None
+Term = NamedNode | BlankNode | Literal | Triple
+
+_XSD = PREFIXES["xsd"]
+_INTEGERS = (
+    "integer int long short byte nonNegativeInteger positiveInteger nonPositiveInteger negativeInteger"
+    " unsignedInt unsignedLong unsignedShort unsignedByte"
+).split()
+_FLOATS = "decimal double float".split()
+_MAX_DIGITS = 1_000
+_INT64 = range(-(1 << 63), 1 << 63)
+_SHOWN_ROWS = 20
+_SHOWN_CHARS = 200
+
+
+class _Cell(msgspec.Struct):
+    """A term, as the JSON of SPARQL results writes it."""
+
+    type: str
+    value: Any
+    """Text; of a triple, its three terms by name."""
+    datatype: str = ""
+    language: str = msgspec.field(name="xml:lang", default="")
+
+
+class _Bindings(msgspec.Struct):
+    bindings: list[msgspec.Raw]
+
+
+class _Head(msgspec.Struct):
+    vars: tuple[str, ...] = ()
+
+
+class _Results(msgspec.Struct):
+    head: _Head
+    results: _Bindings
+
+
+class Row(tuple[Value, ...]):
+    """The values of a row: by number, by the variable's name in brackets, or as an attribute."""
+
+    __slots__ = ()
+    _places: dict[str, int]
+
+    @overload  # type: ignore[override]
+    def __getitem__(self, key: int | str) -> Value: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Value, ...]: ...
+    def __getitem__(self, key: int | str | slice) -> Any:
+        if isinstance(key, str):
+            if key not in self._places:
+                raise KeyError(key)
+            key = self._places[key]
+        return tuple.__getitem__(self, key)
+
+    def __getattr__(self, name: str) -> Value:
+        try:
+            return tuple.__getitem__(self, self._places[name])
+        except KeyError:
+            raise AttributeError(f"there is no variable {name!r}: there are {', '.join(self._places)}") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_row, (tuple(self._places), tuple(self))
+
+    def as_dict(self) -> dict[str, Value]:
+        """The values by the names of their variables."""
+        return dict(zip(self._places, self, strict=True))
+
+
+class Rows(Sequence[Row]):
+    """What a SELECT gives. A value is None where its variable is not bound.
+
+    Rows are kept as they came, and each is read when it is asked for: as objects they would take many times the room.
+    """
+
+    def __init__(self, variables: Sequence[str], bindings: Sequence[msgspec.Raw], is_truncated: bool) -> None:
+        self.variables = tuple(variables)
+        self.is_truncated = is_truncated
+        """Whether there are more rows than were allowed."""
+        self._bindings = bindings
+        self._row = _make_row_type(self.variables)
+
+    @overload
+    def __getitem__(self, key: int) -> Row: ...
+    @overload
+    def __getitem__(self, key: slice) -> "Rows": ...
+    def __getitem__(self, key: int | slice) -> "Row | Rows":
+        if isinstance(key, slice):
+            return Rows(self.variables, self._bindings[key], self.is_truncated)
+        return self._make_row(self._read_cells(self._bindings[key]))
+
+    def __iter__(self) -> Iterator[Row]:
+        return (self._make_row(self._read_cells(binding)) for binding in self._bindings)
+
+    def __len__(self) -> int:
+        return len(self._bindings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (self.variables, [bytes(binding) for binding in self._bindings], self.is_truncated)
+
+    def __repr__(self) -> str:
+        more = ", truncated" if self.is_truncated else ""
+        return f"<Rows: {len(self):,} of {', '.join(self.variables) or 'no variables'}{more}>"
+
+    @property
+    def terms(self) -> list[tuple[Term | None, ...]]:
+        """The same rows as RDF terms, with language and datatype."""
+        rows = map(self._read_cells, self._bindings)
+        return [tuple(None if cell is None else _make_term(cell) for cell in cells) for cells in rows]
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`. A column has the type that all of its values have; else it holds text."""
+        import pyarrow
+
+        rows = [self._read_cells(binding) for binding in self._bindings]
+        columns = [_make_column([cells[at] for cells in rows]) for at in range(len(self.variables))]
+        return pyarrow.table(columns, names=list(self.variables))
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame`."""
+        import_library("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A `polars.DataFrame`."""
+        return import_library("polars").from_arrow(self.to_arrow())
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.variables)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{_show_cell(cell)}</td>' for cell in cells)}</tr>"
+            for cells in map(self._read_cells, self._bindings[:_SHOWN_ROWS])
+        )
+        count = _show_count(len(self), "rows", self.is_truncated)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{count}"
+
+    def _read_cells(self, binding: msgspec.Raw) -> list[_Cell | None]:
+        try:
+            cells = _decode_cells(binding)
+        except RecursionError:
+            raise _tell_depth() from None
+        return [cells.get(name) for name in self.variables]
+
+    def _make_row(self, cells: list[_Cell | None]) -> Row:
+        return self._row(None if cell is None else _make_value(cell) for cell in cells)
+
+
+class Statements:
+    """What a CONSTRUCT or DESCRIBE gives: triples."""
+
+    def __init__(self, ntriples: bytes, is_truncated: bool) -> None:
+        self._ntriples = ntriples
+        self.is_truncated = is_truncated
+        """Whether there are more triples than were allowed."""
+
+    def __iter__(self) -> Iterator[Triple]:
+        return (quad.triple for quad in pyoxigraph.parse(self._ntriples, RdfFormat.N_TRIPLES))
+
+    def __len__(self) -> int:
+        return self._ntriples.count(b"\n")
+
+    def __repr__(self) -> str:
+        return f"<Statements: {len(self):,}{', truncated' if self.is_truncated else ''}>"
+
+    def to_ntriples(self) -> str:
+        """N-Triples."""
+        return self._ntriples.decode()
+
+    def to_turtle(self) -> str:
+        """Turtle."""
+        written = pyoxigraph.serialize(self, format=RdfFormat.TURTLE, prefixes=PREFIXES) or b""
+        return drop_prefixes(written).decode()
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`: subject, predicate, object, object_kind, datatype, language."""
+        return to_arrow({"": self._ntriples.decode()}).drop(["graph", "syntax"])
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with the same columns."""
+        import_library("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A `polars.DataFrame` with the same columns."""
+        return import_library("polars").from_arrow(self.to_arrow())
+
+    def _repr_html_(self) -> str:
+        lines = self._ntriples.split(b"\n", _SHOWN_ROWS)[:_SHOWN_ROWS]
+        shown = "\n".join(_shorten(line.decode()) for line in lines)
+        return f"<pre>{html.escape(shown)}</pre>{_show_count(len(self), 'statements', self.is_truncated)}"
+
+
+def read_rows(document: bytes, is_truncated: bool = False) -> Rows:
+    """Rows of SPARQL results in JSON."""
+    try:
+        found = msgspec.json.decode(document, type=_Results)
+    except RecursionError:
+        raise _tell_depth() from None
+    return Rows(found.head.vars, found.results.bindings, is_truncated)
+
+
+def import_library(name: str) -> Any:
+    """A library that is not needed otherwise; UsageError where it is not there."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed: pip install 'rdfspider[{name}]'") from error
+
+
+_decode_cells = msgspec.json.Decoder(dict[str, _Cell]).decode
+
+
+def _tell_depth() -> UnansweredError:
+    return UnansweredError("the answer has triples within triples, too deep to be read")
+
+
+def _make_row_type(variables: tuple[str, ...]) -> type[Row]:
+    """Rows whose values are attributes: of a variable that is called as a method of tuples is, too."""
+    hidden = {name: _make_property(at) for at, name in enumerate(variables) if name in ("count", "index")}
+    places = {name: at for at, name in enumerate(variables)}
+    return type("Row", (Row,), {"__slots__": (), "_places": places, **hidden})
+
+
+def _make_property(at: int) -> property:
+    def read(row: Row) -> Value:
+        return tuple.__getitem__(row, at)
+
+    return property(read)
+
+
+def _restore_row(variables: tuple[str, ...], values: tuple[Value, ...]) -> Row:
+    return _make_row_type(variables)(values)
+
+
+def _make_term(cell: _Cell) -> Term:
+    if cell.type == "uri":
+        return NamedNode(cell.value)
+    if cell.type == "bnode":
+        return BlankNode(cell.value)
+    if cell.type == "triple":
+        parts: list[Any] = [
+            _make_term(msgspec.convert(cell.value[name], _Cell)) for name in ("subject", "predicate", "object")
+        ]
+        return Triple(*parts)
+    if cell.language:
+        return Literal(cell.value, language=cell.language)
+    return Literal(cell.value, datatype=NamedNode(cell.datatype)) if cell.datatype else Literal(cell.value)
+
+
+def _make_value(cell: _Cell) -> Value:
+    """A Python value where one means exactly the same; else the text."""
+    if cell.type == "bnode":
+        return f"_:{cell.value}"
+    if cell.type == "triple":
+        return str(_make_term(cell))
+    read = _READERS.get(cell.datatype)
+    if read is not None and len(cell.value) <= _MAX_DIGITS:
+        try:
+            return read(cell.value)
+        except ValueError:
+            # Pages write what they like.
+            pass
+    return str(cell.value)
+
+
+def _read_boolean(text: str) -> bool:
+    if text not in ("true", "false", "1", "0"):
+        raise ValueError(text)
+    return text in ("true", "1")
+
+
+def _read_integer(text: str) -> int:
+    if not text.lstrip("+-").isascii() or "_" in text:
+        raise ValueError(text)
+    return int(text)
+
+
+def _read_float(text: str) -> float:
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
+_READERS: dict[str, Callable[[str], Value]] = {
+    **{_XSD + name: _read_integer for name in _INTEGERS},
+    **{_XSD + name: _read_float for name in _FLOATS},
+    _XSD + "boolean": _read_boolean,
+    _XSD + "dateTime": datetime.fromisoformat,
+    _XSD + "date": date.fromisoformat,
+}
+
+
+def _make_column(cells: list[_Cell | None]) -> Any:
+    import pyarrow
+
+    values = [None if cell is None else _make_value(cell) for cell in cells]
+    kinds = {_find_kind(value) for value in values if value is not None}
+    if kinds == {"int", "float"}:
+        kinds = {"float"}
+        values = [value if value is None else float(value) for value in values]  # type: ignore[arg-type]
+    types = {
+        "bool": pyarrow.bool_(),
+        "int": pyarrow.int64(),
+        "float": pyarrow.float64(),
+        "date": pyarrow.date32(),
+        "time": pyarrow.timestamp("us"),
+        "instant": pyarrow.timestamp("us", "UTC"),
+    }
+    kind = kinds.pop() if len(kinds) == 1 else "text"
+    if kind not in types:
+        return pyarrow.array([cell and _show_text(cell) for cell in cells], pyarrow.string())
+    if kind == "instant":
+        values = [value and value.astimezone(UTC) for value in values]  # type: ignore[union-attr]
+    return pyarrow.array(values, types[kind])
+
+
+def _find_kind(value: Value) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int" if value in _INT64 else "text"
+        case float():
+            return "float"
+        case datetime():
+            # The first and last years have instants that are in no year elsewhere.
+            is_safe = 1 < value.year < 9999
+            return "text" if not is_safe else "instant" if value.tzinfo else "time"
+        case date():
+            return "date"
+    return "text"
+
+
+def _show_text(cell: _Cell) -> str:
+    return str(_make_value(cell)) if cell.type in ("bnode", "triple") else str(cell.value)
+
+
+def _show_cell(cell: _Cell | None) -> str:
+    if cell is None:
+        return ""
+    text = html.escape(_shorten(_show_text(cell)))
+    if cell.type == "uri" and cell.value.startswith(("http://", "https://")):
+        return f'<a href="{html.escape(cell.value)}" rel="noreferrer">{text}</a>'
+    return text
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
+
+
+def _show_count(count: int, what: str, is_truncated: bool) -> str:
+    left_out = f", the first {_SHOWN_ROWS} are shown" if count > _SHOWN_ROWS else ""
+    return f"<p>{count:,} {what}{left_out}{'; there are more' if is_truncated else ''}</p>"

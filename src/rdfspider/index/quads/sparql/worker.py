@@ -1,0 +1,202 @@
+"""The process in which queries run, because a process can be ended: at its limits, or by a query that overflows its stack.
+
+`sparql.py` starts it. Jobs enter on standard input and replies leave on standard output, one after the other, until the input
+ends. The text of a query is read and parsed here alone. Between two jobs it opens the newest snapshot, ahead of need.
+"""
+
+import os
+import re
+import select
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from pyoxigraph import NamedNode, QuerySolutions, Store
+
+from rdfspider.errors import UnindexedError, UnreadableError, UsageError
+from rdfspider.index.quads.snapshots import SnapshotReader
+from rdfspider.index.quads.sparql.lexer import VARIABLE, Token, check_kind, find_star, read_tokens
+from rdfspider.index.quads.sparql.messages import (
+    DONE,
+    FAILED,
+    LENGTH,
+    MEMORY,
+    READY,
+    UNFIT,
+    UNINDEXED,
+    UNREADABLE,
+    USAGE,
+    WORDS,
+    Found,
+    Job,
+    Reply,
+)
+from rdfspider.index.quads.sparql.result_documents import UnfitError, write_document
+from rdfspider.index.quads.sparql.service_calls import TextCall, find_calls, replace_calls
+from rdfspider.processes.confinement import confine_process, end_limits, read_resident_bytes, start_limits
+from rdfspider.urls import is_valid_iri
+
+_IDLE_S = 0.25
+# A worker that has grown so much is replaced: memory that was freed is not always given back.
+_GROWTH_BYTES = 512 * 1024 * 1024
+_POSITION = re.compile(r"error at (\d+):(\d+): expected (?:one of )?(.*)", re.DOTALL)
+# Of all that would have fitted, the few that are sentences.
+_SENTENCE = re.compile(r"(?:^|, )([A-Z]\w* [^,\[\]\"]*[a-z]{3}[^,\[\]\"]*)")
+
+
+def main() -> None:
+    """Answer jobs until the input ends: `worker FOLDER PARENT`."""
+    confine_process(int(sys.argv[2]))
+    snapshots = SnapshotReader(Path(sys.argv[1]))
+    _look_ahead(snapshots)
+    _send(Reply(READY))
+    first_bytes = read_resident_bytes()
+    while True:
+        while not select.select([0], [], [], _IDLE_S)[0]:
+            _look_ahead(snapshots)
+        message = _receive()
+        if not message:
+            return
+        reply, body = _answer(msgspec.msgpack.decode(message, type=Job), snapshots)
+        is_last = read_resident_bytes() - first_bytes > _GROWTH_BYTES
+        _send(msgspec.structs.replace(reply, is_last=is_last))
+        if reply.code == DONE:
+            _write(LENGTH.pack(len(body)))
+            _write(body)
+        del body
+        if is_last:
+            return
+
+
+def _answer(job: Job, snapshots: SnapshotReader) -> tuple[Reply, bytes]:
+    start_limits(job.timeout_s, job.memory_bytes)
+    try:
+        with snapshots.use() as store:
+            return _ask_store(job, store)
+    except UnfitError as error:
+        return Reply(UNFIT, str(error)), b""
+    except UnindexedError as error:
+        return Reply(UNINDEXED, str(error)), b""
+    except UnreadableError as error:
+        return Reply(UNREADABLE, str(error)), b""
+    except UsageError as error:
+        return Reply(USAGE, str(error)), b""
+    except SyntaxError as error:
+        return Reply(USAGE, _describe_mistake(str(error), job.query)), b""
+    except MemoryError:
+        return Reply(MEMORY), b""
+    except Exception as error:
+        return Reply(FAILED, f"{error}"[:500]), b""
+    finally:
+        end_limits()
+
+
+def _ask_store(job: Job, store: Store) -> tuple[Reply, bytes]:
+    tokens = read_tokens(job.query)
+    check_kind(job.query, tokens)
+    calls = find_calls(job.query, tokens, job.prefixes)
+    query = replace_calls(job.query, calls, _ask_words(calls)) if calls else job.query
+    results = store.query(
+        _order_columns(query, tokens, job),
+        base_iri=job.base or None,
+        prefixes=job.prefixes,
+        default_graph=[*_read_iris(job.graphs.default)] if job.graphs else None,
+        named_graphs=[*_read_iris(job.graphs.named)] if job.graphs else None,
+    )
+    document = write_document(results, job.formats, job.prefixes, job.max_rows, job.max_bytes)
+    reply = Reply(DONE, kind=document.kind, format=document.format, is_truncated=document.is_truncated)
+    return reply, document.body
+
+
+def _order_columns(query: str, tokens: Sequence[Token], job: Job) -> str:
+    """With the variables in the place of `SELECT *`, in the order of the query: Oxigraph has them in that of the alphabet."""
+    star = find_star(tokens)
+    if star is None:
+        return query
+    # Which of them can be seen from outside shows without any data.
+    results = Store().query(query, base_iri=job.base or None, prefixes=job.prefixes)
+    seen = {variable.value for variable in results.variables} if isinstance(results, QuerySolutions) else set()
+    names = [
+        name for name in dict.fromkeys(token.text[1:] for token in tokens if token.kind == VARIABLE) if name in seen
+    ]
+    # The star is before all calls, so it is still where it was.
+    return (
+        f"{query[: star.start]} ?{' ?'.join(names)} {query[star.end :]}" if names and len(names) == len(seen) else query
+    )
+
+
+def _read_iris(iris: Sequence[str]) -> list[NamedNode]:
+    wrong = next((iri for iri in iris if not is_valid_iri(iri)), None)
+    if wrong is not None:
+        raise UsageError(f"a graph is named by an IRI, which {wrong[:200]!r} is not")
+    return [NamedNode(iri) for iri in iris]
+
+
+def _ask_words(calls: Sequence[TextCall]) -> Found:
+    """Let the parent ask the text index."""
+    _send(Reply(WORDS, words=tuple((call.words, call.limit) for call in calls)))
+    message = _receive()
+    if not message:
+        # The parent has given the question up, or is gone.
+        os._exit(0)
+    return msgspec.msgpack.decode(message, type=Found)
+
+
+def _describe_mistake(message: str, query: str) -> str:
+    """What the parser says, in a line: where it stopped, and why where it knows."""
+    found = _POSITION.match(message)
+    if found is None:
+        return f"not valid SPARQL: {' '.join(message.split())[:200]}"
+    line, column, expected = int(found[1]), int(found[2]), found[3]
+    lines = query.split("\n")
+    rest = lines[line - 1][column - 1 : column + 29].strip() if line <= len(lines) else ""
+    near = f" near {rest!r}" if rest else " at the end" if line >= len(lines) else ""
+    why = ""
+    if "Prefix not found" in expected:
+        why = ": the prefix before it is not declared"
+    elif "IRI parsing failed" in expected:
+        why = ": the IRI before it is not valid, or relative without a BASE"
+    elif sentence := _SENTENCE.search(expected):
+        why = f": {sentence[1]}"
+    return f"not valid SPARQL: line {line}, column {column}{near}{why}"
+
+
+def _look_ahead(snapshots: SnapshotReader) -> None:
+    try:
+        _ = snapshots.store
+    except (UsageError, OSError):
+        # There is none yet; whoever asks is told.
+        return
+
+
+def _receive() -> bytes:
+    """The next message; empty at the end of the input."""
+    head = _read(LENGTH.size)
+    return _read(LENGTH.unpack(head)[0]) if head else b""
+
+
+def _read(length: int) -> bytes:
+    parts = []
+    while length:
+        part = os.read(0, min(length, 1 << 20))
+        if not part:
+            return b""
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+def _send(reply: Reply) -> None:
+    message = msgspec.msgpack.encode(reply)
+    _write(LENGTH.pack(len(message)) + message)
+
+
+def _write(data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(1, rest[: 1 << 20]) :]
+
+
+if __name__ == "__main__":
+    main()

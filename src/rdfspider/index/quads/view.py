@@ -1,0 +1,231 @@
+"""Outcomes in, quads in Oxigraph out: one named graph a page, their merge in the default graph, facts about each fetch beside.
+
+Outcomes wait until there are enough of them, or until a commit, because the store takes many pages at once far more quickly. A
+thread writes them while the next ones are read. `merge.py` tells how, and why it may be killed at any instant.
+"""
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from urllib.parse import quote, unquote
+
+from pyoxigraph import Literal, NamedNode, Store
+
+from rdfspider.archive.outcomes import Outcome
+from rdfspider.errors import InUseError
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.quads.merge import NOT_PAGES, News, find_next_due, merge_pages, remove_due, remove_pages
+from rdfspider.index.quads.provenance import URL, VISIT, VOCABULARY
+from rdfspider.index.quads.snapshots import find_newest, remove_old, take_snapshot
+from rdfspider.index.view import Cursors
+from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, make_graph_iri
+
+SNAPSHOT_S = 5.0
+"""Readers get a new snapshot so often while there is something new, or sooner after many quads."""
+SNAPSHOT_QUADS = 100_000
+"""Without snapshots what waits in memory grows to gigabytes."""
+
+_FETCHES = NamedNode(FETCHES_GRAPH)
+_CURSORS = NamedNode(CURSORS_GRAPH)
+_OFFSET = NamedNode(f"{VOCABULARY}offset")
+_CURSOR_PREFIX = "urn:rdfspider:cursor:"
+# Pages that are written together, and how much text they may have: each load costs some 70 ms, however small.
+_BATCH_PAGES = 512
+_BATCH_CHARS = 32_000_000
+# What has more than so many is written before the next is read: a page may take a hundred megabytes, and several times that while
+# it is written.
+_MAX_ASIDE_CHARS = 48_000_000
+
+
+class QuadView:
+    """The quad store that follows the log; for one thread."""
+
+    name = "quads"
+
+    def __init__(self, paths: IndexPaths) -> None:
+        self._paths = paths
+        self._store: Store | None = None
+        self._cursors: dict[str, int] = {}
+        self._next_due = math.inf
+        self._waiting: dict[str, News] = {}
+        self._waiting_chars = 0
+        self._writer = ThreadPoolExecutor(1, "quads")
+        self._writing: tuple[Future[None], dict[str, News]] | None = None
+        self._new_quads = 0
+        self._is_at_rest = True
+        self._last_snapshot = time.monotonic()
+        with self._use():
+            pass
+
+    @property
+    def has_deferred(self) -> bool:
+        """Whether pages are to be removed by now: a commit without new outcomes does it."""
+        return self._next_due <= time.time()
+
+    def load_cursors(self) -> dict[str, int]:
+        """Where reading goes on, as of the last commit."""
+        return dict(self._cursors)
+
+    def apply(self, outcomes: Sequence[Outcome]) -> None:
+        """Take outcomes; of each page the newest counts, for what it says and for when it was visited."""
+        for outcome in outcomes:
+            self._take(make_graph_iri(outcome.url), outcome)
+            self._next_due = min(self._next_due, outcome.due or math.inf)
+            self._waiting_chars += sum(map(len, outcome.statements.values()))
+            if len(self._waiting) >= _BATCH_PAGES or self._waiting_chars >= _BATCH_CHARS:
+                self._start_writing()
+        self._is_at_rest = False
+
+    def forget(self, is_forgotten: Callable[[str], bool]) -> None:
+        """Remove the quads and the facts of all pages whose URL is forgotten."""
+        self._finish_writing()
+        with self._use() as store:
+            urls = {graph.value: graph.value for graph in store.named_graphs() if isinstance(graph, NamedNode)}
+            for predicate in (VISIT, URL):
+                for fact in store.quads_for_pattern(None, NamedNode(predicate), None, _FETCHES):
+                    if isinstance(fact.subject, NamedNode) and isinstance(fact.object, Literal):
+                        urls[fact.subject.value] = fact.object.value if predicate == URL else fact.subject.value
+            forgotten = [graph for graph, url in urls.items() if graph not in NOT_PAGES and is_forgotten(url)]
+            for start in range(0, len(forgotten), _BATCH_PAGES):
+                graphs = forgotten[start : start + _BATCH_PAGES]
+                self._new_quads += remove_pages(store, graphs)
+                for graph in graphs:
+                    store.remove_graph(NamedNode(graph))
+        # Whoever asks from now on finds none of them, so no older snapshot is kept; also where this was killed before.
+        self._take_snapshot()
+        remove_old(self._paths.snapshots, keep=1)
+        self._is_at_rest = False
+
+    def commit(self, cursors: Cursors) -> None:
+        """Write what waits, then the cursors: the store never claims what it has not, and after a crash takes the rest again.
+
+        Readers get a snapshot when one is due; at rest, which is when nothing has come since the last commit, at once.
+        """
+        self._finish_writing()
+        if self.has_deferred:
+            self._remove_due()
+        if update := _write_cursors(self._cursors, cursors):
+            with self._use() as store:
+                store.update(update)
+            self._cursors.update(cursors)
+        self._snapshot_if_due(is_at_rest=self._is_at_rest)
+        self._is_at_rest = True
+
+    def close(self) -> None:
+        """Let readers see what was written, and leave."""
+        self._writer.shutdown()
+        if self._store is not None and self._new_quads:
+            with contextlib.suppress(OSError):
+                self._take_snapshot()
+        self._store = None
+
+    def _take(self, graph: str, outcome: Outcome) -> None:
+        self._waiting.setdefault(graph, News(outcome)).add(outcome)
+
+    def _remove_due(self) -> None:
+        now = time.time()
+        with self._use() as store:
+            while changed := remove_due(store, now, _BATCH_PAGES):
+                self._new_quads += changed
+            self._next_due = find_next_due(store)
+
+    def _start_writing(self) -> None:
+        """Hand over what waits, as soon as what was handed over before is written."""
+        for news in self._waiting.values():
+            news.fold()
+        self._await_writer()
+        pages, self._waiting = self._waiting, {}
+        chars, self._waiting_chars = self._waiting_chars, 0
+        self._writing = (self._writer.submit(self._write, pages), pages)
+        if chars > _MAX_ASIDE_CHARS:
+            self._await_writer()
+
+    def _finish_writing(self) -> None:
+        if self._waiting:
+            self._start_writing()
+        self._await_writer()
+
+    def _await_writer(self) -> None:
+        if self._writing is None:
+            return
+        (future, pages), self._writing = self._writing, None
+        try:
+            future.result()
+        except OSError:
+            # It may be tried again when there is room; what has come since may be newer.
+            for graph, news in pages.items():
+                for outcome in (news.visit, news.content):
+                    if outcome:
+                        self._take(graph, outcome)
+                self._waiting[graph].dues += news.dues
+            raise
+        finally:
+            # It knows the error, and the error this place: together they would keep the store open.
+            del future
+
+    def _write(self, pages: dict[str, News]) -> None:
+        with self._use() as store:
+            self._new_quads += merge_pages(store, pages)
+        self._snapshot_if_due()
+
+    def _snapshot_if_due(self, *, is_at_rest: bool = False) -> None:
+        if self._new_quads:
+            waited_s = time.monotonic() - self._last_snapshot
+            is_due = is_at_rest or waited_s >= SNAPSHOT_S or self._new_quads >= SNAPSHOT_QUADS
+        else:
+            is_due = is_at_rest and find_newest(self._paths.snapshots) is None
+        if is_due:
+            self._take_snapshot()
+
+    def _take_snapshot(self) -> None:
+        with self._use() as store:
+            take_snapshot(store, self._paths.snapshots)
+        remove_old(self._paths.snapshots)
+        self._new_quads = 0
+        self._last_snapshot = time.monotonic()
+
+    @contextlib.contextmanager
+    def _use(self) -> Iterator[Store]:
+        """The store; after an error of the disk it is opened anew, because Oxigraph takes nothing more until then."""
+        try:
+            if self._store is None:
+                self._store = _open_store(self._paths)
+                self._cursors = _read_cursors(self._store)
+                self._next_due = min(self._next_due, find_next_due(self._store))
+            yield self._store
+        except OSError:
+            self._store = None
+            raise
+
+
+def _open_store(paths: IndexPaths) -> Store:
+    paths.quads.mkdir(parents=True, exist_ok=True)
+    try:
+        return Store(str(paths.quads))
+    except OSError as error:
+        if "lock" in str(error).lower():
+            raise InUseError(f"{paths.quads} is in use: another process writes this index") from error
+        raise
+
+
+def _read_cursors(store: Store) -> dict[str, int]:
+    cursors: dict[str, int] = {}
+    for quad in store.quads_for_pattern(None, _OFFSET, None, _CURSORS):
+        if isinstance(quad.subject, NamedNode) and isinstance(quad.object, Literal):
+            source = unquote(quad.subject.value[len(_CURSOR_PREFIX) :], errors="surrogatepass")
+            cursors[source] = int(quad.object.value)
+    return cursors
+
+
+def _write_cursors(old: Cursors, new: Cursors) -> str:
+    """The update that takes the changed ones from the old to the new; empty where none has changed."""
+    changed = [source for source, offset in new.items() if old.get(source) != offset]
+    parts = [
+        (f"<{_CURSOR_PREFIX}{quote(source, safe='/', errors='surrogatepass')}> {_OFFSET}", source) for source in changed
+    ]
+    gone = " . ".join(f"{start} {old[source]}" for start, source in parts if source in old)
+    come = " . ".join(f"{start} {new[source]}" for start, source in parts)
+    delete = f"DELETE DATA {{ GRAPH {_CURSORS} {{ {gone} }} }} ; " if gone else ""
+    return f"{delete}INSERT DATA {{ GRAPH {_CURSORS} {{ {come} }} }}" if come else ""

@@ -1,0 +1,314 @@
+"""Graphs of pages to a SPARQL 1.1 server: one request replaces one graph, by the Graph Store protocol or by SPARQL Update.
+
+The URL says which: where its path ends as graph stores are called, or it begins with `gsp+`, pages are PUT; otherwise they are
+sent as updates. Nothing is found out by trying, because a PUT at the wrong address of some servers replaces all that they hold.
+"""
+
+import http.client
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.message import Message
+from email.parser import BytesHeaderParser
+from email.utils import parsedate_to_datetime
+from urllib.parse import quote, urlsplit
+
+import pycurl
+
+from rdfspider.errors import UsageError
+from rdfspider.fetch.http import trust_certificates
+from rdfspider.index.stores.http_auth import Credentials, find_credentials, hide_secrets
+
+PROBE_GRAPH = "urn:rdfspider:probe"
+"""Written and removed again to learn whether it is the page or the server that is at fault."""
+
+_GRAPH_STORE_ENDINGS = (
+    "/sparql-graph-crud", "/sparql-graph-crud-auth", "/rdf-graph-store", "/graph-store", "/rdf-graphs/service", "/gsp",
+    "/data", "/store",
+)  # fmt: skip
+_CONNECT_TIMEOUT_S = 10.0
+_ANSWER_TIMEOUT_S = 60.0
+# Virtuoso needed more than a minute to replace a page of 200,000 triples (10 MB).
+_BYTES_PER_SECOND = 50_000
+_MAX_ANSWER_BYTES = 65_536
+_MAX_MESSAGE_CHARS = 200
+# Virtuoso's parser gives up at 5,000 triples in one INSERT DATA; many of them may be in one request.
+_TRIPLES_PER_INSERT = 1000
+_BUSY = frozenset({408, 425, 429, 502, 503, 504})
+_IRI = r"<[^<>\"{}|^`\\\x00-\x20]*+>"
+_TEXT = r'"[^"\\\n\r]*+(?:\\(?:[tbnrf"\'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})[^"\\\n\r]*+)*+"'
+_TRIPLE = re.compile(rf"{_IRI} {_IRI} (?:{_IRI}|{_TEXT}(?:\^\^{_IRI}|@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)?+)")
+_USERINFO = re.compile(r"(?<=//).*@")
+_TAG_OR_SPACE = re.compile(r"<[^<>]{0,200}>|[\x00-\x20\x7f]+")
+_CODE_POINT = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """A store's URL, taken apart."""
+
+    name: str
+    """For people: without user, password and query, in which a key may be."""
+    scheme: str
+    host: str
+    port: int | None
+    target: str
+    """Path and query."""
+    is_graph_store: bool
+    userinfo: str = field(repr=False)
+
+    @property
+    def origin(self) -> str:
+        """What the URL of a request begins with; the host's name is in ASCII there."""
+        host = f"[{self.host}]" if ":" in self.host else self.host.encode("idna").decode()
+        return f"{self.scheme}://{host}{f':{self.port}' if self.port is not None else ''}"
+
+    @property
+    def key(self) -> str:
+        """What tells one store from another."""
+        return f"{self.scheme}://{self.host}:{self.port}{self.target}"
+
+
+class StoreError(Exception):
+    """A request that was not done. It may be sent again: all requests say how it shall be, not what to change."""
+
+    def __init__(self, message: str, *, status: int = 0, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.status = status
+        """0 where there was no answer."""
+        self.retry_after_s = retry_after_s
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the server says that it is a matter of time."""
+        return self.status in _BUSY
+
+
+def check_store_url(url: str) -> None:
+    """UsageError for what is no address of a store, or has a user or password that no request can carry."""
+    address = read_address(url)
+    find_credentials(address.host, address.userinfo)
+
+
+def read_address(url: str) -> StoreAddress:
+    """The parts of a store's URL; UsageError for what is no address of a store. No message repeats a password."""
+    shown = _USERINFO.sub("", url.strip()).partition("?")[0]
+    protocol, plus, plain = url.strip().partition("+")
+    if not plus or protocol not in {"gsp", "update"}:
+        protocol, plain = "", url.strip()
+    try:
+        parts = urlsplit(plain)
+        host, port = parts.hostname or "", parts.port
+        host.encode("idna")
+    except (ValueError, UnicodeError):
+        raise UsageError(f"--store {shown}: this is no valid URL; escape special characters of a password") from None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise UsageError(f"--store {shown}: the store must be given by an http:// or https:// URL")
+    if parts.fragment:
+        raise UsageError(f"--store {shown}: the URL of a store has no #; escape special characters of a password")
+    path = quote(parts.path, safe="/%:=~+!$,;'@()*") or "/"
+    is_graph_store = protocol == "gsp" or (not protocol and path.rstrip("/").endswith(_GRAPH_STORE_ENDINGS))
+    if is_graph_store and path.rstrip("/").endswith("/statements"):
+        raise UsageError(
+            f"--store {shown}: a PUT there would replace the whole repository; leave out gsp+, or end it with /rdf-graphs/service"
+        )
+    query = quote(parts.query, safe="/%:=~+!$,;'@()*&?")
+    authority = f"[{host}]" if ":" in host else host
+    name = f"{parts.scheme}://{authority}{f':{port}' if port is not None else ''}{path}"
+    userinfo = parts.netloc.rpartition("@")[0]
+    target = f"{path}?{query}" if query else path
+    return StoreAddress(name, parts.scheme, host, port, target, is_graph_store, userinfo)
+
+
+class GraphServer:
+    """One connection to the server, kept open; used by one thread at a time, but any may interrupt it."""
+
+    def __init__(self, address: StoreAddress, credentials: Credentials | None) -> None:
+        self._address = address
+        self._credentials = credentials
+        self._interrupted = False
+        self._has_asked = False
+        self._curl = _make_handle(credentials, lambda: self._interrupted)
+
+    def replace_graph(self, graph: str, triples: Sequence[str]) -> None:
+        """Let the graph hold these triples (`s p o` of N-Triples) and no others; StoreError where that is not done."""
+        if self._address.is_graph_store:
+            body = "".join(f"{triple} .\n" for triple in triples).encode("utf-8", "replace")
+            self._ask("PUT", self._graph_target(graph), body, "application/n-triples")
+        else:
+            self._update(write_update(graph, triples))
+
+    def drop_graph(self, graph: str) -> None:
+        """Let there be no such graph; StoreError where that is not done."""
+        if self._address.is_graph_store:
+            self._ask("DELETE", self._graph_target(graph))
+        else:
+            self._update(write_update(graph, ()))
+
+    def interrupt(self) -> None:
+        """End what is on its way, within a second, and all that follows, with a StoreError."""
+        self._interrupted = True
+
+    def close(self) -> None:
+        """Hang up."""
+        with suppress(pycurl.error):  # Another thread may not have left its request yet, which was interrupted.
+            self._curl.close()
+
+    def _graph_target(self, graph: str) -> str:
+        target = self._address.target
+        return f"{target}{'&' if '?' in target else '?'}graph={quote(graph, safe='')}"
+
+    def _update(self, text: str) -> None:
+        self._ask("POST", self._address.target, text.encode("utf-8", "replace"), "application/sparql-update")
+
+    def _ask(self, method: str, target: str, body: bytes = b"", content_type: str = "") -> None:
+        if self._credentials and not self._has_asked and len(body) > _MAX_ANSWER_BYTES:
+            # A server may hang up on a large body that it will not take without a password, and the question would be lost.
+            self._has_asked = True
+            with suppress(StoreError):
+                self.drop_graph(PROBE_GRAPH)
+        self._has_asked = True
+        answer = self._exchange(method, target, body, content_type)
+        if not (200 <= answer.status < 300 or (method == "DELETE" and answer.status in {404, 410})):
+            raise self._explain(answer)
+
+    def _exchange(self, method: str, target: str, body: bytes, content_type: str) -> "_Answer":
+        """One request and its answer. libcurl makes a new connection where the kept one was closed, and proves who asks."""
+        if self._interrupted:
+            raise StoreError("interrupted")
+        curl, head, text = self._curl, bytearray(), bytearray()
+
+        def read_head(line: bytes) -> None:
+            # A head before the last one is that of an interim answer, or of a question for a password.
+            if line.startswith(b"HTTP/"):
+                head.clear()
+            else:
+                head.extend(line)
+
+        def read_text(piece: bytes) -> int:
+            text.extend(piece)
+            # Fewer bytes than were given end the exchange.
+            return len(piece) if len(text) < _MAX_ANSWER_BYTES else 0
+
+        curl.setopt(pycurl.URL, f"{self._address.origin}{target}")
+        if method == "DELETE":
+            curl.setopt(pycurl.HTTPGET, 1)
+        else:
+            curl.setopt(pycurl.POSTFIELDS, body)
+        curl.setopt(pycurl.CUSTOMREQUEST, method)
+        # Not all servers answer a client that waits for leave to send its body.
+        curl.setopt(pycurl.HTTPHEADER, [f"Content-Type: {content_type}", "Expect:"])
+        curl.setopt(pycurl.TIMEOUT_MS, int(1000 * (_ANSWER_TIMEOUT_S + len(body) / _BYTES_PER_SECOND)))
+        curl.setopt(pycurl.HEADERFUNCTION, read_head)
+        curl.setopt(pycurl.WRITEFUNCTION, read_text)
+        try:
+            curl.perform()
+        except pycurl.error as error:
+            if len(text) < _MAX_ANSWER_BYTES:
+                raise StoreError(f"does not answer: {_say_error(curl, *error.args)}") from error
+        status = curl.getinfo(pycurl.RESPONSE_CODE)
+        return _Answer(status, BytesHeaderParser().parsebytes(bytes(head)), bytes(text[:_MAX_ANSWER_BYTES]))
+
+    def _explain(self, answer: "_Answer") -> StoreError:
+        said = " ".join(_TAG_OR_SPACE.sub(" ", answer.text.decode("utf-8", "replace")).split())
+        said = (hide_secrets(said, self._credentials) if self._credentials else said)[:_MAX_MESSAGE_CHARS]
+        status = answer.status
+        if status == 401:
+            known = "refuses the user and password" if self._credentials else "asks for a user and password"
+            message = f"{known} (401)"
+        elif 300 <= status < 400:
+            message = f"sends us elsewhere ({status}), which is not followed: give the address where the store is"
+        elif status in {404, 405, 415, 501}:
+            way = "the Graph Store protocol" if self._address.is_graph_store else "SPARQL Update"
+            other = "update+" if self._address.is_graph_store else "gsp+"
+            message = (
+                f"does not take {way} ({status}); where it speaks the other one, put {other} before the URL. {said}"
+            )
+        else:
+            message = f"answers {status} {http.client.responses.get(status, '')}: {said}"
+        return StoreError(message.rstrip(" :."), status=status, retry_after_s=_read_retry_after(answer.headers))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    headers: Message
+    text: bytes
+
+
+def is_triple(text: str) -> bool:
+    """Whether this is a triple by the grammar of N-Triples, without its dot: what is not could say anything in an update."""
+    return _TRIPLE.fullmatch(text) is not None
+
+
+def write_update(graph: str, triples: Sequence[str]) -> str:
+    """One request that replaces a graph, or removes it: servers should do all of it or nothing (SPARQL 1.1 Update, 2.2)."""
+    if not triples:
+        return f"DROP SILENT GRAPH <{graph}>"
+    # Virtuoso clears a graph in half the time that it needs to drop it.
+    parts = [f"CLEAR SILENT GRAPH <{graph}>"]
+    for start in range(0, len(triples), _TRIPLES_PER_INSERT):
+        lines = "".join(f"{triple} .\n" for triple in triples[start : start + _TRIPLES_PER_INSERT])
+        parts.append(f"INSERT DATA {{ GRAPH <{graph}> {{\n{_write_code_points(lines)}}} }}")
+    return " ;\n".join(parts)
+
+
+def _write_code_points(lines: str) -> str:
+    r"""N-Triples without \uXXXX: SPARQL reads those before it looks for quotes, so \u0022 would end a literal."""
+    if "\\u" not in lines and "\\U" not in lines:
+        return lines
+
+    def write(found: re.Match[str]) -> str:
+        if not (digits := found[1] or found[2]):
+            return found[0]
+        character = chr(int(digits, 16)) if int(digits, 16) < 0x110000 else "\ufffd"
+        return "\ufffd" if "\ud800" <= character <= "\udfff" else _ESCAPES.get(character, character)
+
+    return _CODE_POINT.sub(write, lines)
+
+
+def _make_handle(credentials: Credentials | None, is_interrupted: Callable[[], bool]) -> pycurl.Curl:
+    curl = pycurl.Curl()
+    options = {
+        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+        pycurl.PROXY: "",
+        pycurl.PATH_AS_IS: 1,
+        pycurl.NOSIGNAL: 1,
+        pycurl.CONNECTTIMEOUT_MS: int(1000 * _CONNECT_TIMEOUT_S),
+        # Called whenever something comes, and once a second: what it says ends the request.
+        pycurl.NOPROGRESS: 0,
+        pycurl.XFERINFOFUNCTION: lambda *_: is_interrupted(),
+    }
+    if credentials:
+        # With two ways to choose from, libcurl proves nothing before the server asks, and prefers digests.
+        options[pycurl.HTTPAUTH] = pycurl.HTTPAUTH_BASIC | pycurl.HTTPAUTH_DIGEST
+        options |= {pycurl.USERNAME: credentials.user.encode(), pycurl.PASSWORD: credentials.password.encode()}
+    for option, value in options.items():
+        curl.setopt(option, value)
+    trust_certificates(curl)
+    return curl
+
+
+def _say_error(curl: pycurl.Curl, code: int, message: str) -> str:
+    if code == pycurl.E_PEER_FAILED_VERIFICATION:
+        return f"its certificate is not trusted ({message.rpartition(': ')[2].partition(' (')[0]})"
+    if code == pycurl.E_OPERATION_TIMEDOUT:
+        return "timeout"
+    number = curl.getinfo(pycurl.OS_ERRNO) if code == pycurl.E_COULDNT_CONNECT else 0
+    words = os.strerror(number) if number else message
+    return words[:1].lower() + words[1:_MAX_MESSAGE_CHARS]
+
+
+def _read_retry_after(headers: Message) -> float:
+    """In seconds; 0 where the server does not say."""
+    value = (headers.get("Retry-After") or "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        return max(parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0

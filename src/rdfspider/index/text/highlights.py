@@ -1,0 +1,204 @@
+"""What pages say of a thing in, what people want to know of such a thing out: up to three properties with their values.
+
+A product's price, a book's author, an event's day. They are said of the thing itself, and hardly of its parts: the price of its
+offer is its own, the day of a review is not. The same sayings give the same facts, in whatever order they were read.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from rdfspider.index.entities.contributions import Contribution
+from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, LABELS, SAME_AS
+from rdfspider.vocabulary.names import SCHEMA, find_short_name
+
+Facts = tuple[tuple[str, str], ...]
+MAX_FACTS, MAX_CHARS = 3, 120
+_MAX_VALUES = 3
+"""Of one property."""
+_SHORT_CHARS = 60
+"""Longer values of properties that nobody knows are not telling."""
+_GROUPS = (
+    "price lowPrice minPrice hasCurrencyValue priceRange",
+    "author director byArtist creator composer maker",
+    "jobTitle hasOccupation role",
+    "hiringOrganization worksFor affiliation organization-name memberOf",
+    "duration totalTime cookTime timeRequired",
+    "startDate datePublished published_time issued dateCreated created uploadDate datePosted birthDate birth foundingDate date",
+    "location address jobLocation addressLocality locality birthPlace homeLocation contentLocation based_near spatial",
+    "brand manufacturer",
+    "isbn isbn13 isbn10 issn",
+    "publisher organizer provider performer actor",
+    "ratingValue",
+    "itemReviewed about",
+    "telephone hasTelephone tel phone",
+    "servesCuisine recipeCuisine genre category recipeCategory applicationCategory artMedium",
+    "openingHours",
+    "gtin gtin13 gtin12 sku mpn productID doi identifier",
+    "recipeYield numberOfPages softwareVersion operatingSystem license",
+    "dateModified modified",
+)
+"""What people ask first, by the short names of the properties that answer; of each line the first that is there. They tell of
+which kind the thing is, so no class need be known."""
+_SINGLE = frozenset(
+    at
+    for at, group in enumerate(_GROUPS)
+    if group.split()[0] in ("price", "duration", "startDate", "isbn", "ratingValue", "gtin", "dateModified")
+)
+"""Of these one value says it."""
+_PRICES = "price lowPrice minPrice priceCurrency currency hasCurrencyValue hasCurrency"
+_WITHIN = {
+    outer: frozenset(names.lower().split())
+    for outers, names in (
+        ("offers offerdetails pricespecification haspricespecification", _PRICES),
+        ("aggregaterating reviewrating", "ratingValue"),
+        ("address adr hasaddress", "streetAddress street-address addressLocality locality addressCountry country-name"),
+    )
+    for outer in outers.split()
+}
+"""What of a nameless part is told of the thing: by the short name of the property that leads to it, those of its own."""
+_ORDER = {name.lower(): at << 8 | place for at, group in enumerate(_GROUPS) for place, name in enumerate(group.split())}
+_LAST, _NEVER = len(_GROUPS) << 8, -1
+_SHOWN_ELSEWHERE = frozenset((*LABELS, *DESCRIPTIONS, *ADDRESSES, *IMAGES, *SAME_AS))
+_DULL = frozenset(
+    "width height position inLanguage priceCurrency currency salaryCurrency highPrice hasCurrency bestRating worstRating url "
+    "lat long latitude longitude thumbnailUrl contentUrl embedUrl encodingFormat contentSize type usesVocabulary key uid size "
+    "offers aggregateRating reviewRating potentialAction interactionStatistic interactionType interactionCount contactPoint "
+    "contactType streetAddress postalCode addressRegion addressCountry target item itemListElement children query-input "
+    "cssSelector xpath nextItem previousItem dataFeedElement creditText copyrightHolder content_tier opinion".lower().split()
+)
+"""Short names of what tells nobody anything by itself, or tells it again."""
+_DULL_STARTS = (
+    "http://ogp.me/ns#",
+    "http://ogp.me/ns/fb#",
+    "https://dev.twitter.com/cards#",
+    "fb:",
+    "al:",
+    "og:",
+    "twitter:",
+)
+"""What pages say to other sites' programs."""
+_CURRENCIES = (SCHEMA + "priceCurrency", SCHEMA + "currency", "http://purl.org/goodrelations/v1#hasCurrency")
+_ADDRESS = ("street-address", "streetaddress", "locality", "addresslocality", "country-name", "addresscountry")
+"""Parts of an address, in the order of letters."""
+_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?")
+_DURATION = re.compile(r"P(?=.)(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
+_DOUBLE = re.compile(r"\d\.\d{1,15}E\d{1,2}")
+_UNITS = ("d", "h", "min", "s")
+
+
+def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Facts:
+    """The facts of a thing that is called so."""
+    said: dict[str, list[tuple[str, ...]]] = {}
+    for saying in sayings:
+        for iri, texts in saying.values:
+            if iri in said:
+                said[iri].append(texts)
+            elif _find_order(iri) >= 0:
+                said[iri] = [texts]
+        if saying.parts:
+            for iri, texts in _read_parts(saying):
+                said.setdefault(iri, []).append(texts)
+    if not said:
+        return ()
+    facts: list[tuple[str, str]] = []
+    last = -1
+    for order, _, iri in sorted([(_find_order(iri), -len(each), iri) for iri, each in said.items()]):
+        is_known = order < _LAST
+        if is_known and order >> 8 == last:
+            continue
+        value = _choose_value(said[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
+        if value and order >> 8 == 0:
+            value = _add_currency(value, sayings)
+        if not value or not (is_known or len(value) <= _SHORT_CHARS) or value in [known for _, known in facts]:
+            continue
+        facts.append((iri, value if len(value) <= MAX_CHARS else f"{value[: MAX_CHARS - 1].rstrip()}…"))
+        if len(facts) == MAX_FACTS:
+            break
+        last = order >> 8
+    return tuple(facts)
+
+
+def _read_parts(saying: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What of a thing's nameless parts is told of itself, by property; of an address its lines, in the order of letters."""
+    addresses: dict[str, dict[str, str]] = {}
+    for path, texts in saying.parts:
+        outer, inner, name = _split_path(path)
+        if name in _ADDRESS:
+            addresses.setdefault(outer, {})[name] = texts[0]
+        elif inner and _find_order(inner) >= 0:
+            yield inner, texts
+    for outer, lines in addresses.items():
+        if _find_order(outer) >= 0:
+            yield outer, (", ".join(lines[name] for name in _ADDRESS if name in lines),)
+
+
+@lru_cache(maxsize=4096)
+def _split_path(path: str) -> tuple[str, str, str]:
+    """The property that leads to a part, and the part's own with its short name; both empty where it is not told of the thing."""
+    outer, _, inner = path.partition(" ")
+    name = find_short_name(inner) if inner else ""
+    return (outer, inner, name) if name in _WITHIN.get(find_short_name(outer), ()) else (outer, "", "")
+
+
+@lru_cache(maxsize=4096)
+def _find_order(iri: str) -> int:
+    """How soon a property is asked for: its group, and its place there; below 0 for never."""
+    name = find_short_name(iri)
+    if iri in _SHOWN_ELSEWHERE or name in _DULL or iri.startswith(_DULL_STARTS):
+        return _NEVER
+    # What has no address is not known to anybody.
+    return _ORDER.get(name, _LAST if iri.startswith(("http://", "https://")) else _NEVER)
+
+
+def _choose_value(said: Sequence[tuple[str, ...]], labels: Collection[str], limit: int) -> str:
+    """What most pages say, in words for people; empty where that is nothing new."""
+    if len(said) == 1:
+        return _join(said[0], labels, limit)
+    uses = Counter(value for texts in said if (value := _join(texts, labels, limit)))
+    return min(uses, key=lambda value: (-uses[value], len(value), value), default="")
+
+
+def _join(texts: Iterable[str], labels: Collection[str], limit: int) -> str:
+    """The first values of a property, in one line."""
+    kept: list[str] = []
+    for text in texts:
+        if text in labels or text.startswith(("http://", "https://")):
+            continue
+        # What is cut later need not be read as a whole.
+        kept.append(_write(" ".join(text[: 2 * MAX_CHARS].split())))
+        if len(kept) == limit:
+            break
+    return ", ".join(kept)
+
+
+def _write(text: str) -> str:
+    """Durations, timestamps and numbers as people write them; all else as it is."""
+    if text[:1] == "P" and (found := _DURATION.fullmatch(text)):
+        parts = [
+            f"{number} {unit}"
+            for number, unit in zip(found.groups(), _UNITS, strict=True)
+            if (number or "").strip("0.")
+        ]
+        return " ".join(parts) or text
+    if text[:1].isdigit():
+        if found := _TIMESTAMP.fullmatch(text):
+            return found[1] if found[2] == "00:00" else f"{found[1]} {found[2]}"
+        if _DOUBLE.fullmatch(text):
+            return f"{float(text):.12g}"
+    return text
+
+
+def _add_currency(price: str, sayings: Sequence[Contribution]) -> str:
+    """A price with its currency, where all that is said is one."""
+    found = {
+        text
+        for saying in sayings
+        for each in (saying.values, saying.parts)
+        for iri, texts in each
+        if iri in _CURRENCIES or _split_path(iri)[1] in _CURRENCIES
+        for text in texts
+    }
+    (currency,) = found if len(found) == 1 else ("",)
+    return f"{price} {currency}" if price[-1:].isdigit() and 0 < len(currency) <= 5 else price

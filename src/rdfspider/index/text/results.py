@@ -1,0 +1,187 @@
+"""What a search gives: hits with marked snippets, facets, and what was not taken as asked. Notebooks show it as HTML."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from html import escape
+from itertools import pairwise
+from typing import overload
+
+from rdfspider.index.text.fields import Source
+from rdfspider.vocabulary.dates import write_date
+from rdfspider.vocabulary.names import shorten_iri
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text, and the places in it (start, end) that were searched for."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+    def split(self) -> Iterator[tuple[str, bool]]:
+        """Its parts in order, each with whether it is marked."""
+        ends = [0, *(end for mark in self.marks for end in mark), len(self.text)]
+        for number, (start, end) in enumerate(pairwise(ends)):
+            if start < end:
+                yield self.text[start:end], bool(number % 2)
+
+    def to_html(self) -> str:
+        """Escaped, with `<mark>` around what was searched for."""
+        return "".join(
+            f"<mark>{escape(part)}</mark>" if is_marked else escape(part) for part, is_marked in self.split()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A thing or a page that was found."""
+
+    id: str
+    """The IRI of a thing, `urn:rdfspider:entity:…` where no page gives it one; the URL of a page."""
+    kind: str
+    """entity or page."""
+    label: str
+    types: tuple[str, ...]
+    """IRIs."""
+    description: str
+    snippet: Marked
+    score: float
+    sources: int
+    """How many pages speak of it."""
+    in_links: int
+    """How many pages link to it."""
+    pages: tuple[Source, ...]
+    """Some of the pages that speak of it."""
+    sites: tuple[str, ...]
+    languages: tuple[str, ...]
+    syntaxes: tuple[str, ...]
+    url: str
+    image: str
+    date: float
+    """In seconds since 1970; 0 where none is known."""
+    duplicate_of: str
+    marked_label: Marked
+    facts: tuple[tuple[str, str], ...] = ()
+    """Up to three properties (IRIs) that people want to know of such a thing, with their values as text."""
+    site_count: int = 1
+    """How many sites speak of it; where more than 2,000 pages do, at least so many."""
+
+    @property
+    def fact_names(self) -> tuple[tuple[str, str], ...]:
+        """The facts with properties as people write them: schema:author."""
+        return tuple((shorten_iri(iri), text) for iri, text in self.facts)
+
+    @property
+    def type_names(self) -> tuple[str, ...]:
+        """Its types as people write them: schema:Person."""
+        return tuple(map(shorten_iri, self.types))
+
+    @property
+    def day(self) -> str:
+        """The date as 2024-05-01, as 2024 where no day may be known, or as 1700 or earlier; empty where none is known."""
+        return write_date(self.date)
+
+    @property
+    def fetched_day(self) -> str:
+        """When the newest page that speaks of it was fetched, as 2024-05-01."""
+        return _write_day(max((page.time for page in self.pages), default=0.0))
+
+    def _repr_html_(self) -> str:
+        link = self.url or (self.pages[0].url if self.pages else self.id)
+        label = self.marked_label.to_html() or escape(self.id)
+        # Only addresses of the web are links: others might be code.
+        if link.startswith(("http://", "https://")):
+            label = f'<a href="{escape(link)}" rel="noreferrer">{label}</a>'
+        facts = " · ".join(map(escape, list_facts(self)))
+        return f"<div><b>{label}</b> <small>{facts}</small><br>{self.snippet.to_html()}</div>"
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCount:
+    """How many results have one value."""
+
+    value: str
+    name: str
+    """The value as people write it."""
+    count: int
+    parent: str = ""
+    """Of a type: the value among these that is its nearest superclass; empty where none is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The most frequent values of one field among all results."""
+
+    field: str
+    """type, ontology, property, site, lang, syntax or year: what can be asked for by this name."""
+    counts: tuple[FacetCount, ...]
+    is_approximate: bool = False
+    """Whether a part of the results was counted for all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Sequence[Hit]):
+    """A page of results, the best first."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    total: int
+    """How many there are in all."""
+    offset: int = 0
+    """How many come before these."""
+    seconds: float = 0.0
+    note: str = ""
+    """What was not taken as it was typed."""
+    suggestion: str = ""
+    """Did you mean: the question with its misspelt words set right."""
+    facets: tuple[Facet, ...] = field(default=())
+    kind_counts: dict[str, int] = field(default_factory=dict)
+    """How many entities and how many pages there are for the same question, whichever kind was asked for."""
+
+    @overload
+    def __getitem__(self, at: int) -> Hit: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, at: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[at]
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{escape(line)}</p>" for line in list_remarks(self)]
+        parts += [hit._repr_html_() for hit in self.hits]
+        for facet in self.facets:
+            counts = ", ".join(f"{escape(one.name)} ({one.count:,})" for one in facet.counts)
+            parts.append(f"<p><b>{escape(facet.field)}</b>{' (about)' if facet.is_approximate else ''}: {counts}</p>")
+        return f"<div>{''.join(parts)}</div>"
+
+
+def list_facts(hit: Hit) -> list[str]:
+    """What is worth saying of a hit beside its label, in short."""
+    facts = [", ".join(hit.type_names[:3]) or hit.kind, ", ".join(hit.sites[:3])]
+    facts.append(f"{hit.sources:,} sources" if hit.sources > 1 else "")
+    facts.append(f"{hit.in_links:,} links to it" if hit.in_links > 1 else "")
+    facts.append(hit.day or (f"fetched {hit.fetched_day}" if hit.fetched_day else ""))
+    facts.append(f"the same as {hit.duplicate_of}" if hit.duplicate_of else "")
+    return [fact for fact in facts if fact]
+
+
+def _write_day(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).date().isoformat() if time_s else ""
+
+
+def list_remarks(results: Results) -> list[str]:
+    """What is to be said of the results as a whole: how many, how fast, and what else might be meant."""
+    count = f"{results.total:,} {'result' if results.total == 1 else 'results'}" if results.total else "nothing found"
+    if results.total and not results.hits:
+        count = f"no more results, of {count}"
+    elif results.total > len(results.hits):
+        count = f"{results.offset + 1:,} to {results.offset + len(results.hits):,} of {count}"
+    remarks = [f"{count} in {1000 * results.seconds:.0f} ms"]
+    if results.note:
+        remarks.append(results.note)
+    if results.suggestion:
+        remarks.append(f"did you mean: {results.suggestion}")
+    return remarks

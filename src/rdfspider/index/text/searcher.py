@@ -1,0 +1,374 @@
+"""The text index of a crawl: a question in, ranked Results out, also while an indexer writes.
+
+tantivy ranks by words and by the weight of each document. Within each fifty results, those of which more pages speak, or to
+which more pages link, are lifted where others are about as good. Equals are in the order of the field `order`, so that an index
+that was made again ranks alike.
+"""
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from math import log2
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import tantivy
+from tantivy import DocAddress, Query
+from xxhash import xxh3_64_intdigest
+
+from rdfspider.errors import UnindexedError, UnreadableError, UsageError
+from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.ledger.learned_classes import LearnedClasses
+from rdfspider.index.text.documents import hash_outlinks
+from rdfspider.index.text.facets import VALUES, count_facets, count_kinds
+from rdfspider.index.text.fields import CURSOR_ID, PAGE, Card, register_tokenizers
+from rdfspider.index.text.query_language import Clause, Question, parse_question
+from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_plan, split_text
+from rdfspider.index.text.results import Facet, Hit, Results
+from rdfspider.index.text.snippets import Marker
+from rdfspider.index.text.spelling import suggest_question
+from rdfspider.index.text.suggestions import Suggestion, suggest
+
+MAX_LIMIT = 1_000
+MAX_RESULTS = 10_000
+"""Further than this nobody turns pages; each of them costs more than the one before."""
+# So many results are put in order by weight, and then so many by what speaks for them. Pages of results do not overlap, because
+# each is cut from the same ones.
+_WINDOW = 500
+_BLOCK = 50
+_CACHED = 64
+# Up to so many links to a page are counted one by one.
+_COUNTED_LINKS = 10_000
+# What doubling the pages that speak of a thing, or that link to it, adds to its score.
+_LIFT = 0.1
+_SAME_LABEL = 0.5
+_PHRASE_IN_LABEL = 0.25
+# Fewer results than this make one doubt the spelling.
+_FEW = 5
+_SWAP_S = 0.1
+
+Filter = str | Iterable[str] | None
+_Weighed = tuple[float, int, DocAddress]
+"""Score, `order`, and where the document is."""
+
+
+class _Counts(NamedTuple):
+    """What was counted for a question."""
+
+    facets: tuple[Facet, ...]
+    """Empty where they were not asked for."""
+    kinds: dict[str, int]
+
+
+class TextIndex:
+    """The text index of one crawl's folder, for any number of questions and threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = IndexPaths(folder)
+        check_index(self._paths)
+        self._commit: tuple[int, ...] = ()
+        self._index = self._open()
+        self._classes = LearnedClasses(self._paths)
+        self._counts: OrderedDict[Any, _Counts] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        type: Filter = None,
+        ontology: Filter = None,
+        property: Filter = None,
+        site: Filter = None,
+        lang: Filter = None,
+        syntax: Filter = None,
+        year: Filter = None,
+        kind: Filter = None,
+        limit: int = 10,
+        offset: int = 0,
+        facets: bool | int = False,
+    ) -> Results:
+        """Answer a question. Several values of one filter mean any of them. No words are wrong; a limit or an offset may be.
+        Facets are counted where they are asked for: with ten values each, or with so many as are asked for."""
+        start = time.perf_counter()
+        if not isinstance(text, str):
+            raise UsageError(f"a search takes words as one text, not {text!r:.40}")
+        _check_window(limit, offset)
+        filters = {"type": type, "ontology": ontology, "property": property, "site": site, "lang": lang}
+        filters |= {"syntax": syntax, "year": year, "kind": kind}
+        question = _add_filters(parse_question(text), filters)
+        index = self._load()
+        with _reading(self._paths):
+            results = self._answer(index, question, limit, offset, VALUES if facets is True else int(facets))
+        return replace(results, seconds=time.perf_counter() - start)
+
+    def find_cards(self, text: str, limit: int) -> list[tuple[float, Card]]:
+        """The best results and their scores alone, without what is only shown to people."""
+        index = self._load()
+        with _reading(self._paths):
+            ranked, _ = _rank(index, build_plan(parse_question(text), index), limit, 0)
+        return [(score, card) for score, _, _, card in ranked]
+
+    def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
+        """How what somebody has typed so far may go on: labels that begin so, the best first, and names of classes; behind a
+        field such as `site:` its values."""
+        if not isinstance(text, str):
+            raise UsageError(f"suggestions are made for a text, not {text!r:.40}")
+        index = self._load()
+        classes = self._classes.list_classes(index.commit)
+        with _reading(self._paths):
+            return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
+
+    def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
+        """How many pages link to a page, and some of them, in an order that is always the same."""
+        _check_window(limit, offset)
+        index = self._load()
+        # One hash: what is behind a # does not matter.
+        targets = hash_outlinks([url])
+        if not targets:
+            return 0, []
+        query = Query.term_query(index.schema, "outlinks", targets[0], "basic")
+        with _reading(self._paths):
+            found: Any = index.searcher.search(query, limit, offset=offset, order_by_field="order")
+            cards = [_read_card(index.searcher.doc(address)) for _, address in found.hits]
+        return int(found.count), cards
+
+    def _answer(self, index: Index, question: Question, limit: int, offset: int, facet_values: int) -> Results:
+        plan = build_plan(question, index)
+        ranked, total = _rank(index, plan, limit, offset)
+        shown, kinds = self._count(index, question, plan, total, facet_values)
+        marker = Marker(plan)
+        return Results(
+            question.text,
+            tuple(_make_hit(marker, *found) for found in ranked),
+            total,
+            offset,
+            note="; ".join(filter(None, (question.note, plan.note))),
+            suggestion=suggest_question(question, index) if total < _FEW else "",
+            facets=shown,
+            kind_counts=kinds,
+        )
+
+    def _open(self) -> tantivy.Index:
+        path = self._paths.text
+        if not (path / "meta.json").exists():
+            raise UnindexedError(_tell_unready(self._paths))
+        with _reading(self._paths):
+            index = tantivy.Index.open(str(path))
+        register_tokenizers(index)
+        # Whoever asks looks for news; no thread does.
+        index.config_reader("manual")
+        return index
+
+    def _load(self) -> Index:
+        """The index as of the last commit."""
+        with self._lock:
+            try:
+                return self._load_now()
+            except UsageError:
+                # A rebuilt one may just be put into the place of the old one.
+                time.sleep(_SWAP_S)
+                return self._load_now()
+
+    def _load_now(self) -> Index:
+        try:
+            stat = (self._paths.text / "meta.json").stat()
+        except FileNotFoundError:
+            raise UnindexedError(_tell_unready(self._paths)) from None
+        with _reading(self._paths):
+            commit = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            # It may have been made again by another version meanwhile.
+            check_index(self._paths)
+            if commit != self._commit:
+                self._index.reload()
+                self._commit = commit
+            searcher = self._index.searcher()
+            is_ready = searcher.doc_freq("id", CURSOR_ID) > 0
+            if not is_ready and searcher.num_docs:
+                raise ValueError("its documents are there, and what was written with them is not")
+        if not is_ready:
+            raise UnindexedError(_tell_unready(self._paths))
+        find_subclasses = partial(self._classes.find_subclasses, commit=self._commit)
+        find_superclasses = partial(self._classes.find_superclasses, commit=self._commit)
+        return Index(searcher, self._index.schema, find_subclasses, self._commit, find_superclasses)
+
+    def _count(
+        self, index: Index, question: Question, plan: Plan, total: int, facet_values: int
+    ) -> tuple[tuple[Facet, ...], dict[str, int]]:
+        """Facets with so many values, where any are asked for, and how many results are of which kind."""
+        key = (index.commit, question.groups or question.text, facet_values)
+        with self._lock:
+            counts = self._counts.pop(key, None)
+        kinds = counts.kinds if counts else count_kinds(index, question, total)
+        shown = counts.facets if counts else ()
+        if facet_values and not shown:
+            shown = count_facets(index, plan.query, total, facet_values, is_of_pages=asks_for_pages(question))
+        with self._lock:
+            # The one that was asked for last is the last to go.
+            self._counts[key] = _Counts(shown, kinds)
+            if len(self._counts) > _CACHED:
+                self._counts.popitem(last=False)
+        return shown, dict(kinds)
+
+
+def _rank(
+    index: Index, plan: Plan, limit: int, offset: int
+) -> tuple[list[tuple[float, int, tantivy.Document, Card]], int]:
+    """Scores, in-links, documents and cards of the results asked for, and how many there are in all."""
+    first, last = offset // _WINDOW, (offset + limit - 1) // _WINDOW
+    order: Any = {"weight_by_field": "weight"} if plan.is_ranked else {"order_by_field": "order"}
+    found: Any = index.searcher.search(plan.query, (last - first + 1) * _WINDOW, offset=first * _WINDOW, **order)
+    weighed: list[_Weighed] = []
+    for start in range(0, len(found.hits), _WINDOW):
+        weighed += _weigh(index.searcher, found.hits[start : start + _WINDOW], plan.is_ranked)
+    skipped = offset - first * _WINDOW
+    ranked = []
+    begin = skipped - skipped % _BLOCK
+    for start in range(begin, min(skipped + limit, len(weighed)), _BLOCK):
+        ranked += _lift(index, plan, weighed[start : start + _BLOCK])
+    return ranked[skipped - begin : skipped - begin + limit], found.count
+
+
+def _weigh(searcher: tantivy.Searcher, hits: Sequence[tuple[float, DocAddress]], is_ranked: bool) -> list[_Weighed]:
+    """The hits by score and weight, or where there are no scores by weight alone; then by `order`."""
+    addresses = [address for _, address in hits]
+    weights = [float(weight or 0.0) for weight in searcher.fast_field_values("weight", addresses)]
+    if is_ranked:
+        # tantivy has multiplied by the logarithm already, which is too little to tell parts from things.
+        scores = [score * weight / log2(2 + weight) for (score, _), weight in zip(hits, weights, strict=True)]
+    else:
+        scores = weights
+    orders = [int(order or 0) for order in searcher.fast_field_values("order", addresses)]
+    return sorted(zip(scores, orders, addresses, strict=True), key=lambda one: one[:2], reverse=True)
+
+
+def _lift(index: Index, plan: Plan, hits: Sequence[_Weighed]) -> list[tuple[float, int, tantivy.Document, Card]]:
+    """The hits by what they are worth beyond their words, with what is shown of them."""
+    lifted = []
+    for score, order, address in hits:
+        document = index.searcher.doc(address)
+        card = _read_card(document)
+        in_links = _count_in_links(index, card.id if card.kind == PAGE else card.url or card.id)
+        lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(plan.phrase, card.label)
+        lifted.append((score * lift, order, in_links, document, card))
+    lifted.sort(key=lambda one: one[:2], reverse=True)
+    return [(score, in_links, document, card) for score, _, in_links, document, card in lifted]
+
+
+def _read_card(document: tantivy.Document) -> Card:
+    return msgspec.json.decode(document.get_first("card") or b"", type=Card)
+
+
+def _count_in_links(index: Index, url: str) -> int:
+    if "#" in url:
+        # Links are counted by page, which is not what a part of it is worth.
+        return 0
+    target = xxh3_64_intdigest(url.encode("utf-8", "replace"))
+    known = index.searcher.doc_freq("outlinks", target)
+    if not 0 < known <= _COUNTED_LINKS:
+        return known
+    # That has counted documents which were replaced, too.
+    query = Query.term_query(index.schema, "outlinks", target, "basic")
+    found: Any = index.searcher.search(query, 1)
+    return int(found.count)
+
+
+def _lift_label(phrase: Sequence[str], label: str) -> float:
+    """What a label that is, or has, the words of the question in their order adds."""
+    if not phrase:
+        return 0.0
+    words = split_text(label)[0]
+    if words == [*phrase]:
+        return _SAME_LABEL
+    size = len(phrase)
+    is_part = size > 1 and any(words[at : at + size] == [*phrase] for at in range(len(words) - size + 1))
+    return _PHRASE_IN_LABEL if is_part else 0.0
+
+
+def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Document, card: Card) -> Hit:
+    # What is not indexed as it was stated is shown so.
+    stated = msgspec.json.decode(document.get_first("shown") or b"{}", type=dict[str, list[str]])
+    labels, texts, lines = (stated.get(field) or document.get_all(field) for field in ("label", "text", "values"))
+    text, values = (str(found[0]) if found else "" for found in (texts, lines))
+    other_labels = " · ".join(map(str, labels[1:]))
+    shown = (card.description, text, marker.choose_lines(values), other_labels)
+    snippet = marker.choose(text for text in shown if text)
+    return Hit(
+        id=card.id,
+        kind=card.kind,
+        label=card.label,
+        types=card.types,
+        description=card.description,
+        snippet=snippet,
+        score=score,
+        sources=card.sources,
+        in_links=in_links,
+        pages=card.pages,
+        sites=card.sites,
+        languages=card.languages,
+        syntaxes=card.syntaxes,
+        url=card.url,
+        image=card.image,
+        date=card.date,
+        duplicate_of=card.duplicate_of,
+        marked_label=marker.mark(card.label),
+        facts=card.facts,
+        site_count=card.site_count,
+    )
+
+
+def _check_window(limit: int, offset: int) -> None:
+    if not 1 <= limit <= MAX_LIMIT:
+        raise UsageError(f"a search gives 1 to {MAX_LIMIT:,} results at once, not {limit:,}")
+    if offset < 0 or offset + limit > MAX_RESULTS:
+        raise UsageError(f"only the first {MAX_RESULTS:,} results can be seen; ask for something more special")
+
+
+def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
+    """The question with a group for each filter that was given."""
+    groups = list(question.groups)
+    for field, given in filters.items():
+        values = (given,) if isinstance(given, str) else tuple(given or ())
+        clean = (str(value).encode("utf-8", "replace").decode() for value in values)
+        if group := tuple(Clause(field, value, start=-1) for value in clean):
+            groups.append(group)
+    return replace(question, groups=tuple(groups))
+
+
+@contextmanager
+def _reading(paths: IndexPaths) -> Iterator[None]:
+    """UnreadableError where tantivy cannot make sense of its files."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise UnreadableError(_tell_damage(paths, error)) from error
+    except BaseException as error:
+        # What Rust did not expect has no class that can be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise UnreadableError(_tell_damage(paths, error)) from error
+
+
+def _tell_unready(paths: IndexPaths) -> str:
+    return (
+        f"{paths.folder} has nothing in its text index yet: wait until the indexer has written, "
+        f"or run `rdfspider index --dir {paths.folder}`"
+    )
+
+
+def _tell_damage(paths: IndexPaths, error: BaseException) -> str:
+    if "Lockfile" in str(error) and not os.access(paths.text, os.W_OK):
+        return (
+            f"{paths.text} is read-only for you, and whoever searches it keeps a lock in it: search a copy of {paths.folder}, "
+            "or make that folder writable"
+        )
+    return (
+        f"{paths.text} cannot be read ({' '.join(str(error).split())[:200]}); "
+        f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
+    )

@@ -1,0 +1,200 @@
+"""The text of a result in, the part of it that shows best what was searched for out, with the words marked."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import cast
+
+from rdfspider.index.text.fields import UNSPACED, build_words, normalise_text
+from rdfspider.index.text.query_plan import Plan
+from rdfspider.index.text.results import Marked
+
+CHARS = 240
+# Of a long text only so much is looked at, and so many words in it.
+_MAX_CHARS = 100_000
+# Most texts have all the words so near to their beginning.
+_HEAD_CHARS = 5_000
+_MAX_MARKS = 1_000
+_MIN_WORDS = 4
+# A word ends where a script without spaces begins.
+_LETTER = rf"[^\W_{UNSPACED.pattern[1:-2]}]"
+_LETTERS = re.compile(f"{_LETTER}*")
+_IS_LETTER = re.compile(_LETTER).match
+# Letters that are not ASCII, with the spaces and signs between them.
+_FAR = re.compile(r"[^\x00-\x7f]+(?:[ -@]{1,3}[^\x00-\x7f]+)*")
+# Numbers, times, durations and media types.
+_FOR_MACHINES = re.compile(
+    r"[\W\d_]*|[\d-]+T[\d:.]+(?:Z|[+-][\d:]+)?|P[\d.YMWDTHS]+"
+    r"|(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+",
+    re.IGNORECASE,
+)
+
+
+class Marker:
+    """Marks what one plan searches for."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._words, self._prefixes = frozenset(plan.words), tuple(plan.prefixes)
+        # Where a word begins and ends is looked at where one is found: a pattern that says so takes milliseconds to compile.
+        # The longest come first: of two that begin in one place, the first one is taken.
+        words = sorted({*plan.words, *plan.prefixes}, key=len, reverse=True)
+        runs = sorted(plan.runs, key=len, reverse=True)
+        patterns = [f"({'|'.join(map(re.escape, words))})"] if words else []
+        self._pattern = re.compile("|".join([*patterns, *map(re.escape, runs)])) if words or runs else None
+        self._has_words = bool(words)
+        self._exact = 0 if plan.prefixes or runs else len(words)
+        """How many different words there are to be shown; 0 where nobody knows."""
+
+    def mark(self, text: str) -> Marked:
+        """The whole text, marked."""
+        return Marked(text, tuple(self._find(text)))
+
+    def choose_lines(self, values: str) -> str:
+        """The lines that people read, and others only where they have what is searched for: a word or a number by itself tells
+        nothing, as nobody sees of what it is the value."""
+        return "\n".join(line for line in values.split("\n") if not _is_bare(line) or self._find(line))
+
+    def choose(self, texts: Iterable[str]) -> Marked:
+        """Of the parts that are cut from texts the one that shows most different words; of equals the first. What comes after
+        one that shows all is not looked at."""
+        best, most = Marked(""), -1
+        for text in texts:
+            cut = self.cut(text)
+            count = _count_words(cut)
+            if count > most:
+                best, most = cut, count
+            if self._exact and count >= self._exact:
+                break
+        return best
+
+    def cut(self, text: str, chars: int = CHARS) -> Marked:
+        """The part of about so many characters where most different words are, marked; else the beginning."""
+        if self._exact and len(text) > _HEAD_CHARS:
+            head = _join_lines(text[:_HEAD_CHARS])
+            marks = self._find(head)
+            first = _choose_first(head, marks, chars)
+            # What is behind the window must be there, too.
+            if first < len(head) - 2 * chars:
+                cut = _cut_window(head, marks, first, chars)
+                if _count_words(cut) >= self._exact:
+                    return cut
+        text = _join_lines(text[:_MAX_CHARS])
+        if len(text) <= chars:
+            return self.mark(text)
+        marks = self._find(text)
+        return _cut_window(text, marks, _choose_first(text, marks, chars), chars)
+
+    def _find(self, text: str) -> list[tuple[int, int]]:
+        if self._pattern is None:
+            return []
+        folded, places = _fold(text)
+        marks: list[tuple[int, int]] = []
+        for match in self._pattern.finditer(folded):
+            start, end = match.span()
+            if self._has_words and match[1] is not None:
+                end = self._end_word(folded, start)
+                if not end:
+                    continue
+            marks.append((places[start], places[end - 1] + 1) if places else (start, end))
+            if len(marks) == _MAX_MARKS:
+                break
+        return marks
+
+    def _end_word(self, folded: str, start: int) -> int:
+        """Where the word ends that begins here, if it is searched for; else 0."""
+        if start and _IS_LETTER(folded[start - 1]):
+            return 0
+        end = cast(re.Match[str], _LETTERS.match(folded, start)).end()
+        word = folded[start:end]
+        return end if word in self._words or word.startswith(self._prefixes) else 0
+
+
+def _is_bare(line: str) -> bool:
+    return bool(_FOR_MACHINES.fullmatch(line)) or (len(line.split()) < _MIN_WORDS and not UNSPACED.search(line))
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _count_words(marked: Marked) -> int:
+    """How many different words are marked."""
+    return len({marked.text[start:end].lower() for start, end in marked.marks})
+
+
+def _cut_window(text: str, marks: list[tuple[int, int]], first: int, chars: int) -> Marked:
+    """About so many characters around a place."""
+    start, end = _place_window(text, first, chars)
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    shift = len(before) - start
+    kept = tuple((one + shift, last + shift) for one, last in marks if start <= one and last <= end)
+    return Marked(f"{before}{text[start:end]}{after}", kept)
+
+
+def _choose_first(text: str, marks: list[tuple[int, int]], chars: int) -> int:
+    """Where the window that holds most different words begins; the earliest of equals."""
+    best, best_count = 0, 0
+    for number, (start, _) in enumerate(marks):
+        seen = set()
+        for first, last in marks[number : number + 20]:
+            if last - start > chars * 3 // 4:
+                break
+            seen.add(text[first:last].lower())
+        if len(seen) > best_count:
+            best, best_count = start, len(seen)
+    return best
+
+
+def _place_window(text: str, first: int, chars: int) -> tuple[int, int]:
+    """A window around what is to be seen, from the beginning of a word to the end of one."""
+    start = min(max(0, first - chars // 4), len(text) - chars)
+    end = start + chars
+    if start:
+        space = text.find(" ", start, first)
+        start = space + 1 if space >= 0 else start
+    if end < len(text):
+        space = text.rfind(" ", first + 1, end)
+        end = space if space > first + chars // 2 else end
+    return start, end
+
+
+def _fold(text: str) -> tuple[str, list[int]]:
+    """The text without case and accents, as the index has it, and where each of its characters comes from (empty: from the same
+    place)."""
+    if text.isascii():
+        return text.lower(), []
+    parts: list[str] = []
+    last = 0
+    uneven: list[tuple[int, list[str]]] = []
+    # Character by character is slow, and most are ASCII.
+    for match in _FAR.finditer(text):
+        folded = [_fold_character(character) for character in match[0]]
+        joined = "".join(folded)
+        parts += (text[last : match.start()].lower(), joined)
+        last = match.end()
+        if len(joined) != len(folded) or not all(folded):
+            uneven.append((match.start(), folded))
+    parts.append(text[last:].lower())
+    return "".join(parts), _list_places(uneven, len(text)) if uneven else []
+
+
+def _list_places(uneven: list[tuple[int, list[str]]], size: int) -> list[int]:
+    """Where each character of a folded text comes from, by the runs that did not become as many characters as they had."""
+    places: list[int] = []
+    last = 0
+    for start, folded in uneven:
+        places += range(last, start)
+        places += (at for at, characters in enumerate(folded, start) for _ in characters)
+        last = start + len(folded)
+    places += range(last, size)
+    return places
+
+
+@lru_cache(maxsize=65_536)
+def _fold_character(character: str) -> str:
+    # What is no part of a word is a word's end, and stays as it is.
+    normal = normalise_text(character)
+    return "".join(_WORDS.analyze(normal)) or normal.lower()
+
+
+_WORDS = build_words()

@@ -1,0 +1,346 @@
+"""The text index as a view of the log: outcomes in, documents of pages and entities in tantivy out, with the ledger beside it.
+
+Two stores cannot commit as one, so the order of a commit is: the ledger, with the ids of all documents that follow from it and
+are not in tantivy yet (`dirty`, `gone`); tantivy, with the cursors in a document of the same commit; the ledger again, without
+those ids. Reading goes on at tantivy's cursors. So, if the process is killed
+
+- before the ledger's commit: both are as they were, and the outcomes are read again;
+- between the two commits: the ledger is ahead. Entities that are dirty are built on start. The outcomes are read again: the
+  ledger knows them by time and digest and does not count them twice, but the documents of their pages are written once more.
+  Pages that were forgotten have no outcome that is read again: their documents are among those gone, and deleted on start;
+- after tantivy's commit: what is still noted as dirty is built again, and is the same.
+
+An entity of many sources is built again when their number has changed by a tenth. Until then it is put off (`deferred`), or until
+there is nothing else to do: so a page costs the same however many others speak of the same thing.
+
+Nothing that a page holds stops the view: what cannot be made of it is logged, and left out.
+"""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import tantivy
+
+from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome, make_stamp
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.errors import UsageError
+from rdfspider.index.entities.contributions import PageReading, read_page
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention
+from rdfspider.index.text.documents import build_cursor, build_entity, build_page, encode, make_entity_id, make_page_id
+from rdfspider.index.text.fields import CURSOR_ID, build_schema, register_tokenizers
+from rdfspider.index.view import Cursors
+from rdfspider.urls import host_of
+
+_log = logging.getLogger(__name__)
+
+_HEAP_BYTES = 64_000_000
+_REST_S = 1.0
+"""So long at a time is spent on entities that were put off: new outcomes must not wait."""
+_DEFERRED_A_STEP = 100
+_GROWTH = 10
+"""An entity of many sources is built again when their number has changed by one in so many."""
+_MAX_LANGUAGE = 40
+"""What is longer is no language tag."""
+_REFUSALS = ("The field", "The provided string is not valid JSON")
+"""What tantivy says of a document that it does not take; of all else it is the disk that is to blame."""
+_MAX_WAITING, _MAX_WAITING_CHARS = 256, 2_000_000
+"""Documents that are handed over together, and their characters."""
+_MAX_FRESH = 5_000
+"""Sayings that are held in memory until the next commit, because most are all that is said of their entity."""
+
+
+class State(msgspec.Struct, frozen=True):
+    """What the document of the cursors holds."""
+
+    ledger: str
+    """The ledger that the index belongs to."""
+    cursors: dict[str, int]
+
+
+class TextView:
+    """The writer of the text index and of its ledger."""
+
+    name = "text"
+
+    def __init__(self, paths: IndexPaths) -> None:
+        suffixes = paths.folder / "suffixes.dat"
+        self._domains = Domains(suffixes.read_bytes() if suffixes.exists() else bundled_suffix_list(), shards=1)
+        self._ledger = Ledger(paths.ledger)
+        self._index = _open_index(paths)
+        with _passing_errors():
+            self._writer: tantivy.IndexWriter | None = self._index.writer(_HEAP_BYTES, 1)
+        self._fresh: dict[bytes, Mention | None] = {}
+        self._waiting: list[tuple[str, str]] = []
+        """What tantivy gets next: the id of a document that goes, or a document that comes."""
+        self._waiting_chars = 0
+        self.failed = 0
+        """Pages and entities that could not be indexed, or not with all that is said; each is in the log."""
+        self._has_applied = False
+        self._cursors = self._recover()
+
+    @property
+    def has_deferred(self) -> bool:
+        """Whether entities are put off, or pages are to be removed by now: a commit without new outcomes does some of it."""
+        return bool(self._ledger.load_deferred(1) or self._ledger.list_due(time.time(), 1))
+
+    def load_cursors(self) -> dict[str, int]:
+        """Where reading goes on: what was read before is in the ledger and, except for what is dirty, in the index."""
+        return dict(self._cursors)
+
+    def apply(self, outcomes: Sequence[Outcome]) -> None:
+        """Take outcomes, in the order of the log; durable with the next commit."""
+        self._has_applied = True
+        for outcome in outcomes:
+            if outcome.effect == TOUCH and not outcome.due:
+                continue
+            try:
+                self._apply(_clean_outcome(outcome))
+            except (OSError, sqlite3.Error):
+                raise
+            except Exception as error:
+                self.failed += 1
+                _log.warning("%s is not in the text index", outcome.url, exc_info=error)
+
+    def forget(self, is_forgotten: Callable[[str], bool]) -> None:
+        """Remove all pages whose URL is forgotten."""
+        self._has_applied = True
+        for url in self._ledger.forget_pages(is_forgotten):
+            self._delete_page(url)
+
+    def commit(self, cursors: Cursors) -> None:
+        """Make all that was applied durable, together with the cursors, and let readers see it."""
+        self._remove_due()
+        is_resting = not self._has_applied
+        settled = self._ledger.settle_sources()
+        now = {entity: sources for entity, sources, built in settled if not _can_wait(sources, built)}
+        # What was never built has no document that would have to be deleted first.
+        new = {entity for entity, _, built in settled if not built}.difference(self._dirty)
+        self._ledger.note_dirty(now, [each[0] for each in settled if each[0] not in now])
+        if is_resting and dict(cursors) == self._cursors and not self.has_deferred and not self._dirty:
+            return
+        self._ledger.commit()
+        built = dict(self._build(self._dirty | now, new))
+        if is_resting:
+            built |= self._build_deferred()
+        state = encode(build_cursor(msgspec.json.encode(State(self._ledger.identity, dict(cursors)))))
+        self._write(CURSOR_ID, state)
+        self._hand_over()
+        with _passing_errors():
+            self._use_writer().commit()
+        self._ledger.note_built(built.items())
+        self._cursors = dict(cursors)
+        self._dirty.clear()
+        self._fresh.clear()
+        self._has_applied = False
+
+    def close(self) -> None:
+        """Leave; what was not committed is taken again."""
+        self._writer = None
+        self._ledger.close()
+
+    def _recover(self) -> dict[str, int]:
+        """Find out where reading goes on, and do again what may have been done in the ledger alone."""
+        state = _load_state(self._index)
+        self._dirty = {entity: self._ledger.count_sources(entity) for entity in self._ledger.load_dirty()}
+        if state is None or state.ledger != self._ledger.identity:
+            # One of the two was lost: all documents are made anew from the log and what the ledger has.
+            with _passing_errors():
+                self._use_writer().delete_all_documents()
+            self._ledger.note_all_dirty()
+            return {}
+        for document in self._ledger.load_gone():
+            self._delete(document)
+        return state.cursors
+
+    def _apply(self, outcome: Outcome) -> None:
+        known = self._ledger.find_page(outcome.url)
+        stamp = make_stamp(outcome)
+        if known is not None and stamp < known.stamp:
+            return
+        if outcome.effect == TOUCH:
+            if known is not None and known.is_live:
+                self._ledger.note_due(known.id, min(outcome.due, known.due or outcome.due))
+            return
+        is_new = known is None or stamp != known.stamp
+        host = host_of(outcome.url)
+        site = self._domains.domain(host)
+        if outcome.effect == REPLACE:
+            reading, document = self._read(outcome, host, site)
+            if is_new:
+                self._ledger.put_page(outcome, stamp.says, host, site, reading, known)
+                self._keep_fresh(outcome, host, site, reading)
+            self._write(make_page_id(outcome.url), document, is_new=known is None)
+        else:
+            if is_new:
+                self._ledger.remove_page(outcome, host, site, known)
+            self._delete_page(outcome.url)
+
+    def _remove_due(self) -> None:
+        """Remove the pages that have asked to be gone by now; all is then as if they had been removed at once."""
+        while urls := self._ledger.list_due(time.time(), _DEFERRED_A_STEP):
+            self._has_applied = True
+            for url in urls:
+                if (known := self._ledger.find_page(url)) is not None:
+                    outcome = Outcome(url, known.time, "", 0, 0, REMOVE, digest=known.digest)
+                    self._ledger.remove_page(outcome, host_of(url), known.site, known)
+                self._delete_page(url)
+
+    def _read(self, outcome: Outcome, host: str, site: str) -> tuple[PageReading, str]:
+        """What a page says, and its document; without its statements where something is wrong with these."""
+        try:
+            reading = read_page(outcome.url, site, outcome.statements)
+            return reading, encode(build_page(outcome, host, site, reading))
+        except Exception as error:
+            self.failed += 1
+            _log.warning("%s is in the text index without its statements", outcome.url, exc_info=error)
+        reading = read_page(outcome.url, site, {})
+        return reading, encode(build_page(outcome, host, site, reading))
+
+    def _keep_fresh(self, outcome: Outcome, host: str, site: str, reading: PageReading) -> None:
+        """Hold what a page says of its entities: where nobody else says anything, nothing need be read to build them."""
+        for entity, contribution in reading.contributions.items():
+            if entity in self._fresh or len(self._fresh) >= _MAX_FRESH:
+                self._fresh[entity] = None
+            else:
+                self._fresh[entity] = Mention(outcome.url, host, site, outcome.language, outcome.time, contribution)
+
+    def _build(self, entities: dict[bytes, int], new: Container[bytes] = ()) -> Iterator[tuple[bytes, int]]:
+        """Write the documents of entities with so many sources each, of which some are new; gives what was written."""
+        for entity, sources in entities.items():
+            document = self._describe(entity, sources) if sources > 0 else ""
+            if document:
+                self._write(make_entity_id(entity), document, is_new=entity in new)
+            else:
+                self._delete(make_entity_id(entity))
+            yield entity, sources
+
+    def _describe(self, entity: bytes, sources: int) -> str:
+        """The document of an entity; empty where none can be made."""
+        if sources == 1 and (mention := self._fresh.get(entity)) is not None:
+            mentions, sites = [mention], [mention.site]
+        else:
+            mentions, sites = self._ledger.list_mentions(entity)
+        try:
+            return encode(build_entity(entity, mentions, sites, sources))
+        except Exception as error:
+            self.failed += 1
+            _log.warning("%s is not in the text index", make_entity_id(entity), exc_info=error)
+            return ""
+
+    def _build_deferred(self) -> dict[bytes, int]:
+        """Build entities that were put off, for a while."""
+        built: dict[bytes, int] = {}
+        end = time.monotonic() + _REST_S
+        last = b""
+        while time.monotonic() < end and (some := self._ledger.load_deferred(_DEFERRED_A_STEP, last)):
+            last = some[-1]
+            built.update(self._build({entity: self._ledger.count_sources(entity) for entity in some}))
+        return built
+
+    def _write(self, name: str, document: str, *, is_new: bool = False) -> None:
+        """Put a document in the place of the one that has its id, unless there can be none."""
+        if not is_new:
+            self._delete(name)
+        self._waiting.append(("", document))
+        self._waiting_chars += len(document)
+        if len(self._waiting) >= _MAX_WAITING or self._waiting_chars >= _MAX_WAITING_CHARS:
+            self._hand_over()
+
+    def _delete(self, name: str) -> None:
+        self._waiting.append((name, ""))
+
+    def _hand_over(self) -> None:
+        """Give tantivy what waits; all at once, because its thread falls asleep between single ones, and waking it takes long."""
+        writer = self._use_writer()
+        waiting, self._waiting, self._waiting_chars = self._waiting, [], 0
+        for name, document in waiting:
+            try:
+                if name:
+                    writer.delete_documents_by_term("id", name)
+                else:
+                    writer.add_json(document)
+            except ValueError as error:
+                if name or not str(error).startswith(_REFUSALS):
+                    raise _pass_error(error) from error
+                self.failed += 1
+                _log.warning("a document was refused by the text index: %s", str(error)[:200])
+
+    def _delete_page(self, url: str) -> None:
+        document = make_page_id(url)
+        self._ledger.note_gone(document)
+        self._delete(document)
+
+    def _use_writer(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            raise OSError("the text index is closed")
+        return self._writer
+
+
+def _can_wait(sources: int, built: int) -> bool:
+    """Whether an entity is said of by so many pages, now and when it was built, that it need not be built at once."""
+    return min(sources, built) > MAX_MENTIONS and abs(sources - built) * _GROWTH < built
+
+
+def _open_index(paths: IndexPaths) -> tantivy.Index:
+    paths.text.mkdir(parents=True, exist_ok=True)
+    try:
+        index = tantivy.Index(build_schema(), path=str(paths.text))
+    except ValueError as error:
+        raise UsageError(
+            f"{paths.text} cannot be opened: {error}; make it again with `rdfspider index --rebuild --dir {paths.folder}`"
+        ) from error
+    register_tokenizers(index)
+    return index
+
+
+def _load_state(index: tantivy.Index) -> State | None:
+    """What the last commit says of itself; None for a new index."""
+    searcher = index.searcher()
+    found = searcher.search(tantivy.Query.term_query(index.schema, "id", CURSOR_ID), 1).hits
+    if not found:
+        return None
+    return msgspec.json.decode(searcher.doc(found[0][1])["card"][0], type=State)
+
+
+def _clean_outcome(outcome: Outcome) -> Outcome:
+    """An outcome that can be written: without halves of characters, and without a language that is none."""
+    texts = {name: getattr(outcome, name) for name in ("url", "language", "title", "text", "digest", "duplicate_of")}
+    changed: dict[str, Any] = {name: clean for name, text in texts.items() if (clean := _clean(text)) != text}
+    if len(outcome.language) > _MAX_LANGUAGE:
+        changed["language"] = ""
+    elif "_" in outcome.language:
+        # As operating systems write it.
+        changed["language"] = _clean(outcome.language).replace("_", "-")
+    statements = {syntax: _clean(nquads) for syntax, nquads in outcome.statements.items()}
+    if changed or statements != outcome.statements:
+        return replace(outcome, **changed, statements=statements)
+    return outcome
+
+
+def _clean(text: str) -> str:
+    try:
+        if not text.isascii():
+            text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+@contextmanager
+def _passing_errors() -> Iterator[None]:
+    """tantivy says ValueError where a disk is full or a file cannot be written: the caller may try again later."""
+    try:
+        yield
+    except ValueError as error:
+        raise _pass_error(error) from error
+
+
+def _pass_error(error: ValueError) -> OSError:
+    return OSError(f"the text index cannot be written: {error}")

@@ -1,0 +1,116 @@
+"""What a page says: a page in, its Extraction out, by this process or by one that can be killed.
+
+A page that names contexts which are not at hand waits for them a while; meanwhile its permit is another's.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rdfspider.config import Config, ExtractConfig
+from rdfspider.detect.content import MAGIC
+from rdfspider.documents import KeptDocuments
+from rdfspider.pipeline import extract_from
+from rdfspider.records import Discovered, Extraction, Lease, Page
+from rdfspider.run.heartbeat import Meter
+from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, Suspects
+from rdfspider.run.peers.permits import PermitPool
+from rdfspider.run.prerequisites import Contexts
+
+# How often a page that had to wait looks for a permit.
+_PERMIT_POLL_S = 0.1
+
+
+class Readings:
+    """Reads the pages of one shard."""
+
+    def __init__(
+        self,
+        folder: Path,
+        documents: Path,
+        config: Config,
+        meter: Meter,
+        permits: PermitPool,
+        discover: Callable[[Sequence[Discovered]], None],
+        domain_of: Callable[[str], str],
+        wake: Callable[[], None],
+    ) -> None:
+        """`documents` is where all shards keep contexts; `discover` schedules URLs at once; `wake` tells of a free permit."""
+        kept = KeptDocuments(documents, config.extract.documents)
+        self.contexts = Contexts(kept, discover, domain_of, attempts=config.frontier.attempts)
+        self._config = replace(config.extract, documents=kept)
+        self._fetches_contexts = "contexts" in config.crawl.ways
+        self._meter = meter
+        self._permits = permits
+        self._wake = wake
+        self._large_pages = LargePages(config.run.extract_timeout_s)
+        self._suspects = Suspects(folder)
+        self._queried_bytes = 0
+
+    @property
+    def waiting_bytes(self) -> int:
+        """The bodies of the pages that wait for the helper or for a context, and what was read from those that wait for a
+        query."""
+        return self.waiting_body_bytes + self._queried_bytes
+
+    @property
+    def waiting_body_bytes(self) -> int:
+        """Of these, the bodies."""
+        return self._large_pages.waiting_bytes + self.contexts.waiting_bytes
+
+    async def extract(self, lease: Lease, page: Page) -> Extraction | None:
+        """What a page says, with the contexts that it names; None where it has to be fetched again for them, and then its permit
+        was given back."""
+        extraction = await self._read(page)
+        if not extraction.wanted or not self._fetches_contexts:
+            return extraction
+        # What it waits for may need its permit.
+        self._permits.give_back()
+        self._wake()
+        completed = await self.contexts.complete(lease, page, extraction, self._read)
+        while completed is not None and not self._permits.has_one():
+            # Others have it; there are more to come, or the crawl is over.
+            if self.contexts.is_called_off:
+                return None
+            await asyncio.sleep(_PERMIT_POLL_S)
+        if completed is not None:
+            self._permits.reserve()
+        return completed
+
+    async def query(self, query: str, page: Page, extraction: Extraction) -> tuple[list[str], Extraction]:
+        """The addresses that a query of the user's finds in a page's data, none where there is no query; and what the page says,
+        with the Problem of a query that took too long or failed."""
+        if not query or not extraction.statements:
+            return [], extraction
+        nquads = extraction.to_nquads()
+        # The page has it, and the question has it again.
+        queried_bytes = 2 * len(nquads)
+        self._queried_bytes += queried_bytes
+        try:
+            found = await self._large_pages.query(query, page, nquads)
+        finally:
+            self._queried_bytes -= queried_bytes
+        if isinstance(found, list):
+            return found, extraction
+        return [], replace(extraction, problems=(*extraction.problems, found))
+
+    def close(self) -> None:
+        """Let go of the helper, whatever it does."""
+        self._large_pages.close()
+        self._suspects.close()
+
+    async def _read(self, page: Page) -> Extraction:
+        return await read_page(page, self._config, self._large_pages, self._suspects, self._meter)
+
+
+async def read_page(
+    page: Page, config: ExtractConfig, large_pages: LargePages, suspects: Suspects, meter: Meter
+) -> Extraction:
+    """What a page says: read here, or by the helper where it may take long or kill."""
+    # What is packed may be much larger than it looks.
+    is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
+    if is_large or suspects.has(page.url):
+        return await large_pages.extract(page, config)
+    with meter.of("extract"), suspects.watch(page.url):
+        return extract_from(page, config)

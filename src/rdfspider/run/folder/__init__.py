@@ -1,1 +1,0 @@
-"""A crawl on disk: its settings, its seeds, who uses it and how it goes."""

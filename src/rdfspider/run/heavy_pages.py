@@ -1,0 +1,150 @@
+"""Large pages enter, what they say leaves, by way of a process that can be killed: no page stalls a shard or takes it down. And
+so it is with queries of the user's over the data of pages.
+
+A page that takes too long, or that the helper dies of, gives an Extraction with a Problem and nothing else.
+"""
+
+import asyncio
+import logging
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from rdfspider.config import ExtractConfig
+from rdfspider.discover.data_links import run_query
+from rdfspider.errors import RdfspiderError
+from rdfspider.pipeline import extract_from
+from rdfspider.processes.calls import Helper, JobError
+from rdfspider.records import Extraction, Page, Problem
+
+_log = logging.getLogger(__name__)
+
+LARGE_PAGE_BYTES = 1024 * 1024
+"""Longer pages go to the helper, so that none stalls a shard."""
+
+# Characters of statements that a page may send back, as the shard has to hold them: 16 MB of usual Turtle give about this much.
+_STATEMENT_CHARS = 64 * 1024**2
+
+
+class LargePages:
+    """The large pages of a shard; `extract` may be called for any number at once, and they take turns."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self._helper = Helper(timeout_s)
+        # Talking to the helper is waiting, which a thread may do and the loop may not.
+        self._thread = ThreadPoolExecutor(1, "large-pages")
+        self.waiting_bytes = 0
+        """The bodies of the pages that are with the helper, or in line for it."""
+
+    async def extract(self, page: Page, config: ExtractConfig) -> Extraction:
+        """All that a page says; its time begins when its turn comes."""
+        found = await self._wait_for(page, extract_by, self._helper, page, config)
+        assert isinstance(found, Extraction)
+        return found
+
+    async def query(self, query: str, page: Page, nquads: str) -> list[str] | Problem:
+        """The addresses that a query finds in the data of a page, or what kept it from finding any."""
+        try:
+            found: list[str] = await self._wait_for(page, self._helper.call, run_query, query, page.url, nquads)
+        except RdfspiderError as error:
+            code = "query-timeout" if isinstance(error, JobError) and error.code == "too-slow" else "query-failed"
+            return Problem(code, f"the query for links: {error}")
+        return found
+
+    def close(self) -> None:
+        """End the helper, whatever it does; pages that are in line are not extracted."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._helper.close()
+        self._thread.shutdown()
+
+    async def _wait_for(self, page: Page, function: Callable[..., Any], *arguments: object) -> Any:
+        job = asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+        self.waiting_bytes += len(page.body)
+        try:
+            return await job
+        finally:
+            self.waiting_bytes -= len(page.body)
+
+
+def extract_by(helper: Helper, page: Page, config: ExtractConfig) -> Extraction:
+    """All that a page says, as a helper finds it; what keeps it from that is a Problem of the page."""
+    try:
+        found: Extraction = helper.call(extract_bounded, page, pickle.dumps(config))
+        return found
+    except JobError as error:
+        return _give_up(page, error.code, str(error))
+
+
+def extract_bounded(page: Page, config: bytes) -> Extraction:
+    """All that a page says, in the helper; not more than can be held."""
+    return _cut_statements(extract_from(page, _load_config(config)))
+
+
+@lru_cache(maxsize=1)
+def _load_config(config: bytes) -> ExtractConfig:
+    loaded: ExtractConfig = pickle.loads(config)
+    return loaded
+
+
+def _cut_statements(found: Extraction) -> Extraction:
+    """What a syntax has left of the room is the next one's."""
+    total = sum(map(len, found.statements.values()))
+    if total <= _STATEMENT_CHARS:
+        return found
+    room, statements = _STATEMENT_CHARS, {}
+    for syntax, nquads in found.statements.items():
+        statements[syntax] = nquads if len(nquads) <= room else nquads[: nquads.rfind("\n", 0, room) + 1]
+        room -= len(statements[syntax])
+    problem = Problem("statements-cut", f"of {total} characters of N-Quads {_STATEMENT_CHARS - room} were kept")
+    return replace(found, statements=statements, problems=(*found.problems, problem))
+
+
+def _give_up(page: Page, code: str, message: str) -> Extraction:
+    _log.info("%s: %s", page.url, message)
+    media_type = (page.content_type or "").partition(";")[0].strip().lower()
+    return Extraction(page.url, media_type, problems=(Problem(code, message),))
+
+
+# Nobody has more pages that kill; those who kill a shard by hand, a thousand times, can be forgotten.
+_MOST = 1_000
+_LONGEST_URL_BYTES = 1 << 16
+
+
+class Suspects:
+    """The suspects of one shard."""
+
+    def __init__(self, folder: Path) -> None:
+        known = folder / "suspects.txt"
+        urls = known.read_bytes().splitlines() if known.exists() else []
+        self._file = os.open(folder / "extracting", os.O_RDWR | os.O_CREAT, 0o644)
+        url = os.pread(self._file, _LONGEST_URL_BYTES, 0).partition(b"\n")[0]
+        if url and url not in urls:
+            urls = [*urls, url][-_MOST:]
+            known.write_bytes(b"".join(line + b"\n" for line in urls))
+        self._urls = frozenset(urls)
+
+    def has(self, url: str) -> bool:
+        """Whether a page may kill this process."""
+        return bool(self._urls) and url.encode() in self._urls
+
+    @contextmanager
+    def watch(self, url: str) -> Iterator[None]:
+        """Whoever dies in here dies of this page."""
+        self._write(url.encode() + b"\n")
+        yield
+        self._write(b"\n")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+    def _write(self, line: bytes) -> None:
+        # Without it, a page is only found out when there is room again.
+        with suppress(OSError):
+            os.pwrite(self._file, line, 0)

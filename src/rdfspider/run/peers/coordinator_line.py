@@ -1,0 +1,134 @@
+"""A shard's line to the coordinator: beats and answers go out, permits, questions and commands come in."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import zmq
+
+from rdfspider.config import Config
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.run.peers.messages import (
+    Arrival,
+    Beat,
+    Control,
+    CoordinatorMessage,
+    Heard,
+    Permits,
+    PermitsReturned,
+    PermitsWanted,
+    Recall,
+    Round,
+    RoundAnswer,
+    ScopeFound,
+    ShardMessage,
+)
+from rdfspider.run.peers.permits import PermitPool
+from rdfspider.run.peers.sockets import COORDINATOR, Wire, find_endpoint, open_line
+
+# Seconds without a word from the coordinator, which answers every beat, after which a shard is on its own and halts.
+_MAX_SILENT_TICKS = 20
+# What the last words may take to get out when a shard ends.
+_LINGER_MS = 500
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(CoordinatorMessage)
+
+
+class CoordinatorLine:
+    """What one shard and the coordinator say to each other."""
+
+    def __init__(
+        self,
+        shard: int,
+        folder: Path | str,
+        frontier: Frontier,
+        config: Config,
+        on_control: Callable[[Control], None],
+        is_idle: Callable[[], bool],
+        wake: Callable[[], None],
+        scope: tuple[str, ...],
+    ) -> None:
+        self._shard = shard
+        self._folder = folder
+        self._frontier = frontier
+        self._on_control = on_control
+        self._is_idle = is_idle
+        self._wake = wake
+        self._scope = scope
+        self.permits = PermitPool(config.crawl.pages > 0, self._ask_permits, self._return_permits)
+        self._parent_pid = os.getppid()
+        self._silent_ticks = 0
+        self._has_beaten = False
+        self.welcome = asyncio.Event()
+        """Set when the coordinator knows of this shard; what it asks of it has been heard by then."""
+        self._wire: Wire | None = None
+
+    def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
+        """Connect, and say who is there and how many pages it has."""
+        socket = open_line(context, find_endpoint(self._folder, COORDINATOR), str(self._shard))
+        self._wire = Wire(socket, self._read, _LINGER_MS)
+        counts = self._frontier.counts
+        self._send(
+            Arrival(
+                self._shard,
+                self._frontier.epoch,
+                os.getpid(),
+                counts.fetched_pages,
+                counts.fetched_bytes,
+                self._scope,
+            )
+        )
+
+    def close(self) -> None:
+        """Hang up, once the last words are out."""
+        if self._wire is not None:
+            self._wire.close()
+
+    def send_beat(self, beat: Beat) -> None:
+        """Tell how this shard is; one that is idle has no use for permits."""
+        self._has_beaten = True
+        if beat.is_idle:
+            self.permits.return_free()
+        self._send(beat)
+
+    def tell_scope(self, additions: tuple[str, ...]) -> None:
+        """Tell what is in scope too."""
+        self._send(ScopeFound(self._shard, additions))
+
+    def tick(self) -> None:
+        """Look, every second, whether the coordinator still lives; a shard without one halts, as nobody could stop it."""
+        self._silent_ticks += self._has_beaten
+        if os.getppid() != self._parent_pid or self._silent_ticks == _MAX_SILENT_TICKS:
+            self._on_control(Control("halt", "the coordinator is gone"))
+
+    def _read(self, frames: list[bytes]) -> None:
+        self._silent_ticks = 0
+        epoch = self._frontier.epoch
+        match _decoder.decode(frames[-1]):
+            case Permits(of_epoch, count) if of_epoch == epoch:
+                self.permits.receive(count)
+                self._wake()
+            case Recall(of_epoch) if of_epoch == epoch:
+                self.permits.return_free()
+            case Round(number):
+                self._send(RoundAnswer(self._shard, epoch, number, self._is_idle(), self._frontier.generation))
+            case Control() as control:
+                self._on_control(control)
+            case Heard(of_epoch) if of_epoch == epoch and not self.welcome.is_set():
+                self.welcome.set()
+                self._wake()
+            case Heard() | Permits() | Recall():
+                pass
+
+    def _ask_permits(self, count: int) -> None:
+        self._send(PermitsWanted(self._shard, self._frontier.epoch, count))
+
+    def _return_permits(self, count: int) -> None:
+        self._send(PermitsReturned(self._shard, self._frontier.epoch, count))
+
+    def _send(self, message: ShardMessage) -> None:
+        if self._wire is not None:
+            self._wire.send([_encoder.encode(message)])

@@ -1,0 +1,266 @@
+"""What a crawl fetches for itself: sitemaps and JSON-LD contexts. Pages that wait for a context, and what came of each errand.
+
+A context that is missing is scheduled like any URL, at the shard that owns it, and asked for as politely. The page that names it
+waits a while and is read again; whichever shard gets it puts it into the crawl's folder, where all look. What came of an errand
+that is neither is a page as any other, where it is in scope: nobody's page is lost because somebody took it for a context. But
+HTML at an address such as /sitemap.xml is what a server says to everything, mostly its home page: only its links count.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+import msgspec
+
+from rdfspider.discover.finder import follow_redirect
+from rdfspider.discover.link_headers import read_link_headers
+from rdfspider.discover.sitemaps import USUAL_PLACE, is_list
+from rdfspider.documents import KeptDocuments
+from rdfspider.fetch.fetcher import MAX_CONTEXT_BYTES
+from rdfspider.judge.soft404 import says_absence
+from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Verdict
+from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
+
+# Pages of a shard that wait at once, and how long each does.
+MAX_WAITING = 32
+WAIT_S = 30.0
+# Pages that were sent back and are remembered; the oldest may be sent back more often.
+_MAX_SENT_BACK = 10_000
+# How often it is looked whether another shard has put a context into the folder.
+_POLL_S = 0.5
+# Contexts that a shard asks for in its life.
+_MAX_ASKED = 1_000
+MAX_ASKED_BY_SITE = 50
+"""Of these, for the pages of one registrable domain: it can name another one on each page, and others want theirs."""
+# Contexts that name contexts that name contexts.
+_MAX_ROUNDS = 8
+_JSON = frozenset({"application/ld+json", "application/json"})
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+# Where nobody keeps pages.
+_LIST_ENDINGS = (".xml", ".gz", ".txt")
+
+Read = Callable[[Page], Awaitable[Extraction]]
+"""Takes out of a page what it says."""
+
+
+class Taken(NamedTuple):
+    """What came of fetching a context."""
+
+    reason: str
+    """For the verdict."""
+    found: Sequence[Discovered] = ()
+    """Where it is instead."""
+
+
+class Contexts:
+    """The contexts that pages of a shard refer to, and the pages that wait for them."""
+
+    def __init__(
+        self,
+        documents: KeptDocuments,
+        discover: Callable[[Sequence[Discovered]], None],
+        domain_of: Callable[[str], str],
+        *,
+        attempts: int = 0,
+    ) -> None:
+        """`discover` schedules URLs at once, here or at another shard; `domain_of` tells the registrable domain of a host. A page
+        that waited in vain is fetched again so often as `attempts` says, as long as what it waits for may still come."""
+        self._documents = documents
+        self._discover = discover
+        self._domain_of = domain_of
+        self._attempts = attempts
+        self._asked: dict[str, float] = {}
+        """Since when, by the loop's clock."""
+        self._asked_by_site: Counter[str] = Counter()
+        self._given_up: set[str] = set()
+        """Of these, those that were waited for in vain."""
+        self._sent_back: dict[int, int] = {}
+        """How often pages were, by the ids of their URLs."""
+        self._news = asyncio.Event()
+        self.is_called_off = False
+        """Whether the shard is to end or to pause, so that nobody may wait."""
+        self._waiting = 0
+        self.waiting_bytes = 0
+        """The bodies of the pages that wait."""
+
+    async def complete(self, lease: Lease, page: Page, extraction: Extraction, read: Read) -> Extraction | None:
+        """What a page says once the contexts are there that it wants, or what it says without; None where it is to be
+        fetched again, because they may come later or the shard has no time to find out."""
+        began = asyncio.get_running_loop().time()
+        for _ in range(_MAX_ROUNDS):
+            missing = self._find_missing(extraction.wanted)
+            if missing and self.is_called_off:
+                return None
+            asked = self._ask(lease, missing, began)
+            if asked and self._waiting < MAX_WAITING:
+                await self._wait(asked, len(page.body), began + WAIT_S)
+                if self.is_called_off and self._find_missing(asked):
+                    return None
+            if self._find_missing(asked) and self._send_back(lease):
+                return None
+            if all(self._documents(url) is None for url in extraction.wanted):
+                break
+            extraction = await read(page)
+        self._sent_back.pop(lease.url_id, None)
+        return extraction
+
+    def call_off(self) -> None:
+        """Nobody waits any longer; pages that did are fetched again, some other time."""
+        self.is_called_off = True
+        self._tell()
+
+    def go_on(self) -> None:
+        """Pages may wait again."""
+        self.is_called_off = False
+
+    def take(self, lease: Lease, capture: Capture, *, is_inside: bool = False) -> "Taken | None":
+        """Keep a context that has come, or go where it is instead; None where it is no context, or a page of the crawl's too."""
+        if not capture.truncated and is_context(capture.page.body):
+            self._keep(lease, capture.page.body)
+            return None if is_inside and not is_context(capture.page.body, is_alone=True) else Taken("context")
+        # JSON-LD 1.1 API, 9.4.2, step 5: a page may say where its context is.
+        for link in read_link_headers(capture.headers, capture.page.url):
+            if link.media_type == "application/ld+json" and "alternate" in link.relation.lower().split():
+                return Taken("no-context", self.lead(lease, follow_redirect(lease, link.target)))
+        self.settle(lease, Verdict("done", "no-context"), ())
+        return None
+
+    def take_found(self, page: Page, media_type: str) -> None:
+        """Keep a page that is nothing but a context: it will not be asked for again."""
+        if media_type in _JSON and len(page.body) <= MAX_CONTEXT_BYTES and is_context(page.body, is_alone=True):
+            self._documents.keep(page.url, page.body)
+            self._tell()
+
+    def lead(self, lease: Lease, found: Sequence[Discovered]) -> Sequence[Discovered]:
+        """Where a context is that is elsewhere; nothing where it cannot be had, or is kept already and serves for this too."""
+        if not found or found[0].url in lease.chain or len(lease.chain) >= _MAX_ROUNDS:
+            return ()
+        body = self._documents(found[0].url)
+        if body is not None:
+            self._keep(lease, body)
+        # What is known not to be had is not asked for again, whoever leads there.
+        return found if body is None and not self._documents.is_known(found[0].url) else ()
+
+    def settle(self, lease: Lease, verdict: Verdict, found: Sequence[Discovered]) -> None:
+        """Something came of a lease: of a context that cannot be had everybody is told, so that nobody waits for it."""
+        if lease.found_as == "context" and verdict.is_final and not found:
+            for url in (lease.url, *lease.chain):
+                if not self._documents.give_up(url):
+                    self._given_up.add(url)
+            self._tell()
+
+    def _keep(self, lease: Lease, body: bytes) -> None:
+        for url in (lease.url, *lease.chain):
+            if not self._documents.keep(url, body):
+                self._given_up.add(url)
+        self._tell()
+
+    def _find_missing(self, wanted: Iterable[str]) -> list[str]:
+        """Those of the contexts that may still come."""
+        named = resolve_links("", wanted).values()
+        urls = dict.fromkeys(url for url in named if url and len(host_of(url)) <= MAX_HOST_CHARS)
+        return [url for url in urls if url not in self._given_up and not self._documents.is_known(url)]
+
+    def _send_back(self, lease: Lease) -> bool:
+        """Whether a page may be fetched once more for what may still come."""
+        times = self._sent_back.get(lease.url_id, 0)
+        if times >= self._attempts:
+            return False
+        if len(self._sent_back) >= _MAX_SENT_BACK:
+            self._sent_back.pop(next(iter(self._sent_back)))
+        self._sent_back[lease.url_id] = times + 1
+        return True
+
+    def _ask(self, lease: Lease, missing: Sequence[str], now: float) -> list[str]:
+        """Have contexts fetched; returns those that are."""
+        site = self._domain_of(lease.host)
+        room = min(_MAX_ASKED - len(self._asked), MAX_ASKED_BY_SITE - self._asked_by_site[site])
+        new = [url for url in missing if url not in self._asked][: max(room, 0)]
+        if new:
+            self._asked_by_site[site] += len(new)
+            self._asked.update(dict.fromkeys(new, now))
+            self._discover([Discovered(url, lease.depth, "context", lease.url_id) for url in new])
+        return [url for url in missing if url in self._asked]
+
+    async def _wait(self, wanted: Sequence[str], body_bytes: int, deadline: float) -> None:
+        """Until all are there, or known not to be had, or it takes too long."""
+        loop = asyncio.get_running_loop()
+        self._waiting += 1
+        self.waiting_bytes += body_bytes
+        try:
+            while not self.is_called_off and (missing := self._find_missing(wanted)):
+                left_s = deadline - loop.time()
+                if left_s <= 0:
+                    # Pages come again for it until then, and no longer: nobody knows whether it will ever come.
+                    patience_s = WAIT_S * (self._attempts + 1)
+                    self._given_up.update(url for url in missing if deadline >= self._asked[url] + patience_s)
+                    return
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), min(left_s, _POLL_S))
+        finally:
+            self._waiting -= 1
+            self.waiting_bytes -= body_bytes
+
+    def _tell(self) -> None:
+        """Let all who wait look."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+def is_context(body: bytes, *, is_alone: bool = False) -> bool:
+    """Whether a document is JSON with a context, or with nothing but that."""
+    if b'"@context"' not in body:
+        return False
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+    return isinstance(found, dict) and "@context" in found and (len(found) == 1 or not is_alone)
+
+
+def name_errand(
+    lease: Lease, verdict: Verdict, extraction: Extraction | None = None, *, is_inside: bool = False
+) -> Verdict:
+    """What was fetched for the crawl itself is called so, and counts as no page; what turned out to be a page is one, if it is in
+    scope and not just anything in the place of a list. That there is no sitemap where nobody has promised one is no failure. A
+    sitemap that was met as a page is one: a server may answer everything so, and pages have their limits."""
+    if lease.found_as not in ("sitemap", "context"):
+        return verdict
+    is_guess = lease.found_as == "sitemap" and lease.url.endswith(USUAL_PLACE) and not lease.chain
+    if verdict.is_page:
+        if (
+            lease.found_as == "sitemap"
+            and extraction is not None
+            and (extraction.is_sitemap or is_list(extraction.links))
+        ):
+            return msgspec.structs.replace(verdict, reason="sitemap")
+        if is_inside and extraction is not None and not _stands_in(lease, extraction):
+            is_nothing = is_guess and _says_nothing(extraction)
+            return msgspec.structs.replace(verdict, reason="no-sitemap") if is_nothing else verdict
+        return msgspec.structs.replace(verdict, reason=f"no-{lease.found_as}")
+    if is_guess and verdict.is_final and verdict.status >= 400:
+        return msgspec.structs.replace(verdict, state="done", reason="no-sitemap")
+    return verdict
+
+
+def _says_nothing(extraction: Extraction) -> bool:
+    """Whether what came from a place that was only guessed is empty, or says that there is nothing."""
+    return not (extraction.links or extraction.statements) or says_absence(extraction)
+
+
+def _stands_in(lease: Lease, extraction: Extraction) -> bool:
+    """Whether a page is where a list should be: the same page has another address, where it has any."""
+    is_of_list = lease.found_as == "sitemap" and lease.url.partition("?")[0].endswith(_LIST_ENDINGS)
+    return is_of_list and extraction.media_type in _HTML
+
+
+def keep_errand(lease: Lease, verdict: Verdict, extraction: Extraction, *, is_inside: bool = False) -> Extraction:
+    """What is kept of an errand: of a feed in the place of a sitemap what it says, of a page there where it leads, of all else
+    nothing."""
+    if not verdict.reason.startswith("no-"):
+        return extraction
+    leads = is_inside and _stands_in(lease, extraction) and not says_absence(extraction)
+    return replace(extraction, statements={}, text="", title=None, links=extraction.links if leads else ())

@@ -1,1 +1,0 @@
-"""What a crawl can be asked at any time, from its files alone."""

@@ -1,0 +1,118 @@
+"""The process of one shard: started by `run/runners/local.py`, with its order on stdin; the exit code says why it ended."""
+
+import asyncio
+import errno
+import logging
+import os
+import pickle
+import resource
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import uvloop
+
+from rdfspider.config import Config
+from rdfspider.crawl.folder import load_domains
+from rdfspider.errors import InUseError, UsageError
+from rdfspider.processes.collector import calm_collector
+from rdfspider.run.shard import Shard
+from rdfspider.run.shard_archive import check_disk
+
+_log = logging.getLogger(__name__)
+
+DISK_FAILED = 75
+"""The exit code of a shard whose disk is full or missing; it is started again later."""
+DAMAGED = 65
+"""The exit code of a shard whose database cannot be read; that does not get better by itself."""
+# How RocksDB, which has no classes for it, begins what it says of the disk or of files that another process holds still, and
+# of files that are not as it left them.
+_STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
+# Files of the database and the archive, pipes, sockets to other shards.
+_OTHER_DESCRIPTORS = 1024
+
+
+class Order(NamedTuple):
+    """What a shard must know."""
+
+    number: int
+    folder: Path
+    endpoints: str
+    config: Config
+    parent_pid: int
+    """A shard whose parent is another process by now ends: nobody could stop it."""
+    is_again: bool = False
+    """Whether the shard had died in this run."""
+
+
+def main() -> None:
+    """Run a shard."""
+    # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
+    try:
+        order: Order = pickle.load(sys.stdin.buffer)
+    except (EOFError, pickle.UnpicklingError):
+        # The parent was killed before it had said all.
+        sys.exit(1)
+    allow_descriptors(4 * order.config.fetch.connections + _OTHER_DESCRIPTORS)
+    try:
+        uvloop.run(_run(order))
+    except UsageError as error:
+        sys.stderr.write(f"rdfspider: {error}\n")
+        sys.exit(2)
+    except Exception as error:
+        # A new parent may have removed the sockets of the one that was killed; nobody wants to know what fails without one.
+        _leave_without_parent(order)
+        # Whatever is in memory would only fail again; all that counts is on disk.
+        os._exit(_report(order.number, error))
+
+
+def _report(number: int, error: Exception) -> int:
+    """Say why a shard cannot go on; returns its exit code."""
+    if str(error).startswith(_STORE_DAMAGED):
+        _log.warning("shard %d is damaged: %s", number, error)
+        return DAMAGED
+    if isinstance(error, OSError) or str(error).startswith(_STORE_FAILED):
+        _log.warning("shard %d is suspended: %s", number, error)
+        return DISK_FAILED
+    _log.error("shard %d failed", number, exc_info=error)
+    return 1
+
+
+def allow_descriptors(wanted: int) -> None:
+    """Shells allow each process fewer open files than the system would; connections that are kept take many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(ValueError, OSError):  # Some systems have a lower limit than they say.
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _leave_without_parent(order: Order) -> None:
+    if os.getppid() != order.parent_pid:
+        # As if the power failed, which loses nothing.
+        os._exit(0)
+
+
+async def _run(order: Order) -> None:
+    _leave_without_parent(order)
+    check_disk(order.folder, order.number)
+    domains = load_domains(order.folder, order.config.crawl.shards)
+    try:
+        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains, is_again=order.is_again)
+    except InUseError as error:
+        # By a shard whose parent was killed, and that ends soon.
+        raise BlockingIOError(errno.EAGAIN, str(error)) from error
+    calm_collector()
+    # From here on the line to the coordinator looks for the parent that it found when it was made.
+    _leave_without_parent(order)
+    # An end by the system, as at a shutdown, is a clean one.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, shard.stop)
+    await shard.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""A thing and a property in, who says which value of it out, page by page; or who says that it has other names; or all that is
+said of the thing, as N-Quads."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import pyoxigraph
+from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
+
+from rdfspider.extract.statements import blank_prefix
+from rdfspider.index.quads.counting import count_values
+from rdfspider.index.quads.described import SOURCES_SHOWN, Source, Value, ValueReader, describe_literal
+from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
+from rdfspider.search.conflicts import SINGLE, Voice, judge_values
+from rdfspider.search.entity import Entity, Property
+from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.labels import SAME_AS
+from rdfspider.vocabulary.terms import GENID, Fold
+
+STATEMENTS_DUMPED = 20_000
+_SAYINGS_COUNTED = 20_000
+_TRIPLES_READ = 5_000
+_ALIAS_STATEMENTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A value, and one page that gives it."""
+
+    value: Value
+    """Without sources."""
+    source: Source
+    node: str
+    """What the page calls the thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sayings:
+    """Who says what, from a place on."""
+
+    sayings: tuple[Saying, ...]
+    count: int
+    """Of all values and pages."""
+    has_more: bool
+    """Whether there are more than were counted."""
+
+
+def read_sayings(store: Store, nodes: Sequence[str], predicate: str, start: int, most: int) -> Sayings:
+    """So many, values that most pages give first, then in the store's order."""
+    tallies: list[tuple[int, str, str, NamedNode | Literal]] = []
+    left = _SAYINGS_COUNTED
+    for node in nodes:
+        found = count_values(store, node, predicate, left + 1) if left >= 0 else []
+        tallies += [(-count, str(term), node, term) for term, count in found]
+        left -= sum(count for _, count in found)
+    tallies.sort(key=lambda tally: tally[:3])
+    values = ValueReader(store, _TRIPLES_READ)
+    shown: list[Saying] = []
+    for negative, _, node, term in tallies:
+        count = -negative
+        if start >= count:
+            start -= count
+            continue
+        value = values.describe(term, predicate=predicate)
+        statement = Quad(NamedNode(node), NamedNode(predicate), term, MERGE)
+        pages = _list_graphs(store, statement)
+        for graph in islice(pages, start, start + most - len(shown)):
+            source = values.find_source(graph.value)
+            shown.append(Saying(value, source, node))
+        start = 0
+        if len(shown) == most:
+            break
+    return Sayings(tuple(shown), _SAYINGS_COUNTED - max(0, left), left < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name of a thing."""
+
+    name: str
+    label: str
+    sources: tuple[Source, ...]
+    """Some of the pages that say so, the newest first."""
+
+
+def read_aliases(store: Store, found: Entity, names: Iterable[str]) -> list[Alias]:
+    """How these others are called, and who says that they are the same, of either of them."""
+    values = ValueReader(store, _TRIPLES_READ)
+    pages: dict[str, dict[str, None]] = {}
+    for predicate in sorted(SAME_AS & found.properties.keys()):
+        for value in found.properties[predicate].values:
+            pages.setdefault(value.text, {}).update((source.page, None) for source in value.sources)
+    aliases = []
+    for name in names:
+        # Pages also state it as a text that is no IRI.
+        is_iri = is_valid_iri(name)
+        own = pages.get(name, {})
+        for predicate in sorted(SAME_AS) if is_iri else ():
+            stated = store.quads_for_pattern(NamedNode(name), NamedNode(predicate), None, MERGE)
+            for quad in islice(stated, _ALIAS_STATEMENTS):
+                if isinstance(quad.object, NamedNode) and quad.object.value in found.nodes:
+                    own.update(dict.fromkeys(values.list_pages(quad, SOURCES_SHOWN)))
+        aliases.append(Alias(name, values.name(name)[0] if is_iri else "", values.read_sources(list(own))))
+    return aliases
+
+
+def dump_statements(store: Store, nodes: Iterable[str], predicate: str = "") -> bytes:
+    """What pages say of these nodes and of the blank nodes that hang on them, as N-Quads in the graphs of the pages."""
+    quads = list(islice(walk_statements(store, nodes, predicate=predicate), STATEMENTS_DUMPED + 1))
+    is_cut = len(quads) > STATEMENTS_DUMPED
+    nquads = restore_blank_nodes(pyoxigraph.serialize(quads[:STATEMENTS_DUMPED], format=RdfFormat.N_QUADS) or b"")
+    return (b"# There are more: these are the first %d.\n" % STATEMENTS_DUMPED if is_cut else b"") + nquads
+
+
+def _list_graphs(store: Store, statement: Quad) -> Iterator[NamedNode]:
+    for quad in store.quads_for_pattern(statement.subject, statement.predicate, statement.object, None):
+        if isinstance(quad.graph_name, NamedNode) and is_page(quad.graph_name):
+            yield quad.graph_name
+
+
+ReadStatements = Callable[[str], Mapping[str, str] | None]
+"""The URL of a page in, its statements by syntax out; None where they are not on record."""
+
+_PAGES_OF_ENTITY, _PAGES_OF_SAYINGS = 5, 20
+_PAGE_CHARS = 1 << 20
+_TERMS_COMPARED = 500
+
+
+def tell_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Entity:
+    """An entity whose sources have the very syntaxes of each value, as far as a few pages tell."""
+    reader = _Reader(read_statements, entity.nodes, _PAGES_OF_ENTITY)
+    return replace(entity, properties={iri: _tell_property(reader, each) for iri, each in entity.properties.items()})
+
+
+def _tell_property(reader: "_Reader", found: Property) -> Property:
+    values = tuple(
+        replace(value, sources=tuple(reader.tell(source, found.iri, value) for source in value.sources))
+        for value in found.values
+    )
+    # A page of which one value is not told may state it in any syntax: then it speaks with one voice.
+    untold = {source.page for value in values for source in value.sources if not source.is_exact}
+    stated = [
+        (value, [voice for source in value.sources for voice in _list_voices(source, untold)]) for value in values
+    ]
+    # By pages it was judged before, of all sources; the sites that say so are not all among these.
+    is_single = not found.conflict and len(values) > 1 and judge_values(found.iri, stated) == SINGLE
+    return replace(found, values=values, conflict=SINGLE if is_single else found.conflict)
+
+
+def _list_voices(source: Source, untold: Collection[str]) -> list[Voice]:
+    syntaxes = ("",) if source.page in untold else source.syntaxes
+    return [(source.page, syntax) for syntax in syntaxes]
+
+
+def tell_saying_syntaxes(
+    sayings: Sequence[Saying], predicate: str, nodes: Collection[str], read_statements: ReadStatements
+) -> list[Saying]:
+    """The same for who says one property."""
+    reader = _Reader(read_statements, nodes, _PAGES_OF_SAYINGS)
+    return [replace(saying, source=reader.tell(saying.source, predicate, saying.value)) for saying in sayings]
+
+
+def read_texts(statements: Mapping[str, str], page: str, node: str, predicate: str) -> dict[str, list[str]]:
+    """What a page states of a property of a node, by syntax: texts and IRIs, as far as a page is not too long."""
+    reader = _Reader(lambda url: statements, [node], 1)
+    found = reader.read(page).get(f"<{predicate}>", {})
+    return {syntax: [_read_text(term) for term in terms[:_TERMS_COMPARED]] for syntax, terms in found.items()}
+
+
+class _Reader:
+    """The statements of a few pages about some nodes."""
+
+    def __init__(self, read_statements: ReadStatements, nodes: Collection[str], pages: int) -> None:
+        self._read_statements = read_statements
+        self._subjects = {f"<{node}>" for node in nodes}
+        self._pages_left = pages
+        self._stated: dict[str, dict[str, dict[str, list[str]]]] = {}
+
+    def tell(self, source: Source, predicate: str, value: Value) -> Source:
+        """The source with the syntaxes that state a value; as it is where nobody knows."""
+        if source.is_exact or not source.syntaxes:
+            return source
+        if named := _tell_by_name(source, value):
+            return replace(source, syntaxes=(named,), is_exact=True)
+        by_syntax = self.read(source.page).get(f"<{predicate}>", {})
+        found = tuple(syntax for syntax, terms in by_syntax.items() if _has(terms, value))
+        # Blank nodes of two syntaxes cannot be told apart by what they are called here.
+        is_exact = bool(found) and (value.kind != "blank" or len(found) == 1)
+        return replace(source, syntaxes=found, is_exact=True) if is_exact else source
+
+    def read(self, page: str) -> dict[str, dict[str, list[str]]]:
+        """The objects that a page states of the nodes, by property and syntax."""
+        if page not in self._stated:
+            if not self._pages_left:
+                return {}
+            self._pages_left -= 1
+            found: dict[str, dict[str, list[str]]] = {}
+            statements = self._read_statements(page) or {}
+            fold = Fold(statements, page)
+            if sum(map(len, statements.values())) <= _PAGE_CHARS:
+                for syntax, nquads in statements.items():
+                    for subject, predicate, term in fold.read(nquads):
+                        if subject in self._subjects:
+                            found.setdefault(predicate, {}).setdefault(syntax, []).append(term)
+            self._stated[page] = found
+        return self._stated[page]
+
+
+def _tell_by_name(source: Source, value: Value) -> str:
+    """Blank nodes are named from their page and syntax."""
+    for syntax in source.syntaxes if value.kind == "blank" else ():
+        if value.text.startswith(f"{GENID}{blank_prefix(source.page, syntax)[3:-1]}/"):
+            return syntax
+    return ""
+
+
+def _has(terms: Sequence[str], value: Value) -> bool:
+    """Whether one of these terms, as a page wrote them, is the value: the store may write it with other escapes."""
+    if value.kind == "blank":
+        return any(term.startswith(f"<{GENID}") for term in terms)
+    if value.kind == "iri":
+        return f"<{value.text}>" in terms
+    wanted = Value(value.text, language=value.language, datatype=value.datatype)
+    return any(_read_literal(term) == wanted for term in terms[:_TERMS_COMPARED] if term.startswith('"'))
+
+
+def _read_text(term: str) -> str:
+    if term.startswith("<"):
+        return term[1:-1]
+    found = _read_literal(term)
+    return found.text if found else term
+
+
+def _read_literal(term: str) -> Value | None:
+    try:
+        found = next(iter(pyoxigraph.parse(f"<urn:s> <urn:p> {term} .", RdfFormat.N_TRIPLES))).object
+    except SyntaxError:
+        return None
+    return describe_literal(found) if isinstance(found, Literal) else None

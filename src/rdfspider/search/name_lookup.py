@@ -1,0 +1,147 @@
+"""Classes, ontologies and sites as people call them in, the IRIs that pages use out.
+
+`Person`, `schema:Person` and `https://schema.org/Person` are one class, and what is below it counts as well. Whoever asks for a
+name that no page uses is told, with names that are like it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from itertools import islice
+
+from rdfspider.errors import UsageError
+from rdfspider.index.ledger.reader import LedgerReader
+from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
+from rdfspider.index.quads.selection import Selection
+from rdfspider.urls import host_of, normalise_url
+from rdfspider.vocabulary.classes import list_class_names
+from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name, list_prefixes, shorten_iri
+from rdfspider.vocabulary.terms import fold_iri, make_graph_iri
+
+Names = str | Iterable[str] | None
+
+# Of a kind; pages invent names, but hardly more than this.
+_NAMES_READ = 200_000
+_NAMES_A_STEP = 5_000
+_NAMES_COMPARED = 5_000
+_SITE = re.compile(r"(?:[a-z][a-z0-9+.\-]*://)?([^\s/?#@]+?)(?::[0-9]+)?(?:[/?#].*)?", re.IGNORECASE)
+
+
+def make_selection(
+    ledger: LedgerReader,
+    *,
+    site: str | None = None,
+    type: Names = None,
+    ontology: Names = None,
+    page: str | None = None,
+) -> Selection:
+    """What is meant by names that people type; UsageError where no page uses one."""
+    return Selection(
+        site=_find_site(ledger, site) if site is not None else "",
+        page=_find_page(ledger, page) if page is not None else "",
+        types=_find_all(ledger, type, find_classes),
+        terms=_find_all(ledger, ontology, find_terms),
+    )
+
+
+def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
+    """The classes in use that are called so, and those below them: by schema.org, and as pages state."""
+    asked = _expand(name)
+    used = list(_read_names(ledger, CLASS))
+    parents = (iri for iri in ledger.list_parents() if not asked.isdisjoint(list_class_names(iri)))
+    asked |= {child.lower() for parent in parents for child in ledger.find_subclasses(parent)}
+    found = {iri for iri in used if not asked.isdisjoint(list_class_names(iri))}
+    if not found:
+        raise _complain("class", name, used, shorten_iri, find_short_name)
+    return frozenset(found)
+
+
+def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
+    """The classes and properties in use that are of an ontology: by its namespace, or by the prefix that it is known by."""
+    asked = name.strip().lower().rstrip(":")
+    namespaces = {*find_namespaces(asked), *(fold_iri(name.strip() + end) for end in ("", "#", "/"))}
+    used = list(_read_names(ledger, ONTOLOGY))
+    found = {iri for iri in used if iri in namespaces or iri.lower() == asked or asked in list_prefixes(iri)}
+    if not found:
+        raise _complain("ontology", name, used, _name_ontology, _name_ontology)
+    return frozenset(
+        iri for kind in (CLASS, PROPERTY) for iri in _read_names(ledger, kind) if find_ontology(iri) in found
+    )
+
+
+def _find_all(
+    ledger: LedgerReader, names: Names, find: Callable[[LedgerReader, str], frozenset[str]]
+) -> frozenset[str] | None:
+    if names is None:
+        return None
+    asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    return frozenset().union(*(find(ledger, _clean(name)) for name in asked)) if asked else None
+
+
+def _clean(name: object) -> str:
+    """What was typed in no encoding is no name of anything, and nothing could write it."""
+    if not isinstance(name, str):
+        raise UsageError(f"a name is text, not {name!r:.100}")
+    return name.encode("utf-8", "replace").decode()
+
+
+def _expand(name: str) -> set[str]:
+    """What a class that is meant may be called in the index, in lower case."""
+    text = name.strip()
+    prefix, colon, local = text.partition(":")
+    if colon and (namespaces := find_namespaces(prefix)):
+        return {f"{namespace}{local}".lower() for namespace in namespaces}
+    return {fold_iri(text).lower()}
+
+
+def _read_names(ledger: LedgerReader, kind: str) -> Iterator[str]:
+    for offset in range(0, _NAMES_READ, _NAMES_A_STEP):
+        counts = ledger.read_names(kind, _NAMES_A_STEP, offset)
+        yield from (each.name for each in counts)
+        if len(counts) < _NAMES_A_STEP:
+            return
+
+
+def _complain(
+    kind: str, name: str, used: Iterable[str], show: Callable[[str], str], compare: Callable[[str], str]
+) -> UsageError:
+    """That no page uses a name, with some that are like it."""
+    shown: dict[str, str] = {}
+    for iri in islice(used, _NAMES_COMPARED):
+        shown.setdefault(compare(iri), show(iri))
+    asked = compare(name.strip()).lower() if name.strip() else ""
+    near = [shown[each] for each in get_close_matches(asked.rpartition(":")[2], shown, n=3, cutoff=0.6)]
+    hint = f"did you mean {' or '.join(near)}?" if near else "`rdfspider stats` lists what they use"
+    return UsageError(f"no page uses {'an' if kind[0] in 'aeiou' else 'a'} {kind} that is called {name!r}: {hint}")
+
+
+def _name_ontology(iri: str) -> str:
+    prefixes = list_prefixes(iri)
+    return prefixes[0] if prefixes else iri
+
+
+def _find_site(ledger: LedgerReader, name: str) -> str:
+    """The host of a name or of a URL that a person gives instead; UsageError where no page is there."""
+    found = _SITE.fullmatch(_clean(name).strip())
+    url = normalise_url(f"http://{found[1]}/") if found else None
+    if url is None:
+        raise UsageError(f"{_clean(name)!r} is no site: name a host, such as example.org")
+    host = host_of(url)
+    sites = list(_read_names(ledger, SITE))
+    for site in sites:
+        # Sites are domains; what is asked for may be a host of one, or have several below it.
+        if site == host or site.endswith(f".{host}"):
+            return host
+        if host.endswith(f".{site}") and ledger.has_host(site, host):
+            return host
+    near = get_close_matches(host, sites[:_NAMES_COMPARED], n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`rdfspider stats` lists the sites"
+    raise UsageError(f"no page of {host} is indexed: {hint}")
+
+
+def _find_page(ledger: LedgerReader, page: str) -> str:
+    page = _clean(page)
+    for url in (page.strip(), normalise_url(page.strip())):
+        if url and ledger.find_page(url):
+            return make_graph_iri(url)
+    raise UsageError(f"no page {page!r} is indexed: `rdfspider why` tells what became of a URL")

@@ -1,0 +1,104 @@
+"""What questions are answered with in, HTML for notebooks out. All text is the web's, and none of it becomes markup."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from html import escape
+from typing import TYPE_CHECKING
+
+from rdfspider.vocabulary.names import shorten_iri
+
+if TYPE_CHECKING:
+    from rdfspider.index.quads.described import Value
+    from rdfspider.search.entity import Entity, Thing
+
+_TEXT_CHARS = 300
+_VALUES_DRAWN = 10
+_THINGS_DRAWN = 20
+
+
+def draw_entity(entity: "Entity") -> str:
+    """An entity: its name, its types, a table of what is said, and what points at it."""
+    types = ", ".join(escape(shorten_iri(iri)) for iri in entity.types)
+    parts = [f"<h3>{escape(cut_text(entity.label or entity.iri))}</h3>", f"<p>{draw_link(entity.iri)} {types}</p>"]
+    rows = []
+    for found in entity.properties.values():
+        for at, value in enumerate(found.values[:_VALUES_DRAWN]):
+            name = f'<span title="{escape(found.iri)}">{escape(shorten_iri(found.iri))}</span>' if not at else ""
+            rows.append((name, _draw_value(value), _draw_sources(value)))
+        if found.value_count > _VALUES_DRAWN:
+            rows.append(("", f"… {found.value_count:,} values in all", ""))
+    parts.append(draw_table(("property", "value", "said by"), rows))
+    if entity.same:
+        parts.append(f"<p>the same, as pages say: {', '.join(map(draw_link, entity.same[:_THINGS_DRAWN]))}</p>")
+    if entity.references:
+        parts.append(f"<h4>pointed at {write_floor(entity.reference_count, entity.has_more_references)} times</h4>")
+        parts.append(draw_table(("by", "as", "on"), map(_draw_reference, entity.references[:_THINGS_DRAWN])))
+    if entity.things:
+        drawn = (
+            (
+                escape(cut_text(thing.label)) or draw_link(thing.id),
+                ", ".join(escape(shorten_iri(iri)) for iri in thing.types),
+            )
+            for thing in entity.things[:_THINGS_DRAWN]
+        )
+        parts.append("<h4>What this page speaks of</h4>" + draw_table(("thing", "types"), drawn))
+    return "".join(parts)
+
+
+def draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are HTML already."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def draw_link(iri: str) -> str:
+    """An IRI as a link where it is an address of the web, else as text: nothing else may be clicked."""
+    shown = escape(cut_text(shorten_iri(iri)))
+    if iri.startswith(("http://", "https://")):
+        return f'<a href="{escape(iri)}" rel="noopener noreferrer nofollow">{shown}</a>'
+    return shown
+
+
+def write_day(fetched: float) -> str:
+    """The day of a time; "" where it is not known."""
+    return datetime.fromtimestamp(fetched, UTC).strftime("%Y-%m-%d") if fetched else ""
+
+
+def write_floor(number: int, is_floor: bool) -> str:
+    """A number, or that there are at least so many."""
+    return f"at least {number:,}" if is_floor else f"{number:,}"
+
+
+def cut_text(text: str, most_chars: int = _TEXT_CHARS) -> str:
+    """The beginning of a text, and a sign where there is more."""
+    return text if len(text) <= most_chars else f"{text[:most_chars]}…"
+
+
+def _draw_value(value: "Value") -> str:
+    if value.kind == "literal":
+        language = f" <small>@{escape(value.language)}</small>" if value.language else ""
+        return escape(cut_text(value.text)) + language
+    if value.kind == "iri":
+        return draw_link(value.text) + (f" {escape(cut_text(value.label))}" if value.label else "")
+    if value.items:
+        more = "<li>…</li>" if value.rest or len(value.items) > _VALUES_DRAWN else ""
+        return f"<ol>{''.join(f'<li>{_draw_value(item)}</li>' for item in value.items[:_VALUES_DRAWN])}{more}</ol>"
+    rows = [
+        (escape(shorten_iri(name)), "<br>".join(map(_draw_value, values[:_VALUES_DRAWN])))
+        for name, values in value.inside.items()
+    ]
+    return draw_table((), rows) if rows else escape(value.text)
+
+
+def _draw_sources(value: "Value") -> str:
+    if not value.sources:
+        return ""
+    newest = value.sources[0]
+    more = f" and {write_floor(value.source_count - 1, value.has_more_sources)} more" if value.source_count > 1 else ""
+    return f"{draw_link(newest.page)} {write_day(newest.fetched)}{more}"
+
+
+def _draw_reference(thing: "Thing") -> tuple[str, str, str]:
+    name = escape(cut_text(thing.label)) or draw_link(thing.id)
+    return name, escape(shorten_iri(thing.property)), draw_link(thing.source.page) if thing.source else ""

@@ -1,0 +1,187 @@
+"""A page's URL in, all that is on record of it out: how its fetch went, what it says in which syntax, what was wrong with it,
+where it leads, and where the archive holds the copy.
+
+The index knows where the log has a page; there one outcome is read. Of a file from elsewhere, the page is extracted again.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from rdfspider.archive.log import Record, read_outcome
+from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.reader import MAX_BODY_BYTES, Archive, Archived, Damage, read_capture, read_run
+from rdfspider.archive.segments import parse_name
+from rdfspider.config import ExtractConfig
+from rdfspider.errors import UnreadableError, UsageError
+from rdfspider.index.ledger.reader import PageEntry
+from rdfspider.index.log.foreign import read_foreign_outcome
+from rdfspider.records import Capture, Problem
+from rdfspider.search.indexes import open_ledger
+from rdfspider.urls import normalise_url
+
+MAX_BYTES = 2_000_000
+"""Of all statements of a page, and of its text."""
+_EXTRACTION = ExtractConfig()
+_UNWANTED = re.compile(r"\bno(?:archive|index)\b")
+_SOURCE = re.compile(r"(\d+)/([^/]+)")
+
+
+class Payload(NamedTuple):
+    """Where the archive holds a page as it came."""
+
+    path: Path
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """What is on record of a page, from the fetch that brought what it says now."""
+
+    entry: PageEntry
+    outcome: Outcome
+    """Facts of the fetch: `status`, `time`, `media_type`, `charset`, `digest`, `etag`, `redirected_from`, `duplicate`,
+    `duplicate_of`, `canonical`, `body_bytes`, `verdict`, `reason` and more. Its statements and text are bounded as here."""
+    fields: Mapping[str, str]
+    """All fields of the metadata record that are there once (`docs/archive.md`): `fetchTimeMs`, `http-version`, `robots` …"""
+    statements: Mapping[str, str]
+    """N-Quads by syntax."""
+    is_cut: bool
+    """Whether there are more statements, or more text, than are here."""
+    payload: Payload | None
+    """None where the archive has no copy, or where the page asks that none be shown."""
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return self.outcome.url
+
+    @property
+    def title(self) -> str:
+        """What it calls itself."""
+        return self.outcome.title
+
+    @property
+    def text(self) -> str:
+        """Its main text."""
+        return self.outcome.text
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What was repaired, dropped or cut when it was read."""
+        return self.outcome.problems
+
+    @property
+    def outlinks(self) -> tuple[str, ...]:
+        """Where it leads."""
+        return self.outcome.outlinks
+
+
+def read_page(
+    folder: Path, url: str, *, config: ExtractConfig | None = _EXTRACTION, max_bytes: int = MAX_BYTES
+) -> PageRecord | None:
+    """What is on record of a page; None where it is not indexed. UnreadableError where the archive does not have it any more.
+
+    `config` is for pages of files from elsewhere, which are extracted again: that may take any time. With None they are not, and
+    UnreadableError says so.
+    """
+    entry = _find_entry(folder, url)
+    if entry is None:
+        return None
+    path = _find_file(folder, entry.source)
+    if path is None:
+        raise UnreadableError(f"the index does not say where {entry.url} is archived: {_tell_rebuild(folder)}")
+    try:
+        if entry.source == str(path):
+            found = read_foreign_outcome(path, entry.url, entry.offset, config)
+        else:
+            found = read_outcome(path, entry.source, entry.offset, max_bytes + 1)
+    except UsageError as error:
+        raise UnreadableError(f"the archive of {entry.url} cannot be read: {error}") from error
+    if isinstance(found, Damage):
+        raise UnreadableError(f"{path} at {found.offset} cannot be read: {found.reason}")
+    if found is None or found.outcome.url != entry.url:
+        raise UnreadableError(f"{path} does not have {entry.url} at {entry.offset} any more: {_tell_rebuild(folder)}")
+    return _make_record(entry, found, path, max_bytes)
+
+
+def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
+    """The archived answer of the server; of its body so many bytes, and one more where there are more. None where there is
+    none, UnreadableError where it cannot be read."""
+    with Archive(payload.path) as archive:
+        if payload.offset >= archive.size:
+            raise UnreadableError(f"{payload.path} ends before {payload.offset}, where the page should be")
+        run = read_run(archive, payload.offset, payload.offset + 1, lambda record, at: read_capture(record, at, limit))
+        found: Archived | Damage | None = next(run, None)
+    if isinstance(found, Damage):
+        raise UnreadableError(f"{payload.path} at {found.offset} cannot be read: {found.reason}")
+    return found.capture if found else None
+
+
+def forbids_copy(wishes: str) -> bool:
+    """Whether what a page asks of crawlers, as the archive writes it, means that nobody may show a copy of it."""
+    return bool(_UNWANTED.search(wishes))
+
+
+def _find_entry(folder: Path, url: str) -> PageEntry | None:
+    url = url.encode("utf-8", "replace").decode().strip()
+    with open_ledger(folder) as ledger:
+        for each in dict.fromkeys((url, normalise_url(url) or "")):
+            if each and (entry := ledger.find_page(each)):
+                return entry
+    return None
+
+
+def _find_file(folder: Path, source: str) -> Path | None:
+    """The file that a key of `views.Cursors` means."""
+    if source.startswith("/"):
+        return Path(source)
+    found = _SOURCE.fullmatch(source)
+    if found is None or parse_name(found[2]) is None:
+        return None
+    return folder / "shards" / found[1] / "warc" / found[2]
+
+
+def _make_record(entry: PageEntry, found: Record, path: Path, max_bytes: int) -> PageRecord:
+    outcome = found.outcome
+    statements: dict[str, str] = {}
+    is_cut, room = False, max_bytes
+    for syntax in sorted(outcome.statements):
+        nquads = _cut(outcome.statements[syntax], room, "\n")
+        is_cut |= nquads != outcome.statements[syntax]
+        room -= len(nquads.encode("utf-8", "replace"))
+        statements[syntax] = nquads
+    text = _cut(outcome.text, max_bytes)
+    return PageRecord(
+        entry,
+        replace(outcome, statements=statements, text=text),
+        found.fields,
+        statements,
+        is_cut or text != outcome.text,
+        _find_payload(found, path),
+    )
+
+
+def _find_payload(found: Record, path: Path) -> Payload | None:
+    payload = found.outcome.payload
+    if payload is None or forbids_copy(found.fields.get("robots", "")):
+        return None
+    if payload.segment == str(path):
+        return Payload(path, payload.offset)
+    # Pages and facts are beside each other.
+    return Payload(path.parent / payload.segment, payload.offset) if parse_name(payload.segment) else None
+
+
+def _cut(text: str, max_bytes: int, end: str = "") -> str:
+    """As much of a text as there is room for; whole lines, where these matter."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= max_bytes:
+        return text
+    kept = data[: max(0, max_bytes)].decode("utf-8", "ignore")
+    return kept[: kept.rfind(end) + 1] if end else kept
+
+
+def _tell_rebuild(folder: Path) -> str:
+    return f"make it again with `rdfspider index --rebuild --dir {folder}`"

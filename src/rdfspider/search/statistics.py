@@ -1,0 +1,148 @@
+"""The counts of a crawl's ledger in, what its pages are made of out: classes, properties, ontologies, sites; also as VoID.
+
+The indexer keeps the counts up to date with every page, so nothing is counted here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pyoxigraph
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
+
+from rdfspider.formats import PREFIXES
+from rdfspider.index.ledger.reader import LedgerReader, NameCount, Totals
+from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
+from rdfspider.index.quads.counting import MergeCounts
+from rdfspider.index.quads.provenance import VOCABULARY
+from rdfspider.index.quads.selection import RDF_TYPE
+from rdfspider.index.quads.sparql.rows import import_library
+from rdfspider.search.notebook import draw_link, draw_table
+from rdfspider.urls import is_valid_iri
+
+_VOID, _DCTERMS = "http://rdfs.org/ns/void#", "http://purl.org/dc/terms/"
+_XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+_DATASET = NamedNode("urn:rdfspider:dataset")
+_USES = NamedNode(f"{VOCABULARY}uses")
+_ROWS_DRAWN = 20
+
+
+class Counts(tuple[NameCount, ...]):
+    """The most used names of a kind, the most used first."""
+
+    __slots__ = ()
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame`."""
+        return import_library("pandas").DataFrame(list(self), columns=NameCount._fields)
+
+    def _repr_html_(self) -> str:
+        return draw_table(NameCount._fields, map(_draw_count, self[:_ROWS_DRAWN]))
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What the pages of a crawl are made of. Numbers are of all; of names there are the most used."""
+
+    totals: Totals
+    classes: Counts
+    properties: Counts
+    ontologies: Counts
+    sites: Counts
+    languages: Counts
+    syntaxes: Counts
+
+    def to_void(self) -> str:
+        """A description of the dataset in VoID, as Turtle. VoID has no word for uses, of which one page may have many alike."""
+        prefixes = {"void": _VOID, "dcterms": _DCTERMS, "xsd": PREFIXES["xsd"], "rdfspider": VOCABULARY}
+        return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
+
+    def describe(self, dataset: NamedNode, merge: MergeCounts | None = None) -> Iterator[Triple]:
+        """The same as triples, for whoever has another name for the dataset, and may have counted what is distinct."""
+        return _describe(self, dataset, merge)
+
+    def to_ntriples(self) -> bytes:
+        """The same as N-Triples."""
+        return pyoxigraph.serialize(_describe(self), format=RdfFormat.N_TRIPLES) or b""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dictionaries and lists, for JSON."""
+        kinds = ("classes", "properties", "ontologies", "sites", "languages", "syntaxes")
+        counts = {kind: [count._asdict() for count in getattr(self, kind)] for kind in kinds}
+        return {"totals": self.totals._asdict(), **counts}
+
+    def _repr_html_(self) -> str:
+        head = f"<p>{self.totals.quads:,} quads of {self.totals.pages:,} pages, {self.totals.entities:,} entities</p>"
+        parts = [
+            f"<h4>{escape(title)}</h4>{counts._repr_html_()}"
+            for title, counts in zip(("classes", "properties", "ontologies", "sites"), self._main_counts(), strict=True)
+        ]
+        return head + "".join(parts)
+
+    def _main_counts(self) -> tuple[Counts, ...]:
+        return self.classes, self.properties, self.ontologies, self.sites
+
+
+def read_statistics(ledger: LedgerReader, top: int = 1000) -> Statistics:
+    """All numbers, and so many names of each kind."""
+    kinds = (CLASS, PROPERTY, ONTOLOGY, SITE, LANGUAGE, SYNTAX)
+    return Statistics(ledger.read_totals(), *(Counts(ledger.read_names(kind, top)) for kind in kinds))
+
+
+def _draw_count(count: NameCount) -> Sequence[str]:
+    name = draw_link(count.name) if ":" in count.name else escape(count.name)
+    return name, f"{count.uses:,}", f"{count.pages:,}", f"{count.sites:,}"
+
+
+def _describe(
+    statistics: Statistics, dataset: NamedNode = _DATASET, merge: MergeCounts | None = None
+) -> Iterator[Triple]:
+    totals = statistics.totals
+    classes, properties = (merge.classes, merge.properties) if merge else ({}, {})
+    if merge:
+        yield _count(dataset, _void("triples"), merge.triples)
+    yield from _describe_dataset(dataset, totals.quads, totals.pages)
+    yield _count(dataset, _void("entities"), totals.entities)
+    yield _count(dataset, _void("classes"), totals.classes)
+    yield _count(dataset, _void("properties"), totals.properties)
+    for ontology in _keep_iris(statistics.ontologies):
+        yield Triple(dataset, _void("vocabulary"), NamedNode(ontology.name))
+    for at, count in enumerate(_keep_iris(statistics.classes)):
+        yield from _describe_part(dataset, BlankNode(f"c{at}"), "class", count)
+        if count.name in classes:
+            yield _count(BlankNode(f"c{at}"), _void("entities"), classes[count.name])
+    for at, count in enumerate(_keep_iris(statistics.properties)):
+        yield from _describe_part(dataset, BlankNode(f"p{at}"), "property", count)
+        if count.name in properties:
+            yield _count(BlankNode(f"p{at}"), _void("triples"), properties[count.name])
+    for at, count in enumerate(statistics.sites):
+        site = BlankNode(f"s{at}")
+        yield Triple(dataset, _void("subset"), site)
+        yield Triple(site, NamedNode(f"{_DCTERMS}title"), Literal(count.name))
+        yield from _describe_dataset(site, count.uses, count.pages)
+
+
+def _describe_dataset(node: NamedNode | BlankNode, uses: int, documents: int) -> Iterator[Triple]:
+    yield Triple(node, RDF_TYPE, _void("Dataset"))
+    yield _count(node, _USES, uses)
+    yield _count(node, _void("documents"), documents)
+
+
+def _describe_part(dataset: NamedNode, node: BlankNode, kind: str, count: NameCount) -> Iterator[Triple]:
+    yield Triple(dataset, _void(f"{kind}Partition"), node)
+    yield Triple(node, _void(kind), NamedNode(count.name))
+    yield _count(node, _USES, count.uses)
+    yield _count(node, _void("documents"), count.pages)
+
+
+def _count(node: NamedNode | BlankNode, unit: NamedNode, number: int) -> Triple:
+    return Triple(node, unit, Literal(str(number), datatype=_XSD_INTEGER))
+
+
+def _void(name: str) -> NamedNode:
+    return NamedNode(_VOID + name)
+
+
+def _keep_iris(counts: Iterable[NameCount]) -> Iterator[NameCount]:
+    return (count for count in counts if is_valid_iri(count.name))

@@ -1,0 +1,1 @@
+"""What is known of RDF vocabularies, below all stages: names, prefixes, labels, classes, terms and dates."""

@@ -1,0 +1,88 @@
+"""Which properties name a thing, describe it, show it, date it or tell it from others. Tables; a lower rank is preferred.
+
+And what is no name, because nobody could see it.
+"""
+
+from unicodedata import category
+
+from rdfspider.vocabulary.names import SCHEMA
+
+_DC, _DC11 = "http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/"
+_OG, _ARTICLE = "http://ogp.me/ns#", "http://ogp.me/ns/article#"
+_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
+_FOAF, _VCARD = "http://xmlns.com/foaf/0.1/", "http://www.w3.org/2006/vcard/ns#"
+_RSS, _TWITTER, _OWL = "http://purl.org/rss/1.0/", "https://dev.twitter.com/cards#", "http://www.w3.org/2002/07/owl#"
+
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+SUBCLASS_OF = _RDFS + "subClassOf"
+
+# Blanks, what only steers others, and marks that need a letter; and some that are called letters or signs and are blank.
+_UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"))
+_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+
+def is_visible(text: str) -> bool:
+    """Whether somebody could see anything of a text."""
+    return any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
+
+
+def _rank(*groups: tuple[str, ...]) -> dict[str, int]:
+    return {iri: rank for rank, group in enumerate(groups) for iri in group}
+
+
+LABELS = _rank(
+    (SCHEMA + "name", _SKOS + "prefLabel", _FOAF + "name", _VCARD + "fn", "http://purl.org/goodrelations/v1#name"),
+    (_RDFS + "label", SCHEMA + "headline", _DC + "title", _DC11 + "title", _RSS + "title"),
+    (_OG + "title", SCHEMA + "title", "http://usefulinc.com/ns/doap#name"),
+    (_TWITTER + "title", _FOAF + "nick", SCHEMA + "legalName", _VCARD + "organization-name"),
+    (SCHEMA + "alternateName", SCHEMA + "alternativeHeadline", _SKOS + "altLabel", SCHEMA + "caption"),
+)
+NO_LABEL_RANK = 9
+"""Of a label that is only the end of the thing's IRI."""
+DESCRIPTIONS = _rank(
+    (SCHEMA + "description", _DC + "description", _DC11 + "description", _RSS + "description"),
+    (_OG + "description", _SKOS + "definition", _DC + "abstract", SCHEMA + "abstract"),
+    (_RDFS + "comment", _VCARD + "note", _TWITTER + "description"),
+    (SCHEMA + "text", SCHEMA + "articleBody", SCHEMA + "reviewBody"),
+)
+IMAGES = _rank(
+    (SCHEMA + "image", _FOAF + "depiction", _FOAF + "img", _VCARD + "hasPhoto"),
+    (_OG + "image", SCHEMA + "thumbnailUrl", SCHEMA + "logo", _FOAF + "logo", _VCARD + "hasLogo"),
+    (_TWITTER + "image", SCHEMA + "photo"),
+)
+IMAGE_ADDRESSES = (SCHEMA + "contentUrl", SCHEMA + "url")
+"""What says where an image is that is a node of its own."""
+ADDRESSES = _rank(
+    (SCHEMA + "url", _VCARD + "hasURL", _FOAF + "homepage", _OG + "url", _RSS + "link"),
+    (SCHEMA + "mainEntityOfPage", _FOAF + "page"),
+)
+SAME_AS = frozenset((SCHEMA + "sameAs", _OWL + "sameAs"))
+IDENTIFIERS = tuple(
+    SCHEMA + name
+    for name in ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn", "productID", "sku", "mpn", "identifier")
+)
+"""Literals that tell a product from others within its site, the surest first."""
+DATES = _rank(
+    (SCHEMA + "datePublished", SCHEMA + "startDate", SCHEMA + "uploadDate", SCHEMA + "datePosted"),
+    (_ARTICLE + "published_time", "article:published_time", _DC + "issued"),
+    (_DC + "date", _DC11 + "date", SCHEMA + "dateCreated", _DC + "created"),
+    (SCHEMA + "dateModified", _DC + "modified", _OG + "updated_time", _ARTICLE + "modified_time"),
+)
+PARTS = frozenset(
+    SCHEMA + name
+    for name in (
+        "ImageObject ListItem BreadcrumbList Rating AggregateRating Offer AggregateOffer PostalAddress "
+        "GeoCoordinates ContactPoint SearchAction ReadAction CommentAction EntryPoint InteractionCounter "
+        "QuantitativeValue PropertyValue PropertyValueSpecification HowToStep HowToSection "
+        "NutritionInformation SiteNavigationElement WebPageElement WPHeader WPFooter WPSideBar WPAdBlock "
+        "OpeningHoursSpecification MonetaryAmount PriceSpecification UnitPriceSpecification "
+        "SpeakableSpecification ItemList MerchantReturnPolicy OfferShippingDetails ShippingDeliveryTime "
+        "DefinedRegion Answer Comment "
+    ).split()
+) | {
+    "http://xmlns.com/foaf/0.1/Image",
+    "http://data-vocabulary.org/Breadcrumb",
+    "http://rdf.data-vocabulary.org/#Breadcrumb",
+    "http://www.w3.org/2006/vcard/ns#Address",
+}
+"""Classes of what is only a part of another thing, or a device of a page."""

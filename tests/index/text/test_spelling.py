@@ -1,0 +1,74 @@
+"""Did you mean: misspelt words are set right by what the index has."""
+
+import time
+
+import pytest
+from tests.search.documents import SCHEMA, Thing, write_index
+
+from rdfspider.index.text.searcher import TextIndex
+from rdfspider.index.text.spelling import measure_distance
+
+THINGS = [
+    *(
+        Thing(f"Herman Melville {number}", {"description": "whales and schooners"}, types=[SCHEMA + "Person"])
+        for number in range(60)
+    ),
+    Thing("Harman"),
+    Thing("Толстой"),
+    Thing("Zoë Müller"),
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
+    return TextIndex(write_index(tmp_path_factory.mktemp("crawl"), THINGS))
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("melvile", "melville"),
+        ("mellville", "melville"),
+        ("melivlle", "melville"),
+        ("nelville", "melville"),
+        ("melvilel", "melville"),
+        # Two edits.
+        ("nelvile", "melville"),
+        # In values, and with the rest of the question as it was.
+        ("type:person  Shooners -tea", "type:person  schooners -tea"),
+        ('"herman melvile" OR schoonrs', '"herman melville" OR schooners'),
+        # Rare, where a neighbour is not.
+        ("harman", "herman"),
+        ("толстй", "толстой"),
+        ("mullr", "muller"),
+        ("Mülller", "muller"),
+        ("type:persn", "type:person"),
+        ("description:whalse", "description:whales"),
+        ("schema:description:whalse", "schema:description:whales"),
+        ("ontology:shcema -property:descripton", "ontology:schema -property:descripton"),
+        ("property:descripton", "property:description"),
+        # Right, or like nothing.
+        ("melville", ""),
+        ("xylophone", ""),
+        ("ab", ""),
+        ("12345", ""),
+        ("-melvile", ""),
+        ("melvil*", ""),
+    ],
+)
+def test_suggestions(index: TextIndex, text: str, suggestion: str) -> None:
+    assert index.search(text).suggestion == suggestion
+
+
+def test_many_unknown_words_take_no_long_time(index: TextIndex) -> None:
+    start = time.process_time()
+    index.search(" ".join(f"unheardof{'abcdefghijklmnop'[number % 16] * 5}" for number in range(60)))
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "edits"),
+    [("tea", "tea", 0), ("tea", "tee", 1), ("tea", "eta", 1), ("tea", "te", 1), ("tea", "steam", 2), ("", "ab", 2)],
+)
+def test_distances(one: str, other: str, edits: int) -> None:
+    assert measure_distance(one, other) == measure_distance(other, one) == edits

@@ -1,0 +1,414 @@
+"""The text index as a view of the log: replaced, removed, forgotten, killed, made again; always the same answers."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from index.ledger.test_writer import dump_rows
+
+from index.pages import dump_index, find_cards, make_outcome, make_removal, person
+from rdfspider.archive.outcomes import REMOVE, TOUCH, Outcome
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger.writer import MAX_MENTIONS
+from rdfspider.index.text.view import TextView
+
+ADA = "http://x.example/ada"
+
+
+def ada(url: str, job: str = "Analyst", moment: float = 1.0) -> Outcome:
+    return make_outcome(url, person("Ada", **{"@id": ADA, "jobTitle": job}), moment, digest=job)
+
+
+def index(folder: Path, *batches: Iterable[Outcome]) -> None:
+    view = TextView(IndexPaths(folder))
+    for number, batch in enumerate(batches):
+        view.apply(list(batch))
+        view.commit({"log": number + 1})
+    rest(view)
+    view.close()
+
+
+def rest(view: TextView) -> None:
+    while view.has_deferred:
+        view.commit(view.load_cursors())
+
+
+def dump(folder: Path) -> object:
+    return dump_index(folder), dump_rows(IndexPaths(folder).ledger)
+
+
+def die(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_thing_on_two_pages_is_one_result_with_its_sources(tmp_path: Path) -> None:
+    index(tmp_path, [ada("https://a.example/")], [ada("https://b.example/", "Poet")])
+    (card,) = find_cards(tmp_path, "kind:entity AND types:person")
+    assert card.id == ADA and card.sources == 2
+    assert card.sites == ("a.example", "b.example")
+    assert {page.url for page in card.pages} == {"https://a.example/", "https://b.example/"}
+    assert [found.id for found in find_cards(tmp_path, "properties.jobtitle:poet")] == [ADA]
+    pages = find_cards(tmp_path, "kind:page AND text:ada")
+    assert {page.id for page in pages} == {"https://a.example/", "https://b.example/"}
+
+
+def test_what_is_older_does_not_replace_what_is_newer(tmp_path: Path) -> None:
+    view = TextView(IndexPaths(tmp_path))
+    view.apply([ada("https://a.example/", "New", 5.0)])
+    view.commit({"log": 1})
+    view.apply([ada("https://a.example/", "Old", 4.0), make_removal("https://a.example/", 3.0)])
+    view.commit({"log": 2})
+    view.apply([ada("https://a.example/", "Ann", 5.0), Outcome("https://a.example/", 9.0, "log", 0, 1, TOUCH)])
+    view.commit({"log": 3})
+    view.close()
+    assert len(find_cards(tmp_path, "properties.jobtitle:new")) == 1
+    assert find_cards(tmp_path, "properties.jobtitle:old OR properties.jobtitle:ann") == []
+
+
+def test_a_page_that_is_gone_is_not_found_and_older_captures_do_not_bring_it_back(tmp_path: Path) -> None:
+    index(tmp_path, [ada("https://a.example/")], [make_removal("https://a.example/", 2.0)])
+    assert dump_index(tmp_path) == {}
+    index(tmp_path, [ada("https://a.example/")])
+    assert dump_index(tmp_path) == {}
+
+
+def test_forgotten_pages_are_gone(tmp_path: Path) -> None:
+    view = TextView(IndexPaths(tmp_path))
+    view.apply([ada("https://a.example/"), ada("https://b.example/")])
+    view.commit({"log": 1})
+    view.forget(lambda url: "//a." in url)
+    view.commit({"log": 1, "forgotten.txt": 1})
+    view.close()
+    (card,) = find_cards(tmp_path, "kind:entity")
+    assert card.sources == 1 and card.sites == ("b.example",)
+    assert len(dump_index(tmp_path)) == 2
+
+
+def test_cursors_are_those_of_the_last_commit(tmp_path: Path) -> None:
+    view = TextView(IndexPaths(tmp_path))
+    assert view.load_cursors() == {}
+    view.apply([ada("https://a.example/")])
+    view.commit({"log": 7})
+    view.apply([ada("https://b.example/")])
+    view.close()
+    view = TextView(IndexPaths(tmp_path))
+    assert view.load_cursors() == {"log": 7}
+    view.close()
+    assert len(dump_index(tmp_path)) == 2
+
+
+def make_history(seed: int, length: int = 150) -> list[Outcome]:
+    """Pages of some sites, most of them fetched several times, with things that many of them speak of."""
+    chance = random.Random(seed)
+    history = []
+    for number in range(length):
+        url = f"https://www.{number % 5}.example/{number % 60}"
+        moment = 1_000.0 + number
+        if chance.random() < 0.1:
+            history.append(make_removal(url, moment))
+        elif chance.random() < 0.5:
+            history.append(ada(url, chance.choice(["Analyst", "Poet", "Countess"]), moment))
+        else:
+            name = chance.choice(["Bob", "Cleo", "東京"])
+            more = "".join(person(f"{name} {n}") for n in range(chance.randrange(3)))
+            history.append(make_outcome(url, person(name) + more, moment, digest=str(number)))
+    return history
+
+
+def test_a_rebuild_from_the_newest_and_any_order_give_the_same(tmp_path: Path) -> None:
+    history = make_history(1)
+    index(tmp_path / "grown", *(history[start : start + 30] for start in range(0, len(history), 30)))
+    newest = {outcome.url: outcome for outcome in history}
+    index(tmp_path / "rebuilt", newest.values())
+    random.Random(2).shuffle(history)
+    index(tmp_path / "shuffled", *(history[start : start + 30] for start in range(0, len(history), 30)))
+    expected = dump(tmp_path / "rebuilt")
+    assert len(dump_index(tmp_path / "rebuilt")) > 60
+    assert dump(tmp_path / "grown") == expected
+    assert dump(tmp_path / "shuffled") == expected
+
+
+def test_an_outcome_that_is_taken_again_changes_nothing(tmp_path: Path) -> None:
+    history = make_history(3)
+    index(tmp_path / "once", history)
+    index(tmp_path / "twice", history, history[50:], history)
+    assert dump(tmp_path / "twice") == dump(tmp_path / "once")
+
+
+@pytest.mark.parametrize("point", ["before the ledger", "after the ledger", "after the index"])
+def test_a_commit_that_ends_halfway_is_made_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
+    history = make_history(4)
+    index(tmp_path / "whole", history[:100], history[100:])
+    view = TextView(IndexPaths(tmp_path / "broken"))
+    view.apply(history[:100])
+    view.commit({"log": 100})
+    view.apply(history[100:])
+    step = {
+        "before the ledger": (view._ledger, "commit"),
+        "after the ledger": (view, "_build"),
+        "after the index": (view._ledger, "note_built"),
+    }[point]
+    monkeypatch.setattr(*step, die)
+    with pytest.raises(KeyboardInterrupt):
+        view.commit({"log": 150})
+    view.close()
+    view = TextView(IndexPaths(tmp_path / "broken"))
+    start = view.load_cursors()["log"]
+    assert start == (150 if point == "after the index" else 100)
+    view.apply(history[start:])
+    view.commit({"log": 150})
+    rest(view)
+    view.close()
+    assert dump(tmp_path / "broken") == dump(tmp_path / "whole")
+
+
+def test_pages_that_were_forgotten_in_a_commit_that_ends_halfway_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = TextView(IndexPaths(tmp_path))
+    view.apply([ada("https://a.example/"), ada("https://b.example/")])
+    view.commit({"log": 1})
+    view.forget(lambda url: "//a." in url)
+    monkeypatch.setattr(view, "_build", die)
+    with pytest.raises(KeyboardInterrupt):
+        view.commit({"log": 1, "forgotten.txt": 1})
+    view.close()
+    view = TextView(IndexPaths(tmp_path))
+    view.forget(lambda url: "//a." in url)
+    view.commit({"log": 1, "forgotten.txt": 1})
+    view.close()
+    assert len(dump_index(tmp_path)) == 2
+    assert find_cards(tmp_path, "kind:entity")[0].sources == 1
+
+
+FOLLOW = """
+import sys
+from pathlib import Path
+from index.text.test_view import make_history
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.text import TextView
+history = make_history(5, 200)
+view = TextView(IndexPaths(Path(sys.argv[1])))
+start = view.load_cursors().get("log", 0)
+print("reading from", start, flush=True)
+for end in range(start + 10, len(history) + 10, 10):
+    view.apply(history[end - 10 : end])
+    print("applied", flush=True)
+    view.commit({"log": min(end, len(history))})
+while view.has_deferred:
+    view.commit(view.load_cursors())
+print("done", flush=True)
+"""
+
+
+def test_killed_at_any_instant_it_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    chance = random.Random(6)
+    # Each time it comes a little further, and is killed at some moment of a commit.
+    for steps in (1, 2, 2, 3, 0):
+        process = subprocess.Popen(
+            [sys.executable, "-c", FOLLOW, tmp_path / "killed"], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        assert process.stdout is not None
+        with process:
+            assert process.stdout.readline().startswith("reading from")
+            for _ in range(steps):
+                assert process.stdout.readline() == "applied\n"
+            if steps:
+                time.sleep(chance.uniform(0.0, 0.04))
+                process.send_signal(signal.SIGKILL)
+            last = process.stdout.read().splitlines()[-1:]
+        assert (last == ["done"]) == (steps == 0)
+    history = make_history(5, 200)
+    index(tmp_path / "whole", {outcome.url: outcome for outcome in history}.values())
+    assert dump(tmp_path / "killed") == dump(tmp_path / "whole")
+
+
+def test_a_page_that_cannot_be_read_stops_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    whole = ada("https://fine.example/")
+    nquads = next(iter(whole.statements.values()))
+    pages = [
+        replace(whole, url="https://time.example/", time=float("nan")),
+        replace(whole, url="https://syntax.example/", statements={"\ud800": nquads}),
+        replace(whole, url="https://half.example/\ud800", title="\ud800 half", statements={"rdf": nquads + "\ud800"}),
+        whole,
+    ]
+    view = TextView(IndexPaths(tmp_path))
+    view.apply(pages)
+    view.commit({"log": 1})
+    view.close()
+    found = {card.id for card in find_cards(tmp_path, "kind:page")}
+    assert found == {"https://fine.example/", "https://syntax.example/", "https://half.example/?"}
+    assert view.failed > 0
+    assert "https://time.example/ is not in the text index" in caplog.text
+    assert "https://syntax.example/ is in the text index without its statements" in caplog.text
+    (card,) = find_cards(tmp_path, "kind:entity")
+    assert card.id == ADA
+
+
+def test_an_entity_of_many_sources_is_put_off_until_there_is_nothing_else_to_do(tmp_path: Path) -> None:
+    view = TextView(IndexPaths(tmp_path))
+    many = [ada(f"https://a.example/{number}") for number in range(MAX_MENTIONS * 2)]
+    view.apply(many)
+    view.commit({"log": 1})
+    assert not view.has_deferred
+    view.apply([ada("https://b.example/")])
+    view.commit({"log": 2})
+    assert view.has_deferred
+    assert find_cards(tmp_path, "kind:entity")[0].sources == len(many)
+    view.close()
+
+    view = TextView(IndexPaths(tmp_path))
+    assert view.has_deferred, "that is remembered"
+    view.commit({"log": 2})
+    assert not view.has_deferred
+    (card,) = find_cards(tmp_path, "kind:entity AND sites:b.example")
+    assert card.sources == len(many) + 1
+    view.apply([ada(f"https://c.example/{number}") for number in range(20)])
+    view.commit({"log": 3})
+    assert not view.has_deferred, "a fifth more is not put off"
+    view.close()
+    assert find_cards(tmp_path, "kind:entity")[0].sources == len(many) + 21
+
+
+@pytest.mark.parametrize("lost", ["text", "ledger"])
+def test_when_one_of_the_two_is_lost_all_is_made_again(tmp_path: Path, lost: str) -> None:
+    history = make_history(7)
+    paths = IndexPaths(tmp_path / "damaged")
+    index(tmp_path / "whole", history)
+    index(paths.folder, history)
+    if lost == "text":
+        shutil.rmtree(paths.text)
+    else:
+        paths.ledger.unlink()
+    view = TextView(paths)
+    assert view.load_cursors() == {}
+    view.close()
+    index(paths.folder, history)
+    assert dump(paths.folder) == dump(tmp_path / "whole")
+
+
+FILL = """
+import random, resource, sys
+from pathlib import Path
+from index.pages import make_outcome
+from rdfspider.index.follower import is_passing
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.text import TextView
+view = TextView(IndexPaths(Path(sys.argv[1])))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+chance = random.Random(1)
+try:
+    for number in range(40):
+        words = " ".join(f"w{chance.getrandbits(40):x}" for _ in range(2000))
+        view.apply([make_outcome(f"https://a.example/{number}", "<title>Words</title>", text=words)])
+    view.commit({"log": 40})
+except Exception as error:
+    print(is_passing(error), error)
+else:
+    print("done")
+"""
+
+
+def test_a_full_disk_is_an_error_that_may_pass_and_nothing_is_lost(tmp_path: Path) -> None:
+    def fill(max_file_bytes: int) -> str:
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+        command = [sys.executable, "-c", FILL, tmp_path, str(max_file_bytes)]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+
+    assert fill(300_000).startswith("True the text index cannot be written")
+    assert dump_index(tmp_path) == {}
+    assert fill(100_000_000) == "done\n"
+    assert len(dump_index(tmp_path)) == 40
+
+
+def test_words_are_found_in_timestamps_scripts_without_spaces_and_nested_names(tmp_path: Path) -> None:
+    html = (
+        '<title>東京タワーの本</title><script type="application/ld+json">{"@context": "https://schema.org", "@type": "Book",'
+        ' "name": "Notes", "datePublished": "1843-09-01T00:00:00Z",'
+        ' "author": {"@type": "Person", "name": "Ada Lovelace"}}</script>'
+    )
+    index(tmp_path, [make_outcome("https://a.example/", html)])
+    assert [card.label for card in find_cards(tmp_path, "kind:entity AND properties.datepublished:1843")] == ["Notes"]
+    assert [card.label for card in find_cards(tmp_path, "properties.author:lovelace")] == ["Notes"]
+    assert [card.kind for card in find_cards(tmp_path, "label_bigrams:タワ")] == ["page"]
+    assert len(find_cards(tmp_path, "date:[1843-01-01T00:00:00Z TO 1844-01-01T00:00:00Z]")) == 2
+
+
+def test_nothing_that_a_page_or_an_archive_has_stops_the_index(tmp_path: Path) -> None:
+    strange = "\0\u200b\U0010ffff\ufffe"
+    typed = f"<urn:{strange}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:{strange}> <http://a.example/> .\n"
+    said = f'<urn:{strange}> <urn:{strange}:{"p" * 70_000}> "{strange}{"v" * 70_000}"@en <http://a.example/> .\n'
+    outcomes = [
+        make_outcome("http://a.example/", statements={"jsonld": typed + said}, title=strange, text=strange * 50_000),
+        make_outcome("urn:x", language="x" * 70_000, title="t" * 70_000, outlinks=("", strange, "#")),
+        make_outcome("", time=-1e12),
+        make_outcome("http://b.example/", person("Ada"), time=1e12, duplicate_of="d" * 70_000, last_modified=strange),
+        make_outcome("http://c.example/", statements={"": "\n", strange: "no statement\n"}),
+    ]
+    index(tmp_path, outcomes)
+    assert {card.id for card in find_cards(tmp_path, "kind:page")} == {outcome.url for outcome in outcomes}
+    assert [card.label for card in find_cards(tmp_path, "kind:entity AND types:person")] == ["Ada"]
+
+
+def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_once(tmp_path: Path) -> None:
+    later = time.time() + 0.5
+    pages = [
+        replace(ada(f"https://{name}.example/"), due=due) for name, due in (("a", later), ("b", later + 99), ("c", 0.0))
+    ]
+    touch = Outcome("https://c.example/", 2.0, "log", 0, 1, TOUCH, due=later)
+    view = TextView(IndexPaths(tmp_path / "late"))
+    view.apply([*pages, touch])
+    view.commit({"log": 1})
+    assert not view.has_deferred
+    assert find_cards(tmp_path / "late", "kind:entity")[0].sources == 3
+    time.sleep(later - time.time() + 0.05)
+    assert view.has_deferred, "nobody need bring news"
+    rest(view)
+    view.close()
+    (card,) = find_cards(tmp_path / "late", "kind:entity")
+    assert card.sources == 1 and [page.url for page in find_cards(tmp_path / "late", "kind:page")] == [
+        "https://b.example/"
+    ]
+    gone = [replace(page, effect=REMOVE, statements={}, due=0.0) for page in (pages[0], pages[2])]
+    index(tmp_path / "again", [gone[0], pages[1], gone[1]])
+    assert dump(tmp_path / "late") == dump(tmp_path / "again")
+
+
+def test_a_page_that_comes_anew_stays_longer(tmp_path: Path) -> None:
+    now = time.time()
+    old, new = (
+        replace(ada("https://a.example/"), due=now - 1),
+        replace(ada("https://a.example/", moment=2.0), due=now + 99),
+    )
+    index(tmp_path, [old, new, old])
+    assert find_cards(tmp_path, "kind:page")
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+def test_of_the_same_moment_the_same_outcome_counts_in_whatever_order(tmp_path: Path, is_reverse: bool) -> None:
+    url = "https://a.example/"
+    rivals = [
+        make_outcome(url, person("Ada"), 1.0),
+        replace(make_removal(url, 1.0), digest="d"),
+        make_outcome(url, person("Bob"), 1.0),
+    ]
+    index(tmp_path / "one", rivals)
+    index(tmp_path / "other", *[[each] for each in (reversed(rivals) if is_reverse else rivals)])
+    assert dump(tmp_path / "one") == dump(tmp_path / "other")
+    (thing,), (page,) = find_cards(tmp_path / "one", "kind:entity"), find_cards(tmp_path / "one", "kind:page")
+    assert thing.label == page.label
+
+
+def test_a_language_is_one_however_it_is_written(tmp_path: Path) -> None:
+    index(tmp_path, [make_outcome("https://a.example/", person("Ada"), language="pt_BR")])
+    for query in ("langs:pt", 'langs:"pt-br"', "lang:pt"):
+        assert [card.kind for card in find_cards(tmp_path, f"{query} AND kind:page")] == ["page"], query

@@ -1,0 +1,151 @@
+"""Large pages: real processes that hang, die, need too much, and are replaced."""
+
+import asyncio
+import functools
+import importlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from rdfspider.config import ExtractConfig
+from rdfspider.pipeline import extract_from
+from rdfspider.records import Extraction, Page
+from rdfspider.run.heavy_pages import LargePages
+
+CONFIG = ExtractConfig()
+GOOD = Page("http://example.org/good", b"<title>Good</title><p vocab='http://schema.org/' typeof='Thing'>", "text/html")
+# The helper asks for the context of this page, which is where it can be led astray.
+ASKING = Page(
+    "http://example.org/asking",
+    b'<script type="application/ld+json">{"@context": "http://example.org/context", "a": "b"}</script>',
+    "Text/HTML; charset=utf-8",
+)
+DYING = ExtractConfig(documents=functools.partial(os.execlp, "false"))
+DOCUMENTS = """
+import time
+
+def hang(url):
+    time.sleep(60)
+
+def take_all(url):
+    return bytes(2 ** 31)
+
+def answer(url):
+    return b'{"@context": {"@vocab": "http://example.org/v/"}}'
+"""
+
+
+@pytest.fixture
+def large_pages() -> Iterator[LargePages]:
+    pages = LargePages(60)
+    yield pages
+    pages.close()
+
+
+@pytest.fixture
+def documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A module of the user's, which a shard can import, and so must its helper."""
+    module = tmp_path / "own_documents.py"
+    module.write_text(DOCUMENTS)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield module
+    sys.modules.pop("own_documents", None)
+
+
+def using(name: str) -> ExtractConfig:
+    return ExtractConfig(documents=getattr(importlib.import_module("own_documents"), name))
+
+
+async def run_all(pages: LargePages, *jobs: tuple[Page, ExtractConfig]) -> list[Extraction]:
+    return await asyncio.gather(*(pages.extract(page, config) for page, config in jobs))
+
+
+def codes(extraction: Extraction) -> list[str]:
+    return [problem.code for problem in extraction.problems]
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_a_page_says_the_same_as_in_this_process(large_pages: LargePages, run: "type[asyncio.run]") -> None:
+    large = Page("http://example.org/", b"<title>Long</title>" + b"<p><a href='/x'>words</a>" * 100_000, "text/html")
+    found = run(run_all(large_pages, (GOOD, CONFIG), (large, CONFIG)))
+    assert found == [extract_from(GOOD, CONFIG), extract_from(large, CONFIG)]
+    assert found[0].statements and found[1].text
+    assert large_pages.waiting_bytes == 0
+
+
+def test_a_page_that_kills_the_helper_costs_only_itself(large_pages: LargePages) -> None:
+    found = asyncio.run(run_all(large_pages, (GOOD, CONFIG), (ASKING, DYING), (GOOD, CONFIG), (ASKING, DYING)))
+    assert [codes(extraction) for extraction in found] == [[], ["crashed"], [], ["crashed"]]
+    assert found[1].problems[0].message == "the process that read it ended with exit status 1"
+    assert (found[1].url, found[1].media_type, found[1].statements) == (ASKING.url, "text/html", {})
+    assert found[2].statements
+
+
+@pytest.mark.usefixtures("documents")
+def test_a_page_that_takes_too_long_is_killed_and_the_loop_goes_on() -> None:
+    pages = LargePages(60)
+
+    async def run() -> tuple[Extraction, Extraction, int]:
+        await pages.extract(GOOD, CONFIG)
+        # A new helper has to load much before it can read anything; the old one has done that.
+        pages._helper._timeout_s = 2
+        rounds, running = 0, asyncio.ensure_future(pages.extract(ASKING, using("hang")))
+        while not running.done():
+            await asyncio.sleep(0.01)
+            rounds += 1
+        pages._helper._timeout_s = 60
+        return await running, await pages.extract(GOOD, CONFIG), rounds
+
+    slow, good, rounds = asyncio.run(run())
+    pages.close()
+    assert codes(slow) == ["too-slow"]
+    assert slow.problems[0].message == "it took more than 2 s"
+    assert good.statements
+    # A loop that waits has three.
+    assert rounds > 10
+
+
+def test_memory_is_bounded_and_modules_of_ones_own_are_found(large_pages: LargePages, documents: Path) -> None:
+    greedy, modest = using("take_all"), using("answer")
+    first, second = asyncio.run(run_all(large_pages, (ASKING, greedy), (ASKING, modest)))
+    assert ["MemoryError" in problem.message for problem in first.problems] == [True]
+    assert "<http://example.org/v/a>" in second.to_nquads()
+    # A new helper cannot load these settings any more; it says so, and goes on.
+    documents.unlink()
+    shutil.rmtree(documents.with_name("__pycache__"), ignore_errors=True)
+    asyncio.run(run_all(large_pages, (ASKING, DYING)))
+    third, fourth = asyncio.run(run_all(large_pages, (ASKING, modest), (GOOD, CONFIG)))
+    assert codes(third) == ["crashed"]
+    assert third.problems[0].message.startswith("ModuleNotFoundError")
+    assert fourth.statements
+
+
+def test_statements_are_cut_where_they_are_too_much_to_hold(large_pages: LargePages) -> None:
+    prefix = "http://example.org/" + "x" * 15_000
+    turtle = f"@prefix p: <{prefix}> .\n" + "".join(f"p:{number} p:a p:b .\n" for number in range(1_600))
+    (found,) = asyncio.run(run_all(large_pages, (Page("http://example.org/", turtle.encode(), "text/turtle"), CONFIG)))
+    assert codes(found) == ["statements-cut"]
+    nquads = found.statements["rdf"]
+    assert 60_000_000 < len(nquads) < 68_000_000
+    assert nquads.endswith(" <http://example.org/> .\n")
+
+
+@pytest.mark.usefixtures("documents")
+def test_closing_ends_what_is_under_way() -> None:
+    pages = LargePages(60)
+
+    async def run() -> list[Extraction | BaseException]:
+        jobs = [asyncio.ensure_future(pages.extract(page, using("hang"))) for page in (ASKING, ASKING)]
+        while pages._helper._process is None:
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(pages.close)
+        return await asyncio.gather(*jobs, return_exceptions=True)
+
+    first, second = asyncio.run(run())
+    assert isinstance(first, Extraction) and codes(first) == ["crashed"]
+    assert isinstance(second, asyncio.CancelledError)
