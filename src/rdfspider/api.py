@@ -25,11 +25,11 @@ from rdfspider.crawl.folder import (
     make_folder,
 )
 from rdfspider.crawl.folder import read_seeds as read_known_seeds
+from rdfspider.crawl.messages import Answer, Command
 from rdfspider.crawl.seeds import read_seeds
 from rdfspider.crawl.settings import Asked, ask_config, ask_flags, load_config
 from rdfspider.crawl.status import Status, read_status
 from rdfspider.errors import InUseError, RdfspiderError, UsageError
-from rdfspider.run.peers.messages import Answer, Command
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad

@@ -22,8 +22,8 @@ from rich.console import ConsoleDimensions
 from tests.conftest import Run
 
 from rdfspider.commands.display import Display, can_display, draw, draw_sparkline
+from rdfspider.crawl.messages import Beat, Find
 from rdfspider.crawl.status import Status, Totals, read_status
-from rdfspider.run.peers.messages import Beat, Find
 from web import Answer, Web, make_chain, make_page
 
 SMALL = ConsoleDimensions(80, 24)

@@ -8,8 +8,9 @@ from pyoxigraph import CanonicalizationAlgorithm, Dataset, NamedNode, RdfFormat,
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html
 from rdfspider.extract.microdata import REGISTRY, extract_microdata
-from rdfspider.extract.statements import RDF_TYPE, Problems, Statements
+from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 BASE = "http://w3c.github.io/microdata-rdf/tests/"
 TEST_REGISTRY = REGISTRY | {"http://expansion/": {"equivalentProperty": RDF_TYPE, "subPropertyOf": RDF_TYPE}}

@@ -11,9 +11,10 @@ from pyoxigraph import CanonicalizationAlgorithm, Dataset, DefaultGraph, NamedNo
 
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.rdf import extract_rdf_document
-from rdfspider.extract.statements import RDF, Problems, Statements
+from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
 from rdfspider.records import Content
+from rdfspider.vocabulary.ntriples import RDF
 
 MANIFEST = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 

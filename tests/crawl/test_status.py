@@ -5,6 +5,7 @@ import msgspec
 import pytest
 
 from rdfspider.crawl.folder import hold_lock
+from rdfspider.crawl.messages import Beat, Fetching, Find
 from rdfspider.crawl.status import (
     Speed,
     Status,
@@ -18,7 +19,6 @@ from rdfspider.crawl.status import (
     write_status,
 )
 from rdfspider.frontier.entries import HostEntry
-from rdfspider.run.peers.messages import Beat, Fetching, Find
 
 
 def beat(shard: int, **facts: object) -> Beat:

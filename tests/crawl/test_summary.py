@@ -5,6 +5,7 @@ import msgspec
 import pytest
 
 from rdfspider.crawl.folder import add_seeds
+from rdfspider.crawl.messages import Beat, Find
 from rdfspider.crawl.status import Status, Totals, end_shards, sum_beats
 from rdfspider.crawl.summary import (
     clean_text,
@@ -19,7 +20,6 @@ from rdfspider.crawl.summary import (
 )
 from rdfspider.documents import KeptDocuments
 from rdfspider.index.status import IndexStatus, ViewStatus
-from rdfspider.run.peers.messages import Beat, Find
 
 
 def beat(shard: int, **facts: object) -> Beat:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from archive.test_log import EXTRACTION, NQUADS, URL, Log, damage, write_several
 from index.log.test_foreign import HTML, Warc
 from index.log.test_foreign import URL as FOREIGN
-from index.test_log import EXTRACTION, NQUADS, URL, Log, damage, write_several
-
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths

@@ -8,8 +8,8 @@ import pytest
 
 from indexed import index_pages
 from rdfspider import Crawl
+from rdfspider.crawl.messages import Find
 from rdfspider.crawl.status import Status, Totals, write_status
-from rdfspider.run.peers.messages import Find
 from serving import Serving, serve
 
 EVIL = '\u202e"><script>alert(1)</script>'

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, RdfFormat
 
 import rdfspider
-from rdfspider.extract.statements import blank_prefix, graph_term, quoted
+from rdfspider.vocabulary.ntriples import blank_prefix, graph_term, quoted
 from rdfspider.vocabulary.terms import (
     FETCHES_GRAPH,
     fold_iri,

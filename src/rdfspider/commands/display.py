@@ -19,6 +19,7 @@ from rich.console import Console, ConsoleDimensions, Group
 from rich.live import Live
 from rich.text import Text
 
+from rdfspider.crawl.messages import Beat, Find
 from rdfspider.crawl.status import Status, estimate_rest
 from rdfspider.crawl.summary import (
     clean_text,
@@ -29,7 +30,6 @@ from rdfspider.crawl.summary import (
     write_names,
     write_state,
 )
-from rdfspider.run.peers.messages import Beat, Find
 
 # What shards write to as well, who inherit it.
 _STDERR = 2

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from rdfspider.config import Config, CrawlConfig
 from rdfspider.crawl.folder import add_seeds, change_settings
+from rdfspider.crawl.messages import Command
 from rdfspider.crawl.seeds import read_seeds
 from rdfspider.crawl.settings import Asked, ask_flags
 from rdfspider.errors import UsageError
-from rdfspider.run.peers.messages import Command
 
 _KINDS = ("include", "exclude")
 

@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from rdfspider.crawl.folder import is_in_use, write_atomically
+from rdfspider.crawl.messages import Beat, Fetching, Find
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.records import REFUSALS
-from rdfspider.run.peers.messages import Beat, Fetching, Find
 
 FILE = "status.json"
 # Seconds over which the speed is measured: long enough to be calm, short enough to be news.

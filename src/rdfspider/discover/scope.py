@@ -5,8 +5,10 @@ by its owner before it is fetched, for filters may have changed meanwhile. An ow
 scope turns it away, and looks at it again when it has.
 """
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+import msgspec
 from xxhash import xxh3_64_digest
 
 from rdfspider.config import CrawlConfig
@@ -20,6 +22,10 @@ from rdfspider.urls import MAX_URL_CHARS, host_of
 _MAX_AUTHORITY_END = 300
 # URLs that were judged last: most links of a page were on the page before.
 _RECENT_URLS = 16_384
+# Additions to the scope that are stored together: a list of a million seeds may have nearly as many.
+_ADDITIONS_PART = 256
+# The key under which the frontier keeps them.
+_ADDITIONS_KEY = "scope-additions"
 
 
 class Scope:
@@ -91,3 +97,19 @@ class Scope:
                 return self._domains.domain(host_of(url))
             case _:
                 return url.partition("?")[0].rpartition("/")[0] + "/"
+
+
+def load_scope_additions(get_meta: Callable[[str], bytes | None]) -> list[str]:
+    """URLs that seeds were found to redirect to, as a frontier has them."""
+    found: list[str] = []
+    while stored := get_meta(f"{_ADDITIONS_KEY}-{len(found) // _ADDITIONS_PART}"):
+        found += msgspec.msgpack.decode(stored, type=list[str])
+        if len(found) % _ADDITIONS_PART:
+            break
+    return found
+
+
+def stage_scope_addition(put_meta: Callable[[str, bytes], None], additions: Sequence[str]) -> None:
+    """Keep the last of the additions in a frontier, with those that are stored together with it."""
+    number = (len(additions) - 1) // _ADDITIONS_PART
+    put_meta(f"{_ADDITIONS_KEY}-{number}", msgspec.msgpack.encode(additions[number * _ADDITIONS_PART :]))

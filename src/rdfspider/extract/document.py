@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from rdfspider.extract.dom import Document, Element
 from rdfspider.extract.robots_directives import NAME, read_wishes
-from rdfspider.extract.statements import RDF_TYPE, Statements
+from rdfspider.extract.statements import Statements
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 DCTERMS = "http://purl.org/dc/terms/"
 FOAF = "http://xmlns.com/foaf/0.1/"

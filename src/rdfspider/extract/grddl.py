@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from rdfspider.extract.dom import XHTML, Document, Element, parse_html, parse_xml_text, to_xml
 from rdfspider.extract.rdf import extract_rdf_document
-from rdfspider.extract.statements import RDF, Statements
+from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import Limits, Output, Refusal, run_stylesheet, take_answer
 from rdfspider.extract.xml_entities import expand_entities
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
+from rdfspider.vocabulary.ntriples import RDF
 
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 

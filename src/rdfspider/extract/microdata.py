@@ -10,8 +10,9 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from rdfspider.extract.dom import Document, Element
-from rdfspider.extract.statements import RDF_TYPE, XSD, Statements
+from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
+from rdfspider.vocabulary.ntriples import RDF_TYPE, XSD
 
 # The registry of vocabularies (http://www.w3.org/ns/md): prefixes of types whose properties share one namespace, and the
 # properties that also mean another one. Other vocabularies are the type up to its last "/" or "#".

@@ -6,8 +6,6 @@ is valid. Terms are text, not objects: a quad costs a fraction of a microsecond 
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 
 import pyoxigraph
@@ -16,18 +14,20 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFor
 from rdfspider.config import ExtractConfig
 from rdfspider.records import Problem
 from rdfspider.urls import resolve_iri, valid_iri
+from rdfspider.vocabulary.ntriples import (
+    RDF_FIRST,
+    RDF_NIL,
+    RDF_REST,
+    XSD,
+    blank_prefix,
+    graph_term,
+    is_language,
+    quoted,
+)
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDF_TYPE = f"<{RDF}type>"
-RDF_FIRST = f"<{RDF}first>"
-RDF_REST = f"<{RDF}rest>"
-RDF_NIL = f"<{RDF}nil>"
-XSD = "http://www.w3.org/2001/XMLSchema#"
 MAX_STATEMENT_CHARS = 128 * 1024 * 1024
 """Characters of N-Quads kept of one page and syntax; a short page can name one long prefix a million times."""
 
-_UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 # A line of N-Quads in the default graph that is valid beyond doubt; all others are looked at term by term.
 _PART = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+(?:%[0-9A-Fa-f]{2}[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+)*+"
@@ -240,44 +240,3 @@ class Statements:
             return datatype and self.literal(term.value, datatype=datatype)
         self.problem("not-rdf-1.1", f"a term that RDF 1.1 does not have was dropped: {str(term)[:100]}")
         return None
-
-
-@lru_cache(maxsize=4096)
-def is_language(tag: str) -> bool:
-    """Whether the text is a language tag (BCP 47) that RDF stores take."""
-    try:
-        Literal("", language=tag)
-    except (ValueError, UnicodeError):
-        return False
-    return True
-
-
-def quoted(text: str) -> str:
-    """The text as N-Quads quotes it; lone surrogates, which no encoding can carry, become U+FFFD."""
-    if _UNSAFE.search(text):
-        text = _UNSAFE.sub(_escape, text)
-    return f'"{text}"'
-
-
-@lru_cache(maxsize=64)
-def graph_term(url: str) -> str:
-    """The page's URL as a graph name, escaped to a valid IRI."""
-    found = valid_iri(url)
-    return (
-        f"<{found.value}>"
-        if found
-        else f"<urn:rdfspider:page:{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}>"
-    )
-
-
-def blank_prefix(url: str, syntax: str) -> str:
-    """What the blank nodes of one syntax on one page have in common, and no others."""
-    digest = blake2b(f"{syntax} {url}".encode("utf-8", "surrogatepass"), digest_size=8)
-    return f"_:p{digest.hexdigest()}n"
-
-
-def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    if "\ud800" <= character <= "\udfff":
-        return "\ufffd"
-    return _ESCAPES.get(character) or f"\\u{ord(character):04X}"

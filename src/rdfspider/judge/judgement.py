@@ -4,9 +4,10 @@ What a page asks of crawlers is in its `meta` elements and its header; whether i
 known to the frontiers of this and of other shards. `docs/judgement.md` tells what each wish does.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,7 +17,6 @@ from rdfspider.domains import Domains
 from rdfspider.extract.robots_directives import read_wishes
 from rdfspider.judge.samples import sample_copy, sample_page
 from rdfspider.records import ERRANDS, Capture, Extraction, Judgement, Lease, Robots, Verdict
-from rdfspider.run.duplicates import Repetition, Repetitions
 from rdfspider.urls import host_of
 
 _NO_WISHES = Robots()
@@ -24,13 +24,25 @@ _NOTHING_ASKED = Judgement()
 _HEADER = "x-robots-tag"
 
 
+class Repetition(NamedTuple):
+    """How a page repeats another one; as in Judgement."""
+
+    likeness: int = 0
+    duplicate: str = ""
+    original: str = ""
+
+
+FindRepetition = Callable[[Lease, bytes, Extraction, str], Awaitable[Repetition]]
+"""The lease, body, extraction and digest of a page in, what it repeats out; from then on others can repeat it."""
+
+
 class Judge:
     """Judges the pages of one shard."""
 
-    def __init__(self, domains: Domains, repetitions: Repetitions, drop: Callable[[str], str]) -> None:
+    def __init__(self, domains: Domains, find_repetition: FindRepetition, drop: Callable[[str], str]) -> None:
         """What drops parameters is what links are made shorter by: only such addresses are ever asked for."""
         self._domains = domains
-        self._repetitions = repetitions
+        self._find_repetition = find_repetition
         self._drop = drop
 
     async def judge(self, lease: Lease, capture: Capture, extraction: Extraction) -> Judgement:
@@ -42,7 +54,7 @@ class Judge:
         is_stand_in = lease.found_as == "sitemap" and not lease.chain
         if not (is_stand_in or asked.duplicate or asked.robots.noindex):
             # None of these may be what another page is taken to repeat.
-            found = await self._repetitions.find(lease, capture.page.body, extraction, digest)
+            found = await self._find_repetition(lease, capture.page.body, extraction, digest)
         sample = sample_copy(extraction, digest) if found.duplicate == "exact" else sample_page(extraction)
         return msgspec.structs.replace(asked, digest=digest, **found._asdict(), **sample._asdict())
 

@@ -6,8 +6,8 @@ short, and the data names no thing besides the site itself. The sentences are th
 
 import re
 
-from rdfspider.extract.statements import RDF_TYPE
 from rdfspider.records import Extraction
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 # A text beyond this says something, whatever its title; where the title does not apologize, it must be shorter still.
 _MAX_CHARS = 2_500

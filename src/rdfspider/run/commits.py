@@ -16,7 +16,7 @@ import msgspec
 from rdfspider.archive.writer import Written
 from rdfspider.config import Config
 from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope
+from rdfspider.discover.scope import Scope, load_scope_additions, stage_scope_addition
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Verdict
 from rdfspider.run.data_counts import Survey
@@ -32,10 +32,6 @@ _ROOM_POLL_S = 1.0
 # and statements, and links, each of which may be to a host of its own.
 _COMMIT_BYTES = 16 * 1024 * 1024
 _COMMIT_LINKS = 10_000
-# Additions to the scope that are stored together: a list of a million seeds may have nearly as many.
-_SCOPE_PART = 256
-# What the frontier keeps for us with each commit.
-_SCOPE_ADDITIONS = "scope-additions"
 
 
 class Finished(NamedTuple):
@@ -279,9 +275,7 @@ class Committer:
         if self._scope.extend(url):
             self.has_wider_scope = True
             self.scope_additions.append(url)
-            number = (len(self.scope_additions) - 1) // _SCOPE_PART
-            last = self.scope_additions[number * _SCOPE_PART :]
-            self._frontier.put_meta(f"{_SCOPE_ADDITIONS}-{number}", msgspec.msgpack.encode(last))
+            stage_scope_addition(self._frontier.put_meta, self.scope_additions)
             self._new_scope.append(url)
 
     async def _wait_for_room(self) -> None:
@@ -291,16 +285,6 @@ class Committer:
             self.suspended = f"less than {least // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}"
             await asyncio.sleep(_ROOM_POLL_S)
         self.suspended = ""
-
-
-def load_scope_additions(get_meta: Callable[[str], bytes | None]) -> list[str]:
-    """URLs that seeds were found to redirect to, as a frontier has them."""
-    found: list[str] = []
-    while stored := get_meta(f"{_SCOPE_ADDITIONS}-{len(found) // _SCOPE_PART}"):
-        found += msgspec.msgpack.decode(stored, type=list[str])
-        if len(found) % _SCOPE_PART:
-            break
-    return found
 
 
 def count_quads(extraction: Extraction | None) -> int:

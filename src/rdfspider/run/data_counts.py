@@ -15,9 +15,9 @@ from operator import itemgetter
 
 import msgspec
 
+from rdfspider.crawl.messages import Find
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Extraction
-from rdfspider.run.peers.messages import Find
 
 # What the frontier keeps for us with each commit.
 _COUNTS, _NAMES = "survey-counts", "survey-names"

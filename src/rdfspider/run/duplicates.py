@@ -4,11 +4,10 @@ A page with the same bytes as one before it repeats that one, wherever both are;
 does if it states the same too; one that says that it is not there repeats others that say so. `docs/duplicates.md` has the rules.
 """
 
-from typing import NamedTuple
-
 from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.mirrors import find_shared
+from rdfspider.judge.judgement import Repetition
 from rdfspider.judge.simhash import compute_likeness, digest_facts
 from rdfspider.judge.soft404 import names_thing, says_absence
 from rdfspider.records import Extraction, Lease
@@ -20,14 +19,6 @@ from rdfspider.urls import host_of
 _MIN_BODY_BYTES = 64
 # Pages in folders of their own that say that they are not there, before one with the same text is taken at their word.
 _ABSENT_FOLDERS = 3
-
-
-class Repetition(NamedTuple):
-    """How a page repeats another one; as in Judgement."""
-
-    likeness: int = 0
-    duplicate: str = ""
-    original: str = ""
 
 
 class Repetitions:

@@ -10,10 +10,10 @@ from itertools import islice
 import msgspec
 import psutil
 
+from rdfspider.crawl.messages import Beat, Fetching
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import ERRANDS, REFUSALS, Capture, Failure, Lease, RobotsState, Verdict
 from rdfspider.run.data_counts import Survey
-from rdfspider.run.peers.messages import Beat, Fetching
 
 # The load of a shorter time says little: that of a single page, or the grain of a clock.
 _LOAD_S = 0.5

@@ -20,6 +20,7 @@ from xxhash import xxh3_128_hexdigest
 from rdfspider.archive.reader import Archived, Damage, read_captures
 from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains, shard_folder
+from rdfspider.crawl.messages import Beat
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.frontier import Frontier
@@ -30,7 +31,6 @@ from rdfspider.run.data_counts import Survey
 from rdfspider.run.extraction import read_page
 from rdfspider.run.heartbeat import Meter, make_beat
 from rdfspider.run.heavy_pages import LargePages, Suspects
-from rdfspider.run.peers.messages import Beat
 from rdfspider.run.shard_archive import WARC_LENGTHS, check_disk, find_full, open_archive, write_outcome
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 

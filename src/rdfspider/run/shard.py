@@ -128,7 +128,7 @@ class Shard:
             should_stop=lambda: self._is_stopping,
             on_end=self._note_failure,
         )
-        self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains), dropper.drop)
+        self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains).find, dropper.drop)
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: dict[asyncio.Task[None] | None, Lease] = {}
         """Visits that have not asked anybody yet, and what for: they can be called off."""

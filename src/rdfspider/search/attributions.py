@@ -8,7 +8,6 @@ from itertools import islice
 import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
-from rdfspider.extract.statements import blank_prefix
 from rdfspider.index.quads.counting import count_values
 from rdfspider.index.quads.described import SOURCES_SHOWN, Source, Value, ValueReader, describe_literal
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
@@ -16,6 +15,7 @@ from rdfspider.search.conflicts import SINGLE, Voice, judge_values
 from rdfspider.search.entity import Entity, Property
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import SAME_AS
+from rdfspider.vocabulary.ntriples import blank_prefix
 from rdfspider.vocabulary.terms import GENID, Fold
 
 STATEMENTS_DUMPED = 20_000

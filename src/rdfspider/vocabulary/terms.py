@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 
-from rdfspider.extract.statements import blank_prefix, graph_term
+from rdfspider.vocabulary.ntriples import blank_prefix, graph_term
 
 GENID = "genid:"
 """How the IRIs of blank nodes begin. What pages call so themselves is stored as `genid:iri/…`, so nobody can speak of another

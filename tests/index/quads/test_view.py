@@ -20,13 +20,13 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, RdfFormat, Store
 from disks import mount_disk
 from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome, make_stamp
 from rdfspider.errors import InUseError
-from rdfspider.extract.statements import blank_prefix
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads import merge
 from rdfspider.index.quads import view as quads
 from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.snapshots import find_newest, hold_snapshot
 from rdfspider.index.quads.view import QuadView
+from rdfspider.vocabulary.ntriples import blank_prefix
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, fold_statements, make_graph_iri
 
 State = dict[str, set[str]]

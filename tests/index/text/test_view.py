@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from index.ledger.test_writer import dump_rows
 
+from index.ledger.test_writer import dump_rows
 from index.pages import dump_index, find_cards, make_outcome, make_removal, person
 from rdfspider.archive.outcomes import REMOVE, TOUCH, Outcome
 from rdfspider.index.layout import IndexPaths

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from rdfspider.config import CrawlConfig
+from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, send_command
 from rdfspider.run.peers.messages import (
     Arrival,
-    Beat,
     Control,
     Heard,
     Permits,

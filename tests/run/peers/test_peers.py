@@ -16,12 +16,13 @@ import pytest
 import zmq
 
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
+from rdfspider.crawl.messages import Beat
 from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import find_owner
 from rdfspider.records import Discovered
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.peers.messages import Beat, Control, Hello, Links, Parcel, encode_links
+from rdfspider.run.peers.messages import Control, Hello, Links, Parcel, encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.peers.sockets import find_endpoint, make_endpoint_folder
 

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from indexed import index_pages
+from rdfspider.crawl.messages import Beat
 from rdfspider.crawl.status import Status, Totals
 from rdfspider.index.status import IndexStatus, ViewStatus
-from rdfspider.run.peers.messages import Beat
 from rdfspider.serve.monitor.metrics import write_metrics
 from rdfspider.serve.monitor.sampler import Disk, Machine, Sample
 from serving import Serving, serve

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import cast
 
 from rdfspider import Crawl
+from rdfspider.crawl.messages import Beat
 from rdfspider.crawl.reports.live import Lookout
 from rdfspider.crawl.status import Status, write_status
 from rdfspider.frontier.entries import HostEntry
-from rdfspider.run.peers.messages import Beat
 from rdfspider.serve.monitor.sampler import WaitingHosts, find_disks, read_status
 from waiting import wait_until
 

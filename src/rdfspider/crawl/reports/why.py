@@ -28,7 +28,7 @@ from rdfspider.crawl.status import read_status
 from rdfspider.crawl.summary import write_state
 from rdfspider.discover.parameters import drop_parameters
 from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope
+from rdfspider.discover.scope import Scope, load_scope_additions
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import RobotsTxt
@@ -39,7 +39,6 @@ from rdfspider.frontier.reader import FrontierReader
 from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
 from rdfspider.frontier.urls.learned_traps import EXEMPT
 from rdfspider.records import RobotsState
-from rdfspider.run.commits import load_scope_additions
 from rdfspider.urls import host_of
 
 # Pages between a URL and its seed that are told.

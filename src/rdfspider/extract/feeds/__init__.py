@@ -15,9 +15,10 @@ from rdfspider.extract.feeds.feed_dates import read_time
 from rdfspider.extract.feeds.mapping import DC, DCTERMS, RELATION, RSS, term
 from rdfspider.extract.feeds.tree import XML_LANG, Place, address, children, parse_feed, plain_text, split_tag
 from rdfspider.extract.rdf import read_rdf_xml
-from rdfspider.extract.statements import RDF, RDF_TYPE, Problems, Statements
+from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, Link
 from rdfspider.urls import resolve_links
+from rdfspider.vocabulary.ntriples import RDF, RDF_TYPE
 
 _ITEMS = frozenset({"item", "entry"})
 _ROOTS = frozenset({"rss", "rdf", "feed", "channel"})

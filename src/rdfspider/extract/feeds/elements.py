@@ -33,7 +33,7 @@ from rdfspider.extract.feeds.mapping import (
     term,
 )
 from rdfspider.extract.feeds.tree import Place, address, children, plain_text, split_tag, text_of
-from rdfspider.extract.statements import RDF_TYPE
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 Reader = Callable[[etree._Element, Place, str], None]
 

@@ -6,7 +6,7 @@ from lxml import etree
 
 from rdfspider.extract.feeds.mapping import GEO, GEORSS, GML, XHTML, term
 from rdfspider.extract.feeds.tree import Place, children, plain_text, split_name, split_tag, text_of
-from rdfspider.extract.statements import RDF
+from rdfspider.vocabulary.ntriples import RDF
 
 # lxml searches all attributes of an element for each.
 _MAX_ATTRIBUTES = 1000

@@ -4,7 +4,7 @@ out, or a moment."""
 import re
 from datetime import UTC, datetime, timedelta
 
-from rdfspider.extract.statements import XSD
+from rdfspider.vocabulary.ntriples import XSD
 
 _MONTHS = {
     name: number

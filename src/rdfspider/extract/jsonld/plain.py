@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from rdfspider.extract.jsonld.contexts import COERCED, FACTS, FOREIGN, PREFIXES, VOCABULARY, is_schemaorg
 from rdfspider.extract.jsonld.effort import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_CHARS, spend
 from rdfspider.extract.jsonld.features import Survey
-from rdfspider.extract.statements import RDF_TYPE, XSD, Statements
+from rdfspider.extract.statements import Statements
 from rdfspider.urls import valid_iri
+from rdfspider.vocabulary.ntriples import RDF_TYPE, XSD
 
 _PLAIN_KEYWORDS = frozenset({"@context", "@type", "@id", "@graph"})
 _KEYWORD_LIKE = re.compile(r"@[A-Za-z]+")

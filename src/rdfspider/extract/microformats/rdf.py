@@ -18,7 +18,8 @@ from rdfspider.extract.microformats.mapping import (
     predicate_terms,
 )
 from rdfspider.extract.microformats.values import Markup, Reader, Url
-from rdfspider.extract.statements import RDF_TYPE, XSD, Statements
+from rdfspider.extract.statements import Statements
+from rdfspider.vocabulary.ntriples import RDF_TYPE, XSD
 
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(:[0-5]\d(?:\.\d+)?)?")

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rdfspider.extract.statements import RDF
 from rdfspider.extract.xml_entities import encode_text
+from rdfspider.vocabulary.ntriples import RDF
 
 _MAX_ATTRIBUTES = 1000
 _MAX_NAMESPACES = 300

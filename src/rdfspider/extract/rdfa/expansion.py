@@ -12,7 +12,8 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
 from rdfspider.extract.rdfa.host_languages import RDFA
-from rdfspider.extract.statements import RDF_TYPE, Statements
+from rdfspider.extract.statements import Statements
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 Triple = tuple[str, str, str]
 RdfaReader = Callable[[str, str], list[Triple]]

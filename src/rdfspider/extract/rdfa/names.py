@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from rdfspider.extract.rdfa.host_languages import INITIAL_PREFIXES, RDFA, XHV, Host
-from rdfspider.extract.statements import MAX_STATEMENT_CHARS, RDF_TYPE, Statements
+from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"
 _CONTEXT = f"<{RDFA}context>"

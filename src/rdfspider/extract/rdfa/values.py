@@ -8,8 +8,9 @@ import re
 from rdfspider.extract.dom import CData, Comment, Element, Node, Text
 from rdfspider.extract.rdfa.host_languages import XHTML, Host
 from rdfspider.extract.rdfa.names import PageNames
-from rdfspider.extract.statements import RDF, XSD, Statements
+from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
+from rdfspider.vocabulary.ntriples import RDF, XSD
 
 XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"

@@ -12,9 +12,10 @@ from rdfspider.extract.rdfa.names import PageNames, Status
 from rdfspider.extract.rdfa.roles import Roles
 from rdfspider.extract.rdfa.state import Attributes, Context, Lists, LocalElement, text_value, tokens_of
 from rdfspider.extract.rdfa.values import Literals
-from rdfspider.extract.statements import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, Statements
+from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
+from rdfspider.vocabulary.ntriples import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE
 
 _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 from rdfspider.archive.outcomes import REPLACE, TOUCH, Outcome, Stamp, make_stamp
-from rdfspider.extract.statements import XSD, quoted
 from rdfspider.urls import valid_iri
+from rdfspider.vocabulary.ntriples import XSD, quoted
 from rdfspider.vocabulary.terms import RESERVED, make_graph_iri
 
 VOCABULARY = f"{RESERVED}vocab#"

@@ -15,13 +15,10 @@ import msgspec
 import zmq
 
 from rdfspider.config import CrawlConfig
+from rdfspider.crawl.messages import CHANGES, Answer, Beat, Command
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.messages import (
-    CHANGES,
-    Answer,
     Arrival,
-    Beat,
-    Command,
     Control,
     CoordinatorMessage,
     Heard,

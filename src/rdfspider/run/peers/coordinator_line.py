@@ -9,10 +9,10 @@ import msgspec
 import zmq
 
 from rdfspider.config import Config
+from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.peers.messages import (
     Arrival,
-    Beat,
     Control,
     CoordinatorMessage,
     Heard,

@@ -17,6 +17,7 @@ import msgspec
 import zmq
 
 from rdfspider.config import Config
+from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier, GapError
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
@@ -27,7 +28,6 @@ from rdfspider.run.peers.coordinator_line import CoordinatorLine
 from rdfspider.run.peers.delivery import Delivery, Intake
 from rdfspider.run.peers.messages import (
     Acquire,
-    Beat,
     Claim,
     Claimed,
     Control,

@@ -21,6 +21,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.edits import make_change
 from rdfspider.crawl.folder import CONTROL, shard_folder, write_atomically
 from rdfspider.crawl.history import Recorder
+from rdfspider.crawl.messages import Answer, Command
 from rdfspider.crawl.status import (
     Speed,
     Status,
@@ -35,7 +36,7 @@ from rdfspider.errors import UsageError
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.run.indexer_watch import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
-from rdfspider.run.peers.messages import Answer, Command, Control
+from rdfspider.run.peers.messages import Control
 from rdfspider.run.peers.sockets import make_endpoint_folder, remove_endpoint_folder, remove_old_endpoints
 from rdfspider.run.shard_process import DAMAGED, DISK_FAILED, Order
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from rdfspider.crawl.messages import Beat
 from rdfspider.crawl.status import Status, estimate_rest
 from rdfspider.crawl.summary import REASONS
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.frontier.keys import PRIORITIES
-from rdfspider.run.peers.messages import Beat
 from rdfspider.serve.monitor.charts import SPANS, draw_charts
 from rdfspider.serve.monitor.sampler import History, Sample
 from rdfspider.vocabulary.terms import fold_iri

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
+from rdfspider.crawl.messages import Find
 from rdfspider.crawl.summary import write_state
 from rdfspider.index.ledger.reader import NameCount, Totals
-from rdfspider.run.peers.messages import Find
 from rdfspider.search.statistics import Statistics
 from rdfspider.serve.facet_links import name_ontologies
 from rdfspider.serve.monitor.sampler import read_status
