@@ -177,12 +177,12 @@ def test_bombs_within_bombs_do_not_stall_the_loop(layers: int) -> None:
 
     async def main() -> tuple[Capture | Failure, float]:
         async def beat() -> None:
-            """Processor time, as a busy machine may let us wait."""
+            """Processor time of the loop's thread: a busy machine may let us wait, and others decode meanwhile."""
             nonlocal longest_s
             while True:
-                before = time.process_time()
+                before = time.thread_time()
                 await asyncio.sleep(0.01)
-                longest_s = max(longest_s, time.process_time() - before)
+                longest_s = max(longest_s, time.thread_time() - before)
 
         longest_s = 0.0
         async with serving({"/": answer}) as server, transporting() as transport:

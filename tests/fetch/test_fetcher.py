@@ -339,9 +339,7 @@ def test_robots_redirects_wait_on_the_same_host_alone() -> None:
     fetch_robots(same, delay_s=0.3)
     assert time.monotonic() - before >= 0.3
     other: dict[str, Answer] = {"/robots.txt": moved("http://two.example/a"), "/a": ok(RULES)}
-    before = time.monotonic()
-    fetch_robots(other, delay_s=60)
-    assert time.monotonic() - before < 50
+    assert fetch_robots(other, delay_s=600)[0].rule == "rules", "who waited would not be done in time"
 
 
 def slow(answer: bytes, duration_s: float) -> Answer:
@@ -354,17 +352,17 @@ def slow(answer: bytes, duration_s: float) -> Answer:
 
 
 @pytest.mark.parametrize(
-    ("delay_s", "duration_s", "crawl_delay_s", "least_s", "most_s"),
-    [(0.01, 0.05, 0.0, 0.5, 50.0), (0.01, 0.0, 0.4, 0.4, 50.0), (0.0, 0.05, 60.0, 0.0, 50.0)],
+    ("delay_s", "duration_s", "crawl_delay_s", "least_s"),
+    [(0.01, 0.05, 0.0, 0.5), (0.01, 0.0, 0.4, 0.4), (0.0, 0.05, 600.0, 0.0)],
 )
 def test_redirects_on_its_own_host_keep_the_pace_of_pages(
-    delay_s: float, duration_s: float, crawl_delay_s: float, least_s: float, most_s: float
+    delay_s: float, duration_s: float, crawl_delay_s: float, least_s: float
 ) -> None:
     """By what the answer took, and by what its robots.txt asked for when it was last read; with no delay there is no pace."""
     answers: dict[str, Answer] = {"/robots.txt": slow(moved("/a"), duration_s), "/a": ok(RULES)}
     before = time.monotonic()
     _, exchange, _, _, _ = fetch_robots(answers, delay_s=delay_s, crawl_delay_s=crawl_delay_s)
-    assert least_s <= time.monotonic() - before < most_s
+    assert time.monotonic() - before >= least_s
     # The clocks of server and crawler differ by a little.
     assert exchange and exchange.duration_s >= 0.9 * duration_s, "the slowest counts, not the last"
 
@@ -376,14 +374,16 @@ def test_what_a_site_asks_for_between_redirects_is_bounded_and_the_delay_is_not(
     monkeypatch.setattr(fetcher, "_MAX_HOP_S", 0.1)
     answers: dict[str, Answer] = {"/robots.txt": moved("/a"), "/a": ok(RULES)}
     before = time.monotonic()
-    fetch_robots(answers, delay_s=delay_s, crawl_delay_s=60.0)
-    assert least_s <= time.monotonic() - before < 50
+    fetch_robots(answers, delay_s=delay_s, crawl_delay_s=600.0)
+    assert time.monotonic() - before >= least_s
 
 
 def test_what_another_host_took_is_not_held_against_the_first() -> None:
     answers: dict[str, Answer] = {"/robots.txt": moved("http://two.example/a"), "/a": slow(ok(RULES), 0.5)}
+    before = time.monotonic()
     _, exchange, _, _, _ = fetch_robots(answers)
-    assert exchange and exchange.duration_s < 0.4
+    # The clocks of server and crawler differ by a little.
+    assert exchange and exchange.duration_s < time.monotonic() - before - 0.45
 
 
 def test_leave_is_given_back_when_the_task_is_cancelled() -> None:

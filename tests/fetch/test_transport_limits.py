@@ -138,11 +138,9 @@ def test_more_than_the_content_length_is_not_read() -> None:
 
 def test_a_silent_server() -> None:
     async def be_silent(writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(50)
+        await asyncio.sleep(600)
 
-    before = time.monotonic()
     assert failed(be_silent, settings={"first_byte_timeout_s": 0.2}) == "first-byte-timeout"
-    assert time.monotonic() - before < 30
 
 
 def test_a_slow_start_within_the_limit_is_no_silence() -> None:
@@ -160,14 +158,14 @@ def test_nobody_is_blamed_for_a_loop_that_stood_still(start: bytes, monkeypatch:
     async def stand_still(writer: asyncio.StreamWriter) -> None:
         writer.write(start)
         await asyncio.sleep(0.3)
-        time.sleep(1)
+        time.sleep(2.5)
         # The watch is due, and what follows is not on its way yet.
         await asyncio.sleep(0.05)
         writer.write((b"" if start else b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n") + b"x" * 9999)
 
     monkeypatch.setattr(transport_module, "LATE_S", 0.4)
-    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 0.8)
-    assert len(captured(stand_still, settings={"first_byte_timeout_s": 0.8}).page.body) == 9999
+    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 2.0)
+    assert len(captured(stand_still, settings={"first_byte_timeout_s": 2.0}).page.body) == 9999
 
 
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"])
@@ -184,13 +182,14 @@ def test_a_trickle(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_steady_stream_is_no_trickle(monkeypatch: pytest.MonkeyPatch) -> None:
     async def stream(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1500\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 15000\r\n\r\n")
         for _ in range(60):
-            writer.write(b"x" * 25)
+            writer.write(b"x" * 250)
             await asyncio.sleep(0.05)
 
+    # Where a busy machine makes a fiftieth of it, it is still faster than it has to be.
     monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 1.0)
-    assert len(captured(stream).page.body) == 1500
+    assert len(captured(stream).page.body) == 15_000
 
 
 def test_the_whole_exchange_has_a_limit() -> None:
@@ -256,17 +255,17 @@ def test_types_that_are_not_kept_end_early() -> None:
 
 
 @pytest.mark.parametrize("interim", [b"", b"HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n"])
-def test_types_that_are_not_kept_end_early_where_no_body_comes(interim: bytes) -> None:
+def test_types_that_are_not_kept_end_early_where_no_body_comes(interim: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     async def stall(writer: asyncio.StreamWriter) -> None:
         writer.write(interim)
         await asyncio.sleep(0.3)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 1000000\r\n\r\n")
-        await asyncio.sleep(50)
+        await asyncio.sleep(600)
 
-    before = time.monotonic()
+    # Were it waited for, it would be found to be slow.
+    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 600.0)
     capture = captured(stall, settings={"first_byte_timeout_s": 4.0}, keeps=lambda kind: kind != "image/png")
     assert (capture.status, capture.page.body, capture.truncated) == (200, b"", "unwanted")
-    assert time.monotonic() - before < 40
 
 
 def test_a_short_body_that_is_not_kept_and_does_not_come_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
