@@ -178,7 +178,7 @@ def test_pause_resume_stop(endless: Web, tmp_path: Path) -> None:
         assert crawling.wait_until(lambda: len(endless.log) > before + 5)
         command(folder, "stop")
         # The command returns when the crawl is over.
-        assert crawling.wait(30) == 0
+        assert crawling.wait() == 0
         found = crawling.status()
         assert (found["state"], found["reason"]) == ("stopped", "asked")
         assert crawling.stderr().endswith("rdfspider: stopped; run the same command to go on\n")
@@ -193,7 +193,7 @@ def test_a_signal_finishes_what_is_under_way(
     with Crawling(tmp_path / "crawl", "http://a.test/", *quick(endless)) as crawling:
         assert crawling.wait_until(lambda: len(endless.log) > 5)
         crawling.process.send_signal(number)
-        assert crawling.wait(60) == code
+        assert crawling.wait() == code
         found = crawling.status()
     assert (found["state"], found["reason"]) == ("stopped", reason)
     assert crawling.stderr().endswith("rdfspider: stopped; run the same command to go on\n")
@@ -214,7 +214,7 @@ def test_a_second_interrupt_stops_at_once(tmp_path: Path) -> None:
         assert crawling.wait_until(lambda: "finishing what is under way; Ctrl-C once more" in crawling.stderr())
         assert crawling.process.poll() is None
         crawling.interrupt()
-        assert crawling.wait(25) == 130
+        assert crawling.wait() == 130
         found = crawling.status()
     assert (found["state"], found["reason"], found["totals"]["scheduled"]) == ("stopped", "interrupted", 1)
 
@@ -295,7 +295,7 @@ def test_an_interrupt_while_shards_start_is_no_traceback(endless: Web, tmp_path:
             lambda: any(shard.memory_info().rss > 2e7 for shard in psutil.Process(crawling.process.pid).children())
         )
         crawling.interrupt()
-        assert crawling.wait(20) == 130
+        assert crawling.wait() == 130
     assert "Traceback" not in crawling.stderr()
 
 

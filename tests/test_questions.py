@@ -72,7 +72,7 @@ class Live:
 
     def end(self) -> None:
         self.is_over.set()
-        assert self.crawling.wait(60) == 0, self.crawling.stderr()
+        assert self.crawling.wait() == 0, self.crawling.stderr()
 
 
 def _try(ask: Callable[[], object]) -> object:
@@ -233,7 +233,7 @@ def test_killed_at_random_instants_it_answers_as_one_that_is_made_again(tmp_path
         for kills in range(4):
             with Crawling(folder, *flags, **SETTINGS) as crawling:
                 if kills == 3:
-                    assert crawling.wait(90) == 0, f"seed {seed}: {crawling.stderr()}"
+                    assert crawling.wait() == 0, f"seed {seed}: {crawling.stderr()}"
                     break
                 time.sleep(chance.uniform(0.7, 2.0))
                 crawling.kill()

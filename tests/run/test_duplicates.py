@@ -256,7 +256,7 @@ def test_a_shard_that_is_killed_costs_no_page_and_copies_are_found_again(tmp_pat
                 assert crawling.wait_until(lambda: len(crawling.shard_pids()) == SHARDS)
                 assert crawling.wait_until(partial(is_visited, web, count))
                 kills.append(crawling.kill_process(crawling.shard_pids()[shard]))
-            assert crawling.wait(120) == 0, crawling.stderr()
+            assert crawling.wait() == 0, crawling.stderr()
     found = duplicates_of(folder)
     assert {url for url in found if "/more/" not in url} == site.urls
     copies = {url: original for url, (how, original) in found.items() if how}

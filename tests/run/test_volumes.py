@@ -59,7 +59,7 @@ def test_a_crawl_pauses_while_all_disks_are_nearly_full(tmp_path: Path) -> None:
             assert len(web.log) < len(site.urls)
             (one / "filler").unlink()
             (two / "filler").unlink()
-            assert crawling.wait(60) == 0
+            assert crawling.wait() == 0
         assert check_once(web.log) == []
         check_archives(folder)
         assert set(count_responses(folder)) == site.urls == {outcome.url for outcome in read_outcomes(folder)}
@@ -82,7 +82,7 @@ def test_a_crawl_waits_for_a_disk_that_is_missing(tmp_path: Path) -> None:
             assert len(web.log) == fetched
             assert list(place.iterdir()) == []
             slot.put_in()
-            assert crawling.wait(60) == 0
+            assert crawling.wait() == 0
         check_archives(folder)
         assert {outcome.url for outcome in read_outcomes(folder)} == site.urls
     assert check_once(web.log) == []
@@ -116,13 +116,13 @@ def test_a_crawl_that_is_killed_leaves_no_strays_on_its_disks(tmp_path: Path) ->
 def test_a_volume_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with Crawling(folder, SEED, archive_volumes=tmp_path / "nowhere") as crawling:
-        assert crawling.wait(60) == 2
+        assert crawling.wait() == 2
         assert crawling.stderr() == f"rdfspider: archive.volumes {tmp_path}/nowhere: there is no such folder\n"
     assert not folder.exists()
     (tmp_path / "disk").mkdir()
     twice = f"{tmp_path}/disk {tmp_path}/disk"
     with Crawling(tmp_path / "other", SEED, archive_volumes=twice) as crawling:
-        assert crawling.wait(60) == 2
+        assert crawling.wait() == 2
         assert crawling.stderr() == (
             f"rdfspider: --set archive.volumes {tmp_path}/disk: not allowed; it may be a list of folders, each of them once\n"
         )

@@ -83,7 +83,7 @@ def test_a_crawl_is_paused_goes_on_and_stops(tmp_path: Path) -> None:
                 assert crawling.wait_until(lambda: any(exchange.path == "/new" for exchange in web.log))
 
                 assert serving.post("/control/stop", JSON, trusted=True).json["state"] in ("stopping", "stopped")
-                assert crawling.wait(60) == 0
+                assert crawling.wait() == 0
                 wait_for_state(serving, "stopped")
                 assert "no crawl runs there" in serving.post("/control/resume", JSON, trusted=True).json["error"]
 

@@ -15,6 +15,8 @@ from typing import Any, Self
 
 import psutil
 
+from waiting import PATIENCE_S
+
 QUICK = {
     # What a person would set for servers of their own; the defaults would make every error cost ten seconds, and every moment
     # that a busy machine lets an answer wait ten such moments.
@@ -28,7 +30,11 @@ QUICK = {
 }
 
 
-def crawl(folder: Path, *arguments: object, timeout_s: float = 120.0, **settings: Any) -> Crawling:
+END_S = 120.0
+"""A crawl that has not ended after this time, although it should, never will."""
+
+
+def crawl(folder: Path, *arguments: object, timeout_s: float = END_S, **settings: Any) -> Crawling:
     """Run a crawl to its end, which must be a good one."""
     with Crawling(folder, *arguments, **settings) as crawling:
         code = crawling.wait(timeout_s)
@@ -69,7 +75,7 @@ class Crawling:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def wait(self, timeout_s: float) -> int:
+    def wait(self, timeout_s: float = END_S) -> int:
         """The exit code; a crawl that does not end is killed and told with what it wrote."""
         try:
             return self.process.wait(timeout_s)
@@ -77,7 +83,7 @@ class Crawling:
             self.kill()
             raise AssertionError(f"the crawl did not end within {timeout_s} s:\n{self.stderr()}") from None
 
-    def wait_until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> bool:
+    def wait_until(self, condition: Callable[[], bool], timeout_s: float = PATIENCE_S) -> bool:
         """Whether the condition came true before the crawl ended; never longer than the timeout."""
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
@@ -138,10 +144,21 @@ class Crawling:
         """How many its shards have told of; none while it has not begun."""
         return sum(beat["counts"]["pages"] for beat in self._read_beats())
 
-    def is_paused(self) -> bool:
-        """Whether the shards have heard of the pause, and nothing is under way any more."""
+    def is_resting(self, state: str = "paused") -> bool:
+        """Whether the shards have heard that they are to rest, and nothing is under way any more."""
         beats = self._read_beats()
-        return bool(beats) and all(beat["state"] == "paused" and not beat["counts"]["in_flight"] for beat in beats)
+        return bool(beats) and all(beat["state"] == state and not beat["counts"]["in_flight"] for beat in beats)
+
+    def wait_for_beats(self, count: int = 3) -> None:
+        """Wait until each shard was heard so many times more: what it has not done by then, it does not do."""
+        heard: dict[int, set[float]] = {shard: set() for shard in self.shard_pids()}
+
+        def have_beaten() -> bool:
+            for beat in self._read_beats():
+                heard.setdefault(beat["shard"], set()).add(beat["time"])
+            return all(len(times) > count for times in heard.values())
+
+        assert self.wait_until(have_beaten)
 
     def _read_beats(self) -> list[dict[str, Any]]:
         """The last one of each shard that has been heard; read without starting a command, to be quick."""
@@ -152,7 +169,7 @@ class Crawling:
         return beats
 
 
-def wait_for_end(process: psutil.Process, timeout_s: float = 60.0) -> float:
+def wait_for_end(process: psutil.Process, timeout_s: float = PATIENCE_S) -> float:
     """The moment when a process that is not our child is found dead, also if nobody has buried it."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:

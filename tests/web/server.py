@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
+
+from waiting import PATIENCE_S, wait_until
 
 MAX_HEAD_BYTES = 65_536
 
@@ -29,6 +32,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
     """Seconds before the first byte."""
+    until: threading.Event | None = None
+    """What has to happen before the first byte."""
     chunks: int = 1
     """Parts in which the body is written."""
     chunk_delay_s: float = 0.0
@@ -78,21 +83,25 @@ class Web:
         self.answers = answers
         self.log: list[Exchange] = []
         """Every exchange that has ended, in order of their ends."""
+        self.asked = 0
+        """The requests that have come, also those that are not answered yet."""
         self.ports: dict[str, int] = dict.fromkeys(addresses, 0)
         self._connections = itertools.count(1)
+        self._open: set[Any] = set()
+        """The other ends of all connections."""
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="loopback web", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(60):
+        if not self._ready.wait(PATIENCE_S):
             raise RuntimeError("the loopback web did not start")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(60)
+        self._thread.join(PATIENCE_S)
 
     def resolve(self, placing: Mapping[str, str]) -> list[str]:
         """The flags that lead a crawl to this server: patterns of host names to addresses of it."""
@@ -105,6 +114,15 @@ class Web:
     def requests_since(self, moment: float) -> int:
         """How many exchanges ended after a moment of `time.monotonic()`."""
         return sum(exchange.ended > moment for exchange in list(self.log))
+
+    def wait_until_left(self) -> None:
+        """Wait until all clients are gone, and all that they had asked for is in the log."""
+        for address, port in self.ports.items():
+            # Connections are accepted in the order in which they came: when this one is, the others are as well.
+            with socket.create_connection((address, port), timeout=PATIENCE_S) as last:
+                name = last.getsockname()
+                wait_until(lambda name=name: name in self._open)  # type: ignore[misc]
+        wait_until(lambda: not self._open)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -122,10 +140,13 @@ class Web:
 
     async def _listen(self, address: str) -> asyncio.Server:
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            client = writer.get_extra_info("peername")
+            self._open.add(client)
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await self._serve(reader, writer, address)
             with contextlib.suppress(OSError, RuntimeError):
                 writer.close()
+            self._open.discard(client)
 
         server = await asyncio.start_server(serve, address, 0, limit=MAX_HEAD_BYTES, backlog=1024)
         self.ports[address] = server.sockets[0].getsockname()[1]
@@ -140,6 +161,7 @@ class Web:
             except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 return
             started = time.monotonic()
+            self.asked += 1
             path, headers = _read_head(head)
             host = headers.get("host", "").rpartition(":")[0] or headers.get("host", "")
             answer = self.answers(host, path, headers)
@@ -147,6 +169,8 @@ class Web:
             try:
                 if answer.delay_s:
                     await asyncio.sleep(answer.delay_s)
+                while answer.until and not answer.until.is_set():
+                    await asyncio.sleep(0.01)
                 for part in _write_parts(answer):
                     # Before the last write: what comes after it is the crawler's time, not the server's.
                     ended = time.monotonic()
