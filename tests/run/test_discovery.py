@@ -457,7 +457,9 @@ def test_who_waits_for_a_context_does_not_keep_a_crawl_from_its_end(
 ) -> None:
     """The page is fetched again when the crawl goes on, and nothing of it is lost."""
     # Nobody here would be patient enough for a shard that waits.
-    (tmp_path / "sitecustomize.py").write_text("from rdfspider.run import errands\n\nerrands.WAIT_S = 600.0\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        "from rdfspider.run import prerequisites\n\nprerequisites.WAIT_S = 600.0\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     site = Site()
     site.add("http://a.test/", make_data("http://slow.test/context"))
