@@ -20,7 +20,7 @@ import pycurl
 
 from rdfspider.errors import UsageError
 from rdfspider.fetch.http import trust_certificates
-from rdfspider.index.stores.http_auth import Credentials, find_credentials, hide_secrets
+from rdfspider.index.stores.credentials import Credentials, find_credentials, hide_secrets
 
 PROBE_GRAPH = "urn:rdfspider:probe"
 """Written and removed again to learn whether it is the page or the server that is at fault."""

@@ -19,6 +19,7 @@ from threading import Event, Lock
 from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome
 from rdfspider.errors import RdfspiderError
 from rdfspider.index.layout import IndexPaths
+from rdfspider.index.stores.credentials import find_credentials
 from rdfspider.index.stores.graph_servers import (
     PROBE_GRAPH,
     GraphServer,
@@ -27,7 +28,6 @@ from rdfspider.index.stores.graph_servers import (
     is_triple,
     read_address,
 )
-from rdfspider.index.stores.http_auth import find_credentials
 from rdfspider.index.view import Cursors
 from rdfspider.vocabulary.terms import fold_statements, make_graph_iri
 
