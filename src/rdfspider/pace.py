@@ -1,6 +1,6 @@
 """How long a server is left alone after a request, and after one that failed.
 
-All of it holds for pages and for robots.txt alike, so fetch and frontier have it from here.
+All of it holds for pages and for robots.txt alike, so fetch and frontier have it from here; outside stores use the same header.
 """
 
 from datetime import UTC
@@ -22,7 +22,12 @@ def read_retry_after(exchange: Capture | Failure | None, now: float) -> float:
     """Seconds that a 429 or an error of the server asks to be left alone, by a number or a date; 0 where it asks nothing."""
     if not isinstance(exchange, Capture) or not (exchange.status == 429 or exchange.status >= 500):
         return 0.0
-    value = exchange.header("Retry-After").strip()
+    return parse_retry_after(exchange.header("Retry-After"), now)
+
+
+def parse_retry_after(value: str, now: float) -> float:
+    """The seconds of a `Retry-After` header, which has a number or a date; 0 where it says nothing."""
+    value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:_MAX_DIGITS])
     try:

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from email.parser import BytesHeaderParser
-from email.utils import parsedate_to_datetime
 from urllib.parse import quote, urlsplit
 
 import pycurl
@@ -21,6 +20,7 @@ import pycurl
 from rdfspider.errors import UsageError
 from rdfspider.fetch.http import trust_certificates
 from rdfspider.index.stores.credentials import Credentials, find_credentials, hide_secrets
+from rdfspider.pace import parse_retry_after
 
 PROBE_GRAPH = "urn:rdfspider:probe"
 """Written and removed again to learn whether it is the page or the server that is at fault."""
@@ -230,7 +230,8 @@ class GraphServer:
             )
         else:
             message = f"answers {status} {http.client.responses.get(status, '')}: {said}"
-        return StoreError(message.rstrip(" :."), status=status, retry_after_s=_read_retry_after(answer.headers))
+        retry_after_s = parse_retry_after(answer.headers.get("Retry-After") or "", time.time())
+        return StoreError(message.rstrip(" :."), status=status, retry_after_s=retry_after_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,14 +302,3 @@ def _say_error(curl: pycurl.Curl, code: int, message: str) -> str:
     number = curl.getinfo(pycurl.OS_ERRNO) if code == pycurl.E_COULDNT_CONNECT else 0
     words = os.strerror(number) if number else message
     return words[:1].lower() + words[1:_MAX_MESSAGE_CHARS]
-
-
-def _read_retry_after(headers: Message) -> float:
-    """In seconds; 0 where the server does not say."""
-    value = (headers.get("Retry-After") or "").strip()
-    if value.isascii() and value.isdigit():
-        return float(value[:9])
-    try:
-        return max(parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
