@@ -173,7 +173,7 @@ class TestHelper:
         """Killed in the middle of a job, a parent can kill nobody: the helper's own alarm ends it."""
         code = f"""
             import threading
-            from rdfspider.extract.guard import _HELPER, Limits, run_stylesheet
+            from rdfspider.extract.untrusted import _HELPER, Limits, run_stylesheet
             run_stylesheet(b"", None, "", Limits(60, 2**30, 1000))
             threading.Timer(1, lambda: print(_HELPER._process.pid, flush=True)).start()
             run_stylesheet({ENDLESS!r}, "<a/>", "", Limits(12, 2**30, 1000))

@@ -10,7 +10,7 @@ from rdfspider.run.heavy_pages import Suspects
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from rdfspider.run.suspects import Suspects
+from rdfspider.run.heavy_pages import Suspects
 
 suspects = Suspects(Path(sys.argv[1]))
 with suspects.watch("http://example.org/a-page-that-was-read-before"):

@@ -18,7 +18,7 @@ from rdfspider.run.shard_process import DAMAGED, DISK_FAILED, Order
 DYING = """
 import os, pickle, subprocess, sys
 from rdfspider import Crawl
-from rdfspider.run.process import Order
+from rdfspider.run.shard_process import Order
 
 crawl = Crawl.open(sys.argv[1])
 order = pickle.dumps(Order(0, crawl.folder, sys.argv[2], crawl.config, os.getpid()))
@@ -110,8 +110,8 @@ def test_what_fails_once_the_parent_is_gone_is_not_told(tmp_path: Path) -> None:
     # This shard finds its parent gone only after its sockets could not be bound.
     late = DYING.replace(
         '[sys.executable, "-m", "rdfspider.run.shard_process"]',
-        """[sys.executable, "-c", "import os; from rdfspider.run import process; real = os.getppid();"
-        "answers = iter([real] * 3); os.getppid = lambda: next(answers, 1); process.main()"]""",
+        """[sys.executable, "-c", "import os; from rdfspider.run import shard_process; real = os.getppid();"
+        "answers = iter([real] * 3); os.getppid = lambda: next(answers, 1); shard_process.main()"]""",
     ).replace("os._exit(0)", "shard.stdin.close(); sys.exit(shard.wait())")
     arguments = [str(crawl.folder), str(tmp_path / "gone"), "whole"]
     ended = subprocess.run([sys.executable, "-c", late, *arguments], stderr=subprocess.PIPE, timeout=60)

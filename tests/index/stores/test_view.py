@@ -243,8 +243,8 @@ def test_kill_in_the_middle_and_go_on(base: str, held: GraphStore, tmp_path: Pat
 import sys
 from pathlib import Path
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.outcomes import Outcome
-from rdfspider.index.stores import StoreView
+from rdfspider.archive.outcomes import Outcome
+from rdfspider.index.stores.view import StoreView
 view = StoreView(IndexPaths(Path(sys.argv[1])), sys.argv[2])
 for n in range(view.load_cursors().get("log", 0), 60):
     url = f"http://a.example/{n}"

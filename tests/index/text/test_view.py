@@ -194,7 +194,7 @@ import sys
 from pathlib import Path
 from index.text.test_view import make_history
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.text import TextView
+from rdfspider.index.text.view import TextView
 history = make_history(5, 200)
 view = TextView(IndexPaths(Path(sys.argv[1])))
 start = view.load_cursors().get("log", 0)
@@ -300,9 +300,9 @@ FILL = """
 import random, resource, sys
 from pathlib import Path
 from index.pages import make_outcome
-from rdfspider.index.follower import is_passing
+from rdfspider.index.log.follower import is_passing
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.text import TextView
+from rdfspider.index.text.view import TextView
 view = TextView(IndexPaths(Path(sys.argv[1])))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 chance = random.Random(1)
