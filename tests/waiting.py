@@ -24,6 +24,19 @@ def wait_until(condition: Callable[[], T | None], patience_s: float = PATIENCE_S
     return seen
 
 
+class ShiftedTime:
+    """Stands in for the module `time` where a test puts the clocks forward."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+
+    def time(self) -> float:
+        return time.time() + self.ahead_s
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead_s
+
+
 class SimulatedSelector(selectors.SelectSelector):
     """Lets time pass instead of waiting."""
 

@@ -18,6 +18,8 @@ from urllib.request import parse_http_list, parse_keqv_list
 
 from pyoxigraph import NamedNode, RdfFormat, Store
 
+from waiting import PATIENCE_S
+
 NONCE_USES = 3
 """So often a digest's nonce serves, then it is stale."""
 
@@ -92,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(length)
         if fault and fault[0] == -1:
-            held.ending.wait(30)
+            held.ending.wait(2 * PATIENCE_S)
             self.close_connection = True
             return
         if fault:

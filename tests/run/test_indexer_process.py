@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -31,7 +30,7 @@ from rdfspider.index.status import IndexStatus, ViewStatus, is_indexed, read_ind
 from rdfspider.run import indexer_watch
 from rdfspider.run.indexer_process import USAGE_ERROR, IndexOrder, encode_order
 from rdfspider.run.indexer_watch import IndexWatch
-from waiting import PATIENCE_S, wait_until
+from waiting import PATIENCE_S, ShiftedTime, wait_until
 from web import Crawling, Site, Web, command, crawl, make_page, make_site, prolong
 from web.crawls import wait_for_end
 
@@ -241,8 +240,8 @@ def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
 def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ahead_s = 0.0
-    monkeypatch.setattr(indexer_watch, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + ahead_s))
+    clock = ShiftedTime()
+    monkeypatch.setattr(indexer_watch, "time", clock)
     paths = IndexPaths(tmp_path)
     watch = IndexWatch(tmp_path, Config(index=IndexConfig(max_lag_s=60)))
 
@@ -252,11 +251,10 @@ def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
 
     async def wait_for(condition: Callable[[], object], step_s: float = 0.0) -> None:
         """With `step_s`, the watch's clock goes faster than that of the indexer, which does nothing anyway."""
-        nonlocal ahead_s
         async with asyncio.timeout(PATIENCE_S):
             while not condition():
                 await asyncio.sleep(0.1)
-                ahead_s += step_s
+                clock.ahead_s += step_s
 
     async def hang() -> None:
         running = asyncio.create_task(watch.run())

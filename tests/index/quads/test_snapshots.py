@@ -1,7 +1,6 @@
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from pyoxigraph import NamedNode, Quad, Store
 from rdfspider.errors import UsageError
 from rdfspider.index.quads import snapshots
 from rdfspider.index.quads.snapshots import SnapshotReader, find_newest, hold_snapshot, remove_old, take_snapshot
+from waiting import ShiftedTime
 
 
 @pytest.fixture
@@ -124,14 +124,16 @@ def test_a_reader_sees_the_newest(store, folder, monkeypatch):
 
 
 def test_a_reader_looks_for_a_newer_one_only_now_and_then(store, folder, monkeypatch):
-    monkeypatch.setattr(snapshots, "_LOOK_S", 0.2)
+    clock = ShiftedTime()
+    monkeypatch.setattr(snapshots, "time", clock)
+    monkeypatch.setattr(snapshots, "_LOOK_S", 1000.0)
     reader = SnapshotReader(folder)
     take_snapshot(store, folder)
     first = reader.store
     add(store, 1)
     take_snapshot(store, folder)
     assert reader.store is first
-    time.sleep(0.25)
+    clock.ahead_s = 1001
     assert len(reader.store) == 1
 
 

@@ -18,7 +18,9 @@ from index.pages import dump_index, find_cards, make_outcome, make_removal, pers
 from rdfspider.archive.outcomes import REMOVE, TOUCH, Outcome
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.writer import MAX_MENTIONS
+from rdfspider.index.text import view as text_view
 from rdfspider.index.text.view import TextView
+from waiting import ShiftedTime
 
 ADA = "http://x.example/ada"
 
@@ -359,8 +361,12 @@ def test_nothing_that_a_page_or_an_archive_has_stops_the_index(tmp_path: Path) -
     assert [card.label for card in find_cards(tmp_path, "kind:entity AND types:person")] == ["Ada"]
 
 
-def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_once(tmp_path: Path) -> None:
-    later = time.time() + 0.5
+def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ShiftedTime()
+    monkeypatch.setattr(text_view, "time", clock)
+    later = time.time() + 1000
     pages = [
         replace(ada(f"https://{name}.example/"), due=due) for name, due in (("a", later), ("b", later + 99), ("c", 0.0))
     ]
@@ -370,7 +376,7 @@ def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_
     view.commit({"log": 1})
     assert not view.has_deferred
     assert find_cards(tmp_path / "late", "kind:entity")[0].sources == 3
-    time.sleep(later - time.time() + 0.05)
+    clock.ahead_s = 1001
     assert view.has_deferred, "nobody need bring news"
     rest(view)
     view.close()
