@@ -1,48 +1,79 @@
 """The command line: which commands there are, and how each ends. Data goes to stdout, everything else to stderr.
 
-What was typed wrong gets one line and exit code 2, an interrupt 130; never a traceback.
+Invalid input gets one line and exit code 2, an interrupt 130; never a traceback. A command's module is imported when the command
+is invoked: all of them together import every library that rdfspider uses, which `rdfspider --version` need not wait for.
 """
 
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from rdfspider import __version__
-from rdfspider.commands import filter as filters
-from rdfspider.commands.control import add, pause, resume, status, stop
-from rdfspider.commands.crawl import crawl
-from rdfspider.commands.demo import demo
-from rdfspider.commands.entity import entity
-from rdfspider.commands.export import export
-from rdfspider.commands.extract import extract
-from rdfspider.commands.imports import import_archives
-from rdfspider.commands.index import forget, index
-from rdfspider.commands.query import query
-from rdfspider.commands.reports import hosts, why
-from rdfspider.commands.search import search
-from rdfspider.commands.serve import serve
-from rdfspider.commands.stats import stats
 from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.interrupts import end_at_interrupt
+
+COMMANDS = {
+    "extract": ("extract:extract", "Write every statement that pages make, as RDF quads."),
+    "crawl": ("crawl:crawl", "Crawl from seeds, and keep the structured data of every page."),
+    "demo": ("demo:demo", "Crawl a small web that comes with rdfspider; tell what was found."),
+    "status": ("control:status", "Tell how a crawl goes, or how it ended."),
+    "pause": ("control:pause", "Let a running crawl finish what is under way, and wait."),
+    "resume": ("control:resume", "Let a paused crawl go on."),
+    "stop": ("control:stop", "End a running crawl when what is under way is finished."),
+    "add": ("control:add", "Add seeds to a crawl."),
+    "why": ("reports:why", "Tell why a URL was fetched or not, or what would become of it."),
+    "hosts": ("reports:hosts", "Tell what was found on each host, and what it waits for."),
+    "index": ("index:index", "Bring the index of a crawl up to date."),
+    "forget": ("index:forget", "Remove a page or a whole site from the index, and keep it out."),
+    "search": ("search:search", "Search what was found."),
+    "query": ("query:query", "Ask in SPARQL what was found; the usual prefixes are declared."),
+    "entity": ("entity:entity", "Tell what pages say of a thing, by whom, and what points at it."),
+    "stats": ("stats:stats", "Count the classes, properties, ontologies and sites of the pages."),
+    "export": ("export:export", "Write what the pages of a crawl say, or a part of it, to a file."),
+    "serve": ("serve:serve", "Show a crawl in the browser: search, explore, query, watch."),
+    "import": ("imports:import_archives", "Take pages of WARC files into a crawl, as if it had fetched them."),
+    "filter": ("filter:app", "Change or show which links a crawl follows, also while it runs."),
+}
+"""Command → where in `rdfspider.commands` it is (`module:name`), and its line in `rdfspider --help`, which is also the first
+sentence of its own help."""
 
 # What typer raises for flags that are wrong in any way; it has no public name for the class.
 _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
+_STYLE: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-_COMMANDS = {
-    command.__name__: command
-    for command in (
-        *(extract, crawl, demo, status, pause, resume, stop, add, why, hosts, index, forget),
-        *(search, query, entity, stats, export, serve),
-    )
-}
-for command in _COMMANDS.values():
-    app.command()(command)
-app.command("import")(import_archives)
-app.add_typer(filters.app)
+
+class _LazyGroup(TyperGroup):
+    """All commands by name and help line; the one that is invoked is imported."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=line) for name, (_, line) in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else None, rest
+
+
+app = typer.Typer(cls=_LazyGroup, **_STYLE)
+
+
+def load_command(name: str) -> Any:
+    """Import a command: what parses its arguments and runs it."""
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    with end_at_interrupt():
+        found = getattr(import_module(f"rdfspider.commands.{module}"), attribute)
+    # A command that has commands of its own, such as `filter`, is a parser already.
+    if not isinstance(found, typer.Typer):
+        parser = typer.Typer(**_STYLE)
+        parser.command(name)(found)
+        found = parser
+    return typer.main.get_command(found)
 
 
 def main() -> None:
@@ -66,7 +97,7 @@ def run_command(arguments: Sequence[str]) -> int:
     except _FLAG_ERROR as error:
         inner = getattr(error, "ctx", None)
         # Some complaints know of no command; the first word that was typed does.
-        known = [name for name in arguments[:1] if name in _COMMANDS]
+        known = [name for name in arguments[:1] if name in COMMANDS]
         place = inner.command_path if inner else " ".join(["rdfspider", *known])
         message = str(error.format_message())  # type: ignore[attr-defined]
         # A minus before a word is part of the question.

@@ -9,7 +9,12 @@ from rdfspider.api import Crawl
 from rdfspider.commands.options import Exclude, Folder, Include
 from rdfspider.errors import UsageError
 
-app = typer.Typer(name="filter", help="Change or show which links a crawl follows, also while it runs.")
+app = typer.Typer(
+    name="filter",
+    help="Change or show which links a crawl follows, also while it runs.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
 
 @app.command()
