@@ -168,6 +168,7 @@ def test_it_says_how_far_it_is_and_that_it_is_gone(tmp_path: Path) -> None:
 def test_a_fault_of_ours_ends_all_and_is_told(tmp_path: Path) -> None:
     class Broken:
         name = "broken"
+        problem = ""
 
         def load_cursors(self) -> dict[str, int]:
             raise ZeroDivisionError("a fault")

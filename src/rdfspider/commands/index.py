@@ -13,7 +13,7 @@ from rdfspider.commands.terminal import say, show, show_log
 from rdfspider.crawl.summary import write_index
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.status import OURS, IndexStatus, read_index_status
+from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.processes.collector import calm_collector
 from rdfspider.run.imports import find_archives
 
@@ -116,7 +116,7 @@ def _tell_end(status: IndexStatus) -> bool:
             show(f"{view.name:<11} {view.problem}")
     for problem in status.problems:
         show(f"missing     {problem}")
-    return not status.behind_bytes and not any(view.problem for view in status.views if view.name in OURS)
+    return not status.behind_bytes and not any(view.problem for view in status.views if not view.is_outside)
 
 
 def forget(

@@ -20,7 +20,7 @@ from rdfspider.index.log.follower import Follower, Room, is_damage
 from rdfspider.index.log.lines import replace_file
 from rdfspider.index.log.sources import Sources
 from rdfspider.index.quads.view import QuadView
-from rdfspider.index.status import OURS, IndexStatus, end_index, write_index_status
+from rdfspider.index.status import IndexStatus, end_index, is_outside, write_index_status
 from rdfspider.index.stores.graph_servers import read_address
 from rdfspider.index.stores.view import StoreView
 from rdfspider.index.text.view import TextView
@@ -40,6 +40,12 @@ _LOCK_TRIES = 5
 _LOCK_WAIT_S = 0.05
 
 Opener = Callable[[], View]
+
+VIEWS: dict[str, Callable[[IndexPaths], View]] = {
+    "quads": QuadView,
+    "text": TextView,
+}
+"""The indexes of every crawl, by name; a new one is a line here. Outside stores come from the settings (`list_views`)."""
 
 
 class Indexer:
@@ -138,14 +144,14 @@ class Indexer:
         for follower, thread in self._followers.items():
             follower.finish()
             is_stuck = thread.is_alive() and time.monotonic() - follower.moved_at > _STORE_PATIENCE_S
-            if follower.name not in OURS and is_stuck and follower.describe().problem:
+            if is_outside(follower.name) and is_stuck and follower.describe().problem:
                 follower.interrupt()
 
     def _leave(self) -> None:
         for follower in self._followers:
             follower.stop()
         for follower, thread in self._followers.items():
-            if follower.name in OURS:
+            if not is_outside(follower.name):
                 thread.join()
         for follower, thread in self._followers.items():
             thread.join(_JOIN_S)
@@ -156,9 +162,9 @@ class Indexer:
     def _describe(self, sources: Sources) -> IndexStatus:
         views = tuple(follower.describe() for follower in self._followers)
         state = "indexing"
-        if any(view.problem for view in views if view.name in OURS):
+        if any(view.problem for view in views if not view.is_outside):
             state = "suspended"
-        elif all(follower.has_caught_up for follower in self._followers if follower.name in OURS):
+        elif all(follower.has_caught_up for follower in self._followers if not is_outside(follower.name)):
             state = "idle"
         if time.monotonic() - self._counted_at > _TOTALS_S:
             self._count()
@@ -173,8 +179,8 @@ class Indexer:
 
 
 def list_views(paths: IndexPaths, config: Config) -> dict[str, Opener]:
-    """What opens the views that a crawl has: quads, words, and its outside stores."""
-    openers: dict[str, Opener] = {"quads": partial(QuadView, paths), "text": partial(TextView, paths)}
+    """What opens the views that a crawl has, by name: those of every crawl, and its outside stores."""
+    openers: dict[str, Opener] = {name: partial(view, paths) for name, view in VIEWS.items()}
     for url in config.index.stores:
         openers[read_address(url).name] = partial(StoreView, paths, url)
     return openers

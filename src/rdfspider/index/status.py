@@ -12,8 +12,6 @@ from msgspec import Struct
 
 from rdfspider.index.layout import IndexPaths
 
-OURS = ("quads", "text")
-"""The views that answers come from; how far outside stores are is their own matter."""
 # The indexer writes every second; a status that is so old is nobody's.
 _FRESH_S = 15.0
 
@@ -32,6 +30,12 @@ class ViewStatus(Struct, frozen=True):
     """The mark of the rules in `forgotten.txt` that it has taken; 0 for none."""
     problem: str = ""
     """Why it does not go on at the moment; empty where it does."""
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is an outside store. No answers of this crawl come from it: nobody waits for it, and its problems are its
+        own."""
+        return is_outside(self.name)
 
 
 class IndexStatus(Struct, frozen=True):
@@ -53,7 +57,7 @@ class IndexStatus(Struct, frozen=True):
     @property
     def lag_s(self) -> float:
         """How far answers are behind the crawl."""
-        return max((view.lag_s for view in self.views if view.name in OURS), default=0.0)
+        return max((view.lag_s for view in self.views if not view.is_outside), default=0.0)
 
     @property
     def behind_bytes(self) -> int:
@@ -75,6 +79,11 @@ class IndexStatus(Struct, frozen=True):
     def is_running(self) -> bool:
         """Whether somebody indexes."""
         return self.state != "ended"
+
+
+def is_outside(name: str) -> bool:
+    """Whether a view of this name is an outside store: these are named by their URLs."""
+    return "://" in name
 
 
 def load_index_status(paths: IndexPaths) -> IndexStatus | None:

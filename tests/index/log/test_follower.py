@@ -33,6 +33,9 @@ class NamesView:
     """A small view that is real: which URLs there are, in SQLite, with the cursors in the same transaction."""
 
     name = "names"
+    problem = ""
+    has_deferred = False
+    removes_forgotten = False
 
     def __init__(self, path: Path, fail: Callable[[], None] = lambda: None) -> None:
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

@@ -1,5 +1,9 @@
-"""How far a view is behind the log, in seconds: lengths of the log's files enter as they are seen, and cursors as they are
-committed; the age of the oldest that is not found yet leaves."""
+"""What keeps one view up to date: the log's outcomes enter in batches, `apply` and `commit` of the view are called, and how far
+the view is behind leaves as a `ViewStatus`.
+
+A follower opens its view, reads on at the view's cursors, and commits every few seconds. Where a disk is full or a server is away
+it closes the view and tries again after a pause. `Lag` measures how long the oldest part of the log has waited.
+"""
 
 import logging
 import shutil
@@ -153,12 +157,12 @@ class Follower:
         self._stop.set()
         if (view := self._view) is not None:
             # What it waited for is still to be told when it is gone.
-            self._problem = self._problem or getattr(view, "problem", "")
+            self._problem = self._problem or view.problem
             view.close()
 
     def describe(self) -> ViewStatus:
         """How far it is."""
-        durable = self._durable
+        durable, view = self._durable, self._view
         behind_bytes = self._sources.look().measure_rest(durable)
         mean_bytes = self._read_bytes / self._read_count if self._read_count else _USUAL_BYTES
         with self._lock:
@@ -169,7 +173,7 @@ class Follower:
             behind_bytes=behind_bytes,
             behind_pages=max(1, round(behind_bytes / mean_bytes)) if behind_bytes else 0,
             forgotten=durable.get(FORGOTTEN, 0),
-            problem=self._problem or getattr(self._view, "problem", ""),
+            problem=self._problem or (view.problem if view else ""),
         )
 
     def run(self) -> None:
@@ -207,7 +211,7 @@ class Follower:
             self._readers.clear()
             self._is_dirty = self._is_at_rest = False
             self._follow(view)
-            self._problem = self._problem or getattr(view, "problem", "")
+            self._problem = self._problem or view.problem
         finally:
             self._view = None
             view.close()
@@ -288,13 +292,9 @@ class Follower:
         if self._is_dirty:
             if since_s >= (_SOON_S if is_waiting else _COMMIT_S) or (is_waiting and is_last):
                 self._commit(view)
-        elif is_waiting and ((not self._is_at_rest and (since_s >= _REST_S or is_last)) or self._has_deferred(view)):
+        elif is_waiting and ((not self._is_at_rest and (since_s >= _REST_S or is_last)) or view.has_deferred):
             self._commit(view)
-            self._is_at_rest = not self._has_deferred(view)
-
-    def _has_deferred(self, view: View) -> bool:
-        """Whether the view has something to do that needs no news, and does a part of it with each commit."""
-        return bool(getattr(view, "has_deferred", False))
+            self._is_at_rest = not view.has_deferred
 
     def _commit(self, view: View) -> None:
         cursors = dict(self._cursors)
@@ -326,7 +326,7 @@ def _read_on(reader: Iterator[Outcome | Damage]) -> Iterator[Outcome | Damage]:
 
 def _keep_out(outcomes: list[Outcome], forgotten: Forgotten, view: View) -> list[Outcome]:
     """What a view may take: of what is forgotten nothing, or that it is to be removed."""
-    if getattr(view, "removes_forgotten", False):
+    if view.removes_forgotten:
         return [
             replace(outcome, effect=REMOVE, statements={}) if forgotten.matches(outcome.url) else outcome
             for outcome in outcomes

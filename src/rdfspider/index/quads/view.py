@@ -43,6 +43,8 @@ class QuadView:
     """The quad store that follows the log; for one thread."""
 
     name = "quads"
+    problem = ""
+    removes_forgotten = False
 
     def __init__(self, paths: IndexPaths) -> None:
         self._paths = paths

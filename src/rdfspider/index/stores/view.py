@@ -60,6 +60,7 @@ class StoreClosedError(RdfspiderError):
 class StoreView:
     """One outside store that follows the log. Each method but `close` is called by one thread at a time."""
 
+    has_deferred = False
     removes_forgotten = True
     """Where its ledger was lost, it learns of the pages that the server may have, and must not, from the log alone."""
 

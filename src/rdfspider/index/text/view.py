@@ -68,6 +68,8 @@ class TextView:
     """The writer of the text index and of its ledger."""
 
     name = "text"
+    problem = ""
+    removes_forgotten = False
 
     def __init__(self, paths: IndexPaths) -> None:
         suffixes = paths.folder / "suffixes.dat"
