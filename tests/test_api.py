@@ -5,7 +5,7 @@ import pytest
 
 from rdfspider import Config, Crawl, UsageError
 from rdfspider.config import CrawlConfig
-from rdfspider.crawl.folder import hold_lock, is_in_use
+from rdfspider.crawl.folder import hold_folder, is_in_use
 from rdfspider.crawl.status import Status
 from rdfspider.run.shard_archive import check_disk
 from web import Crawling, Web, make_chain, make_site
@@ -114,7 +114,7 @@ def test_what_is_not_a_crawl_cannot_be_opened(folder: Path) -> None:
 
 def test_a_crawl_in_use_says_so(folder: Path) -> None:
     crawl = Crawl.create(folder, [SEED])
-    with hold_lock(folder):
+    with hold_folder(folder):
         assert crawl.status().state == "running"
         assert complain(folder, [SEED]).startswith("D is in use: a crawl runs there (process ")
         with pytest.raises(UsageError, match="is in use"):

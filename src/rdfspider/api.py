@@ -20,7 +20,7 @@ from rdfspider.crawl.folder import (
     change_settings,
     check_folder,
     check_import,
-    hold_lock,
+    hold_folder,
     is_in_use,
     make_folder,
 )
@@ -107,7 +107,7 @@ class Crawl:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
-        with hold_lock(folder):
+        with hold_folder(folder):
             if check_folder(folder):
                 change_settings(folder, asked)
             else:
@@ -145,7 +145,7 @@ class Crawl:
             from rdfspider.run.reindexing import check_before_crawl
 
             check_before_crawl(self.folder, self.config)
-        with hold_lock(self.folder):
+        with hold_folder(self.folder):
             return run_local(self.folder, self.config, on_progress)
 
     def import_archives(
@@ -155,7 +155,7 @@ class Crawl:
         from rdfspider.run.imports import find_archives, run_import
 
         paths = find_archives(sources)
-        with hold_lock(self.folder, IMPORT):
+        with hold_folder(self.folder, IMPORT):
             return run_import(self.folder, self.config, paths, on_progress or (lambda status, reports: None))
 
     def status(self) -> Status:
@@ -370,7 +370,7 @@ class Crawl:
             for url in new:
                 check_store_url(url)
             asked = ask_flags({"index.stores": [*known, *new]})
-            with hold_lock(self.folder):
+            with hold_folder(self.folder):
                 change_settings(self.folder, asked)
             self._config = load_config(self.folder, asked)
 
@@ -397,7 +397,7 @@ class Crawl:
             except UsageError:
                 if is_in_use(self.folder):
                     raise
-        with hold_lock(self.folder):
+        with hold_folder(self.folder):
             return make_change(self.folder, load_config(self.folder), command)[0]
 
     def _tell(self, command: str | Command) -> Answer:

@@ -4,7 +4,6 @@ A folder of the user's is laid out as the web is: `https://example.org/ns/contex
 crawl keeps the contexts that it fetched under the digests of their URLs, so that no URL can name a place outside of its folder.
 """
 
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -12,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from rdfspider.config import DocumentSource
+from rdfspider.disk import write_atomically
 from rdfspider.urls import normalise_url
 
 MAX_KEPT = 1_000
@@ -80,12 +80,7 @@ class KeptDocuments:
         self.folder.mkdir(exist_ok=True)
         if sum(other.suffix == path.suffix for other in self.folder.iterdir()) >= MAX_KEPT:
             return False
-        new = path.with_suffix(f".{os.getpid()}.new")
-        with new.open("wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        write_atomically(path, body, shared=True)
         return True
 
     def _place(self, url: str) -> Path:

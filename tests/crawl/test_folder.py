@@ -11,7 +11,7 @@ from rdfspider.crawl.folder import (
     add_seeds,
     change_settings,
     check_folder,
-    hold_lock,
+    hold_folder,
     is_in_use,
     load_domains,
     make_folder,
@@ -110,8 +110,8 @@ def test_seeds_are_added_once(folder: Path) -> None:
 def test_one_process_at_a_time(folder: Path) -> None:
     assert not is_in_use(folder)
     code = (
-        "import sys; from pathlib import Path; from rdfspider.crawl.folder import hold_lock\n"
-        "with hold_lock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; from rdfspider.crawl.folder import hold_folder\n"
+        "with hold_folder(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -120,12 +120,12 @@ def test_one_process_at_a_time(folder: Path) -> None:
         assert is_in_use(folder)
         with (
             pytest.raises(UsageError, match=rf"is in use: a crawl runs there \(process {other.pid}\)"),
-            hold_lock(folder),
+            hold_folder(folder),
         ):
             pass
         other.kill()
     assert not is_in_use(folder)
-    with hold_lock(folder):
+    with hold_folder(folder):
         assert is_in_use(folder)
 
 
@@ -135,6 +135,6 @@ def test_a_look_at_the_lock_is_no_crawl(folder: Path) -> None:
     # Longer than `status` needs.
     leave = threading.Timer(0.15, looks.close)
     leave.start()
-    with hold_lock(folder):
+    with hold_folder(folder):
         assert looks.closed
     leave.join()

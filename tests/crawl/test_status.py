@@ -4,7 +4,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rdfspider.crawl.folder import hold_lock
+from rdfspider.crawl.folder import hold_folder
 from rdfspider.crawl.messages import Beat, Fetching, Find
 from rdfspider.crawl.status import (
     Speed,
@@ -131,7 +131,7 @@ def test_the_latest_finds_of_all_shards() -> None:
 
 def test_a_status_can_be_read_by_others(tmp_path: Path) -> None:
     write_status(tmp_path, STATUS)
-    with hold_lock(tmp_path):
+    with hold_folder(tmp_path):
         found = read_status(tmp_path)
     assert (found.totals, found.limits) == (STATUS.totals, STATUS.limits)
     plain = json.loads(encode_status(STATUS))
@@ -158,7 +158,7 @@ def test_before_the_first_run(tmp_path: Path) -> None:
     assert read_status(tmp_path).state == "new"
     (tmp_path / "status.json").write_text("{")
     assert read_status(tmp_path).state == "new"
-    with hold_lock(tmp_path):
+    with hold_folder(tmp_path):
         assert read_status(tmp_path).state == "running"
 
 

@@ -18,7 +18,8 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from rdfspider.archive.outcomes import read_payload_position
 from rdfspider.archive.segments import KINDS, Position, find_newest, kind_of, parse_name, read_committed
-from rdfspider.archive.volumes import Volumes, sync_folder
+from rdfspider.archive.volumes import Volumes
+from rdfspider.disk import sync_folder
 from rdfspider.errors import UsageError
 
 _MAGIC = b"\x1f\x8b\x08"

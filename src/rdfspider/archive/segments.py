@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from rdfspider.archive.volumes import Volumes, measure_room, sync_folder
+from rdfspider.archive.volumes import Volumes, measure_room
+from rdfspider.disk import sync_folder, write_atomically
 from rdfspider.errors import UsageError
 
 COMMITTED_NAME = "committed"
@@ -98,9 +99,8 @@ def write_committed(folder: Path, lengths: Mapping[str, int]) -> None:
 
     It is not synced: whichever version a power failure leaves, it promises less than what is on disk.
     """
-    temporary = folder / f".{COMMITTED_NAME}"
-    temporary.write_bytes(msgspec.json.encode(_Committed(1, dict(lengths))) + b"\n")
-    temporary.replace(folder / COMMITTED_NAME)
+    body = msgspec.json.encode(_Committed(1, dict(lengths))) + b"\n"
+    write_atomically(folder / COMMITTED_NAME, body, durable=False)
 
 
 class Series:

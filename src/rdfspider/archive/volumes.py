@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from rdfspider.disk import replace_file, sync_folder
 from rdfspider.errors import UsageError
 
 _NOTE_NAME = ".volumes"
@@ -39,15 +40,6 @@ def check_volumes(volumes: Iterable[str]) -> None:
             raise UsageError(f"archive.volumes {volume}: {error.strerror}") from error
         if same is not volume:
             raise UsageError(f"archive.volumes {volume}: not allowed; it is the same folder as {same}")
-
-
-def sync_folder(folder: Path) -> None:
-    """Make new, renamed and deleted files durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def measure_room(place: Path | int) -> int:
@@ -185,14 +177,9 @@ def _read_note(home: Path) -> _Note | None:
 
 
 def _write_note(home: Path, folder: str, mounts: Iterable[str]) -> _Note:
-    new = home / f"{_NOTE_NAME}.new"
-    with new.open("wb") as file:
+    with replace_file(home / _NOTE_NAME) as file:
         note = _Note(1, folder, os.fstat(file.fileno()).st_ino, sorted(mounts))
         file.write(msgspec.json.encode(note) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(home / _NOTE_NAME)
-    sync_folder(home)
     return note
 
 

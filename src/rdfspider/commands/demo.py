@@ -18,8 +18,9 @@ from rdfspider.commands.query import TABLE, query
 from rdfspider.commands.search import search
 from rdfspider.commands.serve import SiteBeside
 from rdfspider.crawl import history, status
-from rdfspider.crawl.folder import CONTROL, DOCUMENTS, check_folder, hold_lock, is_in_use, read_seeds
+from rdfspider.crawl.folder import CONTROL, DOCUMENTS, check_folder, hold_folder, is_in_use, read_seeds
 from rdfspider.crawl.settings import FILE, load_config
+from rdfspider.disk import NEW
 from rdfspider.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ _MADE = frozenset(
         DOCUMENTS,
         status.FILE,
         history.FILE,
-        f"{FILE}.new",
-        f"{status.FILE}.new",
-        f"{history.FILE}.new",
+        f"{FILE}{NEW}",
+        f"{status.FILE}{NEW}",
+        f"{history.FILE}{NEW}",
         "index",
     }
 )
@@ -208,6 +209,6 @@ def _check_folder(folder: Path) -> None:
 def _remove(folder: Path) -> None:
     """Remove the crawl of an earlier demo, of which nobody may make use meanwhile."""
     if folder.is_dir() and any(folder.iterdir()):
-        with hold_lock(folder):
+        with hold_folder(folder):
             for path in folder.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()

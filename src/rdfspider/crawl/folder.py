@@ -10,11 +10,8 @@ documents/      JSON-LD contexts that were fetched, under the digests of their U
 shards/007/     what one shard has: its frontier and its WARC files
 """
 
-import fcntl
 import hashlib
-import os
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -24,6 +21,7 @@ from typing import Any
 
 from rdfspider.crawl.bounds import Plain
 from rdfspider.crawl.settings import FILE, FIXED, Asked, read_file, write_settings
+from rdfspider.disk import NEW, HeldError, find_holder, hold_lock, write_atomically
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import InUseError, UsageError
 
@@ -38,12 +36,9 @@ VERSION = 1
 _HASH = "xxh3"
 _SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock"
 # What a folder may hold whose making was interrupted, or for which crawl.toml was written by hand.
-_MADE_FIRST = frozenset({FILE, FILE + ".new", _SUFFIXES, _SUFFIXES + ".new", _SEEDS, _SHARDS, _LOCK})
+_MADE_FIRST = frozenset({FILE, FILE + NEW, _SUFFIXES, _SUFFIXES + NEW, _SEEDS, _SHARDS, _LOCK})
 # What every URL in normal form is; people add lines to files that are not meant for it.
 _SEED = re.compile(r"https?://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
-# `status` tries the lock for an instant; that must not look like a crawl that runs.
-_LOCK_TRIES = 10
-_LOCK_WAIT_S = 0.1
 
 
 def check_folder(folder: Path) -> bool:
@@ -142,73 +137,29 @@ def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
 
 
 @contextmanager
-def hold_lock(folder: Path, user: str = "crawl") -> Iterator[None]:
-    """Use the folder alone, for a crawl or an import; InUseError where another process does. The lock goes with the process,
-    however that ends."""
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+def hold_folder(folder: Path, user: str = "crawl") -> Iterator[None]:
+    """Use the folder alone, for a crawl or an import; InUseError where another process does."""
     try:
-        for attempt in range(_LOCK_TRIES):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if attempt == _LOCK_TRIES - 1:
-                    raise InUseError(f"{folder} is in use: {_describe_user(descriptor)}") from None
-                time.sleep(_LOCK_WAIT_S)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{user} {os.getpid()}".encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)
+        with hold_lock(folder / _LOCK, user):
+            yield
+    except HeldError as error:
+        raise InUseError(f"{folder} is in use: {_describe_holder(str(error))}") from None
 
 
 def is_in_use(folder: Path) -> bool:
     """Whether a crawl runs in the folder."""
-    try:
-        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    return find_holder(folder / _LOCK) is not None
 
 
 def check_import(folder: Path) -> None:
     """InUseError where an import runs in the folder: it takes no commands."""
-    try:
-        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    try:
-        if _read_user(descriptor)[0] == IMPORT and is_in_use(folder):
-            raise InUseError(f"{folder} is in use: {_describe_user(descriptor)}")
-    finally:
-        os.close(descriptor)
+    holder = find_holder(folder / _LOCK)
+    if holder is not None and holder.startswith(IMPORT):
+        raise InUseError(f"{folder} is in use: {_describe_holder(holder)}")
 
 
-def write_atomically(path: Path, body: bytes, *, durable: bool = True) -> None:
-    """Replace a file in one step, so that no reader and no crash finds half of it."""
-    new = path.with_name(path.name + ".new")
-    with new.open("wb") as file:
-        file.write(body)
-        if durable:
-            file.flush()
-            os.fsync(file.fileno())
-    new.replace(path)
-
-
-def _read_user(lock: int) -> tuple[str, str]:
-    """What the holder of a lock does, and the number of its process; empty where it has not said so yet."""
-    user, _, pid = os.pread(lock, 64, 0).decode(errors="replace").strip().partition(" ")
-    return user, pid
-
-
-def _describe_user(lock: int) -> str:
-    user, pid = _read_user(lock)
+def _describe_holder(holder: str) -> str:
+    user, _, pid = holder.partition(" ")
     if user == IMPORT:
         return f"an import runs there (process {pid}); wait for it, or end it with Ctrl-C"
     return f"a crawl runs there (process {pid or 'unknown'})"

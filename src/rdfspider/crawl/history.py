@@ -13,8 +13,8 @@ import msgspec
 import psutil
 from msgspec import Struct
 
-from rdfspider.crawl.folder import write_atomically
 from rdfspider.crawl.status import Status
+from rdfspider.disk import write_atomically
 
 FILE = "history.json"
 POINTS_KEPT = 1440

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from rdfspider.crawl.folder import is_in_use, write_atomically
+from rdfspider.crawl.folder import is_in_use
 from rdfspider.crawl.messages import Beat, Fetching, Find
+from rdfspider.disk import write_atomically
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status

@@ -3,7 +3,6 @@
 One process has the index at a time. It may be killed at any instant: every view goes on where its own cursors say.
 """
 
-import fcntl
 import os
 import sqlite3
 import threading
@@ -13,11 +12,11 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 
 from rdfspider.config import Config
+from rdfspider.disk import HeldError, hold_lock, write_atomically
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.follower import Follower, Room, is_damage
-from rdfspider.index.log.lines import replace_file
 from rdfspider.index.log.sources import Sources
 from rdfspider.index.quads.view import QuadView
 from rdfspider.index.status import IndexStatus, end_index, is_outside, write_index_status
@@ -36,8 +35,6 @@ _STORE_PATIENCE_S = 10.0
 # What an outside store may take to leave; our own are never interrupted.
 _JOIN_S = 3.0
 # Who looks whether there is an indexer tries the lock for an instant.
-_LOCK_TRIES = 5
-_LOCK_WAIT_S = 0.05
 
 Opener = Callable[[], View]
 
@@ -195,7 +192,7 @@ def hold_index(paths: IndexPaths) -> Iterator[None]:
             check_index(paths)
         else:
             try:
-                replace_file(paths.version, f"{VERSION}\n")
+                write_atomically(paths.version, f"{VERSION}\n".encode())
             except OSError as error:
                 raise UsageError(f"{paths.index} cannot be made: {error.strerror}") from error
         yield
@@ -209,28 +206,10 @@ def lock_index(paths: IndexPaths) -> Iterator[None]:
             # A rebuild was killed in the very moment when it put the new one in the place of the old.
             paths.replaced.rename(paths.index)
         paths.index.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(paths.lock, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise UsageError(f"{paths.index} cannot be made: {error.strerror}") from error
     try:
-        for attempt in range(_LOCK_TRIES):
-            if _try_lock(paths, descriptor):
-                break
-            if attempt == _LOCK_TRIES - 1:
-                pid = os.pread(descriptor, 32, 0).decode(errors="replace") or "unknown"
-                raise InUseError(f"{paths.folder} is being indexed already (process {pid})") from None
-            time.sleep(_LOCK_WAIT_S)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(paths: IndexPaths, descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # A rebuild may have put another index in its place before it was ours.
-        return os.path.samestat(os.fstat(descriptor), paths.lock.stat())
-    except (BlockingIOError, FileNotFoundError):
-        return False
+        with hold_lock(paths.lock, ""):
+            yield
+    except HeldError as error:
+        raise InUseError(f"{paths.folder} is being indexed already (process {error or 'unknown'})") from None

@@ -3,13 +3,12 @@
 Any process reads it: the crawl, to slow down where the index cannot follow, and whoever asks how it goes.
 """
 
-import fcntl
-import os
 import time
 
 import msgspec
 from msgspec import Struct
 
+from rdfspider.disk import find_holder, write_atomically
 from rdfspider.index.layout import IndexPaths
 
 # The indexer writes every second; a status that is so old is nobody's.
@@ -117,21 +116,9 @@ def prolong_lag(status: IndexStatus, silent_s: float) -> IndexStatus:
 
 def write_index_status(paths: IndexPaths, status: IndexStatus) -> None:
     """Replace the file in one step; it is not synced, because each view has its own cursors."""
-    new = paths.status.with_name(paths.status.name + ".new")
-    new.write_bytes(msgspec.json.encode(status))
-    new.replace(paths.status)
+    write_atomically(paths.status, msgspec.json.encode(status), durable=False)
 
 
 def is_indexed(paths: IndexPaths) -> bool:
     """Whether a process holds the index."""
-    try:
-        descriptor = os.open(paths.lock, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    return find_holder(paths.lock) is not None

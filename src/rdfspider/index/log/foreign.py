@@ -20,11 +20,11 @@ from rdfspider.archive.segments import Position, find_committed_length, kind_of
 from rdfspider.archive.warc import compute_digest
 from rdfspider.config import ExtractConfig
 from rdfspider.detect.content import detect_content
+from rdfspider.disk import add_lines, read_lines
 from rdfspider.errors import UsageError
 from rdfspider.extract.page import extract_page
 from rdfspider.extract.robots_directives import read_wishes
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.log.lines import add_lines, read_lines
 from rdfspider.judge.soft404 import says_absence
 from rdfspider.records import Capture, Extraction, Robots
 from rdfspider.urls import normalise_url

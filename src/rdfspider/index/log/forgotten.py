@@ -6,9 +6,9 @@ A rule is a URL, which means that page alone, or a site, which means that host o
 import re
 from hashlib import blake2b
 
+from rdfspider.disk import add_lines, read_lines
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.log.lines import add_lines, read_lines
 from rdfspider.urls import host_of, normalise_url
 
 # Bytes of a mark: it must fit wherever a cursor does, also where numbers are floats.

@@ -4,7 +4,6 @@ A snapshot is a folder `000042`, renamed into place when it is whole. It is held
 removed only under an exclusive one, so a lock goes with its process, however that ends.
 """
 
-import fcntl
 import os
 import re
 import shutil
@@ -18,7 +17,7 @@ from typing import Self
 
 from pyoxigraph import Store
 
-from rdfspider.archive.volumes import sync_folder
+from rdfspider.disk import open_alone, open_shared, sync_folder
 from rdfspider.errors import UnindexedError, UnreadableError
 
 _NAME = re.compile(r"[0-9]{6,}")
@@ -55,14 +54,11 @@ def remove_old(folder: Path, keep: int = 2) -> None:
     """Remove all but the newest ones, except those that are held, and what killed writers have left. For the writer alone."""
     for number in _list_numbers(folder)[:-keep]:
         path = folder / f"{number:06}"
-        descriptor = _open_folder(path)
+        descriptor = open_alone(path)
         if descriptor is None:
             continue
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             path.rename(folder / f"{_REMOVING}{path.name}")
-        except BlockingIOError:
-            continue
         finally:
             os.close(descriptor)
     for path in folder.glob(".*"):
@@ -98,20 +94,9 @@ def hold_snapshot(folder: Path) -> Hold:
         path = find_newest(folder)
         if path is None:
             break
-        descriptor = _open_folder(path)
-        if descriptor is None:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-            # It may have been renamed, to be removed, before it was held.
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                return Hold(path, descriptor)
-        except FileNotFoundError:
-            pass
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
+        descriptor = open_shared(path)
+        if descriptor is not None:
+            return Hold(path, descriptor)
     crawl = folder.parent.parent
     raise UnindexedError(
         f"{crawl} has no quads to ask yet: index it with `rdfspider index --dir {crawl}`, or wait some seconds"
@@ -214,10 +199,3 @@ def _list_numbers(folder: Path) -> list[int]:
         return sorted(int(path.name) for path in folder.iterdir() if _NAME.fullmatch(path.name))
     except FileNotFoundError:
         return []
-
-
-def _open_folder(path: Path) -> int | None:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        return None

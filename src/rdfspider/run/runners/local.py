@@ -19,7 +19,7 @@ import msgspec
 
 from rdfspider.config import Config
 from rdfspider.crawl.edits import make_change
-from rdfspider.crawl.folder import CONTROL, shard_folder, write_atomically
+from rdfspider.crawl.folder import CONTROL, shard_folder
 from rdfspider.crawl.history import Recorder
 from rdfspider.crawl.messages import Answer, Command
 from rdfspider.crawl.status import (
@@ -32,6 +32,7 @@ from rdfspider.crawl.status import (
     sum_beats,
     write_status,
 )
+from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.run.indexer_watch import IndexWatch

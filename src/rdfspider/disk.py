@@ -1,0 +1,177 @@
+"""Files that survive a crash: text or bytes in, a file that is there as a whole or not at all out; and locks between processes.
+
+A write is *durable* when it survives a loss of power: then the file and its folder
+are synced. A lock ends with the process that holds it, however that process ends.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from rdfspider.errors import UsageError
+
+NEW = ".new"
+"""How the name of a file ends that is being written."""
+_LOCK_TRIES = 10
+_LOCK_WAIT_S = 0.1
+_MAX_HOLDER_BYTES = 64
+
+
+class HeldError(Exception):
+    """Another process holds the lock; the message is what that process wrote into it."""
+
+
+def write_atomically(path: Path, body: bytes, *, durable: bool = True, shared: bool = False) -> None:
+    """Replace a file in one step, so that no reader and no crash finds half of it.
+
+    `shared` is for a file that several processes may write at the same time.
+    """
+    with replace_file(path, durable=durable, shared=shared) as file:
+        file.write(body)
+
+
+@contextmanager
+def replace_file(path: Path, *, durable: bool = True, shared: bool = False) -> Iterator[BinaryIO]:
+    """The same for what is written piece by piece: the file takes its name when the block ends without an exception."""
+    new = path.with_name(f"{path.name}.{os.getpid()}{NEW}" if shared else f"{path.name}{NEW}")
+    try:
+        with new.open("wb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        new.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+    if durable:
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new, renamed and deleted files durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a file in their order, none twice, without empty ones and comments; none where there is no file."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    lines = [line.strip() for line in text.split("\n")]
+    return list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+
+
+def add_lines(path: Path, lines: Iterable[str]) -> int:
+    """Add the lines that are not there yet, durably; how many these were. Two processes do not lose each other's lines."""
+    try:
+        with _hold_folder(path.parent):
+            known = set(read_lines(path))
+            new = [line for line in dict.fromkeys(lines) if line not in known]
+            if new:
+                before = path.read_text("utf-8") if path.exists() else ""
+                if before and not before.endswith("\n"):
+                    before += "\n"
+                write_atomically(path, (before + "".join(f"{line}\n" for line in new)).encode())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    return len(new)
+
+
+@contextmanager
+def hold_lock(path: Path, holder: str) -> Iterator[None]:
+    """Hold the lock file alone, with the holder's name and process id in it; HeldError where another process holds it for longer
+    than a look takes."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        for attempt in range(_LOCK_TRIES):
+            if _take(descriptor, path):
+                break
+            if attempt == _LOCK_TRIES - 1:
+                raise HeldError(os.pread(descriptor, _MAX_HOLDER_BYTES, 0).decode(errors="replace").strip())
+            time.sleep(_LOCK_WAIT_S)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{holder} {os.getpid()}".strip().encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def find_holder(path: Path) -> str | None:
+    """What the process that holds the lock file wrote into it; None where nobody holds it. Empty in the moment before it has."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.pread(descriptor, _MAX_HOLDER_BYTES, 0).decode(errors="replace").strip()
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def open_shared(folder: Path) -> int | None:
+    """A descriptor that keeps a folder from being taken by `open_alone` until it is closed; None where the folder is gone, or was
+    renamed meanwhile."""
+    descriptor = _open_folder(folder)
+    if descriptor is None:
+        return None
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    with suppress(FileNotFoundError):
+        if os.path.samestat(os.fstat(descriptor), folder.stat()):
+            return descriptor
+    os.close(descriptor)
+    return None
+
+
+def open_alone(folder: Path) -> int | None:
+    """A descriptor that nobody shares until it is closed; None where the folder is gone or somebody holds it."""
+    descriptor = _open_folder(folder)
+    if descriptor is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+@contextmanager
+def _hold_folder(folder: Path) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, path: Path) -> bool:
+    """Whether the lock is ours now, and still the file of that name: its folder may have been replaced as a whole."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def _open_folder(folder: Path) -> int | None:
+    try:
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return None
