@@ -13,7 +13,7 @@ from web import Answer, Web, make_chain, make_page, make_site, read_outcomes
 
 POISON = """
 import os
-from rdfspider.run import pipeline
+from rdfspider import pipeline
 
 extract_from = pipeline.extract_from
 
