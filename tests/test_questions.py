@@ -37,6 +37,7 @@ WORDS = {
     "http://loud.test/four": "malachito",
     "http://stays.test/five": "neptunito",
 }
+DELAY_S = 0.3
 SETTINGS: dict[str, Any] = {"index_enabled": None, "frontier_ip_delay_s": 0}
 FETCHED = "SELECT ?name { ?thing schema:name ?name }"
 
@@ -63,12 +64,12 @@ class Live:
     folder: Path
     crawling: Crawling
     crawl: Crawl
-    fetched: dict[int, float]
-    """When the numbered pages of the slow site were answered, by `time.monotonic()`."""
+    fetched: set[int]
+    """The numbered pages of the slow site that were asked for; each is `DELAY_S` later than the one before, or more."""
     is_over: threading.Event
 
     def wait_for(self, is_true: Callable[[], object]) -> None:
-        assert self.crawling.wait_until(lambda: bool(_try(is_true)), 30)
+        assert self.crawling.wait_until(lambda: bool(_try(is_true)))
 
     def end(self) -> None:
         self.is_over.set()
@@ -86,18 +87,18 @@ def _try(ask: Callable[[], object]) -> object:
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("questions") / "crawl"
-    site, fetched, is_over = make_web(), dict[int, float](), threading.Event()
+    site, fetched, is_over = make_web(), set[int](), threading.Event()
 
     def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
         if host != "slow.test" or not path[1:].isdecimal():
             return site(host, path, headers)
         number = int(path[1:])
-        fetched[number] = time.monotonic()
+        fetched.add(number)
         links = [] if is_over.is_set() else [f"/{number + 1}"]
         return make_worded(f"http://slow.test/{number}", f"slowly{number}", links)
 
     with Web(answer) as web:
-        flags = ["http://start.test/", "http://slow.test/0", "--scope", "any", "--delay", 0.3, "--shards", 2]
+        flags = ["http://start.test/", "http://slow.test/0", "--scope", "any", "--delay", DELAY_S, "--shards", 2]
         with Crawling(folder, *flags, *web.resolve({"*.test": "127.0.0.1"}), **SETTINGS) as crawling:
             assert crawling.wait_until((folder / "crawl.toml").exists)
             yield Live(folder, crawling, Crawl.open(folder), fetched, is_over)
@@ -114,7 +115,8 @@ def test_pages_are_found_by_words_within_ten_seconds_and_by_sparql_within_thirty
     live.wait_for(lambda: live.crawl.search("slowly0"))
     first = max(live.fetched) + 1
     wanted = range(first, first + 4)
-    found: dict[str, dict[int, float]] = {"words": {}, "sparql": {}}
+    found: dict[str, dict[int, int]] = {"words": {}, "sparql": {}}
+    """How many more pages had been asked for when each was found: a busy machine is late with both."""
 
     def look() -> bool:
         for number in wanted:
@@ -126,12 +128,12 @@ def test_pages_are_found_by_words_within_ten_seconds_and_by_sparql_within_thirty
             }
             for name, ask in asks.items():
                 if number not in found[name] and ask():
-                    found[name][number] = time.monotonic() - live.fetched[number]
+                    found[name][number] = max(live.fetched) - number
         return all(len(numbers) == len(wanted) for numbers in found.values())
 
     live.wait_for(look)
-    assert max(found["words"].values()) < 30
-    assert max(found["sparql"].values()) < 60
+    assert max(found["words"].values()) < 10 / DELAY_S
+    assert max(found["sparql"].values()) < 30 / DELAY_S
     assert live.crawling.process.poll() is None
 
 
@@ -176,7 +178,9 @@ def test_what_is_forgotten_stays_out_and_in_the_archive(ended: Crawl, run: Run) 
     folder = ended.folder
     gone = dict(WORDS)
     del gone["http://stays.test/five"]
-    assert run("forget", "http://quiet.test/two", "--dir", folder)[0] == 0
+    # Also what another test has forgotten, which may have run in another process.
+    for rule in ("http://quiet.test/one", "http://quiet.test/two", "loud.test"):
+        assert run("forget", rule, "--dir", folder)[0] == 0
     for rebuilt in (False, True):
         if rebuilt:
             assert run("index", "--rebuild", "--dir", folder)[0] == 0

@@ -82,10 +82,9 @@ def ask_rows(sparql: Sparql, query: str, **limits: float) -> Rows:
 
 
 def check_next(sparql: Sparql) -> None:
-    """The next question is answered, and soon."""
-    start = time.perf_counter()
+    """The next question is answered, and need not wait until a process is started."""
+    assert sparql._idle
     assert sparql.query("ASK { ?s schema:position 7 }") is True
-    assert time.perf_counter() - start < 30
 
 
 def is_busy(sparql: Sparql) -> bool:
@@ -139,7 +138,7 @@ def test_relative_iris_are_relative_to_a_base(sparql: Sparql) -> None:
 def test_who_does_not_want_the_answer_any_more_frees_the_process(crawl: Path) -> None:
     """Also whoever still waits for one."""
     with Sparql(crawl, workers=1) as sparql, ThreadPoolExecutor(2) as pool:
-        check_next(sparql)
+        assert sparql.query("ASK {}") is True
         cancels = [threading.Event(), threading.Event()]
         asking = [pool.submit(sparql.ask, ENDLESS, limits=LONG, cancel=cancel) for cancel in cancels]
         wait_until(lambda: is_busy(sparql) and all(each.running() for each in asking))
@@ -202,7 +201,7 @@ def test_a_query_that_runs_forever_is_ended(sparql: Sparql) -> None:
     start = time.perf_counter()
     with pytest.raises(UnansweredError, match=re.escape("was ended after 0.5 s")):
         sparql.ask(ENDLESS, limits=Limits(timeout_s=0.5))
-    assert 0.5 <= time.perf_counter() - start < 30
+    assert time.perf_counter() - start >= 0.5
     check_next(sparql)
 
 
@@ -410,9 +409,10 @@ def test_workers_end_with_whoever_started_them(crawl: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", code, str(crawl)], stdout=subprocess.PIPE)
     assert parent.stdout is not None
     assert parent.stdout.readline() == b"ready\n"
-    time.sleep(0.5)
     workers = psutil.Process(parent.pid).children()
     assert len(workers) == 2
+    # More than it takes to start: one of them is at it.
+    wait_until(lambda: any(worker.cpu_times().user > 2 for worker in workers))
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
@@ -427,12 +427,10 @@ def test_closing_ends_questions_and_starts_nothing(crawl: Path) -> None:
     with ThreadPoolExecutor(2) as threads:
         asked = [threads.submit(door.ask, ENDLESS, limits=LONG) for _ in range(2)]
         wait_until(lambda: is_busy(door))
-        start = time.perf_counter()
         door.close()
         for question in asked:
-            assert isinstance(question.exception(), UnansweredError)
+            assert isinstance(question.exception(PATIENCE_S), UnansweredError)
             assert "closed meanwhile" in str(question.exception())
-    assert time.perf_counter() - start < PATIENCE_S
     assert (door._all, door._idle) == (set(), [])
     assert not any(worker.is_running() for worker in workers)
     with pytest.raises(UnansweredError, match="closed meanwhile"):
