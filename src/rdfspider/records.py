@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -52,12 +53,33 @@ class Problem:
     count: int = 1
 
 
+class ContentKind(StrEnum):
+    """What a page is read as; every kind has its reader in `extract`."""
+
+    HTML = "html"
+    """A page for browsers, in HTML or XHTML."""
+    XML = "xml"
+    """XML of any other kind: RDFa, GRDDL, or a document for a stylesheet of the user's."""
+    RDF = "rdf"
+    """A document in a syntax of RDF other than JSON-LD."""
+    JSON = "json"
+    """A JSON document, read as JSON-LD."""
+    FEED = "feed"
+    """RSS or Atom."""
+    SITEMAP = "sitemap"
+    """A list of addresses for crawlers."""
+    TEXT = "text"
+    """Text without statements."""
+    BINARY = "binary"
+    """Bytes that are no text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a page is. `kind` names the reader that takes it; `detect/content.py` lists the kinds."""
+    """What a page is: its kind and media type, and its text."""
 
     media_type: str
-    kind: str
+    kind: ContentKind
     charset: str | None
     """The encoding that the text was read with; None for what is not text."""
     text: str

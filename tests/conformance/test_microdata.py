@@ -9,7 +9,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html
 from rdfspider.extract.microdata import REGISTRY, extract_microdata
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 BASE = "http://w3c.github.io/microdata-rdf/tests/"
@@ -35,7 +35,7 @@ def judge(folder: Path, action: str, result: str | None) -> bool:
     problems = Problems()
     out = Statements(action, action, "microdata", ExtractConfig(), problems)
     text = (folder / action.removeprefix(BASE)).read_text()
-    extract_microdata(parse_html(text), Content("text/html", "html", "utf-8", text), out, TEST_REGISTRY)
+    extract_microdata(parse_html(text), Content("text/html", ContentKind.HTML, "utf-8", text), out, TEST_REGISTRY)
     if result is None:
         return any(problem.code == "item-cycle" for problem in problems.listed())
     expected = Dataset(

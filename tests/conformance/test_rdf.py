@@ -13,7 +13,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract.rdf import extract_rdf_document
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 from rdfspider.vocabulary.ntriples import RDF
 
 MANIFEST = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
@@ -42,7 +42,7 @@ def test_suite(suites: Path, name: str, media_type: str, count: int) -> None:
 def _passes(manifest: Store, test: Quad, folder: Path, base: str, media_type: str) -> bool:
     url = test.object.value
     content = Content(
-        media_type, "rdf", "utf-8", (folder / url.removeprefix(base)).read_bytes().decode("utf-8", "replace")
+        media_type, ContentKind.RDF, "utf-8", (folder / url.removeprefix(base)).read_bytes().decode("utf-8", "replace")
     )
     problems = Problems()
     out = Statements(url, url, "rdf", ExtractConfig(keep_graphs=True), problems)

@@ -10,7 +10,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.rdfa import extract_processor_graph, extract_rdfa
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 RDFATEST = "http://rdfa.info/vocabs/rdfa-test#"
@@ -133,7 +133,7 @@ def manifest(folder: Path) -> list[tuple[str, str, bool, str]]:
 def extracted(file: Path, url: str, parameter: str) -> list[Quad]:
     text = file.read_text(encoding="utf-8")
     media_type = MEDIA_TYPES[file.suffix]
-    kind = "html" if media_type in ("text/html", "application/xhtml+xml") else "xml"
+    kind = ContentKind.HTML if media_type in ("text/html", "application/xhtml+xml") else ContentKind.XML
     content = Content(media_type, kind, "utf-8", text)
     vocabulary = file.parents[3] / "vocabs" / "rdfa-test.html"
     config = ExtractConfig(

@@ -9,7 +9,7 @@ from rdfspider.extract.feeds import extract_feed
 from rdfspider.extract.feeds.feed_dates import read_date
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 URL = "http://example.org/feed"
 ATOM = 'xmlns="http://www.w3.org/2005/Atom"'
@@ -34,7 +34,7 @@ def extract(text: str) -> tuple[list[str], list[str]]:
     """The statements with short names, and the codes of the problems."""
     problems = Problems()
     out = Statements(URL, URL, "feed", ExtractConfig(), problems)
-    extract_feed(Content("application/rss+xml", "feed", "utf-8", text), out)
+    extract_feed(Content("application/rss+xml", ContentKind.FEED, "utf-8", text), out)
     assert len(to_quads(out.to_nquads())) == len(set(out.lines))
     blank = out.blank().rpartition("n")[0]
     lines = [line.removesuffix(f" <{URL}> .").replace(f"<{URL}>", "FEED").replace(blank, "_:") for line in out.lines]

@@ -11,7 +11,7 @@ from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.grddl import extract_grddl
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.extract.untrusted import Output, Refusal, run_stylesheet
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 URL = "http://example.org/page"
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
@@ -29,14 +29,18 @@ def stylesheet(select: str) -> bytes:
 
 
 def read(
-    text: str, documents: Mapping[str, bytes] | None, kind: str = "html", base: str = URL, **settings: object
+    text: str,
+    documents: Mapping[str, bytes] | None,
+    kind: ContentKind = ContentKind.HTML,
+    base: str = URL,
+    **settings: object,
 ) -> tuple[list[str], list[str]]:
     """The statements, without their graph, and the codes of the problems."""
     problems = Problems()
     source = documents.get if documents is not None else None
     config = ExtractConfig(**{"grddl": True, "documents": source, **settings})  # type: ignore[arg-type]
     out = Statements(URL, base, "grddl", config, problems)
-    tree = parse_html(text) if kind == "html" else parse_xml_text(text)
+    tree = parse_html(text) if kind == ContentKind.HTML else parse_xml_text(text)
     assert not isinstance(tree, str), tree
     extract_grddl(tree, Content("text/html", kind, "utf-8", text), out)
     return [line.removesuffix(f" <{URL}> .") for line in out.lines], [problem.code for problem in problems.listed()]
@@ -92,7 +96,7 @@ class TestPages:
         out = Statements(URL, URL, "grddl", ExtractConfig(grddl=True, documents=TITLE.get), problems)
         tree = parse_xml_text(page)
         assert not isinstance(tree, str)
-        extract_grddl(tree, Content("application/xhtml+xml", "html", "utf-8", page), out)
+        extract_grddl(tree, Content("application/xhtml+xml", ContentKind.HTML, "utf-8", page), out)
         assert out.lines == [f'<{URL}> <{SAYS}> "é" <{URL}> .']
 
     def test_one_transformation_is_applied_once(self) -> None:
@@ -115,16 +119,16 @@ class TestXml:
             f'<d:doc xmlns:d="urn:d" xmlns:g="{DATA_VIEW}#" g:transformation="t.xsl u.xsl"><d:x>7 &lt; 8</d:x></d:doc>'
         )
         documents = {XSL: stylesheet("//d:x"), "http://example.org/u.xsl": stylesheet("'u'"), "urn:d": b"<rdf/>"}
-        lines, problems = read(xml, documents, kind="xml")
+        lines, problems = read(xml, documents, kind=ContentKind.XML)
         assert lines == [f'<{URL}> <{SAYS}> "7 < 8"', f'<{URL}> <{SAYS}> "u"']
         assert problems == []
 
     def test_xml_base_counts_for_the_reference(self) -> None:
         xml = f'<doc xmlns:g="{DATA_VIEW}#" xml:base="http://example.com/a/" g:transformation="t.xsl"/>'
-        assert read(xml, {"http://example.com/a/t.xsl": stylesheet("'x'")}, kind="xml") == said("x")
+        assert read(xml, {"http://example.com/a/t.xsl": stylesheet("'x'")}, kind=ContentKind.XML) == said("x")
 
     def test_an_attribute_of_another_namespace_is_none(self) -> None:
-        assert read('<doc xmlns:g="urn:other" g:transformation="t.xsl"/>', TITLE, kind="xml") == ([], [])
+        assert read('<doc xmlns:g="urn:other" g:transformation="t.xsl"/>', TITLE, kind=ContentKind.XML) == ([], [])
 
     NAMESPACE = "http://example.org/ns#"
     RDF_XML = f"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:g="{DATA_VIEW}#">
@@ -137,7 +141,7 @@ class TestXml:
     @pytest.mark.parametrize("root", [f'<doc xmlns="{NAMESPACE}"/>', f'<a:doc xmlns:a="{NAMESPACE}"/>'])
     def test_the_document_of_the_namespace_names_one(self, document: str, root: str) -> None:
         documents = {"http://example.org/ns": document.encode(), XSL: stylesheet("name(/*)")}
-        assert read(root, documents, kind="xml") == said("a:doc" if ":a=" in root else "doc")
+        assert read(root, documents, kind=ContentKind.XML) == said("a:doc" if ":a=" in root else "doc")
 
     def test_the_document_of_the_namespace_may_itself_be_gleaned(self) -> None:
         """Its own transformation makes the statement that names the transformation."""
@@ -152,13 +156,13 @@ class TestXml:
             "http://example.org/glean.xsl": gleaner,
             XSL: stylesheet("name(/*)"),
         }
-        assert read(f'<doc xmlns="{self.NAMESPACE}"/>', documents, kind="xml") == said("doc")
+        assert read(f'<doc xmlns="{self.NAMESPACE}"/>', documents, kind=ContentKind.XML) == said("doc")
 
     def test_utf_16_and_declared_encodings_are_read(self) -> None:
         for encoding in ("utf-16", "iso-8859-1"):
             document = f'<?xml version="1.0" encoding="{encoding}"?><!-- é -->{self.RDF_XML}'
             documents = {"http://example.org/ns": document.encode(encoding), XSL: stylesheet("'x'")}
-            assert read(f'<doc xmlns="{self.NAMESPACE}"/>', documents, kind="xml") == said("x")
+            assert read(f'<doc xmlns="{self.NAMESPACE}"/>', documents, kind=ContentKind.XML) == said("x")
 
 
 class TestProfiles:
@@ -217,9 +221,14 @@ class TestBounds:
         documents = {
             f"http://example.org/ns/{n}": f'<doc xmlns="http://example.org/ns/{n + 1}"/>'.encode() for n in range(1000)
         }
-        assert read('<doc xmlns="http://example.org/ns/0"/>', documents, kind="xml") == ([], ["too-many-documents"])
+        assert read('<doc xmlns="http://example.org/ns/0"/>', documents, kind=ContentKind.XML) == (
+            [],
+            ["too-many-documents"],
+        )
 
     @pytest.mark.parametrize("document", [b"\xff\xfe\0", b"<", b"<!DOCTYPE", b"<a>" * 100_000, b"\0", b"@prefix", b""])
     def test_broken_documents_do_no_harm(self, document: bytes) -> None:
-        lines, _ = read('<doc xmlns="http://example.org/ns"/>', {"http://example.org/ns": document}, kind="xml")
+        lines, _ = read(
+            '<doc xmlns="http://example.org/ns"/>', {"http://example.org/ns": document}, kind=ContentKind.XML
+        )
         assert lines == []

@@ -11,7 +11,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.jsonld import extract_document, extract_scripts
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 URL = "http://example.org/dir/page"
 SCHEMA = "http://schema.org/"
@@ -25,7 +25,7 @@ class Found:
         problems = Problems()
         out = Statements(URL, URL, "jsonld", ExtractConfig(**config), problems)
         if page:
-            extract_scripts(parse_html(text), Content("text/html", "html", "utf-8", text), out)
+            extract_scripts(parse_html(text), Content("text/html", ContentKind.HTML, "utf-8", text), out)
         else:
             extract_document(text, out)
         prefix = out.blank().rstrip("0123456789")
@@ -151,7 +151,7 @@ def test_scripts_of_xhtml_may_be_in_cdata_sections() -> None:
     tree = parse_xml_text(text)
     assert not isinstance(tree, str)
     out = Statements(URL, URL, "jsonld", ExtractConfig(), Problems())
-    extract_scripts(tree, Content("application/xhtml+xml", "xml", "utf-8", text), out)
+    extract_scripts(tree, Content("application/xhtml+xml", ContentKind.XML, "utf-8", text), out)
     assert '"a & b"' in out.to_nquads()
 
 

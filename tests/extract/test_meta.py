@@ -2,14 +2,14 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html
 from rdfspider.extract.meta import extract_meta
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 PAGE = "http://example.org/page"
 
 
 def read(html: str) -> list[str]:
     out = Statements(PAGE, PAGE, "meta", ExtractConfig(), Problems())
-    extract_meta(parse_html(html), Content("text/html", "html", "utf-8", html), out)
+    extract_meta(parse_html(html), Content("text/html", ContentKind.HTML, "utf-8", html), out)
     return [line.removeprefix(f"<{PAGE}> ").removesuffix(f" <{PAGE}> .") for line in out.lines]
 
 

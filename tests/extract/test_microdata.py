@@ -2,7 +2,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import parse_html
 from rdfspider.extract.microdata import extract_microdata
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 PAGE = "http://example.org/page"
 SCHEMA = "http://schema.org/"
@@ -10,7 +10,7 @@ SCHEMA = "http://schema.org/"
 
 def read(html: str) -> Statements:
     out = Statements(PAGE, PAGE, "microdata", ExtractConfig(), Problems())
-    extract_microdata(parse_html(html), Content("text/html", "html", "utf-8", html), out)
+    extract_microdata(parse_html(html), Content("text/html", ContentKind.HTML, "utf-8", html), out)
     return out
 
 

@@ -13,7 +13,7 @@ from rdfspider.extract.microformats import extract_microformats, parse_microform
 from rdfspider.extract.microformats.mapping import DEFINED, MAPPINGS
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
-from rdfspider.records import Content, Problem
+from rdfspider.records import Content, ContentKind, Problem
 
 URL = "http://example.org/page"
 WIKI = "http://microformats.org/wiki/"
@@ -26,7 +26,7 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 def extract(html: str) -> tuple[str, tuple[Problem, ...]]:
     problems = Problems()
     out = Statements(URL, URL, "microformats", ExtractConfig(), problems)
-    extract_microformats(parse_html(html), Content("text/html", "html", "utf-8", html), out)
+    extract_microformats(parse_html(html), Content("text/html", ContentKind.HTML, "utf-8", html), out)
     return out.to_nquads(), problems.listed()
 
 

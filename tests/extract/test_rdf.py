@@ -10,7 +10,7 @@ from rdfspider.extract import rdf
 from rdfspider.extract.rdf import FORMATS, extract_rdf_document
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 URL = "http://example.org/doc"
 START = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
@@ -20,7 +20,7 @@ def extract(text: str, media_type: str, **settings: object) -> tuple[list[str], 
     """The statements without their graph, and the codes of the problems."""
     problems = Problems()
     out = Statements(URL, URL, "rdf", ExtractConfig(**settings), problems)  # type: ignore[arg-type]
-    extract_rdf_document(Content(media_type, "rdf", "utf-8", text), out)
+    extract_rdf_document(Content(media_type, ContentKind.RDF, "utf-8", text), out)
     assert len(to_quads(out.to_nquads())) == len(set(out.lines))
     return [line.removesuffix(f" <{URL}> .") for line in out.lines], [problem.code for problem in problems.listed()]
 
@@ -174,9 +174,10 @@ def test_hostile_documents_end_soon(name: str) -> None:
     # In a process of its own, as what is tested is that the parser does not take this one with it.
     media_type, expression = HOSTILE[name]
     code = (
-        "from rdfspider.extract.rdf import *; from rdfspider.extract.statements import *; from rdfspider.config import *\n"
+        "from rdfspider.extract.rdf import *; from rdfspider.extract.statements import *\n"
+        "from rdfspider.config import *; from rdfspider.records import ContentKind\n"
         f"problems = Problems(); out = Statements('{URL}', '{URL}', 'rdf', ExtractConfig(), problems)\n"
-        f"extract_rdf_document(Content('{media_type}', 'rdf', 'utf-8', {expression}), out)\n"
+        f"extract_rdf_document(Content('{media_type}', ContentKind.RDF, 'utf-8', {expression}), out)\n"
         "print(problems.listed()[0].code)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)

@@ -12,7 +12,7 @@ from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.rdfa import extract_processor_graph, extract_rdfa
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 URL = "http://example.org/page"
 DC = "http://purl.org/dc/terms/"
@@ -24,7 +24,7 @@ XHV = "http://www.w3.org/1999/xhtml/vocab#"
 
 def read(text: str, media_type: str = "text/html", config: ExtractConfig | None = None) -> Statements:
     out = Statements(URL, URL, "rdfa", config or ExtractConfig(), Problems())
-    kind = "html" if "html" in media_type else "xml"
+    kind = ContentKind.HTML if "html" in media_type else ContentKind.XML
     tree = parse_html(text) if media_type == "text/html" else parse_xml_text(text)
     assert not isinstance(tree, str), tree
     extract_rdfa(tree, Content(media_type, kind, "utf-8", text), out)
@@ -176,7 +176,7 @@ def test_the_base_element_is_read_once() -> None:
     page = '<base href="sub/"><p about="x" property="dc:title">T</p>'
     assert triples(page) == [("http://example.org/sub/x", f"{DC}title", "T")]
     out = Statements(URL, "http://example.org/sub/", "rdfa", ExtractConfig(), Problems())
-    extract_rdfa(parse_html(page), Content("text/html", "html", "utf-8", page), out)
+    extract_rdfa(parse_html(page), Content("text/html", ContentKind.HTML, "utf-8", page), out)
     assert out.lines[0].startswith("<http://example.org/sub/x> ")
 
 
@@ -244,7 +244,7 @@ def test_a_vocabulary_that_nobody_has_is_a_problem() -> None:
 def test_the_processor_graph_alone_and_beside_the_statements() -> None:
     page = '<p prefix="dc: http://other.example/" property="unknown dc:title">T</p>'
     out = Statements(URL, URL, "rdfa", ExtractConfig(), Problems())
-    extract_processor_graph(parse_html(page), Content("text/html", "html", "utf-8", page), out)
+    extract_processor_graph(parse_html(page), Content("text/html", ContentKind.HTML, "utf-8", page), out)
     types = {q.object.value for q in to_quads(out.to_nquads()) if q.predicate.value == f"{RDF}type"}
     rdfa = "http://www.w3.org/ns/rdfa#"
     assert types == {f"{rdfa}Warning", f"{rdfa}UnresolvedTerm", f"{rdfa}PrefixRedefinition"}

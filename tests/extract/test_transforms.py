@@ -14,7 +14,7 @@ from rdfspider.config import ExtractConfig, Transform
 from rdfspider.errors import UsageError
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.extract.transforms import extract_by_transform, find_transform, installed_transforms, load_transforms
-from rdfspider.records import Content, Page, Problem
+from rdfspider.records import Content, ContentKind, Page, Problem
 
 DOCS = Path(__file__).parents[2] / "docs" / "transforms.md"
 URL = "http://example.org/rows.csv"
@@ -41,7 +41,7 @@ def read(*transforms: Transform, body: bytes = b"a,b\n", **settings: object) -> 
     problems = Problems()
     config = ExtractConfig(transforms=transforms, **settings)  # type: ignore[arg-type]
     out = Statements(URL, URL, "transform", config, problems)
-    extract_by_transform(Page(URL, body), Content("text/csv", "text", "utf-8", body.decode("latin-1")), out)
+    extract_by_transform(Page(URL, body), Content("text/csv", ContentKind.TEXT, "utf-8", body.decode("latin-1")), out)
     return [line.removesuffix(f" <{URL}> .") for line in out.lines], problems.listed()
 
 

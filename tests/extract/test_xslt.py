@@ -9,7 +9,7 @@ from rdfspider.config import ExtractConfig, Stylesheet
 from rdfspider.errors import UsageError
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.extract.xslt import extract_by_stylesheet, find_stylesheet, load_stylesheets
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 URL = "http://example.org/catalog.xml"
 HEAD = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
@@ -37,7 +37,7 @@ def read(text: str, *stylesheets: Stylesheet, root: str = "catalog", **settings:
     problems = Problems()
     config = ExtractConfig(stylesheets=stylesheets, **settings)  # type: ignore[arg-type]
     out = Statements(URL, URL, "xslt", config, problems)
-    extract_by_stylesheet(Content("application/xml", "xml", "utf-8", text, root), out)
+    extract_by_stylesheet(Content("application/xml", ContentKind.XML, "utf-8", text, root), out)
     return [line.removesuffix(f" <{URL}> .") for line in out.lines], [problem.code for problem in problems.listed()]
 
 
@@ -120,7 +120,7 @@ def test_the_stylesheet_that_fits_best_is_chosen(root: str, namespace: str | Non
         Stylesheet("no-namespace", b"", "feed", ""),
         Stylesheet("exact", b"", "feed", "urn:a"),
     )
-    found = find_stylesheet(Content("text/xml", "xml", "utf-8", "", root, namespace), stylesheets)
+    found = find_stylesheet(Content("text/xml", ContentKind.XML, "utf-8", "", root, namespace), stylesheets)
     assert (found.name if found else None) == chosen
 
 

@@ -13,7 +13,7 @@ from isal import igzip_lib
 
 from rdfspider.detect.charsets import decode_body
 from rdfspider.detect.media_types import ALIASES, EXTENSIONS, FEED_NAMESPACES, KINDS, ROOTS, SIGNATURES, VAGUE
-from rdfspider.records import Content, Page, Problem
+from rdfspider.records import Content, ContentKind, Page, Problem
 
 _START_CHARS = 4096
 _SKIPPED = re.compile(r"\s+|<\?[^>]*>|<!--.*?-->", re.DOTALL)
@@ -30,6 +30,8 @@ _NTRIPLES = re.compile(
 _ADDRESSES = re.compile(r"(?:\s*+https?://[^\s<>\"{}]++[ \t]*+(?:\r?\n|\Z))++\s*+", re.IGNORECASE)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^"';\s]+)""", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[^\s/]+")
+# What a header claims by habit: the signature of a binary format overrules it.
+_OVERRULED_KINDS = (ContentKind.BINARY, ContentKind.TEXT, ContentKind.HTML)
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
 _HTML_TAGS = frozenset(
     "html head body title base meta link style script noscript template main article section header footer nav aside div p "
@@ -48,8 +50,9 @@ def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
     signature = _match_signature(body)
     if signature == "application/gzip" and (found := _find_packed_sitemap(page, body, max_body_bytes)):
         return found
-    if signature and KINDS.get(declared, "binary") in ("binary", "text", "html"):
-        return Content(declared if declared not in VAGUE and declared not in KINDS else signature, "binary", None, "")
+    if signature and KINDS.get(declared, ContentKind.BINARY) in _OVERRULED_KINDS:
+        media_type = declared if declared not in VAGUE and declared not in KINDS else signature
+        return Content(media_type, ContentKind.BINARY, None, "")
     if _is_vague(declared, body):
         declared = _type_by_name(page.url) or ("" if declared not in VAGUE else declared)
     if not _is_text(declared, body):
@@ -66,7 +69,10 @@ def _find_packed_sitemap(page: Page, body: bytes, max_body_bytes: int | None) ->
     url = re.sub(r"\.gz(?=$|\?)", "", page.url, flags=re.IGNORECASE)
     start = unpack_start(body)
     # Not what is packed twice: such files can be made that have no end.
-    if start.startswith(MAGIC) or detect_content(Page(url, start), None).kind not in ("sitemap", "feed"):
+    if start.startswith(MAGIC) or detect_content(Page(url, start), None).kind not in (
+        ContentKind.SITEMAP,
+        ContentKind.FEED,
+    ):
         return None
     limit_bytes = max_body_bytes or 10 * len(body)
     text, is_cut = unpack(body, limit_bytes)
@@ -132,44 +138,44 @@ def _has_controls(body: bytes) -> bool:
 def _binary(declared: str) -> Content:
     if declared in VAGUE:
         unknown = Problem("unknown-type", "neither header, name nor content tell what this is")
-        return Content("application/octet-stream", "binary", None, "", problems=(unknown,))
-    return Content(declared, "binary", None, "")
+        return Content("application/octet-stream", ContentKind.BINARY, None, "", problems=(unknown,))
+    return Content(declared, ContentKind.BINARY, None, "")
 
 
 def _is_markup(declared: str, body: bytes) -> bool:
     return declared == "text/html" or declared.endswith("xml") or b"<" in body[:256]
 
 
-def _judge_text(declared: str, text: str) -> tuple[str, str, str | None, str | None]:
+def _judge_text(declared: str, text: str) -> tuple[str, ContentKind, str | None, str | None]:
     """Media type, kind, XML root and its namespace, from the declared type and the first characters."""
     start = text[:_START_CHARS]
     markup = _skip_prolog(text)
     if markup.startswith("<"):
         return _judge_markup(declared, markup, start.lstrip().startswith("<?xml"), text)
-    if declared in KINDS and declared not in VAGUE and KINDS[declared] != "html":
+    if declared in KINDS and declared not in VAGUE and KINDS[declared] != ContentKind.HTML:
         return declared, KINDS[declared], None, None
     if declared == "text/html" or declared.endswith("xhtml+xml"):
-        return declared, "html", None, None
+        return declared, ContentKind.HTML, None, None
     if declared.endswith("+json"):
-        return declared, "json", None, None
+        return declared, ContentKind.JSON, None, None
     if declared.endswith("+xml"):
-        return declared, "xml", None, None
+        return declared, ContentKind.XML, None, None
     return (*_judge_plain(declared, start), None, None)
 
 
-def _judge_plain(declared: str, start: str) -> tuple[str, str]:
+def _judge_plain(declared: str, start: str) -> tuple[str, ContentKind]:
     if declared not in VAGUE:
-        return declared, "text"
+        return declared, ContentKind.TEXT
     if start.lstrip()[:1] in ("{", "["):
-        return ("application/ld+json" if '"@context"' in start else "application/json"), "json"
+        return ("application/ld+json" if '"@context"' in start else "application/json"), ContentKind.JSON
     if _TURTLE.match(start):
-        return "text/turtle", "rdf"
+        return "text/turtle", ContentKind.RDF
     if _ADDRESSES.fullmatch(start if len(start) < _START_CHARS else start[: start.rfind("\n") + 1]):
-        return "text/plain", "sitemap"
+        return "text/plain", ContentKind.SITEMAP
     statement = _NTRIPLES.match(start)
     if statement:
-        return ("application/n-quads" if statement[1] else "application/n-triples"), "rdf"
-    return declared if declared == "text/plain" else "text/plain", "text"
+        return ("application/n-quads" if statement[1] else "application/n-triples"), ContentKind.RDF
+    return declared if declared == "text/plain" else "text/plain", ContentKind.TEXT
 
 
 def _skip_prolog(text: str) -> str:
@@ -182,7 +188,7 @@ def _skip_prolog(text: str) -> str:
 
 def _judge_markup(
     declared: str, markup: str, has_declaration: bool, text: str
-) -> tuple[str, str, str | None, str | None]:
+) -> tuple[str, ContentKind, str | None, str | None]:
     doctype = _DOCTYPE.match(markup)
     if doctype:
         markup = _after_doctype(markup, text)
@@ -190,30 +196,32 @@ def _judge_markup(
     is_page = (root or "").lower() == "html" or bool(doctype and doctype[1].lower() == "html")
     by_root = ROOTS.get((namespace, root or "")) or ROOTS.get((None, root or ""))
     if declared == "image/svg+xml":
-        return declared, "xml", root, namespace
-    if by_root and by_root[1] == "rdf" and any(name.decode() in markup for name in FEED_NAMESPACES):
-        return "application/rss+xml", "feed", root, namespace
-    if by_root and by_root[1] != "html":
+        return declared, ContentKind.XML, root, namespace
+    if by_root and by_root[1] == ContentKind.RDF and any(name.decode() in markup for name in FEED_NAMESPACES):
+        return "application/rss+xml", ContentKind.FEED, root, namespace
+    if by_root and by_root[1] != ContentKind.HTML:
         return by_root[0], by_root[1], root, namespace
     if declared in ("application/xhtml+xml", "text/html"):
-        return declared, "html", root, namespace
+        return declared, ContentKind.HTML, root, namespace
     if declared in ("application/xml", "text/xml") or (declared in VAGUE and has_declaration):
         if by_root:
             return by_root[0], by_root[1], root, namespace
         if root == "html":
-            return "application/xhtml+xml", "html", root, namespace
-        return "application/xml", "xml", root, namespace
-    if (declared in VAGUE or KINDS.get(declared) == "rdf") and _NTRIPLES.match(markup):
-        return *(_judge_plain("", markup) if declared in VAGUE else (declared, "rdf")), None, None
+            return "application/xhtml+xml", ContentKind.HTML, root, namespace
+        return "application/xml", ContentKind.XML, root, namespace
+    if (declared in VAGUE or KINDS.get(declared) == ContentKind.RDF) and _NTRIPLES.match(markup):
+        return *(_judge_plain("", markup) if declared in VAGUE else (declared, ContentKind.RDF)), None, None
     if is_page or (declared in VAGUE and (root or "").lower() in _HTML_TAGS):
-        return "text/html", "html", root, namespace
+        return "text/html", ContentKind.HTML, root, namespace
     if declared in KINDS and declared not in VAGUE:
         return declared, KINDS[declared], root, namespace
     if declared.endswith("+xml"):
-        return declared, "xml", root, namespace
+        return declared, ContentKind.XML, root, namespace
     if declared.startswith("text/") and declared not in VAGUE:
-        return declared, "text", None, None
-    return ("application/xml", "xml", root, namespace) if root else ("text/plain", "text", None, None)
+        return declared, ContentKind.TEXT, None, None
+    if root:
+        return "application/xml", ContentKind.XML, root, namespace
+    return "text/plain", ContentKind.TEXT, None, None
 
 
 def _after_doctype(markup: str, text: str) -> str:

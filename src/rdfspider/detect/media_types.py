@@ -1,34 +1,30 @@
 """The media types that rdfspider knows: what a header or a file name says, as the kind of reader that takes it."""
 
-# Kinds, in `Content.kind`:
-#   html     a page for browsers              xml      XML of any other kind: RDFa, XSLT, GRDDL
-#   rdf      an RDF document                  json     a JSON document: JSON-LD, if anything
-#   feed     RSS or Atom                      sitemap  a list of addresses for crawlers
-#   text     text that states nothing by itself        binary   bytes that are no text
+from rdfspider.records import ContentKind
 
-KINDS = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "application/vnd.wap.xhtml+xml": "html",
-    "application/xml": "xml",
-    "text/xml": "xml",
-    "image/svg+xml": "xml",
-    "application/mathml+xml": "xml",
-    "application/rss+xml": "feed",
-    "application/atom+xml": "feed",
-    "application/rdf+xml": "rdf",
-    "text/turtle": "rdf",
-    "application/trig": "rdf",
-    "application/n-triples": "rdf",
-    "application/n-quads": "rdf",
-    "text/n3": "rdf",
-    "application/ld+json": "json",
-    "application/json": "json",
-    "text/plain": "text",
-    "text/csv": "text",
-    "text/css": "text",
-    "text/javascript": "text",
-    "text/markdown": "text",
+KINDS: dict[str, ContentKind] = {
+    "text/html": ContentKind.HTML,
+    "application/xhtml+xml": ContentKind.HTML,
+    "application/vnd.wap.xhtml+xml": ContentKind.HTML,
+    "application/xml": ContentKind.XML,
+    "text/xml": ContentKind.XML,
+    "image/svg+xml": ContentKind.XML,
+    "application/mathml+xml": ContentKind.XML,
+    "application/rss+xml": ContentKind.FEED,
+    "application/atom+xml": ContentKind.FEED,
+    "application/rdf+xml": ContentKind.RDF,
+    "text/turtle": ContentKind.RDF,
+    "application/trig": ContentKind.RDF,
+    "application/n-triples": ContentKind.RDF,
+    "application/n-quads": ContentKind.RDF,
+    "text/n3": ContentKind.RDF,
+    "application/ld+json": ContentKind.JSON,
+    "application/json": ContentKind.JSON,
+    "text/plain": ContentKind.TEXT,
+    "text/csv": ContentKind.TEXT,
+    "text/css": ContentKind.TEXT,
+    "text/javascript": ContentKind.TEXT,
+    "text/markdown": ContentKind.TEXT,
 }
 
 ALIASES = {
@@ -123,14 +119,14 @@ SIGNATURES = (
 )
 
 # XML by its root element: (namespace or None for any, local name) → (media type, kind).
-ROOTS: dict[tuple[str | None, str], tuple[str, str]] = {
-    ("http://www.w3.org/1999/xhtml", "html"): ("application/xhtml+xml", "html"),
-    ("http://www.w3.org/1999/02/22-rdf-syntax-ns#", "RDF"): ("application/rdf+xml", "rdf"),
-    (None, "rss"): ("application/rss+xml", "feed"),
-    (None, "feed"): ("application/atom+xml", "feed"),
-    (None, "urlset"): ("application/xml", "sitemap"),
-    (None, "sitemapindex"): ("application/xml", "sitemap"),
-    ("http://www.w3.org/2000/svg", "svg"): ("image/svg+xml", "xml"),
+ROOTS: dict[tuple[str | None, str], tuple[str, ContentKind]] = {
+    ("http://www.w3.org/1999/xhtml", "html"): ("application/xhtml+xml", ContentKind.HTML),
+    ("http://www.w3.org/1999/02/22-rdf-syntax-ns#", "RDF"): ("application/rdf+xml", ContentKind.RDF),
+    (None, "rss"): ("application/rss+xml", ContentKind.FEED),
+    (None, "feed"): ("application/atom+xml", ContentKind.FEED),
+    (None, "urlset"): ("application/xml", ContentKind.SITEMAP),
+    (None, "sitemapindex"): ("application/xml", ContentKind.SITEMAP),
+    ("http://www.w3.org/2000/svg", "svg"): ("image/svg+xml", ContentKind.XML),
 }
 
 FEED_NAMESPACES = (

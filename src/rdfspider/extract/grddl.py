@@ -14,7 +14,7 @@ from rdfspider.extract.rdf import extract_rdf_document
 from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import Limits, Output, Refusal, run_stylesheet, take_answer
 from rdfspider.extract.xml_entities import expand_entities
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 from rdfspider.urls import resolve_iri
 from rdfspider.vocabulary.ntriples import RDF
 
@@ -32,7 +32,7 @@ _OBJECT = re.compile(r"\S+ \S+ <([^>]*)>")
 def extract_grddl(tree: Document, content: Content, out: Statements) -> None:
     """Apply every transformation that the page names, if that was asked for."""
     if out.config.wants("grddl"):
-        _Gleaning(out.config.transform_seconds).glean(tree, out, content.kind == "html")
+        _Gleaning(out.config.transform_seconds).glean(tree, out, content.kind == ContentKind.HTML)
 
 
 class _Gleaning:
@@ -116,14 +116,14 @@ class _Gleaning:
     def _read(self, text: str, said: Statements) -> Document | None:
         """Read the statements of a namespace's or profile's document, which may be RDF or, again, a source of GRDDL."""
         if not _MARKUP.match(text):
-            extract_rdf_document(Content("text/turtle", "rdf", "utf-8", text), said)
+            extract_rdf_document(Content("text/turtle", ContentKind.RDF, "utf-8", text), said)
             return None
         expanded, _ = expand_entities(text)
         tree = parse_xml_text(expanded)
         if isinstance(tree, str) or tree.root is None:
             tree = parse_html(text)
         elif tree.root.tag.rpartition(":")[2] == "RDF":
-            extract_rdf_document(Content("application/rdf+xml", "rdf", "utf-8", text), said)
+            extract_rdf_document(Content("application/rdf+xml", ContentKind.RDF, "utf-8", text), said)
             return None
         self.glean(tree, said, tree.root is not None and tree.root.tag == "html")
         return tree

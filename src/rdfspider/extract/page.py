@@ -17,7 +17,7 @@ from rdfspider.extract.links import read_links
 from rdfspider.extract.sitemaps import read_sitemap
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.extract.xml_entities import expand_entities
-from rdfspider.records import Content, Extraction, Page
+from rdfspider.records import Content, ContentKind, Extraction, Page
 from rdfspider.urls import resolve_iri, valid_iri
 
 log = logging.getLogger(__name__)
@@ -40,11 +40,11 @@ XML_SYNTAXES: dict[str, TreeReader] = {
     "grddl": grddl.extract_grddl,
 }
 # What is read from the text of a document that is data as a whole, by its kind.
-DOCUMENT_SYNTAXES: dict[str, tuple[str, TextReader]] = {
-    "rdf": ("rdf", rdf.extract_rdf_document),
-    "feed": ("feed", feeds.extract_feed),
-    "json": ("jsonld", lambda content, out: jsonld.extract_document(content.text, out)),
-    "xml": ("xslt", xslt.extract_by_stylesheet),
+DOCUMENT_SYNTAXES: dict[ContentKind, tuple[str, TextReader]] = {
+    ContentKind.RDF: ("rdf", rdf.extract_rdf_document),
+    ContentKind.FEED: ("feed", feeds.extract_feed),
+    ContentKind.JSON: ("jsonld", lambda content, out: jsonld.extract_document(content.text, out)),
+    ContentKind.XML: ("xslt", xslt.extract_by_stylesheet),
 }
 SYNTAXES = tuple(
     dict.fromkeys([*HTML_SYNTAXES, *(name for name, _ in DOCUMENT_SYNTAXES.values()), "transform", "page"])
@@ -59,20 +59,20 @@ def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extract
         reading.problems.add(problem.code, problem.message)
     found = Extraction(page.url, content.media_type, content.charset)
     try:
-        if content.kind == "html":
+        if content.kind == ContentKind.HTML:
             found = reading.read_html(found)
-        elif content.kind == "xml":
+        elif content.kind == ContentKind.XML:
             reading.read_xml()
-        elif content.kind == "sitemap":
+        elif content.kind == ContentKind.SITEMAP:
             found = replace(found, links=read_sitemap(content, reading.start("sitemap")), is_sitemap=True)
-        elif content.kind == "text":
+        elif content.kind == ContentKind.TEXT:
             found = replace(found, text=content.text)
     except Exception as error:
         reading.report_fault(None, error)
     if content.kind in DOCUMENT_SYNTAXES:
         name, read_document = DOCUMENT_SYNTAXES[content.kind]
         out = reading.run(name, lambda out: read_document(content, out))
-        if out is not None and content.kind == "feed":
+        if out is not None and content.kind == ContentKind.FEED:
             found = replace(found, links=read_feed_links(out.page, out.base, out.lines, config.max_links))
     if config.transforms:
         reading.run("transform", lambda out: transforms.extract_by_transform(page, content, out))

@@ -23,7 +23,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.extract import jsonld, rdf
 from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted_process import Header, message_bytes, pack_message, unpack_message
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 RESULT_TYPES = frozenset(
     {
@@ -154,7 +154,7 @@ def take_answer(answer: Output | Refusal, name: str, out: Statements) -> None:
     if media_type == "application/ld+json":
         jsonld.extract_document(text, out)
     else:
-        rdf.extract_rdf_document(Content(media_type, "rdf", "utf-8", text), out)
+        rdf.extract_rdf_document(Content(media_type, ContentKind.RDF, "utf-8", text), out)
 
 
 class _Helper:

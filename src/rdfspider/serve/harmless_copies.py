@@ -16,7 +16,7 @@ from rdfspider.detect.content import detect_content
 from rdfspider.extract.document import read_facts
 from rdfspider.extract.dom import Document, Element, Node, Text, parse_html
 from rdfspider.extract.robots_directives import read_wishes
-from rdfspider.records import Capture
+from rdfspider.records import Capture, ContentKind
 from rdfspider.serve.rendering import make_address
 from rdfspider.urls import resolve_links
 
@@ -84,10 +84,10 @@ def make_copy(capture: Capture) -> Copy:
     in_header = read_wishes((value for name, value in capture.headers if name.lower() == "x-robots-tag"), may_name=True)
     if in_header.noarchive or in_header.noindex:
         return Copy(content.media_type, is_refused=True)
-    if content.kind == "binary":
+    if content.kind == ContentKind.BINARY:
         return Copy(content.media_type, is_binary=True)
     is_cut = len(page.body) > MAX_BYTES
-    if content.kind != "html":
+    if content.kind != ContentKind.HTML:
         text = _UNSEEN.sub("", content.text)
         return Copy(content.media_type, html=f"<pre>{escape(text)}</pre>", source=content.text, is_cut=is_cut)
     tree = parse_html(content.text)

@@ -14,7 +14,7 @@ from rdfspider.extract.rdfa.names import Status
 from rdfspider.extract.rdfa.walk import Walk
 from rdfspider.extract.rdfa.walk10 import Walk10
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 # Elements that make statements where no vocabulary is declared: few plain link types mean something then.
 _LINK_TYPES = "".join(f',[rel~="{term}" i]' for term in CORE_TERMS)
@@ -113,4 +113,4 @@ def _widen(tree: Document, elements: list[Element], roots: list[Element], select
 def _read_vocabulary(text: str, url: str) -> list[Triple]:
     """The triples of a vocabulary that is written in HTML; its own vocabularies are not followed."""
     out = Statements(url, url, "rdfa", ExtractConfig(), Problems())
-    return _read_triples(parse_html(text), Content("text/html", "html", "utf-8", text), out, None, None)
+    return _read_triples(parse_html(text), Content("text/html", ContentKind.HTML, "utf-8", text), out, None, None)

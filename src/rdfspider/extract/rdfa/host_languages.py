@@ -7,7 +7,7 @@ The tables are facts of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), 
 from dataclasses import dataclass, replace
 
 from rdfspider.extract.dom import Document
-from rdfspider.records import Content
+from rdfspider.records import Content, ContentKind
 
 XHTML = "http://www.w3.org/1999/xhtml"
 XHV = "http://www.w3.org/1999/xhtml/vocab#"
@@ -122,9 +122,11 @@ _XHTML1 = Host(CORE_TERMS | LINK_TYPES, head_body=True, base_element=True, lang=
 def find_host(tree: Document, content: Content, version: str | None = None) -> Host:
     """The features to process a page with; `version` ("1.0", "1.1") overrules what the page says of itself."""
     doctype = _public_id(tree)
-    if content.media_type == "application/xhtml+xml" or (content.kind != "html" and content.namespace == XHTML):
+    if content.media_type == "application/xhtml+xml" or (
+        content.kind != ContentKind.HTML and content.namespace == XHTML
+    ):
         host = _XHTML1 if "XHTML" in doctype else _XHTML5
-    elif content.kind == "html":
+    elif content.kind == ContentKind.HTML:
         host = _HTML5
     else:
         host = _XML
