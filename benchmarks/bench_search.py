@@ -25,9 +25,9 @@ from growth import copy_outcomes
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.quads.snapshots import SnapshotReader
-from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES, Sparql
+from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES
 from rdfspider.index.text.searcher import TextIndex
-from rdfspider.search.text_service import Finder
+from rdfspider.search.indexes import Indexes
 
 MOST_SEARCH_S, MOST_OVERHEAD_S = 0.050, 0.030
 SEARCHES = (
@@ -125,7 +125,7 @@ def _ask_words(folder: Path, rounds: int) -> None:
 
 
 def _ask_sparql(folder: Path, rounds: int) -> None:
-    sparql = Sparql(folder, Finder(folder))
+    sparql = Indexes(folder).sparql
     snapshots = SnapshotReader(IndexPaths(folder).snapshots)
     hit = next(iter(TextIndex(folder).search("type:recipe kind:entity", limit=1)))
     names = {"thing": _find_thing(snapshots.store), "page": hit.pages[0].url}

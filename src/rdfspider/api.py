@@ -36,22 +36,21 @@ if TYPE_CHECKING:
 
     from rdfspider.crawl.reports.why import Explanation
     from rdfspider.frontier.entries import HostEntry
-    from rdfspider.index.quads.sparql.engine import Sparql
     from rdfspider.index.quads.sparql.rows import Rows, Statements
     from rdfspider.index.status import IndexStatus
     from rdfspider.index.text.results import Results
-    from rdfspider.index.text.searcher import Filter, TextIndex
+    from rdfspider.index.text.searcher import Filter
     from rdfspider.run.importer import Report
     from rdfspider.run.reindexing import Removal
     from rdfspider.search.entity import Entity
     from rdfspider.search.export import Exported
+    from rdfspider.search.indexes import Indexes
     from rdfspider.search.name_lookup import Names
     from rdfspider.search.statistics import Statistics
-    from rdfspider.search.text_service import Finder
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
-# Threads that ask the same crawl open its index once.
+# Threads that ask the same crawl share one handle.
 _OPENING = threading.Lock()
 
 
@@ -61,9 +60,7 @@ class Crawl:
     def __init__(self, folder: Path, config: Config | None = None) -> None:
         self.folder = folder
         self._config = config
-        self._text: TextIndex | None = None
-        self._sparql: Sparql | None = None
-        self._finder: Finder | None = None
+        self._indexes: Indexes | None = None
 
     @classmethod
     def create(
@@ -131,6 +128,17 @@ class Crawl:
         if self._config is None:
             self._config = load_config(self.folder)
         return self._config
+
+    @property
+    def indexes(self) -> "Indexes":
+        """What was found so far; questions beyond those below are asked of it."""
+        # Not at the top: it brings the indexes, of which those who only crawl or extract have no use.
+        from rdfspider.search.indexes import Indexes
+
+        with _OPENING:
+            if self._indexes is None:
+                self._indexes = Indexes(self.folder)
+            return self._indexes
 
     def run(self, on_progress: Callable[[Status], None] | None = None) -> Status:
         """Crawl until nothing is left, a limit is reached or somebody stops it; returns how it ended.
@@ -221,13 +229,7 @@ class Crawl:
 
         Each filter takes one value or several, of which a result has any.
         """
-        from rdfspider.index.text.searcher import TextIndex
-
-        with _OPENING:
-            if self._text is None:
-                self._text = TextIndex(self.folder)
-            index = self._text
-        return index.search(
+        return self.indexes.search(
             words,
             type=type,
             ontology=ontology,
@@ -247,39 +249,27 @@ class Crawl:
 
         What takes longer than `timeout_s` is an UnansweredError; of more than `limit` rows or triples the first are given.
         """
-        from rdfspider.index.quads.sparql.engine import Limits, Sparql
-        from rdfspider.search.text_service import Finder
+        from rdfspider.index.quads.sparql.engine import Limits
 
-        with _OPENING:
-            if self._sparql is None:
-                self._finder = Finder(self.folder)
-                self._sparql = Sparql(self.folder, self._finder)
-            sparql = self._sparql
-        return sparql.query(text, Limits(timeout_s=timeout_s, rows=limit))
+        return self.indexes.query(text, Limits(timeout_s=timeout_s, rows=limit))
 
     def entity(self, iri: str, same: bool = False) -> "Entity":
         """Everything that pages say of a thing, by whom and when, and what points at it; at any time.
 
         `same` merges it with what pages say is the same (`owl:sameAs`, `schema:sameAs`).
         """
-        from rdfspider.search.indexes import find_entity
-
-        return find_entity(self.folder, iri, same=same)
+        return self.indexes.entity(iri, same=same)
 
     def stats(self, top: int = 1000) -> "Statistics":
         """Which classes, properties, ontologies and sites the pages have, so many of each, and how often; at any time."""
-        from rdfspider.search.indexes import find_statistics
-
-        return find_statistics(self.folder, top)
+        return self.indexes.statistics(top)
 
     def quads(
         self, site: str | None = None, type: "Names" = None, ontology: "Names" = None, page: str | None = None
     ) -> "Iterator[Quad]":
         """What pages say, quad by quad: all, or of a site, about things of a class or an ontology, or of one page."""
-        from rdfspider.search.indexes import select_statements, stream_quads
-
-        selection, _ = select_statements(self.folder, site=site, type=type, ontology=ontology, page=page)
-        return stream_quads(self.folder, selection)
+        selection, _ = self.indexes.select(site=site, type=type, ontology=ontology, page=page)
+        return self.indexes.stream_quads(selection)
 
     def export(
         self,
@@ -292,10 +282,8 @@ class Crawl:
         on_page: "Callable[[Exported], None]" = lambda exported: None,
     ) -> "Exported":
         """Write the same to a file (None is stdout), in the format and compression that its name ends with."""
-        from rdfspider.search.export import export_crawl
-
         path = None if output is None else Path(output)
-        return export_crawl(self.folder, path, format, site=site, type=type, ontology=ontology, on_page=on_page)
+        return self.indexes.export(path, format, site=site, type=type, ontology=ontology, on_page=on_page)
 
     def add_seeds(self, seeds: Iterable[str] = (), *, seeds_file: Path | None = None) -> int:
         """Add seeds; returns how many were new. A crawl that runs takes them at once, another one when it runs next."""
@@ -348,13 +336,8 @@ class Crawl:
 
     def close(self) -> None:
         """Let go of what questions have opened, and end the processes that answer SPARQL; another question opens it again."""
-        with _OPENING:
-            sparql, finder = self._sparql, self._finder
-            self._text = self._sparql = self._finder = None
-        if sparql:
-            sparql.close()
-        if finder:
-            finder.close()
+        if self._indexes:
+            self._indexes.close()
 
     def __enter__(self) -> "Crawl":
         return self

@@ -10,7 +10,7 @@ from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.search.attributions import read_sayings, tell_entity_syntaxes, tell_saying_syntaxes
 from rdfspider.search.entity import Entity
-from rdfspider.search.indexes import open_store
+from rdfspider.search.indexes import Indexes
 
 S = "http://schema.org/"
 URL = "https://cafe.example/"
@@ -61,7 +61,7 @@ def test_what_is_not_on_record_keeps_those_of_the_page(crawl: Crawl) -> None:
 
 
 def test_who_says_one_property(crawl: Crawl) -> None:
-    with open_store(crawl.folder) as store:
+    with Indexes(crawl.folder).use_quads() as store:
         sayings = read_sayings(store, [CAFE], f"{S}telephone", 0, 10).sayings
     (saying,) = tell_saying_syntaxes(sayings, f"{S}telephone", [CAFE], read_statements)
     assert (sorted(saying.source.syntaxes), saying.source.is_exact) == (["jsonld", "rdfa"], True)

@@ -1,4 +1,4 @@
-"""What questions say of files that are damaged, or that nobody can write."""
+"""The handle to all indexes: what it says of files that are damaged or cannot be written, and how many may ask at once."""
 
 import shutil
 import sqlite3
@@ -8,11 +8,13 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Store
 from tests.disks import mount_read_only
 
-from rdfspider.errors import UsageError
+from indexed import index_pages
+from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.ledger.writer import Ledger
 from rdfspider.index.quads.snapshots import take_snapshot
-from rdfspider.search.indexes import find_entity, find_statistics, select_statements, stream_quads
+from rdfspider.search import indexes as indexes_module
+from rdfspider.search.indexes import Indexes
 
 THING = "https://a.test/#tea"
 
@@ -45,31 +47,53 @@ def spoil(file: Path) -> None:
 
 @pytest.mark.parametrize("files", ["MANIFEST-*", "*.sst"])
 def test_damaged_snapshots_are_one_line(paths: IndexPaths, files: str) -> None:
-    selection, _ = select_statements(paths.folder)
-    assert len(list(stream_quads(paths.folder, selection))) == 1
+    indexes = Indexes(paths.folder)
+    selection, _ = indexes.select()
+    assert len(list(indexes.stream_quads(selection))) == 1
     spoiled = [spoil(file) for file in (paths.snapshots / "000001").glob(files)]
     assert spoiled
     with pytest.raises(UsageError, match=r"snapshots cannot be read \(Corruption.*index --rebuild"):
-        find_entity(paths.folder, THING)
+        indexes.entity(THING)
     with pytest.raises(UsageError, match="index --rebuild"):
-        list(stream_quads(paths.folder, selection))
+        list(indexes.stream_quads(selection))
 
 
 def test_a_damaged_ledger_is_one_line(paths: IndexPaths) -> None:
     spoil(paths.ledger)
     with pytest.raises(UsageError, match=r"ledger.sqlite cannot be read \(.*index --rebuild"):
-        find_statistics(paths.folder, 10)
+        Indexes(paths.folder).statistics(10)
     with pytest.raises(UsageError, match="index --rebuild"):
-        select_statements(paths.folder)
+        Indexes(paths.folder).select()
 
 
 def test_a_ledger_that_nobody_can_write_is_read_or_said_to_be(paths: IndexPaths) -> None:
     with mount_read_only(paths.folder) as folder:
-        assert find_statistics(folder, 10).totals.pages == 0
+        assert Indexes(folder).statistics(10).totals.pages == 0
     # What a writer that was killed has left can only be read together with a file that is made for it.
     writer = sqlite3.connect(paths.ledger)
     writer.execute("CREATE TABLE more (name TEXT)")
     shutil.copytree(paths.folder, left := paths.folder.with_name("left"), ignore=shutil.ignore_patterns("*-shm"))
     writer.close()
     with mount_read_only(left) as folder, pytest.raises(UsageError, match="in a folder that is read-only for you"):
-        find_statistics(folder, 10)
+        Indexes(folder).statistics(10)
+
+
+def test_who_does_not_come_to_look_for_words_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tea = {"@context": "https://schema.org", "@id": "#tea", "@type": "Product", "name": "Green tea"}
+    crawl = index_pages(tmp_path / "c", {"https://tea.example/": tea})
+    indexes = Indexes(crawl.folder)
+    assert [iri for iri, _ in indexes.find_iris("kind:entity tea", 10)] == ["https://tea.example/#tea"]
+    monkeypatch.setattr(indexes_module, "_WORDS_TIMEOUT_S", 0.05)
+    with indexes._finding, pytest.raises(UnansweredError, match="others are looking for words"):
+        indexes.find_iris("tea", 10)
+    assert indexes.find_iris("tea", 10)
+
+
+def test_quads_are_released_after_each_question_unless_they_are_kept(paths: IndexPaths) -> None:
+    for keeps_quads in (False, True):
+        with Indexes(paths.folder, keeps_quads=keeps_quads) as indexes:
+            for _ in range(2):
+                with indexes.use_quads() as store, indexes.use_quads() as same:
+                    assert len(store) == len(same) == 1
+                assert (indexes._snapshots._opened is not None) == keeps_quads
+        assert indexes._snapshots._opened is None

@@ -3,15 +3,11 @@
 from pathlib import Path
 
 import pytest
-from pyoxigraph import Store
 
 from indexed import index_pages
 from rdfspider import Crawl
-from rdfspider.index.layout import IndexPaths
-from rdfspider.index.text.searcher import TextIndex
 from rdfspider.search import profiles
-from rdfspider.search.indexes import open_ledger
-from rdfspider.search.profiles import ClassProfile, PropertyProfile, describe_class, describe_property
+from rdfspider.search.profiles import ClassProfile, PropertyProfile
 
 SCHEMA = "http://schema.org/"
 
@@ -34,20 +30,14 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     return index_pages(tmp_path_factory.mktemp("portraits") / "c", PAGES)
 
 
-def open_store(crawl: Crawl) -> Store:
-    return Store.read_only(str(IndexPaths(crawl.folder).quads))
-
-
 def read_class(crawl: Crawl, name: str) -> ClassProfile:
-    with open_ledger(crawl.folder) as ledger:
-        found = describe_class(TextIndex(crawl.folder), ledger, open_store(crawl), name)
+    found = crawl.indexes.class_profile(name)
     assert found is not None
     return found
 
 
 def read_property(crawl: Crawl, name: str) -> PropertyProfile:
-    with open_ledger(crawl.folder) as ledger:
-        found = describe_property(TextIndex(crawl.folder), ledger, open_store(crawl), name)
+    found = crawl.indexes.property_profile(name)
     assert found is not None
     return found
 

@@ -1,3 +1,4 @@
+import os
 import sys
 from pathlib import Path
 
@@ -6,6 +7,9 @@ from pyoxigraph import RdfFormat, Store
 
 from indexed import index_pages
 from rdfspider import Crawl, UsageError
+from rdfspider.index.layout import IndexPaths
+from rdfspider.search import statistics
+from rdfspider.search.statistics import CachedStatistics
 
 S = "http://schema.org/"
 VOID = "http://rdfs.org/ns/void#"
@@ -107,3 +111,21 @@ def test_an_empty_index_has_statistics_too(tmp_path: Path) -> None:
     assert stats.classes == ()
     assert "void:documents 0" in stats.to_void()
     assert stats._repr_html_()
+
+
+def test_counts_are_cached_until_the_ledger_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(statistics, "_CACHED_S", 3600.0)
+    cached = CachedStatistics(IndexPaths(tmp_path / "c"))
+    assert cached.read() is None
+    index_pages(tmp_path / "c", {"https://tea.example/": {"@context": "https://schema.org", "@type": "Product"}})
+    first = cached.read()
+    assert first is not None
+    assert first.totals.pages == 1
+    ledger = IndexPaths(tmp_path / "c").ledger
+    os.utime(ledger, (1, 1))
+    # Within seconds nobody looks.
+    assert cached.read() is first
+    monkeypatch.setattr(statistics, "_CACHED_S", 0.0)
+    second = cached.read()
+    assert second is not first
+    assert cached.read() is second

@@ -13,7 +13,7 @@ from rdfspider import Crawl
 from rdfspider.crawl.reports import live
 from rdfspider.errors import UnansweredError
 from rdfspider.index.quads import snapshots
-from rdfspider.serve import site as statistics
+from rdfspider.search import statistics
 from serving import Serving, serve
 from waiting import PATIENCE_S, wait_until
 from web import Answer, Web
@@ -34,7 +34,7 @@ ASKED = (
 
 @pytest.fixture
 def site_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Crawl:
-    monkeypatch.setattr(statistics, "_KEPT_S", 0.0)
+    monkeypatch.setattr(statistics, "_CACHED_S", 0.0)
     return index_pages(tmp_path / "c", PAGES)
 
 
@@ -99,9 +99,9 @@ def test_what_pages_of_files_from_elsewhere_say_is_not_read_again_for_a_thing(tm
 
 def test_nothing_is_started_after_the_end(site_crawl: Crawl) -> None:
     with serve(site_crawl) as serving:
-        assert serving.site.sparql.ask("ASK {}", formats=["json"]).body
+        assert serving.site.indexes.ask("ASK {}", formats=["json"]).body
     site = serving.site
-    for start in (lambda: site.sparql, lambda: site.visitor, lambda: site.lookout.hosts("wait", 5)):
+    for start in (lambda: site.indexes.sparql, lambda: site.visitor, lambda: site.lookout.hosts("wait", 5)):
         with pytest.raises(UnansweredError):
             start()
     with pytest.raises(RuntimeError):
@@ -115,7 +115,7 @@ def test_a_site_that_nobody_looks_at_holds_no_old_files(site_crawl: Crawl, monke
         site = serving.site
         assert serving.get("/page", url="https://shop.example/").status == 200
         assert serving.get("/entity", iri=TEA).status == 200
-        wait_until(lambda: site.snapshots._opened is None and site.lookout._helper._process is None)
+        wait_until(lambda: site.indexes._snapshots._opened is None and site.lookout._helper._process is None)
         assert set(ask_all(serving).values()) == {200}
 
 

@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from indexed import index_pages
+from rdfspider.search import indexes
 from rdfspider.search.quality.report import inspect_site
-from rdfspider.serve.pages import sites
 from serving import Serving, serve
 
 
@@ -32,7 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         pytest.MonkeyPatch.context() as patch,
     ):
         # However slow the machine is, all pages are looked at.
-        patch.setattr(sites, "inspect_site", partial(inspect_site, seconds=60))
+        patch.setattr(indexes, "inspect_site", partial(inspect_site, seconds=60))
         yield serving
 
 

@@ -55,15 +55,15 @@ def query(
 ) -> None:
     """Ask in SPARQL what was found; the usual prefixes are declared."""
     # Not at the top: they bring the indexes, of which other commands have no use.
-    from rdfspider.index.quads.sparql.engine import Limits, Sparql
-    from rdfspider.search.text_service import Finder
+    from rdfspider.index.quads.sparql.engine import Limits
+    from rdfspider.search.indexes import Indexes
 
     asked = _read_query(text, file)
     file_format = file_format or (TABLE if sys.stdout.isatty() else "")
     formats = _choose_formats(file_format)
     crawl = Crawl.open(folder)
-    with Sparql(crawl.folder, Finder(crawl.folder), workers=1, has_spare=False) as sparql:
-        answer = sparql.ask(asked, formats=formats, limits=Limits(timeout_s=timeout_s, rows=rows))
+    with Indexes(crawl.folder, workers=1, has_spare=False) as indexes:
+        answer = indexes.ask(asked, formats=formats, limits=Limits(timeout_s=timeout_s, rows=rows))
     _print_answer(answer, file_format == TABLE)
     if answer.is_truncated:
         say(f"there is more than is printed here: --rows {rows} was reached, or the limit of bytes")

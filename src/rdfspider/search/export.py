@@ -14,15 +14,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 import pyoxigraph
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Store
 
 from rdfspider.batch.output import COMPRESSED, compress, open_stream
 from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.formats import COLUMNS, FRAMES, page_fragment, to_arrow
 from rdfspider.index.quads.described import find_time
-from rdfspider.index.quads.selection import PageQuads, read_pages
-from rdfspider.search.indexes import open_store, select_statements
-from rdfspider.search.name_lookup import Names
+from rdfspider.index.quads.selection import PageQuads, Selection, read_pages
 from rdfspider.vocabulary.labels import RDF_TYPE
 
 FORMATS = ("nquads", "trig", "parquet", "jsonl")
@@ -208,29 +206,24 @@ def choose_format(path: Path | None, asked: str | None) -> str:
     return file_format
 
 
-def export_crawl(
-    folder: Path,
+def export_pages(
+    store: Store,
+    selection: Selection,
     path: Path | None,
-    asked_format: str | None,
-    *,
-    site: str | None = None,
-    type: Names = None,
-    ontology: Names = None,
+    file_format: str,
     on_page: Callable[[Exported], None] = lambda exported: None,
+    pages_expected: int | None = None,
 ) -> Exported:
-    """Write what is selected to a file that appears when it is whole; without a path, to stdout."""
-    file_format = choose_format(path, asked_format)
-    selection, expected = select_statements(folder, site=site, type=type, ontology=ontology)
+    """Write what is selected to a file that appears when it is complete; without a path, to stdout."""
     ending, _ = _split_endings(path)
-    with open_store(folder) as store:
-        pages = read_pages(store, selection)
-        try:
-            with open_stream(path) as stream, compress(stream, ending) as packed:
-                return write_export(pages, file_format, packed, partial(find_time, store), on_page, expected)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise RdfspiderError(f"{path or 'stdout'} could not be written: {error.strerror or error}") from error
+    pages = read_pages(store, selection)
+    try:
+        with open_stream(path) as stream, compress(stream, ending) as packed:
+            return write_export(pages, file_format, packed, partial(find_time, store), on_page, pages_expected)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise RdfspiderError(f"{path or 'stdout'} could not be written: {error.strerror or error}") from error
 
 
 def _split_endings(path: Path | None) -> tuple[str, str]:

@@ -13,10 +13,10 @@ from rdfspider.errors import UsageError
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
 from rdfspider.index.quads.selection import Selection
-from rdfspider.urls import host_of, normalise_url
+from rdfspider.urls import host_of, is_valid_iri, normalise_url
 from rdfspider.vocabulary.classes import list_class_names
 from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name, list_prefixes, shorten_iri
-from rdfspider.vocabulary.terms import fold_iri, make_graph_iri
+from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, skolemise
 
 Names = str | Iterable[str] | None
 
@@ -67,6 +67,21 @@ def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
     return frozenset(
         iri for kind in (CLASS, PROPERTY) for iri in _read_names(ledger, kind) if find_ontology(iri) in found
     )
+
+
+def list_readings(name: str) -> list[str]:
+    """Which entities a person may mean: by an IRI as it is, a label of an export, a prefixed name, or the URL of a page."""
+    text = name.strip().removeprefix("<").removesuffix(">")
+    if text.startswith("_:"):
+        node = skolemise(text[2:])
+        return [node] if node else []
+    prefix, _, local = text.partition(":")
+    readings = [fold_iri(text), *(namespace + local for namespace in find_namespaces(prefix) if local)]
+    addresses = (text,) if ":" in text else (f"https://{text}", f"http://{text}") if "." in text else ()
+    for url in addresses:
+        # Without its fragment an address would be another thing: the page.
+        readings += [url if "#" in url else normalise_url(url) or url, make_graph_iri(url)]
+    return [iri for iri in dict.fromkeys(readings) if is_valid_iri(iri)]
 
 
 def _find_all(

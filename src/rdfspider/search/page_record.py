@@ -16,10 +16,10 @@ from rdfspider.archive.reader import MAX_BODY_BYTES, Archive, Archived, Damage, 
 from rdfspider.archive.segments import parse_name
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import UnreadableError, UsageError
-from rdfspider.index.ledger.reader import PageEntry
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger.reader import PageEntry, open_ledger
 from rdfspider.index.log.foreign import read_foreign_outcome
 from rdfspider.records import Capture, Problem
-from rdfspider.search.indexes import open_ledger
 from rdfspider.urls import normalise_url
 
 MAX_BYTES = 2_000_000
@@ -127,7 +127,7 @@ def forbids_copy(wishes: str) -> bool:
 
 def _find_entry(folder: Path, url: str) -> PageEntry | None:
     url = url.encode("utf-8", "replace").decode().strip()
-    with open_ledger(folder) as ledger:
+    with open_ledger(IndexPaths(folder)) as ledger:
         for each in dict.fromkeys((url, normalise_url(url) or "")):
             if each and (entry := ledger.find_page(each)):
                 return entry

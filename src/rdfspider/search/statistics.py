@@ -3,6 +3,8 @@
 The indexer keeps the counts up to date with every page, so nothing is counted here.
 """
 
+import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,8 +13,10 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
+from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.formats import PREFIXES
-from rdfspider.index.ledger.reader import LedgerReader, NameCount, Totals
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger.reader import LedgerReader, NameCount, Totals, open_ledger
 from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
 from rdfspider.index.quads.counting import MergeCounts
 from rdfspider.index.quads.provenance import VOCABULARY
@@ -26,6 +30,12 @@ _XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 _DATASET = NamedNode("urn:rdfspider:dataset")
 _USES = NamedNode(f"{VOCABULARY}uses")
 _ROWS_DRAWN = 20
+# Of each kind.
+_NAMES_CACHED = 40
+# While a crawl runs there is a commit every second or so, and nobody sees the difference.
+_CACHED_S = 2.0
+
+_State = tuple[tuple[int, int, int], ...]
 
 
 class Counts(tuple[NameCount, ...]):
@@ -88,6 +98,50 @@ def read_statistics(ledger: LedgerReader, top: int = 1000) -> Statistics:
     """All numbers, and so many names of each kind."""
     kinds = (CLASS, PROPERTY, ONTOLOGY, SITE, LANGUAGE, SYNTAX)
     return Statistics(ledger.read_totals(), *(Counts(ledger.read_names(kind, top)) for kind in kinds))
+
+
+class CachedStatistics:
+    """The statistics of one crawl, read again when the ledger has changed. For any number of threads."""
+
+    def __init__(self, paths: IndexPaths) -> None:
+        self._paths = paths
+        self._lock = threading.Lock()
+        self._read_at = float("-inf")
+        self._state: _State | None = None
+        self._cached: Statistics | None = None
+
+    def read(self) -> Statistics | None:
+        """The totals, and the most used names of each kind; None where nothing is indexed yet, UnreadableError where the ledger
+        is damaged."""
+        with self._lock:
+            now = time.monotonic()
+            if now < self._read_at + _CACHED_S and self._cached is not None:
+                return self._cached
+            state = _look(self._paths)
+            if state != self._state or self._cached is None:
+                try:
+                    with open_ledger(self._paths) as ledger:
+                        self._cached = read_statistics(ledger, _NAMES_CACHED)
+                except UnreadableError:
+                    self._cached = None
+                    raise
+                except UnindexedError:
+                    self._cached = None
+            self._read_at, self._state = now, state
+            return self._cached
+
+
+def _look(paths: IndexPaths) -> _State:
+    """What tells that the ledger has changed: the index's version, the ledger, and SQLite's log of what was written to it
+    last."""
+    found = []
+    for path in (paths.version, paths.ledger, paths.ledger.with_name(f"{paths.ledger.name}-wal")):
+        try:
+            stat = path.stat()
+        except FileNotFoundError:
+            continue
+        found.append((stat.st_ino, stat.st_mtime_ns, stat.st_size))
+    return tuple(found)
 
 
 def _draw_count(count: NameCount) -> Sequence[str]:

@@ -20,7 +20,6 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from rdfspider.errors import RdfspiderError, UsageError
-from rdfspider.index.layout import check_index
 from rdfspider.index.quads.sparql.engine import Answer
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.result_documents import TRIPLES as TRIPLES_KIND
@@ -214,8 +213,7 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
 def _ask_index(
     site: Site, question: _Question, formats: Sequence[str], base: str, cancel: threading.Event, client: str
 ) -> Answer:
-    check_index(site.paths)
-    return site.sparql.ask(
+    return site.indexes.ask(
         question.query or "",
         formats=formats,
         limits=site.limits,

@@ -7,11 +7,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from rdfspider.errors import UnindexedError
 from rdfspider.formats import PREFIXES
-from rdfspider.index.quads.counting import count_merge
 from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.selection import RDF_TYPE
 from rdfspider.index.quads.sparql.result_documents import RDF_FORMATS, drop_prefixes
-from rdfspider.search.indexes import find_statistics
 from rdfspider.serve.site import Site
 from rdfspider.vocabulary.terms import FETCHES_GRAPH
 
@@ -76,9 +74,8 @@ def describe_data(site: Site, root: str) -> Iterator[Triple]:
     for name in _TRIPLE_FORMATS:
         yield Triple(data, NamedNode(f"{_VOID}feature"), NamedNode(_FORMATS + name))
     try:
-        statistics = find_statistics(site.folder, _NAMES_TOLD)
-        with site.use_store() as store:
-            merge = count_merge(store, _TRIPLES_COUNTED)
+        statistics = site.indexes.statistics(_NAMES_TOLD)
+        merge = site.indexes.count_merge(_TRIPLES_COUNTED)
     except UnindexedError:
         # Nothing is indexed yet, which is no mistake of whoever asks.
         return

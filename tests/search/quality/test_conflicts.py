@@ -10,7 +10,7 @@ from indexed import index_pages
 from rdfspider.index.quads.described import Value as EntityValue
 from rdfspider.search.attributions import tell_entity_syntaxes
 from rdfspider.search.conflicts import judge_values
-from rdfspider.search.indexes import open_ledger, open_store
+from rdfspider.search.indexes import Indexes
 from rdfspider.search.quality.conflicts import find_conflicts
 from rdfspider.search.quality.report import inspect_site
 from rdfspider.search.quality.samples import Described, SampledPage, Value
@@ -77,7 +77,7 @@ def test_the_report_and_the_thing_agree_on_one_page(tmp_path: Path, body: str, c
     crawl = index_pages(tmp_path / "c", {"https://a.example/": body})
     thing = tell_entity_syntaxes(crawl.entity(ITEM), read_statements)
     assert {name for name, each in thing.properties.items() if each.conflict} == {S + name for name in conflicts}
-    with open_ledger(crawl.folder) as ledger, open_store(crawl.folder) as store:
+    with Indexes(crawl.folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
         report = inspect_site(store, ledger, "a.example", seconds=60, read_statements=read_statements)
     assert report
     assert {one.path for one in report.conflicts} == conflicts

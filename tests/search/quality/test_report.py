@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from indexed import index_pages
-from rdfspider.search.indexes import open_ledger, open_store
+from rdfspider.search.indexes import Indexes
 from rdfspider.search.quality.conflicts import Conflict
 from rdfspider.search.quality.gaps import Gap
 from rdfspider.search.quality.report import Report, choose_pages, inspect_site
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Iterator[Report]:
-    with open_ledger(folder) as ledger, open_store(folder) as store:
+    with Indexes(folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
         found = inspect_site(store, ledger, "shop.example", seconds=60)
     assert found is not None
     yield found
@@ -163,12 +163,12 @@ def test_findings_come_the_worst_first_and_are_summed_up(report: Report) -> None
 
 
 def test_a_site_without_pages_has_no_report(folder: Path) -> None:
-    with open_ledger(folder) as ledger, open_store(folder) as store:
+    with Indexes(folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
         assert inspect_site(store, ledger, "unknown.example") is None
 
 
 def test_no_more_is_looked_at_than_was_allowed(folder: Path) -> None:
-    with open_ledger(folder) as ledger, open_store(folder) as store:
+    with Indexes(folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
         few = inspect_site(store, ledger, "shop.example", max_pages=4, seconds=60)
         none = inspect_site(store, ledger, "shop.example", seconds=-1)
         assert few is not None and none is not None

@@ -3,17 +3,19 @@
 Every answer is of the last commit. No read lasts long, because the ledger's log could not be cut back meanwhile.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
-from rdfspider.errors import UnindexedError
+from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.entities.contributions import Contribution, find_entity
 from rdfspider.index.entities.nodes import PageFacts
-from rdfspider.index.layout import IndexPaths
+from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger.usage import SITE
 from rdfspider.index.ledger.writer import rank_page
 from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name
@@ -295,6 +297,22 @@ def _clean(text: str) -> str:
 def _rank_match(iri: str, text: str) -> int:
     name = find_short_name(iri)
     return 0 if name.startswith(text) else 1 if text in name else 2
+
+
+@contextmanager
+def open_ledger(paths: IndexPaths) -> Iterator[LedgerReader]:
+    """A reader for one question. UnindexedError where there is no index, UnreadableError where the ledger cannot be read, also
+    later: what is opened is not yet read."""
+    check_index(paths)
+    try:
+        with closing(LedgerReader(paths)) as ledger:
+            yield ledger
+    except sqlite3.DatabaseError as error:
+        where = "" if os.access(paths.index, os.W_OK) else ", in a folder that is read-only for you"
+        raise UnreadableError(
+            f"{paths.ledger} cannot be read ({error}{where}); if that stays so, make it again with "
+            f"`rdfspider index --rebuild --dir {paths.folder}`"
+        ) from error
 
 
 def _connect(address: str) -> sqlite3.Connection:

@@ -13,7 +13,6 @@ from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES, Answer
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, TRIPLES
 from rdfspider.index.quads.sparql.rows import Term, read_rows
-from rdfspider.search.indexes import open_ledger
 from rdfspider.serve.endpoint import PATH
 from rdfspider.serve.example_queries import Example, list_examples, write_name
 from rdfspider.serve.negotiation import FORMATS
@@ -123,8 +122,7 @@ def complete_name(ask: Ask) -> View:
     if kind not in ("class", "property"):
         raise UsageError(f"kind is class or property, not {kind[:40]!r}")
     try:
-        with open_ledger(ask.site.folder) as ledger:
-            counts = ledger.search_names(kind, ask.get("q"), _NAMES)
+        counts = ask.site.indexes.find_names(kind, ask.get("q"), _NAMES)
     except UnindexedError:
         # Nothing is indexed yet.
         counts = []
@@ -143,7 +141,7 @@ def _answer(ask: Ask, query: str) -> Shown:
     default, named = (ask.get_all(name) for name in _GRAPHS)
     graphs = Graphs(default, named) if default or named else None
     base = f"{ask.root}{PATH}"
-    answer = ask.site.sparql.ask(
+    answer = ask.site.indexes.ask(
         query, formats=("json", "turtle"), limits=limits, graphs=graphs, base=base, cancel=ask.cancel, client=ask.client
     )
     return read_answer(answer)
@@ -178,7 +176,7 @@ def _make_cell(term: Term) -> Cell:
 
 def _read_examples(site: Site) -> list[Example]:
     try:
-        with open_ledger(site.folder) as ledger, site.use_store() as store:
+        with site.indexes.use_ledger() as ledger, site.indexes.use_quads() as store:
             return list_examples(ledger, store)
     except UnindexedError:
         # Nothing is indexed yet, which is no mistake of whoever looks.

@@ -25,8 +25,7 @@ from rdfspider.search.attributions import (
 )
 from rdfspider.search.conflicts import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
-from rdfspider.search.indexes import list_readings, look_up_entity
-from rdfspider.search.page_record import read_page
+from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.literals import draw_literal, draw_place, find_place, read_degrees
 from rdfspider.serve.neighbourhood import draw_neighbourhood
 from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
@@ -75,8 +74,8 @@ def show_entity(ask: Ask) -> View:
     if not name:
         raise UsageError("say which thing: /entity?iri=")
     start, via, same = ask.get_number("from", 1, _MAX_START) - 1, fold_iri(ask.get("via")), ask.get("same") == "1"
-    with ask.site.use_store() as store:
-        found = look_up_entity(store, ask.site.folder, name, same=same, start=start, via=via)
+    with ask.site.indexes.use_quads() as store:
+        found = ask.site.indexes.look_up_entity(store, name, same=same, start=start, via=via)
         if found is None:
             return _show_missing(ask, store, name)
         if says := fold_iri(ask.get("says")):
@@ -110,7 +109,7 @@ def read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
     """What a page states, by syntax; None where it is not on record, or not all of it."""
     try:
         # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
-        record = read_page(ask.site.folder, url, config=None)
+        record = ask.site.indexes.page(url, None)
     except (UsageError, OSError):
         return None
     return None if record is None or record.is_cut else record.statements
@@ -293,7 +292,7 @@ def _is_address(text: str) -> bool:
 
 
 def _dump(ask: Ask, nodes: Sequence[str], predicate: str = "") -> bytes:
-    with ask.site.use_store() as store:
+    with ask.site.indexes.use_quads() as store:
         return dump_statements(store, nodes, predicate)
 
 

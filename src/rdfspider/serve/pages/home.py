@@ -51,7 +51,7 @@ class HomeData(TypedDict):
 
 def show_home(ask: Ask) -> View:
     """Sums, the names that are used most, questions to begin with, and the latest finds."""
-    statistics = ask.site.statistics.read()
+    statistics = ask.site.indexes.recent_statistics()
     status = read_status(ask.site.crawl)
     examples = list(make_examples(statistics)) if statistics else []
     finds = status.totals.finds[: -_FINDS_SHOWN - 1 : -1]

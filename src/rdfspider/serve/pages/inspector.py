@@ -7,8 +7,6 @@ from typing import Any, TypedDict
 
 from rdfspider.crawl.reports.why import Explanation
 from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
-from rdfspider.index.log.foreign import read_sources
-from rdfspider.index.log.forgotten import Forgotten
 from rdfspider.index.text.fields import Card
 from rdfspider.processes.calls import JobError
 from rdfspider.run.visitor import prepare_address
@@ -127,11 +125,11 @@ def find_record(site: Site, url: str, wishes: str) -> tuple[PageRecord | None, s
     has such wishes: what the page says may be as before, and is then on record with older ones."""
     config = site.crawl.config.extract
     try:
-        if Forgotten.load(site.paths).matches(url):
+        if site.indexes.is_forgotten(url):
             # An index may take a while to forget.
             return None, "this page was forgotten: nothing that it says is shown"
-        if not read_sources(site.paths):
-            found = read_page(site.folder, url, config=config)
+        if not site.indexes.list_foreign_files():
+            found = site.indexes.page(url, config)
         else:
             # Pages of files from elsewhere are extracted again, so this may take long, or die.
             found = site.visitor.call(read_page_of, site.folder, url, config)
@@ -174,7 +172,7 @@ def _inspect_record(record: PageRecord, newest_wishes: str) -> Inspection:
 def _find_in_links(ask: Ask, url: str) -> InLinks:
     page = ask.get_number("in", 1, _MAX_PAGE)
     try:
-        total, cards = ask.site.text.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
+        total, cards = ask.site.indexes.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
     except (UnindexedError, OtherVersionError):
         # Nothing is indexed yet; or by another version, which was said where the page itself was looked for.
         return InLinks(0, [], 1, 1)

@@ -1,30 +1,21 @@
 """The search page: a question and what sifts it in, results as cards with facets out; and suggestions while somebody types."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-import pyoxigraph
-from pyoxigraph import NamedNode, Quad, RdfFormat, Store
-
 from rdfspider.errors import UnindexedError
-from rdfspider.index.entities.contributions import URN
-from rdfspider.index.ledger.reader import LedgerReader, NameCount
-from rdfspider.index.quads.selection import MERGE, restore_blank_nodes, walk_statements
+from rdfspider.index.ledger.reader import NameCount
 from rdfspider.index.text.fields import ENTITY, PAGE
 from rdfspider.index.text.query_language import parse_question
 from rdfspider.index.text.results import Hit, Results
 from rdfspider.index.text.searcher import MAX_RESULTS
 from rdfspider.index.text.suggestions import Suggestion
-from rdfspider.search.entity import NODES_MERGED
-from rdfspider.search.indexes import open_ledger
 from rdfspider.serve.facet_links import FIELDS, Sieve, is_called, name_ontologies
 from rdfspider.serve.rendering import clean_text
 from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
-from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes
-from rdfspider.vocabulary.terms import make_graph_iri
 
 RESULTS_SHOWN, MAX_SHOWN = 10, 100
 """On a page, where nothing else is asked for, and at most."""
@@ -78,14 +69,14 @@ def show_search(ask: Ask) -> View:
         context,
         data=lambda: results,
         table=lambda: Table(_HEADS, map(_make_row, results)),
-        nquads=lambda: write_statements(ask, results),
+        nquads=lambda: ask.site.indexes.dump_hits(results, _MAX_STATEMENTS),
     )
 
 
 def show_suggestions(ask: Ask) -> View:
     """How the question may go on."""
     try:
-        found = ask.site.text.suggest(ask.get("q"), _SUGGESTIONS_SHOWN) if ask.get("q") else []
+        found = ask.site.indexes.suggest(ask.get("q"), _SUGGESTIONS_SHOWN) if ask.get("q") else []
     except UnindexedError:
         # Nothing is indexed yet: nothing can be suggested.
         found = []
@@ -96,7 +87,7 @@ def show_suggestions(ask: Ask) -> View:
 
 def list_ontologies(ask: Ask) -> list[tuple[str, str, bool]]:
     """Those to choose from beside the box, each with its name and whether it is chosen: the most used, and the chosen one."""
-    statistics = ask.site.statistics.read()
+    statistics = ask.site.indexes.recent_statistics()
     used = filter(_is_worth_choosing, statistics.ontologies if statistics else ())
     names = [count.name for count in islice(used, _ONTOLOGIES_OFFERED)]
     asked = ask.get("ontology")
@@ -113,27 +104,18 @@ def _is_worth_choosing(count: NameCount) -> bool:
     return bool(list_prefixes(count.name)) or (is_address and count.pages >= _PAGES_OFTEN)
 
 
-def write_statements(ask: Ask, hits: Iterable[Hit]) -> bytes:
-    """What pages say of results, as N-Quads: of things in the merge of all pages, of pages all that is in them."""
-    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
-        quads = dict.fromkeys(
-            quad for hit in hits for quad in islice(_read_statements(store, ledger, hit), _MAX_STATEMENTS)
-        )
-        return restore_blank_nodes(pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b"")
-
-
 def _search(ask: Ask, sieve: Sieve, kind: str, page: int, limit: int) -> Results:
-    text, question = ask.site.text, ask.get("q")
+    indexes, question = ask.site.indexes, ask.get("q")
     chosen: dict[str, Any] = {**sieve.chosen, "kind": kind}
     has_facets = ask.format in ("html", "json")
-    results = text.search(question, **chosen, limit=limit, offset=(page - 1) * limit, facets=has_facets)
+    results = indexes.search(question, **chosen, limit=limit, offset=(page - 1) * limit, facets=has_facets)
     if not has_facets or not sieve.chosen:
         return results
     facets = {facet.field: facet for facet in results.facets}
     for field in sieve.chosen:
         # What else could be chosen in a field is not among what was found. One click ago it was, so that it is counted already.
         others = {name: values for name, values in chosen.items() if name != field}
-        found = text.search(question, **others, limit=1, facets=True)
+        found = indexes.search(question, **others, limit=1, facets=True)
         without = next(facet for facet in found.facets if facet.field == field)
         facets[field] = sieve.widen(facets[field], without)
     return replace(results, facets=tuple(facets.values()))
@@ -151,16 +133,6 @@ def _make_row(hit: Hit) -> Sequence[object]:
     facts = "; ".join(f"{name}: {value}" for name, value in hit.fact_names)
     shown = (hit.label, " ".join(hit.types), hit.snippet.text, hit.url, hit.image, facts)
     return (hit.kind, hit.id, *shown, hit.sources, hit.site_count, hit.day)
-
-
-def _read_statements(store: Store, ledger: LedgerReader, hit: Hit) -> Iterator[Quad]:
-    if hit.kind == PAGE:
-        yield from store.quads_for_pattern(None, None, None, NamedNode(make_graph_iri(hit.id)))
-        return
-    nodes = [hit.id]
-    if hit.id.startswith(URN):
-        nodes = [node for _, node in ledger.find_members(hit.id, NODES_MERGED)]
-    yield from walk_statements(store, filter(is_valid_iri, nodes), MERGE)
 
 
 _QUESTION = Parameter("q", "Words, and more: see the documentation of search.")

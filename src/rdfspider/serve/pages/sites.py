@@ -4,11 +4,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rdfspider.errors import UsageError
-from rdfspider.index.ledger.usage import SITE
-from rdfspider.search.indexes import open_ledger
-from rdfspider.search.profiles import SiteProfile, describe_site, find_count
+from rdfspider.search.profiles import SiteProfile
 from rdfspider.search.quality.recommendations import say_path
-from rdfspider.search.quality.report import Finding, Report, inspect_site
+from rdfspider.search.quality.report import Finding, Report
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
 from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
@@ -29,9 +27,8 @@ class ReportData(Report):
 def show_site(ask: Ask) -> View:
     """A site: counts, what it speaks of, its latest pages."""
     name = _take_name(ask, "name")
-    with open_ledger(ask.site.folder) as ledger:
-        profile = describe_site(ask.site.text, ledger, name)
-        totals = ledger.read_totals() if ask.format in ("nq", "ttl") else None
+    profile = ask.site.indexes.site_profile(name)
+    totals = ask.site.indexes.totals() if ask.format in ("nq", "ttl") else None
     if profile is None:
         raise NotFoundError(f"no page of {name[:200]} is indexed")
     rows = [("class", one.name, one.things) for one in profile.classes]
@@ -50,10 +47,7 @@ def show_site(ask: Ask) -> View:
 def show_quality(ask: Ask) -> View:
     """The report on a site's structured data."""
     name = _take_name(ask, "site")
-    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
-        count = find_count(ledger, SITE, name)
-        statements = partial(read_statements, ask)
-        report = inspect_site(store, ledger, count.name, read_statements=statements) if count else None
+    report = ask.site.indexes.quality(name, partial(read_statements, ask))
     if report is None:
         raise NotFoundError(f"no page of {name[:200]} is indexed")
     return View(

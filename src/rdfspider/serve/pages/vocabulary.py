@@ -8,14 +8,10 @@ from typing import Any
 from rdfspider.errors import UsageError
 from rdfspider.index.ledger.reader import NameCount, Totals
 from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
-from rdfspider.search.indexes import open_ledger
 from rdfspider.search.profiles import (
     ClassProfile,
     OntologyProfile,
     PropertyProfile,
-    describe_class,
-    describe_ontology,
-    describe_property,
 )
 from rdfspider.search.statistics import Counts, Statistics
 from rdfspider.serve.rendering import make_address
@@ -56,20 +52,18 @@ def show_names(kind: str) -> Callable[[Ask], View]:
     def show(ask: Ask) -> View:
         page, words = ask.get_number("page", 1, _MAX_PAGE), ask.get("q")
         start = (page - 1) * NAMES_SHOWN
-        statistics = ask.site.statistics.read()
+        statistics = ask.site.indexes.recent_statistics()
         totals = statistics.totals if statistics else _NOTHING
         counts: Sequence[NameCount] = ()
         total = getattr(totals, LISTS[kind].removeprefix("/"))
         if statistics:
-            with open_ledger(ask.site.folder) as ledger:
-                if words:
-                    found = sorted(
-                        ledger.search_names(kind, words, _NAMES_FOUND), key=lambda one: (-one.uses, one.name)
-                    )
-                    counts, total = found[start : start + NAMES_SHOWN], len(found)
-                else:
-                    counts = ledger.read_names(kind, NAMES_SHOWN, start)
-                most = next(iter(ledger.read_names(kind, 1)), None)
+            indexes = ask.site.indexes
+            if words:
+                found = sorted(indexes.find_names(kind, words, _NAMES_FOUND), key=lambda one: (-one.uses, one.name))
+                counts, total = found[start : start + NAMES_SHOWN], len(found)
+            else:
+                counts = indexes.names(kind, NAMES_SHOWN, start)
+            most = next(iter(indexes.names(kind, 1)), None)
         context = {
             "kind": kind,
             "titles": _TITLES,
@@ -99,8 +93,7 @@ def show_names(kind: str) -> Callable[[Ask], View]:
 def show_class(ask: Ask) -> View:
     """A class: what its things are like."""
     iri = _take_iri(ask)
-    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
-        profile = describe_class(ask.site.text, ledger, store, iri)
+    profile = ask.site.indexes.class_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page speaks of a thing of the class {shorten_iri(iri)[:200]}")
     return View(
@@ -121,8 +114,7 @@ def show_class(ask: Ask) -> View:
 def show_property(ask: Ask) -> View:
     """A property: what has it, and which values."""
     iri = _take_iri(ask)
-    with open_ledger(ask.site.folder) as ledger, ask.site.use_store() as store:
-        profile = describe_property(ask.site.text, ledger, store, iri)
+    profile = ask.site.indexes.property_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page uses the property {shorten_iri(iri)[:200]}")
     return View(
@@ -139,8 +131,7 @@ def show_property(ask: Ask) -> View:
 def show_ontology(ask: Ask) -> View:
     """An ontology: which of its classes and properties are used."""
     iri = _take_iri(ask)
-    with open_ledger(ask.site.folder) as ledger:
-        profile = describe_ontology(ask.site.text, ledger, iri)
+    profile = ask.site.indexes.ontology_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page uses the ontology {iri[:200]}")
     return View(
@@ -177,7 +168,7 @@ def make_plain(value: Any) -> Any:
 
 
 def _write_void(ask: Ask, **counts: Sequence[NameCount]) -> bytes:
-    statistics = ask.site.statistics.read()
+    statistics = ask.site.indexes.recent_statistics()
     return write_void(statistics.totals if statistics else _NOTHING, **counts)
 
 
