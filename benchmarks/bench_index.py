@@ -29,7 +29,7 @@ import pyoxigraph
 from growth import change_outcomes, copy_outcomes, make_lists
 
 from rdfspider.archive.log import list_segments, read_outcomes
-from rdfspider.archive.outcomes import REPLACE, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.quads.view import QuadView
@@ -98,7 +98,7 @@ def read_log(folder: Path) -> list[Outcome]:
     found = []
     for source, segment in list_segments(folder).items():
         found += read_outcomes(segment.path, source, 0, segment.length)
-    return [outcome for outcome in found if isinstance(outcome, Outcome) and outcome.effect == REPLACE]
+    return [outcome for outcome in found if isinstance(outcome, Outcome) and outcome.effect == Effect.REPLACE]
 
 
 def _index_alone(folder: Path, outcomes: Sequence[Outcome]) -> float:

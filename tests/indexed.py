@@ -6,7 +6,7 @@ from pathlib import Path
 
 import rdfspider
 from rdfspider import Crawl
-from rdfspider.archive.outcomes import REPLACE, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.quads.view import QuadView
 from rdfspider.index.text.view import TextView
@@ -39,7 +39,7 @@ def _make_outcome(url: str, page: object, at: int) -> Outcome:
         source="000/shard-000-facts-000001.warc.gz",
         offset=at,
         end=at + 1,
-        effect=REPLACE,
+        effect=Effect.REPLACE,
         status=200,
         media_type="text/html",
         digest=f"sha1:{at}",

@@ -13,6 +13,7 @@ Glossary
     lease       permission to ask one host once: for its address, its robots.txt or a page
     capture     a page as it came over the wire, with the facts of the exchange; a *failure* is an exchange without a page
     verdict     what became of a URL after an exchange, and what the ledger says of it
+    finished    all that came of one lease; an *outcome* is what the archive has of it, as the indexes take it
     shard       one process that owns the hosts of its domains: frontier, fetcher, archive
     epoch       how often a shard was opened; messages of an older epoch are told apart by it
     permit      leave to commit one more page, where a crawl has a limit of pages
@@ -21,14 +22,15 @@ Glossary
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
 from rdfspider import formats
+from rdfspider.urls import resolve_links
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad
@@ -150,6 +152,10 @@ REFUSALS = frozenset({"disallowed", "filtered"})
 """Reasons of verdicts on what was not asked for: robots.txt, or the scope, a filter or a trap, is against it."""
 
 
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+"""Statuses that send on to another URL. 300 offers a choice, 304 is about a copy that one has, 305 and 306 are obsolete."""
+
+
 class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
     """What is known of an origin's robots.txt, as it is kept on disk. Times are seconds since 1970."""
 
@@ -255,10 +261,21 @@ class Capture:
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
+    def list_header(self, name: str) -> list[str]:
+        """All values of a header, in their order; `name` is in lower case."""
+        size = len(name)
+        return [value for key, value in self.headers if len(key) == size and key.lower() == name]
+
     @property
     def location(self) -> str:
         """Where a redirect leads, as written; what goes beyond ASCII in it is UTF-8, as browsers have it."""
         return self.header("location").encode("latin-1", "replace").decode("utf-8", "replace")
+
+    @property
+    def redirect(self) -> str | None:
+        """The URL that a redirect leads to, in normal form; None when it is none, or leads to what is not on the web."""
+        location = self.location if self.status in REDIRECTS else ""
+        return resolve_links(self.page.url, (location,))[location] if location else None
 
 
 class Verdict(Struct, frozen=True, gc=False):
@@ -362,3 +379,17 @@ class Extraction:
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` of one row a quad and syntax; its columns are `formats.COLUMNS`."""
         return formats.to_arrow(self.statements)
+
+
+class Finished(NamedTuple):
+    """What came of one lease: what is put on record, and what the frontier learns."""
+
+    lease: Lease
+    verdict: Verdict
+    exchange: Capture | Failure | None = None
+    """None where nothing was asked."""
+    extraction: Extraction | None = None
+    """None where nothing was read."""
+    found: Sequence[Discovered] = ()
+    """The URLs that the page leads to."""
+    judgement: Judgement = Judgement()

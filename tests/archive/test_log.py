@@ -9,14 +9,27 @@ from pathlib import Path
 
 import pytest
 
-from rdfspider.archive.log import Record, decide_effect, list_segments, read_outcome, read_outcomes
-from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.log import list_segments, read_outcome, read_outcomes
+from rdfspider.archive.metadata import list_fields
+from rdfspider.archive.outcomes import Outcome, decide_effect
 from rdfspider.archive.reader import Damage
 from rdfspider.archive.segments import read_committed, write_committed
 from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.config import ArchiveConfig
 from rdfspider.errors import UsageError
-from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Page, Problem, Robots, Verdict
+from rdfspider.records import (
+    Capture,
+    Extraction,
+    Failure,
+    Finished,
+    Judgement,
+    Lease,
+    Link,
+    Page,
+    Problem,
+    Robots,
+    Verdict,
+)
 
 URL = "http://example.org/tea"
 STARTED = 1_700_000_000.25
@@ -70,7 +83,7 @@ class Log:
             )
         self._started += 1
         asked = Lease("page", "example.org", 1, url, **lease)  # type: ignore[arg-type]
-        self._writer.write_outcome(asked, verdict, exchange, extraction, judgement=judgement or Judgement())
+        self._writer.write_outcome(Finished(asked, verdict, exchange, extraction, (), judgement or Judgement()))
 
     def publish(self) -> None:
         """Let readers have it."""
@@ -338,13 +351,12 @@ def test_one_outcome_is_read_at_its_place(log: Log) -> None:
     for outcome in list(read_all(log.folder)):
         assert isinstance(outcome, Outcome)
         record = read_outcome(path, source, outcome.offset, 1_000_000)
-        assert isinstance(record, Record)
-        assert record.outcome == outcome
-        assert record.fields["status"] == "200" and "quads" not in record.fields
+        assert record == outcome
+        assert list_fields(outcome)["status"] == "200" and "quads" not in list_fields(outcome)
     assert read_outcome(path, source, path.stat().st_size, 1_000_000) is None
     record = read_outcome(path, source, outcome.offset, 10)
-    assert isinstance(record, Record) and record.outcome.statements["jsonld"] == NQUADS[:10]
-    assert not isinstance(read_outcome(path, source, outcome.offset + 1, 10), Record)
+    assert isinstance(record, Outcome) and record.statements["jsonld"] == NQUADS[:10]
+    assert not isinstance(read_outcome(path, source, outcome.offset + 1, 10), Outcome)
 
 
 def test_a_file_that_is_gone_is_said(log: Log) -> None:

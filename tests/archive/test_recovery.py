@@ -18,7 +18,7 @@ from rdfspider.archive.segments import Position, read_committed
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import ArchiveConfig
 from rdfspider.errors import UsageError
-from rdfspider.records import Capture, Extraction, Lease, Page, Verdict
+from rdfspider.records import Capture, Extraction, Finished, Lease, Page, Verdict
 
 PAGES, FACTS = "x-000-pages-000001.warc.gz", "x-000-facts-000001.warc.gz"
 
@@ -35,9 +35,8 @@ def write_page(archive: ArchiveWriter, number: int) -> Written:
     body = f"<title>{number}</title>".encode() + random.Random(number).randbytes(1000)
     capture = Capture(Page(url, body), 200, "OK", "1.1", (), (), "127.0.0.1", 1.7e9 + number, 0.1, len(body))
     extraction = Extraction(url, "text/html", statements={"meta": f"<{url}> <a:b> <c:d> .\n"}, text=f"page {number}")
-    return archive.write_outcome(
-        Lease("page", "example.org", 1, url), Verdict("done", "fetched", 200), capture, extraction
-    )
+    lease = Lease("page", "example.org", 1, url)
+    return archive.write_outcome(Finished(lease, Verdict("done", "fetched", 200), capture, extraction))
 
 
 def commit(archive: ArchiveWriter) -> dict[str, int]:

@@ -17,7 +17,7 @@ from rdfspider.archive.volumes import Volumes, check_volumes
 from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.config import ArchiveConfig
 from rdfspider.errors import UsageError
-from rdfspider.records import Capture, Lease, Page, Verdict
+from rdfspider.records import Capture, Finished, Lease, Page, Verdict
 
 MB = 1_000_000
 PAGES, FACTS = "x-000-pages-000001.warc.gz", "x-000-facts-000001.warc.gz"
@@ -49,7 +49,7 @@ class Shard:
             body = random.Random(number).randbytes(size_bytes)
             capture = Capture(Page(url, body), 200, "OK", "1.1", (), (), "127.0.0.1", 1.7e9 + number, 0.1, len(body))
             lease = Lease("page", "example.org", 1, url)
-            self.archive.write_outcome(lease, Verdict("done", "fetched", 200), capture, None)
+            self.archive.write_outcome(Finished(lease, Verdict("done", "fetched", 200), capture))
 
     def commit(self, *numbers: int, size_bytes: int = 1000) -> None:
         self.write(*numbers, size_bytes=size_bytes)

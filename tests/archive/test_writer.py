@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
@@ -21,7 +21,19 @@ from rdfspider.archive.segments import read_committed
 from rdfspider.archive.warc import compute_digest
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import ArchiveConfig
-from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Page, Problem, Robots, Verdict
+from rdfspider.records import (
+    Capture,
+    Extraction,
+    Failure,
+    Finished,
+    Judgement,
+    Lease,
+    Link,
+    Page,
+    Problem,
+    Robots,
+    Verdict,
+)
 
 URL = "http://example.org/tea?cup=1"
 BODY = b"<title>Tea</title>" + b"<p>leaf</p>" * 50
@@ -103,11 +115,14 @@ def write(
     lease: Lease | None = None,
     verdict: Verdict = DONE,
     keep: str = "structured",
-    **values: Any,
+    via: str = "",
+    judgement: Judgement | None = None,
 ) -> Written:
     """Write one outcome into an archive of its own."""
     archive = open_archive(folder, keep)
-    written = archive.write_outcome(lease or make_lease(), verdict, exchange, extraction, **values)
+    written = archive.write_outcome(
+        Finished(lease or make_lease(), verdict, exchange, extraction, judgement=judgement or Judgement()), via
+    )
     archive.flush()
     archive.sync()
     archive.publish()
@@ -279,7 +294,7 @@ def find_offset(folder: Path, kind: str) -> int:
 
 def test_the_position_is_that_of_the_metadata(folder: Path) -> None:
     archive = open_archive(folder)
-    written = [archive.write_outcome(make_lease(), DONE, make_capture(), EXTRACTION) for _ in range(3)]
+    written = [archive.write_outcome(Finished(make_lease(), DONE, make_capture(), EXTRACTION)) for _ in range(3)]
     archive.flush()
     archive.close()
     for segment, offset in (page.position for page in written):
@@ -414,11 +429,8 @@ def test_a_body_that_is_not_whole_is_no_measure_for_later_ones(folder: Path, tru
     assert read_records(folder, "pages")[1].headers["WARC-Truncated"] == word
 
 
-def test_links_may_be_given(folder: Path) -> None:
-    archive = open_archive(folder)
-    archive.write_outcome(make_lease(), DONE, make_capture(), EXTRACTION, [Link("http://z.example/", "iframe")])
-    archive.flush()
-    archive.close()
+def test_what_a_page_embeds_is_told_apart_from_links(folder: Path) -> None:
+    write(folder, make_capture(), dataclasses.replace(EXTRACTION, links=(Link("http://z.example/", "iframe"),)))
     outlinks = [value for name, value in read_records(folder, "facts")[1].fields if name == "outlink"]
     assert outlinks == ["http://z.example/ E iframe/@src"]
 
@@ -466,14 +478,14 @@ def test_a_long_url_fits_into_a_header_that_readers_take(folder: Path) -> None:
 
 def test_only_what_is_synced_is_published(folder: Path) -> None:
     archive = open_archive(folder)
-    archive.write_outcome(make_lease(), DONE, make_capture(), EXTRACTION)
+    archive.write_outcome(Finished(make_lease(), DONE, make_capture(), EXTRACTION))
     archive.flush()
     assert sum(archive.positions().values()) > 0
     archive.publish()
     assert read_committed(folder) == {}
     archive.sync()
     first = archive.positions()
-    archive.write_outcome(make_lease(), DONE, make_capture(), EXTRACTION)
+    archive.write_outcome(Finished(make_lease(), DONE, make_capture(), EXTRACTION))
     archive.flush()
     archive.publish()
     assert read_committed(folder) == first != archive.positions()
@@ -490,7 +502,7 @@ def test_real_pages_are_read_back_as_they_were(folder: Path, corpus: Path) -> No
             page=page,
             headers=(("Content-Type", "text/html"), ("Content-Encoding", "br"), ("Transfer-Encoding", "chunked")),
         )
-        archive.write_outcome(make_lease(url=page.url), DONE, capture, extract(page.body, page.url))
+        archive.write_outcome(Finished(make_lease(url=page.url), DONE, capture, extract(page.body, page.url)))
         expected.append(page)
     archive.flush()
     archive.sync()

@@ -12,7 +12,7 @@ import pytest
 from loopback import Answer, Server, ok, run_loop, serving
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch import fetcher
-from rdfspider.fetch.fetcher import ACCEPT, Fetcher, find_redirect
+from rdfspider.fetch.fetcher import ACCEPT, Fetcher
 from rdfspider.records import Capture, Failure, Lease, Page, RobotsState
 
 RULES = b"User-agent: *\nDisallow: /private\nCrawl-delay: 7\n"
@@ -419,4 +419,4 @@ def test_leave_is_given_back_when_the_task_is_cancelled() -> None:
 def test_where_redirects_lead_to(status: int, location: str, target: str | None) -> None:
     page = Page("http://a.test/a", b"")
     capture = Capture(page, status, "", "1.1", (("location", location),), (), "", 0.0, 0.0, 0)
-    assert find_redirect(capture) == target
+    assert capture.redirect == target

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.config import ArchiveConfig
-from rdfspider.records import Capture, Extraction, Judgement, Lease, Page, Verdict
+from rdfspider.records import Capture, Extraction, Finished, Judgement, Lease, Page, Verdict
 
 
 class ShardLog:
@@ -41,8 +41,9 @@ class ShardLog:
             said = Extraction(url, "text/html", "utf-8", {"jsonld": nquads}, (), name or url, "en", f"words of {url}")
             verdict = Verdict("done", reason if status == 200 else "gone", status)
             judgement = Judgement(wishes=wishes)
+            lease = Lease("page", "x", 1, url)
             self._writer.write_outcome(
-                Lease("page", "x", 1, url), verdict, capture, said if status == 200 else None, judgement=judgement
+                Finished(lease, verdict, capture, said if status == 200 else None, judgement=judgement)
             )
         self._writer.flush()
         self._writer.sync()

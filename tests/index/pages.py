@@ -8,7 +8,7 @@ from typing import Any
 import tantivy
 
 import rdfspider
-from rdfspider.archive.outcomes import REMOVE, REPLACE, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.text.fields import Card, build_schema, register_tokenizers
 
@@ -23,12 +23,12 @@ def make_outcome(url: str, html: str = "", time: float = 1_700_000_000.0, digest
         "language": found.language or "",
         "outlinks": tuple(link.target for link in found.links),
     }
-    return Outcome(url, time, "log", 0, 1, REPLACE, digest=digest, **(fields | more))
+    return Outcome(url, time, "log", 0, 1, Effect.REPLACE, digest=digest, **(fields | more))
 
 
 def make_removal(url: str, time: float) -> Outcome:
     """A page is gone."""
-    return Outcome(url, time, "log", 0, 1, REMOVE, verdict="done", reason="gone", status=410)
+    return Outcome(url, time, "log", 0, 1, Effect.REMOVE, verdict="done", reason="gone", status=410)
 
 
 def person(name: str, **more: str) -> str:

@@ -12,9 +12,9 @@ from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Discovered, Lease, Page, Verdict
+from rdfspider.records import Capture, Discovered, Finished, Lease, Page, Verdict
 from rdfspider.run import commits
-from rdfspider.run.commits import Committer, Finished
+from rdfspider.run.commits import Committer
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.peers import Peers
 

@@ -27,6 +27,7 @@ from rdfspider.cli import run_command
 from rdfspider.config import ExtractConfig
 from rdfspider.crawl.folder import load_domains
 from rdfspider.crawl.status import Status
+from rdfspider.records import Finished
 from rdfspider.run import importer
 from rdfspider.run.importer import Importer, ImportOrder
 from rdfspider.urls import MAX_URL_CHARS
@@ -359,10 +360,10 @@ def test_a_page_that_cannot_be_written_costs_itself_alone(
 ) -> None:
     write_payload = ArchiveWriter._write_payload
 
-    def fail_at_one(self: ArchiveWriter, lease: Any, *rest: Any) -> Any:
-        if lease.url.endswith("/3"):
+    def fail_at_one(self: ArchiveWriter, finished: Finished, *rest: Any) -> Any:
+        if finished.lease.url.endswith("/3"):
             raise ValueError("a fault of ours")
-        return write_payload(self, lease, *rest)
+        return write_payload(self, finished, *rest)
 
     monkeypatch.setattr(ArchiveWriter, "_write_payload", fail_at_one)
     asyncio.run(run_importer(tmp_path / "crawl", write_warc(tmp_path / "a.warc.gz", make_pages(5))))

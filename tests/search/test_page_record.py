@@ -168,7 +168,8 @@ def test_a_page_of_a_file_from_elsewhere_is_read_again(tmp_path: Path) -> None:
     copy = read_copy(page.payload)
     assert copy is not None and copy.page.body == HTML
     secret = read_page(folder, "http://example.org/secret")
-    assert secret is not None and (secret.payload, secret.fields) == (None, {"robots": "noarchive"})
+    assert secret is not None and (secret.payload, secret.fields["robots"]) == (None, "noarchive (X-Robots-Tag)")
+    assert "payload-at" not in page.fields and "depth" not in page.fields
     warc.path.unlink()
     with pytest.raises(UsageError, match="No such file"):
         read_page(folder, FOREIGN)

@@ -7,33 +7,25 @@ read is a Damage, and reading goes on at the next record.
 import logging
 import time
 from collections.abc import Generator, Iterator
-from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fastwarc.warc import WarcRecord, WarcRecordType
 
-from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome
+from rdfspider.archive.metadata import read_date, read_due, read_metadata
+from rdfspider.archive.outcomes import Effect, Outcome, decide_effect
 from rdfspider.archive.reader import Archive, Damage, read_run, read_url
-from rdfspider.archive.segments import Position, parse_name, read_committed
+from rdfspider.archive.segments import parse_name, read_committed
 from rdfspider.errors import UsageError
-from rdfspider.records import ERRANDS, REFUSALS, Problem
+from rdfspider.records import ERRANDS
 
 _log = logging.getLogger(__name__)
 
 # The most that a page may say is a few hundred megabytes (`max_quads` lines); a record that claims more is not ours.
 _MAX_BLOCK_BYTES = 1024 * 1024 * 1024
-_LINE_END = "\r\n"
-_LINK_START = f"{_LINE_END}outlink: "
-_PLAIN_END = " L a/@href"
-_UNTIL = "unavailable_after "
-
-# Whatever the status: what a page says of itself, and what nobody has asked.
-_EFFECTS_BY_REASON = {"noindex": REMOVE, "soft-404": REMOVE, **dict.fromkeys(REFUSALS, TOUCH)}
-# Statuses that are not as their hundreds: nothing new, and "not now" (too slow, wrong connection, too early, too often).
-_EFFECTS_BY_STATUS = {304: TOUCH, 408: TOUCH, 421: TOUCH, 425: TOUCH, 429: TOUCH}
-_EFFECTS_BY_HUNDRED = {2: REPLACE, 3: REMOVE, 4: REMOVE}
+# The fields come before the links of a page, of which there may be many.
+_MAX_FIELDS_BYTES = 64 * 1024
 
 
 class Segment(NamedTuple):
@@ -41,14 +33,6 @@ class Segment(NamedTuple):
 
     path: Path
     length: int
-
-
-class Record(NamedTuple):
-    """An outcome as the log has it."""
-
-    outcome: Outcome
-    fields: dict[str, str]
-    """Those of its metadata record (`docs/archive.md`), but for those that may be there more than once."""
 
 
 def list_segments(folder: Path) -> dict[str, Segment]:
@@ -93,7 +77,7 @@ def read_outcomes(
         yield item if isinstance(item, Damage) else _make_outcome(*item, source, now)
 
 
-def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> Record | Damage | None:
+def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> Outcome | Damage | None:
     """The one outcome that begins at a place; a Damage where it cannot be read, None where none begins there.
 
     Of what the page says in a syntax, and of its text, so many bytes are read at most. UsageError where there is no file.
@@ -104,23 +88,26 @@ def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> 
         if isinstance(item, Damage):
             return item
         facts, _ = item
-        return Record(_make_outcome(*item, source, 0.0), _keep_fields(facts)) if facts.position == offset else None
+        return _make_outcome(*item, source, 0.0) if facts.position == offset else None
     return None
 
 
-def decide_effect(reason: str, status: int, unchanged: str = "") -> str:
-    """What an outcome does to what the indexes hold of its page.
-
-    A page that is not public any more, or is elsewhere, is removed, and so is one that only says that it is not there. A failure
-    may pass, even that of a name: only an answer removes.
-    """
-    effect = _EFFECTS_BY_REASON.get(reason) or _EFFECTS_BY_STATUS.get(status)
-    effect = effect or _EFFECTS_BY_HUNDRED.get(status // 100, TOUCH)
-    return TOUCH if effect == REPLACE and unchanged else effect
-
-
-def _keep_fields(facts: "_Facts") -> dict[str, str]:
-    return {name: value for name, value in facts.fields.items() if name not in ("", "quads")}
+def read_fetch(path: Path, offset: int) -> Outcome | None:
+    """The outcome whose metadata record begins at a place, without what its page says, and with some of its links at most; None
+    where the file or the record cannot be read."""
+    try:
+        with Archive(path) as archive:
+            if offset >= archive.size:
+                return None
+            _, records = archive.open_at(offset)
+            record = next(records, None)
+            if record is None:
+                return None
+            key = read_url(record), record.headers.get("WARC-Date") or ""
+            block: bytes = record.reader.read(_MAX_FIELDS_BYTES)
+    except (OSError, ValueError, UsageError):
+        return None
+    return _make_outcome(_Facts(offset, key, read_metadata(block.decode("utf-8", "replace")), []), 0, "", 0.0)
 
 
 class _Conversion(NamedTuple):
@@ -137,10 +124,8 @@ class _Facts(NamedTuple):
     position: int
     key: tuple[str, str]
     """URL and date, as the headers of all records of an outcome have them."""
-    fields: dict[str, str]
-    repeated: list[tuple[str, str]]
-    """Fields that may be there more than once."""
-    outlinks: tuple[str, ...]
+    attributes: dict[str, Any]
+    """Those of an Outcome."""
     conversions: list[_Conversion]
 
 
@@ -178,7 +163,7 @@ def _read_facts_of_pages(
                 # After damage, what follows may belong to a record that could not be read.
                 if facts is not None and item.key == facts.key:
                     facts.conversions.append(item)
-            elif not isinstance(item, _Facts) or item.fields.get("reason") not in ERRANDS:
+            elif not isinstance(item, _Facts) or item.attributes.get("reason") not in ERRANDS:
                 if facts is not None:
                     yield facts, item.position
                 facts = item if isinstance(item, _Facts) else None
@@ -211,107 +196,31 @@ def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Fa
         raise ValueError(f"the record is cut short: {len(block)} of {expected} bytes")
     text = block.decode("utf-8", "replace")
     if kind == WarcRecordType.metadata:
-        return _read_facts(position, key, text)
+        return _Facts(position, key, read_metadata(text), [])
     is_data = (headers.get("Content-Type") or "").startswith("application/n-quads")
     return _Conversion(key, (headers.get("X-Crawler-Syntax") or "rdf") if is_data else "", text)
 
 
-def _read_facts(position: int, key: tuple[str, str], text: str) -> _Facts:
-    fields: dict[str, str] = {}
-    repeated: list[tuple[str, str]] = []
-    lines, outlinks = _split_fields(text)
-    for line in lines:
-        name, _, value = line.partition(": ")
-        if name == "outlink":
-            outlinks.append(value.partition(" ")[0])
-        elif name in ("problem", "redirected-from"):
-            repeated.append((name, value))
-        else:
-            fields.setdefault(name, value)
-    return _Facts(position, key, fields, repeated, tuple(dict.fromkeys(outlinks)), [])
-
-
-def _split_fields(text: str) -> tuple[list[str], list[str]]:
-    """The lines of a metadata record, but for its plain links, and those.
-
-    A page has some dozen fields and hundreds of links, most of them plain, and these stand together (`facts.write_links`): one
-    split takes them apart, without a look at each.
-    """
-    head, mark, tail = text.partition(_LINK_START)
-    *plain, rest = tail.split(_PLAIN_END + _LINK_START)
-    lines = head.split(_LINE_END)
-    if tail.count(_LINE_END) != len(plain) + rest.count(_LINE_END):
-        # Something else stands between the links, as in the record of a redirect.
-        return text.split(_LINE_END), []
-    if mark:
-        lines += (_LINK_START + rest)[2:].split(_LINE_END)
-    return lines, plain
-
-
 def _make_outcome(facts: _Facts, end: int, source: str, now: float) -> Outcome:
-    get = facts.fields.get
-    reason, status = get("reason", ""), _read_number(get("status", ""))
-    due = _read_due(get("robots", ""))
+    known = dict(facts.attributes)
+    reason, due = known.pop("reason", ""), read_due(known.get("directives", ""))
     if 0 < due <= now:
         reason, due = "noindex", 0.0
-    effect = decide_effect(reason, status, get("unchanged", ""))
-    says = facts.conversions if effect == REPLACE else ()
+    effect = decide_effect(reason, known.get("status", 0), known.get("unchanged", ""))
+    says = facts.conversions if effect is Effect.REPLACE else ()
+    if effect is Effect.REMOVE:
+        known["title"], due = "", 0.0
     return Outcome(
-        url=get("url") or facts.key[0],
-        time=_read_time(facts.key[1]),
+        url=known.pop("url", "") or facts.key[0],
+        time=read_date(facts.key[1]),
         source=source,
         offset=facts.position,
         end=end,
         effect=effect,
-        verdict=get("verdict", ""),
+        verdict=known.pop("verdict", ""),
         reason=reason,
-        status=status,
-        error=get("error", ""),
-        media_type=get("media-type", ""),
-        charset=get("charset", ""),
-        language=get("language", ""),
-        title=get("title", "") if effect != REMOVE else "",
-        canonical=get("canonical", ""),
-        content_type=get("content-type", ""),
-        etag=get("etag", ""),
-        last_modified=get("last-modified", ""),
-        body_bytes=_read_number(get("body-bytes", "")),
-        digest=get("payload-digest", ""),
-        payload=_read_position(get("payload-at", "")),
-        redirected_from=tuple(value for name, value in facts.repeated if name == "redirected-from"),
-        duplicate=get("duplicate", ""),
-        duplicate_of=get("duplicate-of", ""),
-        problems=tuple(_read_problem(value) for name, value in facts.repeated if name == "problem"),
         statements={said.syntax: said.text for said in says if said.syntax},
         text="".join(said.text for said in says if not said.syntax),
-        outlinks=facts.outlinks,
-        due=due if effect != REMOVE else 0.0,
+        due=due,
+        **known,
     )
-
-
-def _read_due(robots: str) -> float:
-    """The moment after which a page asks not to be indexed; 0 where it does not."""
-    moments = (_read_time(rest.partition(" ")[0].rstrip(",")) for rest in robots.split(_UNTIL)[1:])
-    return min(filter(None, moments), default=0.0)
-
-
-def _read_time(date: str) -> float:
-    """Seconds since 1970; 0 where it is no date."""
-    try:
-        return datetime.fromisoformat(date).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-def _read_number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
-
-
-def _read_position(text: str) -> Position | None:
-    segment, _, offset = text.rpartition(" ")
-    return Position(segment, _read_number(offset)) if segment else None
-
-
-def _read_problem(text: str) -> Problem:
-    code, count, syntax, message = (text.split(" ", 3) + [""] * 3)[:4]
-    return Problem(code, message, syntax if syntax not in ("", "-") else None, _read_number(count))

@@ -1,62 +1,172 @@
-"""A record of the log, as the indexes take it: what became of a URL once, and what its page says."""
+"""The Outcome: what became of a URL once, and what its page says. A shard's archive writes it, and the indexes take it.
 
-from collections.abc import Iterator, Mapping, Sequence
+What the shard knows of a finished lease enters, a flat record leaves that `archive/metadata.py` writes into WARC files and reads
+from them again. A Stamp says which of two outcomes of a URL counts.
+"""
+
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from math import isfinite
 from typing import NamedTuple
 
 from xxhash import xxh3_64
 
 from rdfspider.archive.segments import Position
-from rdfspider.archive.warc import MAX_URL_CHARS, Field, clean_value, make_fields_block
-from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Problem, Verdict
-from rdfspider.urls import resolve_links
+from rdfspider.records import REFUSALS, Capture, Extraction, Failure, Finished, Problem
 
-REPLACE, TOUCH, REMOVE = "replace", "touch", "remove"
+
+class Effect(StrEnum):
+    """What an outcome does to what the indexes hold of its page."""
+
+    REPLACE = "replace"
+    """The page says this now."""
+    TOUCH = "touch"
+    """What the page says is as before: 304, the same bytes, or a failure that may pass."""
+    REMOVE = "remove"
+    """The page is no longer there (gone, 404, a redirect), or asks not to be indexed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A metadata record and the conversions after it; or a page of an archive from elsewhere, as if it had been crawled."""
+    """What became of a URL once. Texts are empty where there is nothing to say; `docs/archive.md` explains the fields."""
 
     url: str
     time: float
     """When it was asked for, in seconds since 1970: WARC-Date."""
     source: str
-    """The log's file: a key of `views.Cursors`."""
+    """The file of the log that it was read from: a key of `index.view.Cursors`; empty before it is written."""
     offset: int
     """Where its first record begins in that file."""
     end: int
     """Where the next outcome begins."""
-    effect: str
-    """replace: the page says this now. touch: what it says is as before (304, the same bytes, a failure that may pass).
-    remove: it is no longer there (gone, 404, a redirect) or asks not to be indexed."""
+    effect: Effect
     verdict: str = "done"
     reason: str = "fetched"
+    rule: str = ""
     status: int = 0
     error: str = ""
+    error_message: str = ""
+    depth: int | None = None
+    """None where nobody has followed links to it."""
+    found_as: str = ""
+    via: str = ""
+    via_id: int = 0
+    redirected_from: tuple[str, ...] = ()
+    attempts: int = 0
+    fetch_ms: int | None = None
+    """None where nothing was asked."""
+    http_version: str = ""
+    content_type: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    x_robots_tag: str = ""
+    body_bytes: int | None = None
+    """None where there was no answer."""
+    wire_bytes: int | None = None
+    truncated: str = ""
+    digest: str = ""
+    """The payload digest."""
+    unchanged: str = ""
+    """The profile of a revisit record, where the body is that of an earlier visit."""
+    payload: Position | None = None
+    """Where the archive holds the body; None where it does not."""
+    target: str = ""
+    """Where a redirect leads."""
+    directives: str = ""
+    """The robots directives of the page and its header, each with its source."""
+    duplicate: str = ""
+    duplicate_of: str = ""
     media_type: str = ""
     charset: str = ""
     language: str = ""
     title: str = ""
     canonical: str = ""
-    content_type: str = ""
-    etag: str = ""
-    last_modified: str = ""
-    body_bytes: int = 0
-    digest: str = ""
-    payload: Position | None = None
-    """Where the archive holds the body; None where it does not."""
-    redirected_from: tuple[str, ...] = ()
-    duplicate: str = ""
-    duplicate_of: str = ""
     problems: tuple[Problem, ...] = ()
     statements: Mapping[str, str] = field(default_factory=dict)
-    """N-Quads by syntax, as in `Extraction.statements`; empty unless the effect is `replace`."""
+    """N-Quads by syntax, as in `Extraction.statements`; when it is read, empty unless the effect is REPLACE."""
     text: str = ""
     outlinks: tuple[str, ...] = ()
+    """Where the page leads. A shard writes links from the extraction, which has their relations too."""
     due: float = 0.0
     """When the page is to be removed, because it asks for that, in seconds since 1970; 0 for never."""
+
+
+# Whatever the status: what a page says of itself, and what nobody has asked.
+_EFFECTS_BY_REASON = {"noindex": Effect.REMOVE, "soft-404": Effect.REMOVE, **dict.fromkeys(REFUSALS, Effect.TOUCH)}
+# Statuses that are not as their hundreds: nothing new, and "not now" (too slow, wrong connection, too early, too often).
+_EFFECTS_BY_STATUS = dict.fromkeys((304, 408, 421, 425, 429), Effect.TOUCH)
+_EFFECTS_BY_HUNDRED = {2: Effect.REPLACE, 3: Effect.REMOVE, 4: Effect.REMOVE}
+
+
+def decide_effect(reason: str, status: int, unchanged: str = "") -> Effect:
+    """What an outcome does to what the indexes hold of its page.
+
+    A page that is not public any more, or is elsewhere, is removed, and so is one that only says that it is not there. A failure
+    may pass, even that of a name: only an answer removes.
+    """
+    effect = _EFFECTS_BY_REASON.get(reason) or _EFFECTS_BY_STATUS.get(status)
+    effect = effect or _EFFECTS_BY_HUNDRED.get(status // 100, Effect.TOUCH)
+    return Effect.TOUCH if effect is Effect.REPLACE and unchanged else effect
+
+
+def make_outcome(
+    finished: Finished, *, via: str = "", digest: str = "", unchanged: str = "", payload: Position | None = None
+) -> Outcome:
+    """What came of a lease, as it is put on record; `via` is the URL of `lease.via`, where it is known."""
+    lease, verdict, exchange, extraction, _, judgement = finished
+    capture = exchange if isinstance(exchange, Capture) else None
+    said = extraction or _NOTHING
+    effect = decide_effect(verdict.reason, verdict.status, unchanged)
+    return Outcome(
+        url=lease.url,
+        time=(exchange.started if exchange is not None else 0.0) or time.time(),
+        source="",
+        offset=0,
+        end=0,
+        effect=effect,
+        verdict=verdict.state,
+        reason=verdict.reason,
+        rule=verdict.rule,
+        status=verdict.status,
+        error=verdict.error,
+        error_message=exchange.message if isinstance(exchange, Failure) else "",
+        depth=lease.depth,
+        found_as=lease.found_as,
+        via=via,
+        via_id=0 if via else lease.via,
+        redirected_from=lease.chain,
+        attempts=lease.attempts,
+        fetch_ms=round(exchange.duration_s * 1000) if exchange is not None else None,
+        http_version=capture.http_version if capture else "",
+        content_type=capture.header("content-type") if capture else "",
+        etag=capture.header("etag") if capture else "",
+        last_modified=capture.header("last-modified") if capture else "",
+        x_robots_tag=", ".join(capture.list_header("x-robots-tag")) if capture else "",
+        body_bytes=len(capture.page.body) if capture else None,
+        wire_bytes=capture.wire_bytes if capture else None,
+        truncated=capture.truncated if capture else "",
+        digest=digest,
+        unchanged=unchanged,
+        payload=payload,
+        target=(capture.redirect or "") if capture else "",
+        directives=", ".join(judgement.wishes),
+        duplicate=judgement.duplicate,
+        duplicate_of=judgement.original,
+        media_type=said.media_type,
+        charset=said.charset or "",
+        language=said.language or "",
+        title=said.title or "",
+        canonical=said.canonical or "",
+        problems=said.problems,
+        statements=said.statements,
+        text=said.text,
+        due=judgement.robots.unavailable_after if effect is not Effect.REMOVE else 0.0,
+    )
+
+
+_NOTHING = Extraction("", "")
 
 
 class Stamp(NamedTuple):
@@ -65,11 +175,11 @@ class Stamp(NamedTuple):
     time_us: int
     digest: str
     effect: str
-    says: str
-    """A digest of what the page says; empty unless the effect is `replace`."""
+    content: str
+    """A digest of what the page says; empty unless the effect is REPLACE."""
 
     def __str__(self) -> str:
-        return f"{self.time_us} {self.effect} {self.says or '-'} {self.digest}"
+        return f"{self.time_us} {self.effect} {self.content or '-'} {self.digest}"
 
 
 NEVER = Stamp(-1, "", "", "")
@@ -78,13 +188,13 @@ NEVER = Stamp(-1, "", "", "")
 
 def make_stamp(outcome: Outcome) -> Stamp:
     """When it was, then its digest, then what it says: the same capture may have been read twice, and not alike."""
-    return Stamp(round_time(outcome.time), outcome.digest, outcome.effect, _digest_sayings(outcome))
+    return Stamp(round_time(outcome.time), outcome.digest, outcome.effect, _digest_content(outcome))
 
 
 def parse_stamp(text: str) -> Stamp:
     """The stamp that was written so."""
-    time_us, effect, says, digest = text.split(" ", 3)
-    return Stamp(int(time_us), digest, effect, says.strip("-"))
+    time_us, effect, content, digest = text.split(" ", 3)
+    return Stamp(int(time_us), digest, effect, content.strip("-"))
 
 
 def round_time(time_s: float) -> int:
@@ -92,125 +202,11 @@ def round_time(time_s: float) -> int:
     return max(round(time_s * 1e6), 0) if isfinite(time_s) else 0
 
 
-def _digest_sayings(outcome: Outcome) -> str:
-    if outcome.effect != REPLACE:
+def _digest_content(outcome: Outcome) -> str:
+    if outcome.effect != Effect.REPLACE:
         return ""
     digest = xxh3_64()
     for part in (outcome.title, outcome.text, *(part for item in sorted(outcome.statements.items()) for part in item)):
         digest.update(part.encode("utf-8", "replace"))
         digest.update(b"\0")
     return digest.hexdigest()
-
-
-_PAYLOAD_FIELD = "payload-at"
-_MAX_MESSAGE_CHARS = 500
-_MAX_RELATION_CHARS = 100
-_FRAMES = frozenset({"iframe", "frame"})
-_PLAIN = " L a/@href"
-_LINE_END = "\r\n"
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
-
-def describe_outcome(lease: Lease, verdict: Verdict, via: str) -> Iterator[Field]:
-    """What became of the URL, and how the crawl came to it."""
-    if len(lease.url) > MAX_URL_CHARS:
-        yield "url", lease.url
-    yield "verdict", verdict.state
-    yield "reason", verdict.reason
-    yield "rule", clean_value(verdict.rule[:_MAX_MESSAGE_CHARS])
-    yield "status", str(verdict.status or "")
-    yield "error", verdict.error
-    yield "depth", str(lease.depth)
-    yield "found-as", lease.found_as
-    if via:
-        yield "via", via
-    elif lease.via:
-        yield "via-id", str(lease.via)
-    for url in lease.chain:
-        yield "redirected-from", url
-    if lease.attempts:
-        yield "attempts", str(lease.attempts)
-
-
-def describe_failure(failure: Failure) -> Iterator[Field]:
-    """An exchange that gave no page."""
-    yield "error-message", clean_value(failure.message[:_MAX_MESSAGE_CHARS])
-    yield "fetchTimeMs", str(round(failure.duration_s * 1000))
-
-
-def describe_capture(capture: Capture, digest: str, unchanged: str, payload: Position | None) -> Iterator[Field]:
-    """The exchange, and where its page is in the archive."""
-    yield "fetchTimeMs", str(round(capture.duration_s * 1000))
-    yield "http-version", capture.http_version
-    yield "content-type", capture.header("content-type")
-    yield "etag", capture.header("etag")
-    yield "last-modified", capture.header("last-modified")
-    yield "x-robots-tag", ", ".join(value for name, value in capture.headers if name.lower() == "x-robots-tag")
-    yield "body-bytes", str(len(capture.page.body))
-    yield "wire-bytes", str(capture.wire_bytes)
-    yield "truncated", capture.truncated
-    yield "payload-digest", digest
-    yield "unchanged", unchanged
-    if payload is not None:
-        yield _PAYLOAD_FIELD, f"{payload.segment} {payload.offset}"
-
-
-def describe_extraction(extraction: Extraction) -> Iterator[Field]:
-    """What was read from the page, but for its statements, text and links."""
-    yield "media-type", extraction.media_type
-    yield "charset", extraction.charset or ""
-    yield "language", extraction.language or ""
-    yield "title", extraction.title or ""
-    yield "canonical", extraction.canonical or ""
-    for syntax, nquads in extraction.statements.items():
-        if nquads:
-            yield "quads", f"{syntax} {nquads.count(chr(10))}"
-    for problem in extraction.problems:
-        yield (
-            "problem",
-            f"{problem.code} {problem.count} {problem.syntax or '-'} {problem.message[:_MAX_MESSAGE_CHARS]}",
-        )
-
-
-def describe_judgement(judgement: Judgement) -> Iterator[Field]:
-    """What the page asks of crawlers, and what it repeats."""
-    yield "robots", ", ".join(judgement.wishes)
-    yield "duplicate", judgement.duplicate
-    yield "duplicate-of", judgement.original
-
-
-def write_links(links: Sequence[Link]) -> bytes:
-    """Outlinks as Heritrix writes them, a line each: URL, hop (L link, E embedded), element and attribute; none twice.
-
-    A link with a relation does not tell its element, so that is `*`, and the relation follows.
-    """
-    # Pages have hundreds of links, most of them without a relation: all of these are put together in one step.
-    plain = dict.fromkeys([link.target for link in links if not link.relation])
-    text = f"outlink: {f'{_PLAIN}{_LINE_END}outlink: '.join(plain)}{_PLAIN}{_LINE_END}" if plain else ""
-    fields = [
-        ("outlink", f"{link.target} E {link.relation}/@src")
-        if link.relation in _FRAMES
-        else ("outlink", f"{link.target} L */@href rel={link.relation[:_MAX_RELATION_CHARS]}")
-        for link in links
-        if link.relation
-    ]
-    if not text.isascii() or text.count("\n") != len(plain) or text.count("\r") != len(plain):
-        # An address in normal form is ASCII without a line end; whoever made this one did not normalise it.
-        fields, text = [("outlink", target + _PLAIN) for target in plain] + fields, ""
-    return text.encode("utf-8", "replace") + make_fields_block(dict.fromkeys(fields))
-
-
-def describe_redirect(capture: Capture) -> Iterator[Field]:
-    """Where a redirect leads, as Heritrix writes it."""
-    location = capture.location if capture.status in _REDIRECTS else ""
-    target = resolve_links(capture.page.url, (location,))[location] if location else None
-    if target:
-        yield "outlink", f"{target} R Location:"
-
-
-def read_payload_position(block: bytes) -> Position | None:
-    """Where the archive holds the body that a metadata record speaks of; None where it holds none."""
-    mark = f"\r\n{_PAYLOAD_FIELD}: ".encode()
-    value = block.partition(mark)[2].partition(b"\r\n")[0].decode("utf-8", "replace")
-    segment, _, offset = value.rpartition(" ")
-    return Position(segment, int(offset)) if segment and offset.isdecimal() else None

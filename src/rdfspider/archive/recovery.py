@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple, cast
 from fastwarc.stream_io import GzipReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from rdfspider.archive.outcomes import read_payload_position
+from rdfspider.archive.metadata import read_payload_position
 from rdfspider.archive.segments import KINDS, Position, find_newest, kind_of, parse_name, read_committed
 from rdfspider.archive.volumes import Volumes
 from rdfspider.disk import sync_folder

@@ -5,11 +5,12 @@ where the archive has its payload already), and what was extracted has a convers
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from rdfspider.archive import outcomes
+from rdfspider.archive.metadata import write_metadata
+from rdfspider.archive.outcomes import Outcome, make_outcome
 from rdfspider.archive.recovery import recover_segments
 from rdfspider.archive.segments import KINDS, Position, SegmentName, Series, find_newest, kind_of, write_committed
 from rdfspider.archive.volumes import Volumes
@@ -27,14 +28,13 @@ from rdfspider.archive.warc import (
     pack_record,
 )
 from rdfspider.config import ArchiveConfig
-from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Link, Verdict
+from rdfspider.records import Capture, Finished
 
 SAME_PAYLOAD = "identical-payload-digest"
 NOT_MODIFIED = "server-not-modified"
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _STANDARD = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
-_NO_JUDGEMENT = Judgement()
 # WARC 1.1, 5.13 has words for why a block is cut; that a type was not wanted is not one of them.
 _TRUNCATIONS = {"length": "length", "time": "time", "disconnect": "disconnect"}
 
@@ -90,39 +90,20 @@ class ArchiveWriter:
         self._flushed = self._synced = lengths
         write_committed(folder, lengths)
 
-    def write_outcome(
-        self,
-        lease: Lease,
-        verdict: Verdict,
-        exchange: Capture | Failure | None,
-        extraction: Extraction | None,
-        links: Iterable[Link] | None = None,
-        *,
-        via: str = "",
-        judgement: Judgement = _NO_JUDGEMENT,
-    ) -> Written:
-        """Append all records of one outcome; `links` are the extraction's unless given, `via` is the URL of `lease.via`. The body
-        of a page that asks not to be archived, or not to be indexed, is in none of them."""
-        fields = list(outcomes.describe_outcome(lease, verdict, via))
-        payload = _Payload()
-        if isinstance(exchange, Capture):
-            is_wanted = not (judgement.robots.noarchive or judgement.robots.noindex)
-            payload = self._write_payload(lease, exchange, extraction, judgement.digest, is_wanted)
-            fields += outcomes.describe_capture(exchange, payload.digest, payload.unchanged, payload.position)
-            fields += outcomes.describe_redirect(exchange)
-        elif exchange is not None:
-            fields += outcomes.describe_failure(exchange)
-        fields += outcomes.describe_judgement(judgement)
-        if extraction is not None:
-            fields += outcomes.describe_extraction(extraction)
-            links = extraction.links if links is None else links
-        started = exchange.started if exchange is not None else 0.0
-        about = _About(clean_url(lease.url), format_date(started or time.time()), exchange.address if exchange else "")
+    def write_outcome(self, finished: Finished, via: str = "") -> Written:
+        """Append all records of one outcome; `via` is the URL of `lease.via`. The body of a page that asks not to be archived, or
+        not to be indexed, is in none of them."""
+        exchange, extraction, judgement = finished.exchange, finished.extraction, finished.judgement
+        payload = self._write_payload(finished, exchange) if isinstance(exchange, Capture) else _Payload()
+        outcome = make_outcome(
+            finished, via=via, digest=payload.digest, unchanged=payload.unchanged, payload=payload.position
+        )
+        about = _About(clean_url(outcome.url), format_date(outcome.time), exchange.address if exchange else "")
         identity = make_id()
-        block = make_fields_block(fields) + outcomes.write_links(tuple(links or ()))
+        block = write_metadata(outcome, extraction.links if extraction is not None else ())
         members = [_make_metadata(about, identity, payload.identity, block)]
-        if extraction is not None and not payload.unchanged:
-            members += _make_conversions(about, payload.identity or identity, extraction)
+        if not payload.unchanged:
+            members += _make_conversions(about, payload.identity or identity, outcome)
         position = self._facts.append(members)[0]
         if judgement.robots.noindex or (isinstance(exchange, Capture) and exchange.status >= 400):
             # What takes a page out of the indexes is nothing that it could be unchanged from: it must come as a whole again.
@@ -169,17 +150,17 @@ class ArchiveWriter:
         self._pages.close()
         self._facts.close()
 
-    def _write_payload(
-        self, lease: Lease, capture: Capture, extraction: Extraction | None, digest: str, is_wanted: bool
-    ) -> "_Payload":
+    def _write_payload(self, finished: Finished, capture: Capture) -> "_Payload":
         """Append the records of a page that is kept; what is left to say of it."""
+        lease, extraction, judgement = finished.lease, finished.extraction, finished.judgement
+        is_wanted = not (judgement.robots.noarchive or judgement.robots.noindex)
         is_whole = capture.truncated in ("", "length")
         body = capture.page.body
         if capture.status == 304:
             digest, unchanged = lease.digest, NOT_MODIFIED
             keeps = bool(lease.captured) and self._keep != "none"
         else:
-            digest = digest or (compute_digest(body) if is_whole and body else "")
+            digest = judgement.digest or (compute_digest(body) if is_whole and body else "")
             keeps = is_wanted and (
                 self._keep == "all"
                 or (self._keep == "structured" and extraction is not None and any(extraction.statements.values()))
@@ -299,9 +280,9 @@ def _make_metadata(about: _About, identity: str, payload: str, block: bytes) -> 
     return make_record("metadata", fields, block)
 
 
-def _make_conversions(about: _About, source: str, extraction: Extraction) -> Iterator[bytes]:
+def _make_conversions(about: _About, source: str, outcome: Outcome) -> Iterator[bytes]:
     """What was read from a page: its statements, a record a syntax, and its text."""
-    for syntax, nquads in extraction.statements.items():
+    for syntax, nquads in outcome.statements.items():
         if nquads:
             fields = [
                 *about.fields(make_id(), "application/n-quads"),
@@ -309,6 +290,6 @@ def _make_conversions(about: _About, source: str, extraction: Extraction) -> Ite
                 ("X-Crawler-Syntax", syntax),
             ]
             yield make_record("conversion", fields, nquads.encode("utf-8", "replace"))
-    if extraction.text:
+    if outcome.text:
         fields = [*about.fields(make_id(), "text/plain; charset=utf-8"), ("WARC-Refers-To", source)]
-        yield make_record("conversion", fields, extraction.text.encode("utf-8", "replace"))
+        yield make_record("conversion", fields, outcome.text.encode("utf-8", "replace"))

@@ -19,7 +19,7 @@ from rdfspider.fetch.http import Transport
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.pace import pace_gap_s
 from rdfspider.records import Capture, Failure, Lease, RobotsState
-from rdfspider.urls import host_of, resolve_links
+from rdfspider.urls import host_of
 
 ACCEPT = (
     "text/html, application/xhtml+xml;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.8, application/rdf+xml;q=0.8, "
@@ -43,7 +43,6 @@ MAX_ROBOTS_REDIRECTS = 5
 _MAX_HOP_S = 60.0
 # A header is as long as its server likes, and what is judged is remembered.
 _MAX_TYPE_CHARS = 200
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 # Types that hold no statements. `application/octet-stream` is what servers call a download.
 _UNWANTED = frozenset(
@@ -90,14 +89,6 @@ _DATA_ENDINGS = (
 # Sitemaps of large sites are packed; so is other data, which is not unpacked.
 _PACKED_ENDINGS = (".xml.gz", ".txt.gz")
 _PACKED = frozenset({*_DOWNLOADS, "application/gzip", "application/x-gzip"})
-
-
-def find_redirect(exchange: Capture | Failure) -> str | None:
-    """Where a redirect leads to, in normal form; None when it is none, or leads to what is not on the web."""
-    if isinstance(exchange, Failure) or exchange.status not in _REDIRECTS:
-        return None
-    location = exchange.location
-    return resolve_links(exchange.page.url, (location,))[location] if location else None
 
 
 class Gate(Protocol):
@@ -214,7 +205,7 @@ class Fetcher:
                     exchange = await self._ask_robots(url, host, address, gate)
                 finally:
                     gate.end_aside(host, exchange)
-            target = find_redirect(exchange)
+            target = exchange.redirect if isinstance(exchange, Capture) else None
             if target is None or target in asked_urls or hop == MAX_ROBOTS_REDIRECTS:
                 return _set_duration(exchange, longest_s), 0.0
             url, host = target, host_of(target)

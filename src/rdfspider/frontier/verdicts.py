@@ -7,14 +7,13 @@ A host that says "not now" (429, 503) is not held against the URL, nor is our ow
 from typing import NamedTuple
 
 from rdfspider.config import FrontierConfig
-from rdfspider.records import Capture, Failure, Lease, Verdict
+from rdfspider.records import REDIRECTS, Capture, Failure, Lease, Verdict
 
 # How often a URL may be turned away without a fault of its own: a page that always says 503 must not be asked for ever.
 MAX_TURNED_AWAY = 20
 # Redirects in a row; browsers stop at 20, honest chains are shorter than 5.
 MAX_REDIRECTS = 10
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NOT_NOW = frozenset({429, 503})
 # Failures that another try would not mend, and that say nothing of the host.
 _FINAL_FAILURES = frozenset({"nxdomain", "private", "too-large", "unsupported"})
@@ -40,7 +39,7 @@ def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, 
         return Ruling(Verdict("done", "fetched", status))
     if status == 304:
         return Ruling(Verdict("done", "unchanged", status))
-    if status in _REDIRECTS and exchange.header("Location"):
+    if status in REDIRECTS and exchange.header("Location"):
         if len(lease.chain) >= MAX_REDIRECTS:
             return Ruling(Verdict("failed", "too-many-redirects", status))
         return Ruling(Verdict("done", "redirect", status))

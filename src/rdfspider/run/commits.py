@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -18,7 +17,7 @@ from rdfspider.config import Config
 from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope, load_scope_additions, stage_scope_addition
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Discovered, Extraction, Failure, Judgement, Lease, Verdict
+from rdfspider.records import Capture, Discovered, Extraction, Finished
 from rdfspider.run.data_counts import Survey
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
@@ -32,17 +31,6 @@ _ROOM_POLL_S = 1.0
 # and statements, and links, each of which may be to a host of its own.
 _COMMIT_BYTES = 16 * 1024 * 1024
 _COMMIT_LINKS = 10_000
-
-
-class Finished(NamedTuple):
-    """What came of one lease."""
-
-    lease: Lease
-    verdict: Verdict
-    exchange: Capture | Failure | None = None
-    extraction: Extraction | None = None
-    found: Sequence[Discovered] = ()
-    judgement: Judgement = Judgement()
 
 
 class Committer:
@@ -226,15 +214,7 @@ class Committer:
         if not item.verdict.is_final:
             return None
         via = (self._frontier.url_of(item.lease.via) if item.lease.via else None) or ""
-        return write_outcome(
-            self._archive,
-            item.lease,
-            item.verdict,
-            item.exchange,
-            item.extraction,
-            via=via,
-            judgement=item.judgement,
-        )
+        return write_outcome(self._archive, item, via)
 
     def _stage(self, item: Finished, written: Written | None) -> None:
         """All that follows from one outcome, in the frontier's next commit."""

@@ -25,7 +25,7 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_wishes
-from rdfspider.records import Capture, Extraction, Judgement, Lease, Verdict
+from rdfspider.records import Capture, Extraction, Finished, Judgement, Lease, Verdict
 from rdfspider.run.commits import count_quads, count_read_bytes
 from rdfspider.run.data_counts import Survey
 from rdfspider.run.extraction import read_page
@@ -184,7 +184,9 @@ class Importer:
             )
         taken = list(self._group.values())
         written = [
-            write_outcome(archive, item.lease, item.verdict, item.capture, item.extraction, judgement=item.judgement)
+            write_outcome(
+                archive, Finished(item.lease, item.verdict, item.capture, item.extraction, judgement=item.judgement)
+            )
             for item in taken
         ]
         archive.flush()

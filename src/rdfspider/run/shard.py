@@ -21,13 +21,13 @@ from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
 from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
-from rdfspider.fetch.fetcher import Fetcher, find_redirect
+from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots_cache import RecentRules, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import Judge, apply_judgement, judge_wishes
-from rdfspider.records import Capture, Discovered, Failure, Judgement, Lease, Verdict
-from rdfspider.run.commits import Committer, Finished
+from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
+from rdfspider.run.commits import Committer
 from rdfspider.run.duplicates import Repetitions
 from rdfspider.run.extraction import Readings
 from rdfspider.run.heartbeat import Meter, make_beat
@@ -294,7 +294,7 @@ class Shard:
         if isinstance(exchange, Capture):
             judgement = judge_wishes(exchange, None, exchange.started)
             if verdict.reason == "redirect":
-                found = follow_redirect(lease, find_redirect(exchange))
+                found = follow_redirect(lease, exchange.redirect)
                 if lease.found_as == "context":
                     found = self._contexts.lead(lease, found)
             elif verdict.is_page and lease.found_as != "context":

@@ -14,7 +14,7 @@ from rdfspider.crawl.folder import shard_folder
 from rdfspider.crawl.status import read_status
 from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Extraction, Failure, Judgement, Lease, Verdict
+from rdfspider.records import Finished
 
 _log = logging.getLogger(__name__)
 
@@ -54,25 +54,16 @@ def find_full(folder: Path, archive: ArchiveWriter, least_bytes: int) -> list[st
     return archive.find_full(least_bytes)
 
 
-def write_outcome(
-    archive: ArchiveWriter,
-    lease: Lease,
-    verdict: Verdict,
-    exchange: Capture | Failure | None,
-    extraction: Extraction | None,
-    *,
-    via: str = "",
-    judgement: Judgement,
-) -> Written:
+def write_outcome(archive: ArchiveWriter, finished: Finished, via: str = "") -> Written:
     """Append all records of one outcome. A page that cannot be written must not stop the shard, now and at each new start: of it
     the verdict alone is written."""
     try:
-        return archive.write_outcome(lease, verdict, exchange, extraction, via=via, judgement=judgement)
+        return archive.write_outcome(finished, via)
     except OSError:
         raise
     except Exception:
-        _log.exception("the records of %s could not be written", lease.url)
-        return archive.write_outcome(lease, verdict, None, None, via=via)
+        _log.exception("the records of %s could not be written", finished.lease.url)
+        return archive.write_outcome(Finished(finished.lease, finished.verdict), via)
 
 
 def _make_info(contact: str) -> dict[str, str]:

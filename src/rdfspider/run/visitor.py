@@ -20,7 +20,7 @@ from rdfspider.crawl.reports.explanations import explain_failure, write_robots
 from rdfspider.crawl.seeds import has_scheme, normalise_seed
 from rdfspider.documents import KeptDocuments
 from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.fetch.fetcher import Fetcher, find_redirect
+from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
 from rdfspider.frontier.clock import Clock
@@ -150,7 +150,7 @@ class Visitor:
                 return Visit(tuple(hops), refusal=refusal)
             if isinstance(exchange, Failure):
                 return Visit(tuple(hops), failure=explain_failure(exchange.code))
-            target = find_redirect(exchange)
+            target = exchange.redirect
             if target is None:
                 return Visit(tuple(hops), capture=exchange)
             if len(hops) > MAX_REDIRECTS or any(hop.url == target for hop in hops):

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from rdfspider.archive.log import Record, read_outcome
+from rdfspider.archive.log import read_outcome
+from rdfspider.archive.metadata import list_fields
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.reader import MAX_BODY_BYTES, Archive, Archived, Damage, read_capture, read_run
 from rdfspider.archive.segments import parse_name
@@ -102,7 +103,7 @@ def read_page(
         raise UnreadableError(f"the archive of {entry.url} cannot be read: {error}") from error
     if isinstance(found, Damage):
         raise UnreadableError(f"{path} at {found.offset} cannot be read: {found.reason}")
-    if found is None or found.outcome.url != entry.url:
+    if found is None or found.url != entry.url:
         raise UnreadableError(f"{path} does not have {entry.url} at {entry.offset} any more: {_tell_rebuild(folder)}")
     return _make_record(entry, found, path, max_bytes)
 
@@ -144,8 +145,7 @@ def _find_file(folder: Path, source: str) -> Path | None:
     return folder / "shards" / found[1] / "warc" / found[2]
 
 
-def _make_record(entry: PageEntry, found: Record, path: Path, max_bytes: int) -> PageRecord:
-    outcome = found.outcome
+def _make_record(entry: PageEntry, outcome: Outcome, path: Path, max_bytes: int) -> PageRecord:
     statements: dict[str, str] = {}
     is_cut, room = False, max_bytes
     for syntax in sorted(outcome.statements):
@@ -154,19 +154,23 @@ def _make_record(entry: PageEntry, found: Record, path: Path, max_bytes: int) ->
         room -= len(nquads.encode("utf-8", "replace"))
         statements[syntax] = nquads
     text = _cut(outcome.text, max_bytes)
+    fields = list_fields(outcome)
+    if outcome.payload is not None and outcome.payload.segment == outcome.source:
+        # Where the files of others are on this machine is nobody's business.
+        del fields["payload-at"]
     return PageRecord(
         entry,
         replace(outcome, statements=statements, text=text),
-        found.fields,
+        fields,
         statements,
         is_cut or text != outcome.text,
-        _find_payload(found, path),
+        _find_payload(outcome, path),
     )
 
 
-def _find_payload(found: Record, path: Path) -> Payload | None:
-    payload = found.outcome.payload
-    if payload is None or forbids_copy(found.fields.get("robots", "")):
+def _find_payload(outcome: Outcome, path: Path) -> Payload | None:
+    payload = outcome.payload
+    if payload is None or forbids_copy(outcome.directives):
         return None
     if payload.segment == str(path):
         return Payload(path, payload.offset)

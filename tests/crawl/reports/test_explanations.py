@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from rdfspider.crawl.reports.exchanges import Exchange
 from rdfspider.crawl.reports.explanations import answer_done, answer_scheduled
 from rdfspider.frontier.entries import HostEntry, LedgerEntry
 
@@ -28,7 +27,7 @@ def answer(host: HostEntry, before: int = 0, budget: str = "", halt: str = "") -
 
 def test_a_soft_404_is_no_plain_answer() -> None:
     entry = msgspec.structs.replace(ENTRY, state="done", reason="soft-404", status=200, duplicate="soft-404")
-    assert answer_done(entry, Exchange()) == "fetched, but it says that nothing is there (soft 404)"
+    assert answer_done(entry, "", "") == "fetched, but it says that nothing is there (soft 404)"
 
 
 @pytest.mark.parametrize(
@@ -40,14 +39,14 @@ def test_a_soft_404_is_no_plain_answer() -> None:
 )
 def test_what_was_fetched_for_the_crawl_itself_says_so(reason: str, status: int, told: str) -> None:
     entry = msgspec.structs.replace(ENTRY, state="done", reason=reason, status=status, found_as="sitemap")
-    assert answer_done(entry, Exchange()) == told
+    assert answer_done(entry, "", "") == told
 
 
 @pytest.mark.parametrize(("found_as", "came"), [("link", "fetched"), ("import", "imported")])
 def test_a_page_that_asks_not_to_be_indexed_tells_how(found_as: str, came: str) -> None:
     rule = "noindex (X-Robots-Tag); nofollow (meta robots)"
     entry = msgspec.structs.replace(ENTRY, state="done", reason="noindex", status=200, rule=rule, found_as=found_as)
-    assert answer_done(entry, Exchange()) == f"{came}, but nothing of it is kept: it asks for {rule}"
+    assert answer_done(entry, "", "") == f"{came}, but nothing of it is kept: it asks for {rule}"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider import extract
-from rdfspider.archive.outcomes import REMOVE, REPLACE, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.ledger.learned_classes import LearnedClasses
 from rdfspider.index.text.searcher import TextIndex
@@ -23,7 +23,7 @@ BOOK = """<html lang=en><title>A novel</title><script type="application/ld+json"
  "author": {"@type": "Person", "name": "Agatha Müller"}, "datePublished": "2019-03-01"}</script><p>Some words of it."""
 
 
-def outcome(url: str, body: str, media_type: str, time: float = 1.7e9, effect: str = REPLACE) -> Outcome:
+def outcome(url: str, body: str, media_type: str, time: float = 1.7e9, effect: Effect = Effect.REPLACE) -> Outcome:
     found = extract(body.encode(), url, content_type=media_type)
     return Outcome(
         url=url,
@@ -34,7 +34,7 @@ def outcome(url: str, body: str, media_type: str, time: float = 1.7e9, effect: s
         effect=effect,
         title=found.title or "",
         language=found.language or "",
-        statements=found.statements if effect == REPLACE else {},
+        statements=found.statements if effect == Effect.REPLACE else {},
         text=found.text or "",
         digest=str(time),
     )
@@ -68,7 +68,7 @@ def test_what_the_indexer_writes_is_found(view: TextView, tmp_path: Path) -> Non
     assert labels(index, "https://books.test/red") == ["A novel"]
     assert labels(index, "https://books.test/re") == []
 
-    view.apply([outcome("https://books.test/red", BOOK, "text/html", time=1.8e9, effect=REMOVE)])
+    view.apply([outcome("https://books.test/red", BOOK, "text/html", time=1.8e9, effect=Effect.REMOVE)])
     view.commit({"facts": 2})
     assert index.search("").total == 0
 

@@ -13,7 +13,7 @@ from rdfspider.config import ArchiveConfig, ExtractConfig
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.log.foreign import add_sources, list_sources, read_foreign, read_sources
-from rdfspider.records import Capture, Extraction, Lease, Page, Verdict
+from rdfspider.records import Capture, Extraction, Finished, Lease, Page, Verdict
 
 URL = "http://example.org/tea"
 DATE = "2024-05-01T10:00:00Z"
@@ -189,7 +189,8 @@ def crawl(tmp_path: Path) -> Iterator[Path]:
         Page(URL, HTML), 200, "OK", "1.1", (("Content-Type", "text/html"),), (), "192.0.2.7", NOON, 0.1, 9
     )
     extraction = Extraction(URL, "text/html", statements={"transform": f"<{URL}> <{URL}> <{URL}> <{URL}> .\n"})
-    writer.write_outcome(Lease("page", "example.org", 1, URL), Verdict("done", "fetched", 200), capture, extraction)
+    lease = Lease("page", "example.org", 1, URL)
+    writer.write_outcome(Finished(lease, Verdict("done", "fetched", 200), capture, extraction))
     writer.flush()
     writer.sync()
     writer.publish()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyoxigraph
 from pyoxigraph import RdfFormat
 
-from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome, make_stamp, parse_stamp
+from rdfspider.archive.outcomes import Effect, Outcome, make_stamp, parse_stamp
 from rdfspider.archive.segments import Position
 from rdfspider.index.quads.provenance import describe_fetch, is_of_visit
 from rdfspider.records import Problem
@@ -16,7 +16,7 @@ OUTCOME = Outcome(
     source="000/shard-000-facts-000001.warc.gz",
     offset=100,
     end=200,
-    effect=REPLACE,
+    effect=Effect.REPLACE,
     status=200,
     media_type="text/html",
     language="en",
@@ -62,19 +62,19 @@ def test_facts_of_a_page():
 
 
 def test_what_is_not_known_is_left_out():
-    facts = read(Outcome(OUTCOME.url, 0.0, "s", 0, 1, REPLACE))
+    facts = read(Outcome(OUTCOME.url, 0.0, "s", 0, 1, Effect.REPLACE))
     assert facts.keys() == {"content", "generatedAtTime", "visit", "visited", "verdict", "reason"}
     assert facts["visited"] == ["1970-01-01T00:00:00Z"]
 
 
 def test_a_touch_tells_of_the_visit_alone():
-    touch = replace(OUTCOME, effect=TOUCH, status=503, error="server-error")
+    touch = replace(OUTCOME, effect=Effect.TOUCH, status=503, error="server-error")
     assert all(map(is_of_visit, describe_fetch(touch)))
     assert read(touch)["error"] == ["server-error"]
 
 
 def test_what_is_gone_leaves_when():
-    facts = read(replace(OUTCOME, effect=REMOVE, status=410))
+    facts = read(replace(OUTCOME, effect=Effect.REMOVE, status=410))
     assert facts["invalidatedAtTime"] == ["2025-06-15T15:06:40.25Z"]
     assert "title" not in facts
 
@@ -102,7 +102,7 @@ def test_the_table_lists_every_fact():
     table = (Path(__file__).parents[3] / "docs" / "provenance.md").read_text("utf-8")
     facts = [
         *describe_fetch(replace(OUTCOME, url="https://a.example/a b", error="x")),
-        *describe_fetch(replace(OUTCOME, effect=REMOVE)),
+        *describe_fetch(replace(OUTCOME, effect=Effect.REMOVE)),
     ]
     names = {re.split("[#/]", fact.split(" ", 2)[1][1:-1])[-1].split("-")[0] for fact in facts}
     assert not [name for name in names if f":{name}" not in table]

@@ -18,7 +18,7 @@ import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, RdfFormat, Store
 
 from disks import mount_disk
-from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome, make_stamp
+from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads import merge
@@ -46,9 +46,9 @@ def way(request, monkeypatch) -> str:
     return request.param
 
 
-def make_outcome(url: str, triples: Iterable[str], time: float, effect: str = REPLACE, **more) -> Outcome:
+def make_outcome(url: str, triples: Iterable[str], time: float, effect: Effect = Effect.REPLACE, **more) -> Outcome:
     text = "".join(f"{triple} <{make_graph_iri(url)}> .\n" for triple in triples)
-    statements = {"jsonld": text} if effect == REPLACE else {}
+    statements = {"jsonld": text} if effect == Effect.REPLACE else {}
     return Outcome(url, time, "s", 0, 1, effect, statements=statements, digest=more.pop("digest", f"d{time}"), **more)
 
 
@@ -83,7 +83,7 @@ def model(outcomes: Iterable[Outcome]) -> State:
     newest: dict[str, Outcome] = {}
     for outcome in outcomes:
         known = newest.get(outcome.url)
-        if outcome.effect != TOUCH and (known is None or make_stamp(outcome) > make_stamp(known)):
+        if outcome.effect != Effect.TOUCH and (known is None or make_stamp(outcome) > make_stamp(known)):
             newest[outcome.url] = outcome
     state: State = {"": set()}
     for url, outcome in newest.items():
@@ -102,7 +102,7 @@ def make_history(seed: int, pages: int = 6, length: int = 40, size: int = 12) ->
         url = f"http://site{chance.randrange(2)}.example/{chance.randrange(pages)}"
         own = [f"{blank_prefix(url, 'jsonld')}{node} <http://p/0> <http://x/{node}>" for node in range(size // 2)]
         triples = chance.sample(shared, size // 2) + chance.sample(own, size // 4)
-        effect = chance.choices([REPLACE, TOUCH, REMOVE], [7, 2, 2])[0]
+        effect = chance.choices([Effect.REPLACE, Effect.TOUCH, Effect.REMOVE], [7, 2, 2])[0]
         history.append(make_outcome(url, triples, chance.randrange(length), effect, digest=f"d{number}", status=number))
     return history
 
@@ -138,7 +138,7 @@ def test_a_triple_goes_when_the_last_page_that_states_it_does(paths, way):
     one, two, triple = "http://a.example/", "http://b.example/", '<http://x/> <http://p/> "1"'
     first = [make_outcome(one, [triple], 1), make_outcome(two, [triple], 1)]
     assert index(paths, first)[""] == {f"{triple} ."}
-    assert index(paths, [make_outcome(one, [], 2, REMOVE)])[""] == {f"{triple} ."}
+    assert index(paths, [make_outcome(one, [], 2, Effect.REMOVE)])[""] == {f"{triple} ."}
     assert index(paths, [make_outcome(two, [], 2)])[""] == set()
 
 
@@ -162,7 +162,7 @@ def test_what_a_page_says_of_a_page_is_no_fact_about_its_fetch(paths, way):
 
 def test_removed_pages_do_not_come_back_from_an_older_capture(paths):
     url, triple = "http://a.example/", '<http://x/> <http://p/> "1"'
-    index(paths, [make_outcome(url, [], 5, REMOVE, status=410)])
+    index(paths, [make_outcome(url, [], 5, Effect.REMOVE, status=410)])
     state = index(paths, [make_outcome(url, [triple], 4, status=200)])
     assert without_facts(state) == {"": set()}
     assert not any('"200"' in fact for fact in state[FETCHES_GRAPH])
@@ -171,7 +171,7 @@ def test_removed_pages_do_not_come_back_from_an_older_capture(paths):
 def test_a_touch_changes_when_it_was_visited_and_nothing_else(paths):
     url, triple = "http://a.example/", '<http://x/> <http://p/> "1"'
     before = index(paths, [make_outcome(url, [triple], 1, status=200, title="T")])
-    state = index(paths, [make_outcome(url, [], 9, TOUCH, status=304)])
+    state = index(paths, [make_outcome(url, [], 9, Effect.TOUCH, status=304)])
     assert without_facts(state) == without_facts(before)
     changed = {line.split(" ")[1] for line in state[FETCHES_GRAPH] ^ before[FETCHES_GRAPH]}
     assert changed == {
@@ -287,7 +287,7 @@ def test_forgotten_pages_leave_nothing(paths, way):
     view.apply(
         [make_outcome(url, [shared, own] if "a.example" in url else [shared], 1) for url in urls if "gone" not in url]
     )
-    view.apply([make_outcome(urls[2], [], 1, REMOVE)])
+    view.apply([make_outcome(urls[2], [], 1, Effect.REMOVE)])
     asked: list[str] = []
     view.forget(lambda url: asked.append(url) or "a.example" in url)
     view.commit({})
@@ -306,7 +306,7 @@ def test_what_waits_may_be_overtaken_after_it_was_folded():
     news.add(outcome)
     news.fold()
     assert news.triples
-    news.add(make_outcome(url, [], 2, REMOVE))
+    news.add(make_outcome(url, [], 2, Effect.REMOVE))
     news.fold()
     assert not news.triples
 
@@ -474,7 +474,7 @@ def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_
         for name in "abc"
     ]
     pages = [replace(page, due=due) for page, due in zip(pages, (later, later + 99, 0.0), strict=True)]
-    touch = make_outcome("http://c.example/", [], 2.0, TOUCH, due=later)
+    touch = make_outcome("http://c.example/", [], 2.0, Effect.TOUCH, due=later)
     paths = IndexPaths(tmp_path / "late")
     view = QuadView(paths)
     view.apply([*pages, touch])
@@ -487,14 +487,16 @@ def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_
     view.commit({"s": 1})
     assert not view.has_deferred
     view.close()
-    gone = [replace(page, effect=REMOVE, reason="noindex", statements={}, due=0.0) for page in (pages[0], pages[2])]
+    gone = [
+        replace(page, effect=Effect.REMOVE, reason="noindex", statements={}, due=0.0) for page in (pages[0], pages[2])
+    ]
     plain = replace(touch, due=0.0)
     assert read_state(paths.quads) == index(IndexPaths(tmp_path / "again"), [gone[0], pages[1], gone[1], plain])
 
 
 def test_when_a_page_is_to_be_gone_is_kept_by_visits_and_not_by_a_new_page(tmp_path):
     url, triples, now = "http://a.example/", ["<http://x> <http://p> <http://y>"], time.time()
-    first, touch = make_outcome(url, triples, 1.0, due=now - 1), make_outcome(url, [], 2.0, TOUCH)
+    first, touch = make_outcome(url, triples, 1.0, due=now - 1), make_outcome(url, [], 2.0, Effect.TOUCH)
     assert without_facts(index(IndexPaths(tmp_path / "1"), [first], [touch])) == {"": set()}
     newer = make_outcome(url, triples, 3.0)
     assert url in index(IndexPaths(tmp_path / "2"), [newer, first, touch])
@@ -504,7 +506,7 @@ def test_when_a_page_is_to_be_gone_is_kept_by_visits_and_not_by_a_new_page(tmp_p
 def test_of_the_same_moment_the_same_outcome_counts_in_whatever_order(tmp_path, is_reverse):
     url = "http://a.example/"
     rivals = [make_outcome(url, [f"<http://x> <http://p> <http://{name}>"], 1.0) for name in "abc"]
-    rivals.append(make_outcome(url, [], 1.0, REMOVE))
+    rivals.append(make_outcome(url, [], 1.0, Effect.REMOVE))
     one = index(IndexPaths(tmp_path / "one"), rivals)
     other = index(IndexPaths(tmp_path / "other"), *[[each] for each in (reversed(rivals) if is_reverse else rivals)])
     assert one == other and len(one[""]) == 1

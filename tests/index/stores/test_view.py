@@ -20,7 +20,7 @@ from pyoxigraph import Literal, NamedNode, Store
 
 from index.graph_store import GraphStore, make_digest, serve_graphs
 from index.virtuoso import PASSWORD, USER, Virtuoso, run_virtuoso
-from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.view import QuadView
@@ -49,7 +49,7 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[
         OPENED.pop().close()
 
 
-def say(url: str, *values: str, time: float = 1.0, effect: str = REPLACE) -> Outcome:
+def say(url: str, *values: str, time: float = 1.0, effect: Effect = Effect.REPLACE) -> Outcome:
     """What a page says: its names, in two syntaxes, with a blank node."""
     lines = "".join(f'<{url}> <https://schema.org/name> "{value}" <{url}> .\n' for value in values)
     node = f"_:p0123456789abcdefn1 <{NAME}> <{url}> <{url}> .\n" if values else ""
@@ -111,8 +111,12 @@ def test_the_server_holds_what_the_embedded_store_holds(view: StoreView, held: G
     quads = QuadView(IndexPaths(tmp_path / "embedded"))
     history = (
         [say(PAGE, "tea", 'quoted \\"tea\\"', "line\\nbreak", time=1), say(OTHER, "cup", time=1)],
-        [say(PAGE, "tea", "pot", time=3), say(OTHER, time=2, effect=TOUCH), say("http://c.example/", "leaf")],
-        [say("http://c.example/", time=2, effect=REMOVE), say(PAGE, "too late", time=2), say("http://d.example/")],
+        [say(PAGE, "tea", "pot", time=3), say(OTHER, time=2, effect=Effect.TOUCH), say("http://c.example/", "leaf")],
+        [
+            say("http://c.example/", time=2, effect=Effect.REMOVE),
+            say(PAGE, "too late", time=2),
+            say("http://d.example/"),
+        ],
     )
     for outcomes in history:
         view.apply(outcomes)
@@ -130,13 +134,13 @@ def test_the_server_holds_what_the_embedded_store_holds(view: StoreView, held: G
 
 def test_only_what_changed_is_sent(base: str, held: GraphStore, tmp_path: Path) -> None:
     view = open_view(tmp_path, f"{base}/store")
-    take(view, say(PAGE, "tea", time=1), say(OTHER, time=1), say("http://c.example/", time=1, effect=REMOVE))
+    take(view, say(PAGE, "tea", time=1), say(OTHER, time=1), say("http://c.example/", time=1, effect=Effect.REMOVE))
     assert held.sent("PUT") == [PAGE]
     # That a page is gone is told once: who knows what was sent before this ledger began.
     assert [seen.graph for seen in held.seen if seen.method == "DELETE"] == ["http://c.example/"]
     held.seen.clear()
-    take(view, say(PAGE, "tea", time=2), say(PAGE, "old", time=0.5), say(PAGE, time=3, effect=TOUCH), at=2)
-    take(view, say("http://c.example/", time=2, effect=REMOVE), at=2)
+    take(view, say(PAGE, "tea", time=2), say(PAGE, "old", time=0.5), say(PAGE, time=3, effect=Effect.TOUCH), at=2)
+    take(view, say("http://c.example/", time=2, effect=Effect.REMOVE), at=2)
     assert held.seen == []
     take(view, say(PAGE, time=4), at=3)
     assert [seen.method for seen in held.seen] == ["DELETE"]
@@ -160,7 +164,7 @@ def find_winners(base: str, held: GraphStore, folder: Path, *pair: Outcome) -> s
 
 
 def test_of_two_of_the_same_moment_the_same_one_wins(base: str, held: GraphStore, tmp_path: Path) -> None:
-    gone = say(PAGE, effect=REMOVE)
+    gone = say(PAGE, effect=Effect.REMOVE)
     assert find_winners(base, held, tmp_path / "gone", say(PAGE, "tea"), gone) == {frozenset({"tea"})}
     # Which of these it is has no meaning, only that it is always the same.
     for number in range(8):
@@ -446,7 +450,7 @@ def test_no_page_says_anything_but_triples_of_its_own(view: StoreView, held: Gra
     graph = make_graph_iri(url)
     lines = "".join(f"<urn:s> <urn:p> {value} <{graph}> .\n" for value in values)
     take(view, say(PAGE, "tea"))
-    take(view, Outcome(url, 1.0, "log", 0, 1, REPLACE, statements={"rdfa": lines}), at=2)
+    take(view, Outcome(url, 1.0, "log", 0, 1, Effect.REPLACE, statements={"rdfa": lines}), at=2)
     assert names_in(held, PAGE) == {"tea"}
     assert {str(quad.object) for quad in held.store.quads_for_pattern(None, None, None, NamedNode(graph))} == {
         '"fine"',
@@ -593,7 +597,7 @@ def test_virtuoso_holds_what_pages_say(
     waited: list[float] = []
     monkeypatch.setattr(view._closing, "wait", waited.append)
     time.sleep(2.2)
-    take(view, say(page, "pot", time=2), say(other, time=2, effect=REMOVE), at=2)
+    take(view, say(page, "pot", time=2), say(other, time=2, effect=Effect.REMOVE), at=2)
     assert waited == []
     assert {triple for triple in virtuoso.read_graph(page) if '"' in triple} == {f'<{page}> <{NAME}> "pot"'}
     assert virtuoso.read_graph(other) == set()
@@ -623,7 +627,7 @@ def test_virtuoso_keeps_no_half_of_a_page_that_it_refuses(virtuoso: Virtuoso, tm
     language = f'<{bad}> <urn:p> "x"@en-{"a" * 300} <{bad}> .\n'
     lines = "".join(f'<{bad}> <urn:p> "{n}" <{bad}> .\n' for n in range(1500))
     statements = {"rdfa": lines + (duration if path == "/sparql-auth" else language)}
-    take(view, Outcome(bad, 2.0, "log", 0, 1, REPLACE, statements=statements), say(good, "new", time=2), at=2)
+    take(view, Outcome(bad, 2.0, "log", 0, 1, Effect.REPLACE, statements=statements), say(good, "new", time=2), at=2)
     assert f"does not take 1 page; the last: {bad} (answers 500 Internal Server Error" in view.problem
     assert virtuoso.read_graph(bad) == set()
     assert any('"new"' in triple for triple in virtuoso.read_graph(good))

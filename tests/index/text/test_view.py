@@ -15,7 +15,7 @@ import pytest
 
 from index.ledger.test_writer import dump_rows
 from index.pages import dump_index, find_cards, make_outcome, make_removal, person
-from rdfspider.archive.outcomes import REMOVE, TOUCH, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.writer import MAX_MENTIONS
 from rdfspider.index.text import view as text_view
@@ -68,7 +68,7 @@ def test_what_is_older_does_not_replace_what_is_newer(tmp_path: Path) -> None:
     view.commit({"log": 1})
     view.apply([ada("https://a.example/", "Old", 4.0), make_removal("https://a.example/", 3.0)])
     view.commit({"log": 2})
-    view.apply([ada("https://a.example/", "Ann", 5.0), Outcome("https://a.example/", 9.0, "log", 0, 1, TOUCH)])
+    view.apply([ada("https://a.example/", "Ann", 5.0), Outcome("https://a.example/", 9.0, "log", 0, 1, Effect.TOUCH)])
     view.commit({"log": 3})
     view.close()
     assert len(find_cards(tmp_path, "properties.jobtitle:new")) == 1
@@ -370,7 +370,7 @@ def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_
     pages = [
         replace(ada(f"https://{name}.example/"), due=due) for name, due in (("a", later), ("b", later + 99), ("c", 0.0))
     ]
-    touch = Outcome("https://c.example/", 2.0, "log", 0, 1, TOUCH, due=later)
+    touch = Outcome("https://c.example/", 2.0, "log", 0, 1, Effect.TOUCH, due=later)
     view = TextView(IndexPaths(tmp_path / "late"))
     view.apply([*pages, touch])
     view.commit({"log": 1})
@@ -384,7 +384,7 @@ def test_a_page_that_asks_to_be_gone_later_is_removed_then_as_if_it_had_been_at_
     assert card.sources == 1 and [page.url for page in find_cards(tmp_path / "late", "kind:page")] == [
         "https://b.example/"
     ]
-    gone = [replace(page, effect=REMOVE, statements={}, due=0.0) for page in (pages[0], pages[2])]
+    gone = [replace(page, effect=Effect.REMOVE, statements={}, due=0.0) for page in (pages[0], pages[2])]
     index(tmp_path / "again", [gone[0], pages[1], gone[1]])
     assert dump(tmp_path / "late") == dump(tmp_path / "again")
 

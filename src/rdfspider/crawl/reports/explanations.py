@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rdfspider.crawl.reports.exchanges import Exchange
 from rdfspider.crawl.reports.hosts import write_wait
 from rdfspider.frontier.entries import HostEntry, LedgerEntry
 from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
@@ -54,15 +53,15 @@ _MIN_WAIT_S = 0.05
 _LABEL_CHARS = 11
 
 
-def answer_done(entry: LedgerEntry, exchange: Exchange) -> str:
-    """Of a URL that has had an answer, with what the archive says of that."""
+def answer_done(entry: LedgerEntry, target: str, truncated: str) -> str:
+    """Of a URL that has had an answer; where it redirects to, and why its body is not whole, is known to the archive."""
     if entry.reason == "fetched":
         sentence = f"fetched: {_count(entry.quads, 'statement')}"
     elif entry.reason == "imported":
         captured = f", captured {datetime.fromtimestamp(entry.captured, UTC):%Y-%m-%d}" if entry.captured else ""
         sentence = f"imported: {_count(entry.quads, 'statement')}{captured}"
     elif entry.reason == "redirect":
-        sentence = f"fetched: it redirects ({entry.status}){f' to {exchange.target}' if exchange.target else ''}"
+        sentence = f"fetched: it redirects ({entry.status}){f' to {target}' if target else ''}"
     elif entry.reason == "noindex":
         came = "imported" if entry.found_as == IMPORTED else "fetched"
         sentence = f"{came}, but nothing of it is kept: it asks for {entry.rule or entry.reason}"
@@ -76,8 +75,8 @@ def answer_done(entry: LedgerEntry, exchange: Exchange) -> str:
         sentence += f" ({entry.rule})"
     if entry.duplicate and entry.reason != "soft-404":
         sentence += f"; a duplicate ({entry.duplicate}){f' of {entry.original}' if entry.original else ''}"
-    if exchange.truncated:
-        sentence += f"; it is not whole: {_CUTS.get(exchange.truncated, exchange.truncated)}"
+    if truncated:
+        sentence += f"; it is not whole: {_CUTS.get(truncated, truncated)}"
     return sentence
 
 

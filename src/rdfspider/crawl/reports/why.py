@@ -11,9 +11,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from rdfspider.archive.log import read_fetch
+from rdfspider.archive.outcomes import Outcome
 from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains, read_seeds, shard_folder
-from rdfspider.crawl.reports.exchanges import Exchange, read_exchange
 from rdfspider.crawl.reports.explanations import (
     answer_done,
     answer_failed,
@@ -254,13 +255,13 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
         )
     place = case.reader.find_place(entry.url_id) if case.reader else None
     segment, offset = entry.position or ("", 0)
-    exchange = Exchange()
+    fetch: Outcome | None = None
     if segment:
         segment = str(shard_folder(Path(), from_url_id(entry.url_id)[0]) / "warc" / segment)
-        exchange = read_exchange(case.folder / segment, offset)
+        fetch = read_fetch(case.folder / segment, offset)
     return Explanation(
         url=entry.url,
-        answer=_answer_known(case, entry, exchange, place),
+        answer=_answer_known(case, entry, fetch, place),
         notes=notes,
         state=entry.state,
         reason=entry.reason,
@@ -273,9 +274,9 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
         depth=None if entry.found_as == IMPORTED else entry.depth,
         way=case.find_way(entry.via),
         redirects=entry.chain,
-        target=exchange.target,
-        truncated=exchange.truncated,
-        wishes=exchange.wishes,
+        target=fetch.target if fetch else "",
+        truncated=fetch.truncated if fetch else "",
+        wishes=fetch.directives if fetch else "",
         captured=entry.captured,
         quads=entry.quads,
         digest=entry.digest,
@@ -294,10 +295,10 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
     )
 
 
-def _answer_known(case: _Case, entry: LedgerEntry, exchange: Exchange, place: tuple[int, int] | None) -> str:
+def _answer_known(case: _Case, entry: LedgerEntry, fetch: Outcome | None, place: tuple[int, int] | None) -> str:
     match entry.state:
         case "done":
-            return answer_done(entry, exchange)
+            return answer_done(entry, fetch.target if fetch else "", fetch.truncated if fetch else "")
         case "failed":
             return answer_failed(entry)
         case "disallowed":

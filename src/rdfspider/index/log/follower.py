@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from rdfspider.archive.outcomes import REMOVE, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.reader import Damage
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.log.forgotten import Forgotten
@@ -328,7 +328,7 @@ def _keep_out(outcomes: list[Outcome], forgotten: Forgotten, view: View) -> list
     """What a view may take: of what is forgotten nothing, or that it is to be removed."""
     if view.removes_forgotten:
         return [
-            replace(outcome, effect=REMOVE, statements={}) if forgotten.matches(outcome.url) else outcome
+            replace(outcome, effect=Effect.REMOVE, statements={}) if forgotten.matches(outcome.url) else outcome
             for outcome in outcomes
         ]
     return [outcome for outcome in outcomes if not forgotten.matches(outcome.url)]

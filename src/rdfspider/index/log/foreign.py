@@ -11,10 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from fastwarc.warc import WarcRecord, WarcRecordType
 
-from rdfspider.archive.log import Record, Segment, decide_effect, read_outcome, read_outcomes
-from rdfspider.archive.outcomes import REMOVE, REPLACE, Outcome
+from rdfspider.archive.log import Segment, read_outcome, read_outcomes
+from rdfspider.archive.metadata import is_metadata_of_crawl
+from rdfspider.archive.outcomes import Effect, Outcome, make_outcome
 from rdfspider.archive.reader import Archive, Damage, read_capture, read_revisit, read_run, read_url
 from rdfspider.archive.segments import Position, find_committed_length, kind_of
 from rdfspider.archive.warc import compute_digest
@@ -23,18 +25,15 @@ from rdfspider.detect.content import detect_content
 from rdfspider.disk import add_lines, read_lines
 from rdfspider.errors import UsageError
 from rdfspider.extract.page import extract_page
-from rdfspider.extract.robots_directives import read_wishes
 from rdfspider.index.layout import IndexPaths
+from rdfspider.judge.judgement import apply_judgement, judge_wishes
 from rdfspider.judge.soft404 import says_absence
-from rdfspider.records import Capture, Extraction, Robots
-from rdfspider.urls import normalise_url
+from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, Verdict
+from rdfspider.urls import host_of, normalise_url
 
-_REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys((301, 302, 303, 307, 308), "redirect")}
-_WISHES = ("noindex", "nofollow", "noarchive")
+_REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys(REDIRECTS, "redirect")}
 # So many records of one compressed member are looked at for one of them.
 _MAX_SHARING = 1_000
-# How a metadata record of ours begins.
-_FACTS_STARTS = (b"verdict: ", b"url: ")
 
 
 def add_sources(paths: IndexPaths, files: Iterable[Path]) -> int:
@@ -100,13 +99,13 @@ def read_foreign(
                 yield item
                 continue
             if last is not None:
-                yield _make_outcome(last, _read_sayings(last, config), source, item.position, now)
+                yield _make_outcome(last, config, source, item.position, now)
             last = item if isinstance(item, _Visit) else None
 
 
-def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfig | None) -> Record | Damage | None:
-    """The outcome of a page that begins at a place; all is as with `log.read_outcome`. What a page asks of crawlers is the field
-    `robots`. UsageError where a page would have to be extracted, and there is nothing to do so by."""
+def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfig | None) -> Outcome | Damage | None:
+    """The outcome of a page that begins at a place; all is as with `log.read_outcome`. UsageError where a page would have to be
+    extracted, and there is nothing to do so by."""
     with Archive(path) as archive:
         if _holds_facts(archive):
             return read_outcome(path, str(path), offset, (config or ExtractConfig()).max_body_bytes)
@@ -119,9 +118,7 @@ def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfi
             if not isinstance(item, _Visit) or item.position != offset:
                 return None
             if item.url == url:
-                sayings = _read_sayings(item, config)
-                robots = ", ".join(name for name in _WISHES if any(getattr(wishes, name) for wishes in sayings.wishes))
-                return Record(_make_outcome(item, sayings, str(path), 0, 0.0), {"robots": robots} if robots else {})
+                return _make_outcome(item, config, str(path), 0, 0.0)
     return None
 
 
@@ -132,13 +129,6 @@ class _Visit(NamedTuple):
     position: int
     url: str
     is_revisit: bool
-
-
-class _Sayings(NamedTuple):
-    """What was read from a page, and what it and its server ask for."""
-
-    found: Extraction
-    wishes: tuple[Robots, ...]
 
 
 class _End(NamedTuple):
@@ -156,7 +146,7 @@ def _holds_facts(archive: Archive) -> bool:
         for record, _ in zip(records, range(2), strict=False):
             if record.record_type == WarcRecordType.metadata:
                 block: bytes = record.reader.read(1024)
-                return block.startswith(_FACTS_STARTS) and b"reason: " in block
+                return is_metadata_of_crawl(block)
     except (OSError, ValueError):
         pass
     return False
@@ -181,67 +171,48 @@ def _read_visit(record: WarcRecord, position: int, limit: int) -> _Visit | None:
     return _Visit(found.capture, position, url, is_revisit)
 
 
-def _read_sayings(visit: _Visit, config: ExtractConfig) -> _Sayings:
-    """What a page says is read here, one page at a time, as it is asked for."""
-    page = replace(visit.capture.page, url=visit.url)
-    is_read = 200 <= visit.capture.status < 300 and not visit.is_revisit
-    found = (
-        extract_page(page, detect_content(page, config.max_body_bytes), config) if is_read else Extraction(page.url, "")
+def _make_outcome(visit: _Visit, config: ExtractConfig, source: str, end: int, now: float) -> Outcome:
+    body = visit.capture.page.body
+    finished = _read_page(visit, config, now)
+    found = finished.extraction or Extraction("", "")
+    outcome = make_outcome(
+        finished,
+        digest=compute_digest(body) if body else "",
+        unchanged="revisit" if visit.is_revisit else "",
+        payload=Position(source, visit.position) if body else None,
     )
-    return _Sayings(found, _read_wishes(visit.capture, found.robots))
-
-
-def _make_outcome(visit: _Visit, sayings: _Sayings, source: str, end: int, now: float) -> Outcome:
-    capture, status, body = visit.capture, visit.capture.status, visit.capture.page.body
-    found, wishes = sayings
-    reason = _name_reason(visit, found, wishes, now)
-    effect = decide_effect(reason, status, "revisit" if visit.is_revisit else "")
-    says = found if effect == REPLACE else replace(found, statements={}, text="", title=None)
-    return Outcome(
-        url=visit.url,
-        time=capture.started,
+    if outcome.effect is not Effect.REPLACE:
+        outcome = replace(outcome, statements={}, text="", title="")
+    return replace(
+        outcome,
         source=source,
         offset=visit.position,
         end=end,
-        effect=effect,
-        reason=reason,
-        status=status,
-        media_type=found.media_type,
-        charset=found.charset or "",
-        language=found.language or "",
-        title=says.title or "",
-        canonical=found.canonical or "",
-        content_type=capture.header("content-type"),
-        etag=capture.header("etag"),
-        last_modified=capture.header("last-modified"),
-        body_bytes=len(body),
-        digest=compute_digest(body) if body else "",
-        payload=Position(source, visit.position) if body else None,
-        problems=found.problems,
-        statements={syntax: nquads for syntax, nquads in says.statements.items() if nquads},
-        text=says.text,
+        statements={syntax: nquads for syntax, nquads in outcome.statements.items() if nquads},
         outlinks=tuple(dict.fromkeys(link.target for link in found.links)),
-        due=_find_due(wishes) if effect != REMOVE else 0.0,
+        # Archives do not tell these.
+        depth=None,
+        fetch_ms=None,
+        http_version="",
+        wire_bytes=None,
+        unchanged="",
     )
 
 
-def _name_reason(visit: _Visit, found: Extraction, wishes: tuple[Robots, ...], now: float) -> str:
-    """As a crawl names what became of a page."""
-    status = visit.capture.status
-    if 200 <= status < 300:
-        if any(robots.noindex for robots in wishes) or 0 < _find_due(wishes) <= now:
-            return "noindex"
-        if visit.is_revisit:
-            return "unchanged"
-        return "soft-404" if says_absence(found) else "imported"
-    return _REASONS.get(status, f"status-{status}")
-
-
-def _read_wishes(capture: Capture, in_page: Robots) -> tuple[Robots, ...]:
-    """What the server and the page ask for; the strictest of both is done."""
-    values = (value for name, value in capture.headers if name.lower() == "x-robots-tag")
-    return read_wishes(values, may_name=True), in_page
-
-
-def _find_due(wishes: tuple[Robots, ...]) -> float:
-    return min((robots.unavailable_after for robots in wishes if robots.unavailable_after > 0), default=0.0)
+def _read_page(visit: _Visit, config: ExtractConfig, now: float) -> Finished:
+    """What a page says and asks is read here, one page at a time, as it is wanted; what became of it is named as a crawl does."""
+    capture, status = visit.capture, visit.capture.status
+    page = replace(capture.page, url=visit.url)
+    lease = Lease("page", host_of(visit.url), 0, visit.url)
+    is_page = 200 <= status < 300
+    extraction = Extraction(page.url, "")
+    if is_page and not visit.is_revisit:
+        extraction = extract_page(page, detect_content(page, config.max_body_bytes), config)
+    judgement = judge_wishes(capture, extraction, now)
+    verdict = Verdict("done", _REASONS.get(status, f"status-{status}"), status)
+    if is_page:
+        verdict = Verdict("done", "unchanged" if visit.is_revisit else "imported", status)
+        if not visit.is_revisit and says_absence(extraction):
+            judgement = msgspec.structs.replace(judgement, duplicate="soft-404")
+        verdict, extraction = apply_judgement(verdict, extraction, judgement)
+    return Finished(lease, verdict, capture, extraction, judgement=judgement)

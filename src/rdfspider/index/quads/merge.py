@@ -16,7 +16,7 @@ from hashlib import blake2b
 import pyoxigraph
 from pyoxigraph import DefaultGraph, Literal, NamedNode, RdfFormat, Store
 
-from rdfspider.archive.outcomes import NEVER, REMOVE, REPLACE, TOUCH, Outcome, Stamp, make_stamp, parse_stamp
+from rdfspider.archive.outcomes import NEVER, Effect, Outcome, Stamp, make_stamp, parse_stamp
 from rdfspider.index.quads.provenance import (
     CONTENT,
     DUE,
@@ -65,14 +65,14 @@ class News:
         stamp = make_stamp(outcome)
         if stamp > self.visit_stamp:
             self.visit, self.visit_stamp = outcome, stamp
-        if outcome.effect != TOUCH and stamp > self.content_stamp:
+        if outcome.effect != Effect.TOUCH and stamp > self.content_stamp:
             self.content, self.content_stamp = outcome, stamp
         if outcome.due:
             self.dues.append((stamp, outcome.due))
 
     def fold(self) -> None:
         """Make the triples and their digest."""
-        page = self.content if self.content and self.content.effect == REPLACE else None
+        page = self.content if self.content and self.content.effect == Effect.REPLACE else None
         self.triples = fold_statements(page.statements, page.url) if page else []
         self.digest = blake2b(_write_lines("", self.triples), digest_size=12).hexdigest()
 
@@ -141,7 +141,7 @@ def find_next_due(store: Store) -> float:
 def _plan_removal(graph: str, known: _Known) -> _Change:
     """What a page asked for when it was read; all is then as if it had been removed at once."""
     last = known.content
-    outcome = Outcome(known.url or graph, last.time_us / 1e6, "", 0, 0, REMOVE, digest=last.digest)
+    outcome = Outcome(known.url or graph, last.time_us / 1e6, "", 0, 0, Effect.REMOVE, digest=last.digest)
     facts = [fact for fact in known.facts if is_of_visit(fact)]
     if known.visit == last:
         facts = end_visit(facts, make_stamp(outcome))
@@ -193,7 +193,7 @@ def _plan_change(store: Store, graph: str, news: News) -> _Change | None:
 def _find_due(known: _Known, news: News) -> float:
     """When a page is to be removed: what was asked for first since it says what it says; 0 for never."""
     content = max(known.content, news.content_stamp)
-    if content.effect != REPLACE:
+    if content.effect != Effect.REPLACE:
         return 0.0
     dues = [due for stamp, due in news.dues if stamp >= content]
     if known.due and content == known.content:

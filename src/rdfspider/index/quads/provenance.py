@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
-from rdfspider.archive.outcomes import REPLACE, TOUCH, Outcome, Stamp, make_stamp
+from rdfspider.archive.outcomes import Effect, Outcome, Stamp, make_stamp
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.ntriples import XSD, quoted
 from rdfspider.vocabulary.terms import RESERVED, make_graph_iri
@@ -43,7 +43,7 @@ def is_of_visit(fact: str) -> bool:
 
 def describe_fetch(outcome: Outcome) -> list[str]:
     """All facts of an outcome, as triples without a graph and a dot."""
-    content = [] if outcome.effect == TOUCH else describe_content(outcome, 0, "")
+    content = [] if outcome.effect == Effect.TOUCH else describe_content(outcome, 0, "")
     return content + describe_visit(outcome)
 
 
@@ -86,14 +86,14 @@ def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> 
     """What the page was found to be when it was last read, or when it was found to be gone."""
     facts = _Facts(outcome.url)
     facts.add(CONTENT, quoted(str(make_stamp(outcome))))
-    if outcome.effect != REPLACE:
+    if outcome.effect != Effect.REPLACE:
         facts.add(f"{_PROV}invalidatedAtTime", _write_time(outcome.time))
         return facts.triples
     facts.add(f"{_PROV}generatedAtTime", _write_time(outcome.time))
     facts.add_text(f"{_DCTERMS}format", outcome.media_type)
     facts.add_text(f"{_DCTERMS}language", outcome.language)
     facts.add_text(f"{_DCTERMS}title", outcome.title)
-    facts.add_number(f"{_DCTERMS}extent", outcome.body_bytes)
+    facts.add_number(f"{_DCTERMS}extent", outcome.body_bytes or 0)
     facts.add_text(f"{VOCABULARY}digest", outcome.digest)
     facts.add_text(f"{VOCABULARY}etag", outcome.etag)
     facts.add_text(f"{VOCABULARY}lastModified", outcome.last_modified)

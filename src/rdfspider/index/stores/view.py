@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import LifoQueue
 from threading import Event, Lock
 
-from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome
+from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.errors import RdfspiderError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.stores.credentials import find_credentials
@@ -136,7 +136,7 @@ class StoreView:
         delivery = _fold(outcome)
         if known is None:
             # A ledger before this one may have sent it: what has to be gone is removed, whatever is on record.
-            is_there = outcome.effect != REMOVE and delivery.content == _NOTHING
+            is_there = outcome.effect != Effect.REMOVE and delivery.content == _NOTHING
         elif known.content is None:
             is_there = False
         else:
@@ -230,7 +230,7 @@ def _take_newest(outcomes: Sequence[Outcome]) -> list[Outcome]:
     newest: dict[str, Outcome] = {}
     for outcome in outcomes:
         rival = newest.get(outcome.url)
-        if outcome.effect != TOUCH and (rival is None or _wins(outcome, rival)):
+        if outcome.effect != Effect.TOUCH and (rival is None or _wins(outcome, rival)):
             newest[outcome.url] = outcome
     return list(newest.values())
 
@@ -242,7 +242,7 @@ def _wins(outcome: Outcome, rival: Outcome) -> bool:
 
 
 def _fold(outcome: Outcome) -> "_Delivery":
-    folded = fold_statements(outcome.statements, outcome.url) if outcome.effect == REPLACE else []
+    folded = fold_statements(outcome.statements, outcome.url) if outcome.effect == Effect.REPLACE else []
     triples = tuple(triple for triple in folded if is_triple(triple))
     text = "\n".join(triples).encode("utf-8", "replace")
     return _Delivery(outcome, triples, blake2b(text, digest_size=16).digest() if triples else _NOTHING)

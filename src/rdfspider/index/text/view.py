@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 import tantivy
 
-from rdfspider.archive.outcomes import REMOVE, REPLACE, TOUCH, Outcome, make_stamp
+from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UsageError
 from rdfspider.index.entities.contributions import PageReading, read_page
@@ -100,7 +100,7 @@ class TextView:
         """Take outcomes, in the order of the log; durable with the next commit."""
         self._has_applied = True
         for outcome in outcomes:
-            if outcome.effect == TOUCH and not outcome.due:
+            if outcome.effect == Effect.TOUCH and not outcome.due:
                 continue
             try:
                 self._apply(_clean_outcome(outcome))
@@ -166,17 +166,17 @@ class TextView:
         stamp = make_stamp(outcome)
         if known is not None and stamp < known.stamp:
             return
-        if outcome.effect == TOUCH:
+        if outcome.effect == Effect.TOUCH:
             if known is not None and known.is_live:
                 self._ledger.note_due(known.id, min(outcome.due, known.due or outcome.due))
             return
         is_new = known is None or stamp != known.stamp
         host = host_of(outcome.url)
         site = self._domains.domain(host)
-        if outcome.effect == REPLACE:
+        if outcome.effect == Effect.REPLACE:
             reading, document = self._read(outcome, host, site)
             if is_new:
-                self._ledger.put_page(outcome, stamp.says, host, site, reading, known)
+                self._ledger.put_page(outcome, stamp.content, host, site, reading, known)
                 self._keep_fresh(outcome, host, site, reading)
             self._write(make_page_id(outcome.url), document, is_new=known is None)
         else:
@@ -190,7 +190,7 @@ class TextView:
             self._has_applied = True
             for url in urls:
                 if (known := self._ledger.find_page(url)) is not None:
-                    outcome = Outcome(url, known.time, "", 0, 0, REMOVE, digest=known.digest)
+                    outcome = Outcome(url, known.time, "", 0, 0, Effect.REMOVE, digest=known.digest)
                     self._ledger.remove_page(outcome, host_of(url), known.site, known)
                 self._delete_page(url)
 

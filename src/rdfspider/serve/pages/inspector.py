@@ -159,7 +159,7 @@ def _inspect_record(record: PageRecord, newest_wishes: str) -> Inspection:
         charset=outcome.charset,
         language=outcome.language,
         canonical=outcome.canonical,
-        body_bytes=outcome.body_bytes,
+        body_bytes=outcome.body_bytes or 0,
         statements=record.statements,
         problems=record.problems,
         links=[OutLink(url) for url in record.outlinks],

@@ -1,0 +1,232 @@
+"""The metadata record of an outcome: an Outcome enters and a block of `application/warc-fields` leaves, or the other way round.
+
+One table says how each field is called, which attribute of an Outcome it is, how it is written and how it is read. Links follow
+the fields, as Heritrix writes them. What a page says is not here but in the conversion records after this one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.segments import Position
+from rdfspider.archive.warc import MAX_URL_CHARS, Field, clean_value, make_fields_block
+from rdfspider.records import Link, Problem
+
+_MAX_MESSAGE_CHARS = 500
+_MAX_RELATION_CHARS = 100
+_FRAMES = frozenset({"iframe", "frame"})
+_PLAIN_END = " L a/@href"
+_REDIRECT_END = " R Location:"
+_LINE_END = "\r\n"
+_LINK_START = f"{_LINE_END}outlink: "
+_UNTIL = "unavailable_after "
+
+
+def _read_number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
+
+
+def _write_some(number: int) -> str:
+    return str(number) if number else ""
+
+
+def _write_message(text: str) -> str:
+    return clean_value(text[:_MAX_MESSAGE_CHARS])
+
+
+def _write_url(url: str) -> str:
+    return url if len(url) > MAX_URL_CHARS else ""
+
+
+def _write_target(url: str) -> str:
+    return f"{url}{_REDIRECT_END}"
+
+
+def _write_position(position: Position) -> str:
+    return f"{position.segment} {position.offset}"
+
+
+def _read_position(text: str) -> Position | None:
+    segment, _, offset = text.rpartition(" ")
+    return Position(segment, int(offset)) if segment and offset.isdecimal() else None
+
+
+def _count_statements(statements: Mapping[str, str]) -> list[str]:
+    return [f"{syntax} {nquads.count(chr(10))}" for syntax, nquads in statements.items() if nquads]
+
+
+def _write_problems(problems: Iterable[Problem]) -> list[str]:
+    return [f"{each.code} {each.count} {each.syntax or '-'} {each.message[:_MAX_MESSAGE_CHARS]}" for each in problems]
+
+
+def _read_problem(text: str) -> Problem:
+    code, count, syntax, message = (text.split(" ", 3) + [""] * 3)[:4]
+    return Problem(code, message, syntax if syntax not in ("", "-") else None, _read_number(count))
+
+
+class _Row(NamedTuple):
+    """A field of the record. What is written as an empty text is left out, and so is None."""
+
+    name: str
+    attribute: str
+    write: Callable[[Any], str] = str
+    read: Callable[[str], Any] | None = str
+    """None where it is told by something else when it is read."""
+
+
+class _Repeated(NamedTuple):
+    """A field that may be there more than once, for an attribute that has several values."""
+
+    name: str
+    attribute: str
+    write: Callable[[Any], Iterable[str]] = iter
+    read: Callable[[str], Any] | None = str
+
+
+_FIELDS: tuple[_Row | _Repeated, ...] = (
+    _Row("url", "url", _write_url),
+    _Row("verdict", "verdict"),
+    _Row("reason", "reason"),
+    _Row("rule", "rule", _write_message),
+    _Row("status", "status", _write_some, _read_number),
+    _Row("error", "error"),
+    _Row("depth", "depth", read=_read_number),
+    _Row("found-as", "found_as"),
+    _Row("via", "via"),
+    _Row("via-id", "via_id", _write_some, _read_number),
+    _Repeated("redirected-from", "redirected_from"),
+    _Row("attempts", "attempts", _write_some, _read_number),
+    _Row("error-message", "error_message", _write_message),
+    _Row("fetchTimeMs", "fetch_ms", read=_read_number),
+    _Row("http-version", "http_version"),
+    _Row("content-type", "content_type"),
+    _Row("etag", "etag"),
+    _Row("last-modified", "last_modified"),
+    _Row("x-robots-tag", "x_robots_tag"),
+    _Row("body-bytes", "body_bytes", read=_read_number),
+    _Row("wire-bytes", "wire_bytes", read=_read_number),
+    _Row("truncated", "truncated"),
+    _Row("payload-digest", "digest"),
+    _Row("unchanged", "unchanged"),
+    _Row("payload-at", "payload", _write_position, _read_position),
+    _Row("outlink", "target", _write_target, None),
+    _Row("robots", "directives"),
+    _Row("duplicate", "duplicate"),
+    _Row("duplicate-of", "duplicate_of"),
+    _Row("media-type", "media_type"),
+    _Row("charset", "charset"),
+    _Row("language", "language"),
+    _Row("title", "title"),
+    _Row("canonical", "canonical"),
+    _Repeated("quads", "statements", _count_statements, None),
+    _Repeated("problem", "problems", _write_problems, _read_problem),
+)
+FIELD_NAMES = tuple(field.name for field in _FIELDS)
+"""In the order in which they are written."""
+_ONCE = {field.name: field for field in _FIELDS if isinstance(field, _Row) and field.read}
+_OFTEN = {field.name: field for field in _FIELDS if isinstance(field, _Repeated) and field.read}
+
+
+def write_metadata(outcome: Outcome, links: Sequence[Link]) -> bytes:
+    """The block of an outcome's metadata record, with the links of its page."""
+    return make_fields_block(_list_fields(outcome)) + write_links(links)
+
+
+def list_fields(outcome: Outcome) -> dict[str, str]:
+    """The fields of an outcome's metadata record that are there once, by their names."""
+    return {name: value for name, value in _list_fields(outcome) if value and name in _ONCE}
+
+
+def read_metadata(block: str) -> dict[str, Any]:
+    """The attributes of an Outcome that the block of a metadata record tells; those that it does not tell are not there."""
+    found: dict[str, Any] = {}
+    lines, outlinks = _split_lines(block)
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if name == "outlink":
+            outlinks.append(value.partition(" ")[0])
+            if value.endswith(_REDIRECT_END):
+                found["target"] = outlinks[-1]
+        elif (field := _ONCE.get(name)) is not None:
+            if field.attribute not in found and field.read:
+                found[field.attribute] = field.read(value)
+        elif (repeated := _OFTEN.get(name)) is not None and repeated.read:
+            found[repeated.attribute] = (*found.get(repeated.attribute, ()), repeated.read(value))
+    found["outlinks"] = tuple(dict.fromkeys(outlinks))
+    return found
+
+
+def read_payload_position(block: bytes) -> Position | None:
+    """Where the archive holds the body that a metadata record speaks of; None where it holds none."""
+    value = block.partition(b"\r\npayload-at: ")[2].partition(b"\r\n")[0]
+    return _read_position(value.decode("utf-8", "replace"))
+
+
+def is_metadata_of_crawl(block: bytes) -> bool:
+    """Whether what a metadata record begins with is ours: other tools write such records too."""
+    return block.startswith((b"verdict: ", b"url: ")) and b"reason: " in block
+
+
+def read_due(directives: str) -> float:
+    """The moment after which a page asks not to be indexed; 0 where it does not."""
+    moments = (read_date(rest.partition(" ")[0].rstrip(",")) for rest in directives.split(_UNTIL)[1:])
+    return min(filter(None, moments), default=0.0)
+
+
+def read_date(date: str) -> float:
+    """Seconds since 1970; 0 where it is no date."""
+    try:
+        return datetime.fromisoformat(date).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def write_links(links: Sequence[Link]) -> bytes:
+    """Outlinks as Heritrix writes them, a line each: URL, hop (L link, E embedded), element and attribute; none twice.
+
+    A link with a relation does not tell its element, so that is `*`, and the relation follows.
+    """
+    # Pages have hundreds of links, most of them without a relation: all of these are put together in one step.
+    plain = dict.fromkeys([link.target for link in links if not link.relation])
+    text = f"outlink: {f'{_PLAIN_END}{_LINK_START}'.join(plain)}{_PLAIN_END}{_LINE_END}" if plain else ""
+    fields = [
+        ("outlink", f"{link.target} E {link.relation}/@src")
+        if link.relation in _FRAMES
+        else ("outlink", f"{link.target} L */@href rel={link.relation[:_MAX_RELATION_CHARS]}")
+        for link in links
+        if link.relation
+    ]
+    if not text.isascii() or text.count("\n") != len(plain) or text.count("\r") != len(plain):
+        # An address in normal form is ASCII without a line end; whoever made this one did not normalise it.
+        fields, text = [("outlink", target + _PLAIN_END) for target in plain] + fields, ""
+    return text.encode("utf-8", "replace") + make_fields_block(dict.fromkeys(fields))
+
+
+def _list_fields(outcome: Outcome) -> Iterator[Field]:
+    for field in _FIELDS:
+        value = getattr(outcome, field.attribute)
+        if value is None or value == "":
+            continue
+        if isinstance(field, _Row):
+            yield field.name, field.write(value)
+        else:
+            for each in field.write(value):
+                yield field.name, each
+
+
+def _split_lines(block: str) -> tuple[list[str], list[str]]:
+    """The lines of a metadata record, but for its plain links, and the targets of those.
+
+    A page has some dozen fields and hundreds of links, most of them plain, and these stand together (`write_links`): one split
+    takes them apart, without a look at each.
+    """
+    head, mark, tail = block.partition(_LINK_START)
+    *plain, rest = tail.split(_PLAIN_END + _LINK_START)
+    lines = head.split(_LINE_END)
+    if tail.count(_LINE_END) != len(plain) + rest.count(_LINE_END):
+        # Something else stands between the links, as in the record of a redirect.
+        return block.split(_LINE_END), []
+    if mark:
+        lines += (_LINK_START + rest)[2:].split(_LINE_END)
+    return lines, plain
