@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from rdfspider import __version__
 from rdfspider.cli import COMMANDS, load_command
 from rdfspider.documents import KeptDocuments
 from rdfspider.formats import COLUMNS, to_quads
+from waiting import wait_until
 
 BOOK = b'<html><body><p itemscope itemtype="http://schema.org/Book"><b itemprop=name>%s</b><a itemprop=url href=x>x</a></p>'
 BROKEN = b'<html><script type="application/ld+json">{"@type": </script>'
@@ -222,9 +222,7 @@ def test_sigterm_leaves_nothing_behind(tmp_path: Path, make_record: Callable[...
     output = tmp_path / "out" / "a.nq"
     output.parent.mkdir()
     with start("extract", archive, "--output", output, "--jobs", "1") as process:
-        deadline = time.monotonic() + 60
-        while not list(output.parent.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        wait_until(lambda: list(output.parent.iterdir()))
         process.send_signal(signal.SIGTERM)
         process.wait(60)
     assert process.returncode == 128 + signal.SIGTERM
@@ -392,10 +390,7 @@ def test_an_interrupt_ends_it_with_one_line(tmp_path: Path, make_record: Callabl
     archive.write_bytes(b"".join(make_record(f"http://e.org/{n}", BOOK % b"x") for n in range(30_000)))
     output = tmp_path / "out.nq"
     with start("extract", archive, "--output", output, start_new_session=True) as process:
-        deadline = time.monotonic() + 60
-        while not list(tmp_path.glob(".out.nq.*")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.3)
+        wait_until(lambda: any(path.stat().st_size for path in tmp_path.glob(".out.nq.*")))
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, b"rdfspider: interrupted\n")

@@ -12,7 +12,6 @@ import ssl
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +23,7 @@ from rdfspider.cli import run_command
 from rdfspider.commands.crawl import FLAGS
 from rdfspider.crawl.bounds import BOUNDS, CHOICES, read_value
 from rdfspider.crawl.settings import SETTINGS
+from waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[1]
 PATH = re.compile(
@@ -185,13 +185,11 @@ def run_shown(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         process = subprocess.Popen(
             ["bash", "-c", f"exec {command}"], cwd=folder, stdout=subprocess.DEVNULL, stderr=said
         )
-        deadline = time.monotonic() + 120
-        while stays not in (text := (folder / "said.txt").read_text()):
-            assert process.poll() is None, text
-            assert time.monotonic() < deadline, text
-            time.sleep(0.1)
+        wait_until(lambda: stays in (folder / "said.txt").read_text() or process.poll() is not None, 2 * PATIENCE_S)
+        text = (folder / "said.txt").read_text()
+        assert process.poll() is None, text
         process.send_signal(signal.SIGINT)
-        return subprocess.CompletedProcess(command, process.wait(30), "", text)
+        return subprocess.CompletedProcess(command, process.wait(PATIENCE_S), "", text)
 
 
 @pytest.mark.usefixtures("example_org")

@@ -23,6 +23,7 @@ from tests.conftest import Run
 from disks import mount_disk
 from indexed import index_pages
 from rdfspider import Crawl
+from waiting import PATIENCE_S
 
 PAGES = {
     "https://one.example/": {
@@ -184,7 +185,7 @@ def test_a_terminal_sees_a_bar_and_refuses_parquet(folder: Path, tmp_path: Path)
     shown = b""
     # A terminal hands on what was written in pieces.
     while b"3 pages" not in shown:
-        assert select.select([ours], [], [], 10)[0], shown
+        assert select.select([ours], [], [], PATIENCE_S)[0], shown
         shown += os.read(ours, 65_536)
     done = subprocess.run(
         [*base, "--format", "parquet"], stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=120

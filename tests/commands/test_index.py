@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from rdfspider.index.indexer import hold_index
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import is_indexed, read_index_status
 from rdfspider.index.stores import view
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -152,16 +152,11 @@ def follow(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_it_follows_until_it_is_interrupted(folder: Path) -> None:
     with follow(folder) as process:
-        end = time.monotonic() + 120
-        while not is_indexed(IndexPaths(folder)) or count_pages(folder) < 3:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: is_indexed(IndexPaths(folder)) and count_pages(folder) == 3)
         ShardLog(folder / "x").write("http://d.test/")
         (facts,) = folder.glob("x/shards/000/warc/*-facts-*.warc.gz")
         assert run_command(["index", str(facts), "--dir", str(folder)]) == 0
-        while count_pages(folder) < 4:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        wait_until(lambda: count_pages(folder) == 4)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
     assert not is_indexed(IndexPaths(folder))

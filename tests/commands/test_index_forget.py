@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from rdfspider import Crawl
 from rdfspider.cli import run_command
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import is_indexed
+from waiting import PATIENCE_S, wait_until
 
 
 @pytest.fixture
@@ -104,19 +104,14 @@ def test_a_rebuild_removes_from_a_store_what_no_archive_tells_of_any_more(folder
 def test_the_indexer_that_runs_does_it(folder: Path) -> None:
     process = subprocess.Popen([sys.executable, "-m", "rdfspider", "index", "--follow", "--dir", str(folder)])
     try:
-        end = time.monotonic() + 60
-        while not is_indexed(IndexPaths(folder)):
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        started = time.monotonic()
+        wait_until(lambda: is_indexed(IndexPaths(folder)))
         removal = Crawl.open(folder).forget("a.test")
-        assert time.monotonic() - started < 30
         assert (removal.pages, removal.waiting) == (2, ())
         assert not is_found(folder, "http://a.test/1")
         assert is_found(folder, "http://b.test/3")
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_S)
 
 
 def test_what_is_not_indexed_yet_is_kept_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def test_no_filter_that_is_allowed_stalls_a_crawl(patterns: list[str]) -> None:
     started = time.thread_time()
     for url in urls:
         filters.find_refusal(url)
-    assert time.thread_time() - started < 0.2
+    assert time.thread_time() - started < 1
 
 
 @pytest.mark.parametrize(

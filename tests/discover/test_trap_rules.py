@@ -100,4 +100,4 @@ def test_no_url_takes_long(part: str) -> None:
     started = time.thread_time()
     for url in urls:
         find_trap(url)
-    assert time.thread_time() - started < 0.05
+    assert time.thread_time() - started < 0.5

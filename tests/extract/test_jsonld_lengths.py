@@ -166,7 +166,8 @@ def figures() -> dict[str, Figures]:
 @pytest.mark.parametrize("name", [*DOCUMENTS, *(f"page: {name}" for name in PAGES)])
 def test_what_becomes_long_is_refused_fast(name: str, figures: dict[str, Figures]) -> None:
     found = figures[name]
-    assert found.seconds < 4
+    # Of the processor, of which a busy machine gives less for the same time: four times what it takes on a quiet one.
+    assert found.seconds < 12
     assert found.grown_mb < 120
     assert {"iri-too-long", "jsonld-too-large", "context-too-large", "context-invalid"} & set(found.codes)
     assert "internal-error" not in found.codes

@@ -112,4 +112,4 @@ def test_lists_without_end_are_cut() -> None:
 def test_no_list_takes_long(text: str) -> None:
     before = time.process_time()
     read_wishes([text] * 20, may_name=True)
-    assert time.process_time() - before < 0.2
+    assert time.process_time() - before < 1

@@ -77,16 +77,14 @@ def test_nobody_waits_for_ever_in_line() -> None:
 
     def take_long() -> None:
         with suppress(JobError):
-            helper.call(time.sleep, 50)
+            helper.call(time.sleep, 600)
 
     long = threading.Thread(target=take_long)
     long.start()
     wait_until(helper._turn.locked)
-    started = time.monotonic()
     with pytest.raises(UnansweredError, match="try again in a moment") as refused:
         helper.call(int, "8")
     assert not isinstance(refused.value, JobError)
-    assert time.monotonic() - started < 30
     helper.close()
     long.join(PATIENCE_S)
     assert not long.is_alive()

@@ -1,7 +1,6 @@
 """What may be asked of a crawl from the site: with the token and from our own forms alone, and each mistake is a sentence."""
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,18 +63,12 @@ def test_a_crawl_is_paused_goes_on_and_stops(tmp_path: Path) -> None:
                 assert "The crawl was told to pause" in page
                 assert '<form method="post" action="/control/resume" data-when="pausing paused">' in page
 
-                def is_quiet() -> bool:
-                    asked = len(web.log)
-                    time.sleep(0.5)
-                    return len(web.log) == asked
-
-                # The server notes an answer after the crawl has had it.
-                wait_until(is_quiet)
-                asked = len(web.log)
+                wait_until(crawling.is_resting)
+                asked = web.asked
 
                 reply = serving.post("/control/resume", JSON, trusted=True)
                 assert reply.json == {"state": "running", "count": 0}
-                assert crawling.wait_until(lambda: len(web.log) > asked)
+                assert crawling.wait_until(lambda: web.asked > asked)
                 reply = serving.post(
                     "/control/seeds", JSON, trusted=True, seeds="http://a.test/1999\nhttp://a.test/new\n"
                 )

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -360,7 +359,7 @@ def test_who_leaves_is_not_answered_any_more(crawl: Crawl) -> None:
             client.sendall(request)
         wait_until(lambda: len(sparql._all) - len(sparql._idle) >= cores)
         waiting = pool.submit(serving.get, "/sparql", query=SELECT)
-        time.sleep(0.5)
+        wait_until(lambda: len(sparql._turns._waiting) >= 2)
         assert serving.get("/").status == 200
         assert not waiting.done()
         for client in clients:

@@ -127,11 +127,11 @@ def test_random_pieces_of_markup_can_do_nothing() -> None:
 
 
 def test_a_page_that_nests_a_million_characters_deep_is_shown() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     found = copy("<div>" * 200_000 + "<p>seen")
     check_harmless(found.html)
     assert "seen" in found.html
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 30
 
 
 def test_words_and_order_stay() -> None:

@@ -459,13 +459,13 @@ def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> No
 
 
 def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers.coordinator_line._MAX_SILENT_TICKS", 10)
     monkeypatch.setattr("rdfspider.run.peers.coordinator_line._LINGER_MS", 0)
     monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:
         shard = await crawl.start(0)
-        for _ in range(15):
+        # Longer than it would wait for one who says nothing.
+        for _ in range(25):
             send_beats([shard])
             await asyncio.sleep(0.1)
         assert not shard.controls
@@ -477,12 +477,13 @@ def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypa
 
 
 def test_a_missing_peer_is_named(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 1.0)
+    monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 600.0)
     monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
         assert first.peers.missing == ()
+        monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 1.0)
         await until(lambda: first.peers.missing == (1,))
         await crawl.start(1)
         await until(lambda: first.peers.missing == ())
