@@ -8,17 +8,15 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rdfspider.errors import RdfspiderError, UnindexedError, UnreadableError, UsageError
 from rdfspider.fetch.targets import is_private_host
 from rdfspider.index.quads.sparql.result_documents import UnfitError
 from rdfspider.serve.limits import MAX_BODY_BYTES
 from rdfspider.serve.rendering import make_address
+from rdfspider.serve.site import Site
 from rdfspider.urls import host_of, normalise_url
-
-if TYPE_CHECKING:
-    from rdfspider.serve.site import Site
 
 MAX_VALUE_CHARS = 20_000
 """Of one parameter; longer ones are refused. Queries and pasted pages come in the body."""
@@ -67,7 +65,7 @@ def find_status(error: RdfspiderError) -> int:
 class Ask:
     """A request for a page, as far as pages need to know it."""
 
-    site: "Site"
+    site: Site
     path: str
     """Without a suffix such as `.json`."""
     parameters: Mapping[str, Sequence[str]]

@@ -20,8 +20,8 @@ from rdfspider.run.visitor import Visitor
 from rdfspider.search.indexes import Indexes
 from rdfspider.serve.access import Access, hide_place
 from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY, QUERY_ROWS, QUERY_TIMEOUT_S
-from rdfspider.serve.monitor.sampler import Sampler
 from rdfspider.serve.rendering import make_templates
+from rdfspider.serve.sampler import Sampler
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 
 from rdfspider.crawl.history import Point, average_points
 from rdfspider.serve.monitor.charts import HEIGHT, SPANS, WIDTH, draw_charts, round_up
-from rdfspider.serve.monitor.sampler import History
+from rdfspider.serve.sampler import History
 
 
 def point(time: float, pages_s: float = 1.0) -> Point:

@@ -17,8 +17,8 @@ from indexed import index_pages
 from rdfspider import Crawl, HostEntry
 from rdfspider.serve.limits import MAX_WATCHERS
 from rdfspider.serve.monitor import sections
-from rdfspider.serve.monitor.sampler import merge_waiting
 from rdfspider.serve.monitor.sections import SILENT_S
+from rdfspider.serve.sampler import merge_waiting
 from serving import TOKEN, Serving, serve
 from waiting import PATIENCE_S, wait_until
 from web import Answer, Web, make_site

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import floor, inf, log10
 
 from rdfspider.crawl.history import Point
-from rdfspider.serve.monitor.sampler import History
 from rdfspider.serve.rendering import write_bytes, write_duration, write_moment, write_number
+from rdfspider.serve.sampler import History
 
 WIDTH, HEIGHT = 600, 100
 """Of the plane that the lines are drawn on."""

@@ -20,8 +20,8 @@ from starlette.types import Receive, Scope, Send
 from rdfspider.serve.access import find_client, is_loopback
 from rdfspider.serve.limits import MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS, MAX_WATCHERS, BusyError, Tally
 from rdfspider.serve.monitor.charts import SPANS
-from rdfspider.serve.monitor.sampler import Sample
 from rdfspider.serve.monitor.sections import draw_sections, locate_charts
+from rdfspider.serve.sampler import Sample
 from rdfspider.serve.site import Site
 
 # A line that means nothing, so that both ends, and what is between them, know that the other is still there.

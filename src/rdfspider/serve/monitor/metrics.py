@@ -14,8 +14,8 @@ from starlette.routing import BaseRoute, Route
 
 from rdfspider.crawl.status import Totals
 from rdfspider.frontier.keys import PRIORITIES
-from rdfspider.serve.monitor.sampler import Sample
 from rdfspider.serve.monitor.sections import find_rows
+from rdfspider.serve.sampler import Sample
 from rdfspider.serve.site import Site
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -13,11 +13,9 @@ from rdfspider.crawl.summary import REASONS
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.frontier.keys import PRIORITIES
 from rdfspider.serve.monitor.charts import SPANS, draw_charts
-from rdfspider.serve.monitor.sampler import History, Sample
+from rdfspider.serve.sampler import History, Sample
+from rdfspider.serve.site import Site
 from rdfspider.vocabulary.terms import fold_iri
-
-if TYPE_CHECKING:
-    from rdfspider.serve.site import Site
 
 SILENT_S = 5.0
 """A shard beats every second, and the crawl writes how it goes as often; one that has not for so long is shown as silent."""
@@ -94,7 +92,7 @@ class Amount:
 
 
 def draw_sections(
-    site: "Site", sample: Sample, waiting: tuple[HostEntry, ...], history: History, spans: tuple[str, ...]
+    site: Site, sample: Sample, waiting: tuple[HostEntry, ...], history: History, spans: tuple[str, ...]
 ) -> dict[str, Markup]:
     """All parts by their ids, with charts for these spans of time."""
     status, totals = sample.status, sample.status.totals
@@ -153,7 +151,7 @@ def find_rows(sample: Sample) -> list[ShardRow]:
     return [ShardRow(beat, age_s if age_s > SILENT_S and not is_over else 0.0) for beat, age_s in ages]
 
 
-def find_unheard(site: "Site", status: Status) -> list[int]:
+def find_unheard(site: Site, status: Status) -> list[int]:
     """The shards that have never been heard, where all should have been."""
     if status.is_over:
         return []

@@ -10,10 +10,10 @@ from rdfspider.crawl.history import Point
 from rdfspider.crawl.status import Status, describe_status
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.serve.monitor.charts import SPANS
-from rdfspider.serve.monitor.sampler import History, Machine
 from rdfspider.serve.monitor.sections import COLUMNS, draw_sections, find_rows, locate_charts
 from rdfspider.serve.pages.control import tell_said
 from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
+from rdfspider.serve.sampler import History, Machine
 
 
 class MonitorData(msgspec.Struct, frozen=True):

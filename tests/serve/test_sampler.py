@@ -8,7 +8,7 @@ from rdfspider.crawl.messages import Beat
 from rdfspider.crawl.reports.live import Lookout
 from rdfspider.crawl.status import Status, write_status
 from rdfspider.frontier.entries import HostEntry
-from rdfspider.serve.monitor.sampler import WaitingHosts, find_disks, read_status
+from rdfspider.serve.sampler import WaitingHosts, find_disks, read_status
 from waiting import wait_until
 
 
