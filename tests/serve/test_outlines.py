@@ -1,18 +1,26 @@
 """Statements as an outline: what nests, what is a list, and what is left out."""
 
 import rdfspider
-from rdfspider.serve.outlines import MAX_STATEMENTS, MAX_THINGS, MAX_VALUES, Property, Thing, Value, make_outline
+from rdfspider.serve.outlines import (
+    MAX_STATEMENTS,
+    MAX_THINGS,
+    MAX_VALUES,
+    OutlineNode,
+    OutlineProperty,
+    OutlineValue,
+    make_outline,
+)
 
 URL = "https://a.example/"
 _SCHEMA = "http://schema.org/"
 
 
-def outline(jsonld: str) -> tuple[Thing, ...]:
+def outline(jsonld: str) -> tuple[OutlineNode, ...]:
     page = f'<script type="application/ld+json">{{"@context": "https://schema.org", {jsonld}}}</script>'
     return make_outline("jsonld", rdfspider.extract(page, url=URL).statements["jsonld"]).things
 
 
-def find(thing: Thing, name: str) -> Property:
+def find(thing: OutlineNode, name: str) -> OutlineProperty:
     return next(each for each in thing.properties if each.iri == _SCHEMA + name)
 
 
@@ -22,12 +30,12 @@ def test_things_without_a_name_stand_where_they_are_spoken_of() -> None:
     author = find(book, "author").values[0].thing
     assert author is not None
     assert (author.label, author.is_named) == ("Ann", False)
-    assert find(author, "name").values == (Value("Ann"),)
+    assert find(author, "name").values == (OutlineValue("Ann"),)
 
 
 def test_lists_are_values_in_their_order() -> None:
     (thing,) = outline('"@id": "#it", "name": {"@list": ["b", "a", {"@value": "c", "@language": "de"}]}')
-    assert find(thing, "name").values == (Value("b"), Value("a"), Value("c", language="de"))
+    assert find(thing, "name").values == (OutlineValue("b"), OutlineValue("a"), OutlineValue("c", language="de"))
 
 
 def test_circles_end() -> None:
@@ -36,10 +44,10 @@ def test_circles_end() -> None:
     assert [thing.name for thing in things] == ["_:c", "_:a"]
     inner = things[1].properties[0].values[0].thing
     assert inner is not None
-    assert inner.properties[0].values == (Value("_:a", "blank"),)
+    assert inner.properties[0].values == (OutlineValue("_:a", "blank"),)
     first, rest = "http://www.w3.org/1999/02/22-rdf-syntax-ns#first", "http://www.w3.org/1999/02/22-rdf-syntax-ns#rest"
     ring = f'<{URL}> <{URL}p> _:l .\n_:l <{first}> "x" .\n_:l <{rest}> _:l .\n'
-    assert make_outline("rdf", ring).things[0].properties[0].values == (Value("x"),)
+    assert make_outline("rdf", ring).things[0].properties[0].values == (OutlineValue("x"),)
 
 
 def test_what_is_too_much_is_counted() -> None:

@@ -12,8 +12,8 @@ from pyoxigraph import RdfFormat, parse
 
 from indexed import index_pages
 from rdfspider import Crawl
-from rdfspider.serve.facet_links import is_called
 from rdfspider.serve.pages import search
+from rdfspider.serve.pages.search import is_called
 from rdfspider.vocabulary.labels import is_visible
 from serving import Reply, Serving, serve
 

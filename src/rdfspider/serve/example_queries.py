@@ -26,7 +26,7 @@ _HAS_NAME, _IS_LINKED = f"{_SOME} ?thing NAMES ?name", f"{_SOME} ?other ?propert
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleQuery:
     """A query to begin with. CLASS and NAMES in it stand for what the data has."""
 
     title: str
@@ -38,7 +38,7 @@ class Example:
     least_pages: int = 1
 
 
-def list_examples(ledger: LedgerReader | None, store: Store | None = None) -> list[Example]:
+def list_examples(ledger: LedgerReader | None, store: Store | None = None) -> list[ExampleQuery]:
     """Those that have an answer, as far as a short look can tell; without an index all that need no property of schema.org."""
     if ledger is None or store is None:
         return [_fill(example, "schema:Thing", "thing") for example in EXAMPLES if not example.needs]
@@ -67,7 +67,7 @@ def write_name(iri: str) -> str:
     return "" if _NO_QUERY_IRI.search(iri) else f"<{iri}>"
 
 
-def _fill(example: Example, class_name: str, words: str) -> Example:
+def _fill(example: ExampleQuery, class_name: str, words: str) -> ExampleQuery:
     query = _put(example.query, class_name).replace("WORDS", _quote(words))
     return replace(example, title=_put(example.title, class_name), query=query)
 
@@ -84,42 +84,42 @@ def _quote(words: str) -> str:
     return re.sub(r"[^\w.-]+", " ", words).strip() or "thing"
 
 
-EXAMPLES: Sequence[Example] = (
-    Example(
+EXAMPLES: Sequence[ExampleQuery] = (
+    ExampleQuery(
         "How many things of each class",
         "SELECT ?class (COUNT(DISTINCT ?thing) AS ?things)\nWHERE {\n  ?thing a ?class\n}\n"
         "GROUP BY ?class\nORDER BY DESC(?things)\nLIMIT 25",
     ),
-    Example(
+    ExampleQuery(
         "Things of CLASS and their names",
         "SELECT ?thing ?name\nWHERE {\n  ?thing a CLASS ;\n    NAMES ?name\n}\nLIMIT 100",
         proof=_HAS_NAME,
     ),
-    Example(
+    ExampleQuery(
         "What is said of CLASS",
         "SELECT ?property (COUNT(DISTINCT ?thing) AS ?things) (SAMPLE(?value) AS ?example)\n"
         "WHERE {\n  ?thing a CLASS ;\n    ?property ?value\n}\nGROUP BY ?property\nORDER BY DESC(?things)\nLIMIT 50",
     ),
-    Example(
+    ExampleQuery(
         "Who says it: pages and names",
         "SELECT ?page ?thing ?name\nWHERE {\n  # The graph of a statement is the page that makes it.\n"
         "  GRAPH ?page {\n    ?thing a CLASS ;\n      NAMES ?name\n  }\n}\nLIMIT 100",
         proof=_HAS_NAME,
     ),
-    Example(
+    ExampleQuery(
         "By words: things of a type",
         "SELECT ?thing ?name ?score\nWHERE {\n"
         "  SERVICE <urn:rdfspider:text> { ?thing text:query 'type:WORDS' ; text:score ?score ; text:limit 50 }\n"
         "  ?thing NAMES ?name\n}\nORDER BY DESC(?score)",
         proof=_HAS_NAME,
     ),
-    Example(
+    ExampleQuery(
         "Most linked things of CLASS",
         "SELECT ?thing (COUNT(?other) AS ?links)\nWHERE {\n  ?thing a CLASS .\n  ?other ?property ?thing\n}\n"
         "GROUP BY ?thing\nORDER BY DESC(?links)\nLIMIT 25",
         proof=_IS_LINKED,
     ),
-    Example(
+    ExampleQuery(
         "Where pages are in conflict",
         "SELECT ?thing ?property ?value ?page ?other_value ?other_page\nWHERE {\n"
         "  VALUES ?property { schema:name schema:price schema:telephone schema:startDate schema:datePublished dc:date }\n"
@@ -127,7 +127,7 @@ EXAMPLES: Sequence[Example] = (
         "  FILTER(?page != ?other_page && STR(?value) < STR(?other_value))\n}\nLIMIT 50",
         least_pages=2,
     ),
-    Example(
+    ExampleQuery(
         "Prices by currency",
         "SELECT ?currency (COUNT(DISTINCT ?offer) AS ?offers) (MIN(?number) AS ?least) (AVG(?number) AS ?mean)"
         " (MAX(?number) AS ?most)\n"
@@ -137,26 +137,26 @@ EXAMPLES: Sequence[Example] = (
         "GROUP BY ?currency\nORDER BY DESC(?offers)",
         ("price", "priceCurrency"),
     ),
-    Example(
+    ExampleQuery(
         "Published by year",
         "SELECT ?year (COUNT(DISTINCT ?thing) AS ?things)\nWHERE {\n  ?thing schema:datePublished ?date\n"
         "  BIND(xsd:integer(SUBSTR(STR(?date), 1, 4)) AS ?year)\n  FILTER(BOUND(?year))\n}\nGROUP BY ?year\nORDER BY ?year",
         ("datePublished",),
     ),
-    Example(
+    ExampleQuery(
         "Statements by site",
         "SELECT ?site (COUNT(?page) AS ?pages) (SUM(?triples) AS ?statements)\nWHERE {\n"
         "  GRAPH <urn:rdfspider:fetches> { ?page void:triples ?triples }\n"
         '  BIND(REPLACE(STR(?page), "^[a-z]+://([^/]+)/.*$", "$1") AS ?site)\n}\n'
         "GROUP BY ?site\nORDER BY DESC(?statements)\nLIMIT 25",
     ),
-    Example(
+    ExampleQuery(
         "Pages fetched by hour",
         "SELECT ?hour (COUNT(?page) AS ?pages)\nWHERE {\n"
         "  GRAPH <urn:rdfspider:fetches> { ?page prov:generatedAtTime ?time }\n"
         '  BIND(CONCAT(SUBSTR(STR(?time), 1, 13), ":00:00Z") AS ?hour)\n}\nGROUP BY ?hour\nORDER BY ?hour',
     ),
-    Example(
+    ExampleQuery(
         "Statements of another shape, by CONSTRUCT",
         "CONSTRUCT { ?thing rdfs:label ?name }\nWHERE {\n  ?thing a CLASS ;\n    NAMES ?name\n}\nLIMIT 100",
         proof=_HAS_NAME,

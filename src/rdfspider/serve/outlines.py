@@ -28,7 +28,7 @@ Term = NamedNode | BlankNode | Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class OutlineValue:
     """One of the values of a property."""
 
     text: str
@@ -37,22 +37,22 @@ class Value:
     """literal, iri or blank."""
     language: str = ""
     datatype: str = ""
-    thing: "Thing | None" = None
+    thing: "OutlineNode | None" = None
     """All of a thing without a name, where it is first spoken of."""
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
+class OutlineProperty:
     """A property of a thing."""
 
     iri: str
-    values: tuple[Value, ...]
+    values: tuple[OutlineValue, ...]
     left_out: int = 0
     """Values that there are besides."""
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class OutlineNode:
     """What is said of one subject."""
 
     name: str
@@ -61,7 +61,7 @@ class Thing:
     label: str = ""
     """How the page calls it; empty where it does not."""
     types: tuple[str, ...] = ()
-    properties: tuple[Property, ...] = ()
+    properties: tuple[OutlineProperty, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Outline:
     """What a page states in one syntax."""
 
     syntax: str
-    things: tuple[Thing, ...]
+    things: tuple[OutlineNode, ...]
     statements: int
     """In all."""
     things_left_out: int = 0
@@ -100,16 +100,16 @@ class _Writer:
                 if isinstance(value, BlankNode) and value != subject:
                     self._inner.add(value)
 
-    def write_things(self) -> Iterator[Thing]:
+    def write_things(self) -> Iterator[OutlineNode]:
         """Those that stand alone; then what is only spoken of in a circle, or too deep."""
         for subject in [subject for subject in self._said if subject not in self._inner] + list(self._said):
             if subject not in self._written:
                 yield self._write_thing(subject, 0)
 
-    def _write_thing(self, subject: NamedNode | BlankNode, depth: int) -> Thing:
+    def _write_thing(self, subject: NamedNode | BlankNode, depth: int) -> OutlineNode:
         self._written.add(subject)
         said = self._said.get(subject, {})
-        return Thing(
+        return OutlineNode(
             subject.value if isinstance(subject, NamedNode) else str(subject),
             isinstance(subject, NamedNode),
             _find_label(said),
@@ -123,20 +123,20 @@ class _Writer:
             ),
         )
 
-    def _write_property(self, iri: str, terms: Sequence[Term], depth: int) -> Property:
+    def _write_property(self, iri: str, terms: Sequence[Term], depth: int) -> OutlineProperty:
         flat = [item for term in terms for item in self._read_list(term)]
         values = tuple(self._write_value(term, depth) for term in flat[:MAX_VALUES])
-        return Property(iri, values, len(flat) - len(values))
+        return OutlineProperty(iri, values, len(flat) - len(values))
 
-    def _write_value(self, term: Term, depth: int) -> Value:
+    def _write_value(self, term: Term, depth: int) -> OutlineValue:
         if isinstance(term, Literal):
             datatype = term.datatype.value
             plain = datatype in (_XSD_STRING, _LANGUAGE_STRING)
-            return Value(term.value, language=term.language or "", datatype="" if plain else datatype)
+            return OutlineValue(term.value, language=term.language or "", datatype="" if plain else datatype)
         if isinstance(term, NamedNode):
-            return Value(term.value, "iri")
+            return OutlineValue(term.value, "iri")
         is_new = term in self._said and term not in self._written and depth < _MAX_DEPTH
-        return Value(str(term), "blank", thing=self._write_thing(term, depth + 1) if is_new else None)
+        return OutlineValue(str(term), "blank", thing=self._write_thing(term, depth + 1) if is_new else None)
 
     def _read_list(self, term: Term) -> list[Term]:
         """The items of an RDF list; any other term is its own only item."""

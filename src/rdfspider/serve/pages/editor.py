@@ -14,7 +14,7 @@ from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, TRIPLES
 from rdfspider.index.quads.sparql.rows import Term, read_rows
 from rdfspider.serve.endpoint import PATH
-from rdfspider.serve.example_queries import Example, list_examples, write_name
+from rdfspider.serve.example_queries import ExampleQuery, list_examples, write_name
 from rdfspider.serve.negotiation import FORMATS
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.replies import Ask, Page, Parameter, Table, View, find_status
@@ -174,7 +174,7 @@ def _make_cell(term: Term) -> Cell:
     return Cell("node", str(term))
 
 
-def _read_examples(site: Site) -> list[Example]:
+def _read_examples(site: Site) -> list[ExampleQuery]:
     try:
         with site.indexes.use_ledger() as ledger, site.indexes.use_quads() as store:
             return list_examples(ledger, store)

@@ -9,8 +9,7 @@ from rdfspider.crawl.messages import Find
 from rdfspider.crawl.summary import write_state
 from rdfspider.index.ledger.reader import NameCount, Totals
 from rdfspider.search.statistics import Statistics
-from rdfspider.serve.facet_links import name_ontologies
-from rdfspider.serve.pages.search import list_ontologies
+from rdfspider.serve.pages.search import list_ontologies, name_ontologies
 from rdfspider.serve.replies import Ask, Page, Table, View
 from rdfspider.serve.sampler import read_status
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
