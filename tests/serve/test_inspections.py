@@ -1,7 +1,7 @@
 """Statements as an outline: what nests, what is a list, and what is left out."""
 
 import rdfspider
-from rdfspider.serve.outlines import (
+from rdfspider.serve.inspections import (
     MAX_STATEMENTS,
     MAX_THINGS,
     MAX_VALUES,
