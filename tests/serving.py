@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from rdfspider import Crawl
 from rdfspider.serve.access import Access, make_access
 from rdfspider.serve.server import make_server
-from rdfspider.serve.site import Options, Site
+from rdfspider.serve.site import Site, SiteOptions
 from waiting import PATIENCE_S, wait_until
 
 TOKEN = "the-token-of-the-tests"
@@ -87,7 +87,7 @@ def serve(crawl: Crawl, access: Access | None = None, **options: Any) -> Iterato
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     access = access or make_access("127.0.0.1", False, token=TOKEN, port=port)
-    site = Site(crawl, access, Options(**options))
+    site = Site(crawl, access, SiteOptions(**options))
     server = make_server(site)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()

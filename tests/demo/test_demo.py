@@ -22,7 +22,7 @@ from rdfspider import Crawl
 from rdfspider.cli import run_command
 from rdfspider.commands.demo import read_statements
 from rdfspider.crawl.settings import load_config
-from rdfspider.demo.answers import Addresses
+from rdfspider.demo.answers import DemoAddresses
 from rdfspider.demo.expectations import QUESTIONS, list_hidden, list_published
 from rdfspider.demo.sites.town import NOT_KEPT
 from rdfspider.demo.world import make_key
@@ -37,7 +37,7 @@ class Demo:
     """A demo that has run."""
 
     folder: Path
-    at: Addresses
+    at: DemoAddresses
     output: str
     errors: str
 
@@ -86,7 +86,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     assert done.returncode == 0, done.stderr[-3000:]
     port = re.search(r"http://www\.localhost:(\d+)/", done.stderr)
     assert port
-    return Demo(folder, Addresses(int(port[1])), done.stdout, done.stderr)
+    return Demo(folder, DemoAddresses(int(port[1])), done.stdout, done.stderr)
 
 
 def test_every_published_thing_is_in_the_archive(demo: Demo) -> None:

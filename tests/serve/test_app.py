@@ -16,7 +16,7 @@ from rdfspider.serve import app
 from rdfspider.serve.app import PAGES, ROUTES
 from rdfspider.serve.limits import MAX_CLIENT_HEAVY_UNDER_WAY
 from rdfspider.serve.pages.search import RESULTS_SHOWN
-from rdfspider.serve.replies import Ask, Page, View
+from rdfspider.serve.replies import PageRequest, Reply, SitePage
 from serving import Serving, serve
 
 
@@ -85,12 +85,12 @@ def test_a_client_that_asks_for_all_it_may_leaves_threads_to_others(
 ) -> None:
     begun, end = threading.Semaphore(0), threading.Event()
 
-    def show_slowly(ask: Ask) -> View:
+    def show_slowly(ask: PageRequest) -> Reply:
         begun.release()
         end.wait(60)
-        return View("", data=dict)
+        return Reply("", data=dict)
 
-    monkeypatch.setattr(app, "PAGES", (*PAGES, Page("/slow", show_slowly, "", formats=("json",), is_heavy=True)))
+    monkeypatch.setattr(app, "PAGES", (*PAGES, SitePage("/slow", show_slowly, "", formats=("json",), is_heavy=True)))
     with serve(site.site.crawl) as serving, ThreadPoolExecutor(MAX_CLIENT_HEAVY_UNDER_WAY) as clients:
         try:
             replies = [clients.submit(serving.get, "/slow") for _ in range(MAX_CLIENT_HEAVY_UNDER_WAY)]

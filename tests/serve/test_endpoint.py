@@ -234,7 +234,7 @@ def test_pages_of_any_site_may_read_why_they_are_refused(
         replies.append(serving.ask("POST", "/sparql", b"#" * (3 << 20), headers))
         patch.setattr(limits, "BODY_S", 0.1)
         replies.append(serving.ask("POST", "/sparql", None, headers | {"Content-Length": "10"}))
-        patch.setattr(limits.Rate, "take", lambda *_, **__: 3.0)
+        patch.setattr(limits.RateLimit, "take", lambda *_, **__: 3.0)
         replies.append(serving.ask("GET", "/sparql?query=ASK%7B%7D", headers=headers))
     monkeypatch.setattr(limits, "MAX_CLIENT_HEAVY_UNDER_WAY", 0)
     with serve(crawl) as serving:

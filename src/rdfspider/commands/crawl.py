@@ -120,7 +120,7 @@ def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
     """Run a crawl, and tell how it goes and how it ended; the exit code."""
     if not found.config.fetch.contact:
         say("without --contact nobody can reach you when your crawl troubles a site; give a URL or an e-mail address")
-    progress = _Progress(found.folder, as_json)
+    progress = _CrawlProgress(found.folder, as_json)
     with progress, show_log():
         status = found.run(progress.show)
     if status.state == "stopped":
@@ -130,7 +130,7 @@ def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
     return 128 + signal.SIGPIPE if progress.is_unread else EXIT_CODES.get(status.reason, 0)
 
 
-class _Progress:
+class _CrawlProgress:
     """Shows how a crawl goes, while its context lasts: by a display where stderr is a terminal, else by lines."""
 
     def __init__(self, folder: Path, as_json: bool) -> None:

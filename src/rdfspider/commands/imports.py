@@ -52,7 +52,7 @@ def import_archives(
     asked = {name: Asked(value, flags[name]) for name, value in given.items() if value is not None}
     # Before a folder is made for them.
     find_archives(sources)
-    progress = _Progress()
+    progress = _ImportProgress()
     crawl = Crawl.create_for_import(folder, **asked)
     with show_log():
         status, reports = crawl.import_archives(sources, progress.show)
@@ -65,7 +65,7 @@ def import_archives(
     raise typer.Exit(EXIT_CODES.get(status.reason, 0))
 
 
-class _Progress:
+class _ImportProgress:
     """A line now and then."""
 
     def __init__(self) -> None:

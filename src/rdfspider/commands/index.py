@@ -55,7 +55,7 @@ def index(
         # Before a folder is made for them.
         find_archives(files)
     crawl = Crawl.create_for_import(folder) if files else Crawl.open(folder)
-    progress = _Progress()
+    progress = _IndexProgress()
     calm_collector()
     try:
         with show_log():
@@ -76,7 +76,7 @@ def index_imported(crawl: Crawl) -> None:
     """Bring the index up to date with what was just imported; where another process indexes the crawl, it is left to that."""
     try:
         with show_log():
-            status = crawl.index(on_progress=_Progress().show)
+            status = crawl.index(on_progress=_IndexProgress().show)
     except InUseError as error:
         _tell_running(crawl.folder, error, has_files=False)
         return
@@ -84,7 +84,7 @@ def index_imported(crawl: Crawl) -> None:
         say(f"not everything is indexed: `rdfspider index --dir {crawl.folder}` goes on when that is mended")
 
 
-class _Progress:
+class _IndexProgress:
     """A line now and then."""
 
     def __init__(self) -> None:

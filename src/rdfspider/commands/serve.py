@@ -19,7 +19,7 @@ from rdfspider.errors import UsageError
 from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
 
 if TYPE_CHECKING:
-    from rdfspider.serve.server import Order
+    from rdfspider.serve.server import ServerSettings
 
 LOOPBACK = "127.0.0.1"
 _END_S = 5.0
@@ -54,7 +54,7 @@ def serve(
     one. Ctrl-C ends it.
     """
     from rdfspider.serve.access import make_access
-    from rdfspider.serve.server import Order, listen, run_site
+    from rdfspider.serve.server import ServerSettings, listen, run_site
 
     Crawl.open(folder)
     token = _choose_token()
@@ -64,24 +64,24 @@ def serve(
         )
     access = make_access(host, public, token=token, names=name or ())
     listener = listen(host, port)
-    order = Order(
-        str(folder),
-        listener.fileno(),
-        host,
-        listener.getsockname()[1],
-        token,
-        public,
-        query_timeout or QUERY_TIMEOUT_S,
-        query_rows or QUERY_ROWS,
-        cors is not False,
-        tuple(name or ()),
+    settings = ServerSettings(
+        folder=str(folder),
+        descriptor=listener.fileno(),
+        host=host,
+        port=listener.getsockname()[1],
+        token=token,
+        is_public=public,
+        query_timeout_s=query_timeout or QUERY_TIMEOUT_S,
+        query_rows=query_rows or QUERY_ROWS,
+        allows_cors=cors is not False,
+        names=tuple(name or ()),
     )
     try:
-        _announce(order, access.is_control_allowed)
+        _announce(settings, access.is_control_allowed)
         if is_opened:
-            open_browser(_locate(order))
+            open_browser(_locate(settings))
         with show_log():
-            run_site(order, listener)
+            run_site(settings, listener)
     except KeyboardInterrupt:
         # That is how it is meant to end, as it was told above.
         return
@@ -100,20 +100,20 @@ class SiteBeside:
     ) -> None:
         """What is None is as by default."""
         # Not at the top: a crawl without a site has no use for it.
-        from rdfspider.serve.server import Order, listen
+        from rdfspider.serve.server import ServerSettings, listen
 
         self._listener = listen(LOOPBACK, port)
-        self._order = Order(
-            str(folder),
-            self._listener.fileno(),
-            LOOPBACK,
-            self._listener.getsockname()[1],
-            _choose_token(),
+        self._settings = ServerSettings(
+            folder=str(folder),
+            descriptor=self._listener.fileno(),
+            host=LOOPBACK,
+            port=self._listener.getsockname()[1],
+            token=_choose_token(),
             query_timeout_s=query_timeout or QUERY_TIMEOUT_S,
             query_rows=query_rows or QUERY_ROWS,
             allows_cors=cors is not False,
         )
-        self.address = _locate(self._order)
+        self.address = _locate(self._settings)
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -123,9 +123,9 @@ class SiteBeside:
         """Serve it, and show it in the browser. What this process starts later gives way to both."""
         from rdfspider.serve.server import start_site
 
-        self._process = start_site(self._order)
+        self._process = start_site(self._settings)
         self._listener.close()
-        _announce(self._order, is_control_allowed=True)
+        _announce(self._settings, is_control_allowed=True)
         open_browser(self.address)
         # People wait for the site, nobody for the next page.
         os.nice(_GIVES_WAY)
@@ -161,18 +161,18 @@ def open_browser(address: str) -> None:
         webbrowser.open(address)
 
 
-def _announce(order: "Order", is_control_allowed: bool) -> None:
-    address = _locate(order)
+def _announce(settings: "ServerSettings", is_control_allowed: bool) -> None:
+    address = _locate(settings)
     say(f"the site is at {address} until Ctrl-C")
     if is_control_allowed:
-        say(f"to control the crawl from there, show this token at {address}login: {order.token}")
+        say(f"to control the crawl from there, show this token at {address}login: {settings.token}")
     else:
         say("others may reach it, so it can only be read; with --public the token allows more")
 
 
-def _locate(order: "Order") -> str:
-    name = f"[{order.host}]" if ":" in order.host else order.host
-    return f"http://{name}:{order.port}/"
+def _locate(settings: "ServerSettings") -> str:
+    name = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{name}:{settings.port}/"
 
 
 def _choose_token() -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from rdfspider.demo.world import Book, Person, Place, Product
+from rdfspider.demo.world import Book, DemoPlace, Person, Product
 
 _HOMES = {
     "writer": ("library", "/authors/"),
@@ -18,7 +18,7 @@ _HOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
+class DemoAddresses:
     """URLs of the demo's web, which depend on the port that it is served at."""
 
     port: int
@@ -36,7 +36,7 @@ class Addresses:
         """The library's page about somebody who writes books."""
         return self.url("library", f"/authors/{person.key}")
 
-    def place(self, place: Place) -> str:
+    def place(self, place: DemoPlace) -> str:
         """The name of a place, which leads to data or to a page, as one asks."""
         return self.url("data", f"/id/{place.key}")
 
@@ -75,7 +75,7 @@ Dynamic = Callable[[str, str, Mapping[str, str]], Answer | None]
 
 
 @dataclass(slots=True)
-class Site:
+class DemoSite:
     """A site: its pages by path and query, and a function for those that depend on more."""
 
     title: str

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rdfspider.demo.answers import Addresses
+from rdfspider.demo.answers import DemoAddresses
 from rdfspider.demo.sites.directory import SITES
 from rdfspider.demo.sites.events import VENUES
 from rdfspider.demo.sites.places import WITH_JSON
@@ -48,13 +48,13 @@ class Hidden(NamedTuple):
     reason: str
 
 
-def list_published(at: Addresses) -> list[Published]:
+def list_published(at: DemoAddresses) -> list[Published]:
     """Everything that the sites publish, once for each page that states it."""
     rows = [*_list_things(), *_list_people(), *_list_places()]
     return [Published(entity, at.url(site, path), literal) for entity, site, path, literal in rows]
 
 
-def list_hidden(at: Addresses) -> list[Hidden]:
+def list_hidden(at: DemoAddresses) -> list[Hidden]:
     """Everything that robots.txt, the pages themselves or common sense keep a crawler from."""
     return [Hidden(at.url(secret.site, secret.path), secret.name, secret.reason) for secret in SECRETS]
 
@@ -191,7 +191,7 @@ RESULTS_SHOWN = 2
 """Of each search."""
 
 
-class Question(NamedTuple):
+class DemoQuestion(NamedTuple):
     """One question, and why somebody would ask so. Either words or SPARQL."""
 
     why: str
@@ -211,15 +211,15 @@ class Question(NamedTuple):
 
 
 QUESTIONS = (
-    Question("By words; what several pages say of a thing is one result", "echoes"),
-    Question("Only people", "corridane", type="Person"),
-    Question("Only one ontology, and a word in one property", "author:corridane", ontology="bibo"),
-    Question(
+    DemoQuestion("By words; what several pages say of a thing is one result", "echoes"),
+    DemoQuestion("Only people", "corridane", type="Person"),
+    DemoQuestion("Only one ontology, and a word in one property", "author:corridane", ontology="bibo"),
+    DemoQuestion(
         "In SPARQL, over the merge of all pages",
         sparql="SELECT DISTINCT (STR(?name) AS ?book) (STR(?by) AS ?author) "
         "{ ?b a bibo:Book ; schema:name ?name ; schema:author/schema:name ?by } ORDER BY ?book LIMIT 3",
     ),
-    Question(
+    DemoQuestion(
         "Words within SPARQL: the books of an author whose name is like this, and which page says so",
         sparql="SELECT DISTINCT (STR(?name) AS ?title) ?page "
         "{ SERVICE <urn:rdfspider:text> { ?author text:query 'corridane type:person' } "

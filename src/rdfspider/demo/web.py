@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from rdfspider.demo.answers import Addresses, Answer, Site
+from rdfspider.demo.answers import Answer, DemoAddresses, DemoSite
 from rdfspider.demo.sites import (
     blog,
     directory,
@@ -40,8 +40,8 @@ class DemoWeb:
     """The sites at one port."""
 
     def __init__(self, port: int) -> None:
-        self.at = Addresses(port)
-        self.sites: dict[str, Site] = {name: make_site(self.at) for name, make_site in _MAKERS.items()}
+        self.at = DemoAddresses(port)
+        self.sites: dict[str, DemoSite] = {name: make_site(self.at) for name, make_site in _MAKERS.items()}
 
     @property
     def start(self) -> str:

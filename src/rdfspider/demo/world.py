@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class DemoPlace(NamedTuple):
     """A town, a river, a building."""
 
     key: str
@@ -30,7 +30,7 @@ class Person(NamedTuple):
     name: str
     trade: str
     born: int
-    home: Place
+    home: DemoPlace
 
 
 class Book(NamedTuple):
@@ -59,7 +59,7 @@ class Event(NamedTuple):
     name: str
     kind: str
     day: date
-    place: Place
+    place: DemoPlace
     host: Person
 
 
@@ -81,7 +81,7 @@ class Exhibit(NamedTuple):
     name: str
     room: str
     maker: Person
-    origin: Place
+    origin: DemoPlace
     year: int
 
 
@@ -101,7 +101,7 @@ class Dataset(NamedTuple):
     key: str
     title: str
     theme: str
-    place: Place
+    place: DemoPlace
 
 
 class Post(NamedTuple):
@@ -120,7 +120,7 @@ class Article(NamedTuple):
     key: str
     title: str
     day: date
-    place: Place
+    place: DemoPlace
     person: Person
 
 
@@ -156,7 +156,7 @@ building: Lantern Hall; The Old Ropery; Saint Odrun's Mill; Harrowmere Bathhouse
 nature: Lake Amble; River Tessel; Mount Corriden; Wexel Forest; The Grey Flats; Sundew Moor
 """
 PLACES = tuple(
-    Place(
+    DemoPlace(
         make_key(name := entry.rstrip("0123456789 ")),
         name,
         kind,

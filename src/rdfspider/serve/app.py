@@ -49,13 +49,22 @@ from rdfspider.serve.pages import (
     vocabulary,
 )
 from rdfspider.serve.rendering import STATIC
-from rdfspider.serve.replies import MAX_VALUE_CHARS, Ask, FormatError, Page, RefusedError, TokenError, View, find_status
+from rdfspider.serve.replies import (
+    MAX_VALUE_CHARS,
+    FormatError,
+    PageRequest,
+    RefusedError,
+    Reply,
+    SitePage,
+    TokenError,
+    find_status,
+)
 from rdfspider.serve.site import Site
 from rdfspider.serve.threads import LeftError, run_while_wanted
 
 _log = logging.getLogger(__name__)
 
-PAGES: tuple[Page, ...] = (
+PAGES: tuple[SitePage, ...] = (
     *home.PAGES,
     *search.PAGES,
     *entity.PAGES,
@@ -127,48 +136,54 @@ def make_app(site: Site) -> Starlette:
 
 
 async def _answer(
-    site: Site, pool: ThreadPoolExecutor, heavy_pool: ThreadPoolExecutor, pages: Mapping[str, Page], request: Request
+    site: Site,
+    pool: ThreadPoolExecutor,
+    heavy_pool: ThreadPoolExecutor,
+    pages: Mapping[str, SitePage],
+    request: Request,
 ) -> Response:
     page = pages.get("GET" if request.method == "HEAD" else request.method) or next(iter(pages.values()))
-    ask = _make_ask(site, page, request)
+    page_request = _make_page_request(site, page, request)
     loop = asyncio.get_running_loop()
     try:
-        ask = replace(ask, root=endpoint.find_root(request))
+        page_request = replace(page_request, root=endpoint.find_root(request))
         if page.method == "POST":
-            ask = replace(ask, parameters=await _read_form(request), formats=(), is_form=True)
-        _check_rights(ask, page, request)
-        if not ask.format:
+            page_request = replace(page_request, parameters=await _read_form(request), formats=(), is_form=True)
+        _check_rights(page_request, page, request)
+        if not page_request.format:
             raise FormatError(f"this page is there as {', '.join(MEDIA_TYPES[name] for name in page.formats)}")
         if page.is_heavy:
-            return await run_while_wanted(request, heavy_pool, ask.cancel, partial(_make, page, ask), _PAGE_S)
-        run: Awaitable[Response] = loop.run_in_executor(pool, _make, page, ask)
+            return await run_while_wanted(
+                request, heavy_pool, page_request.cancel, partial(_make, page, page_request), _PAGE_S
+            )
+        run: Awaitable[Response] = loop.run_in_executor(pool, _make, page, page_request)
         return await asyncio.wait_for(run, _PAGE_S)
     except LeftError:
         return Response(status_code=499)
     except TimeoutError:
-        ask.cancel.set()
-        return _fail(ask, 503, f"this has taken more than {_PAGE_S:g} s: ask for less")
+        page_request.cancel.set()
+        return _fail(page_request, 503, f"this has taken more than {_PAGE_S:g} s: ask for less")
     except FormatError as error:
         return _show_error(site, request, 406, str(error))
     except RdfspiderError as error:
-        return _fail(ask, find_status(error), site.tell(error), isinstance(error, TokenError))
+        return _fail(page_request, find_status(error), site.tell(error), isinstance(error, TokenError))
     except Exception:
         _log.exception("%s could not be shown", request.scope["path"])
-        return _fail(ask, 500, "this could not be shown; what went wrong is in the server's log")
+        return _fail(page_request, 500, "this could not be shown; what went wrong is in the server's log")
 
 
-def _make(page: Page, ask: Ask) -> Response:
-    if ask.cancel.is_set():
+def _make(page: SitePage, page_request: PageRequest) -> Response:
+    if page_request.cancel.is_set():
         raise UnansweredError("whoever asked has left")
-    return make_response(ask, page.show(ask))
+    return make_response(page_request, page.show(page_request))
 
 
-def _make_ask(site: Site, page: Page, request: Request) -> Ask:
+def _make_page_request(site: Site, page: SitePage, request: Request) -> PageRequest:
     path, suffix = split_suffix(request.scope["path"])
     path = "/" if path == "/home" else path
     wanted = suffix or choose_format(get_accept(request), page.formats)
     session = site.access.find_session(request)
-    return Ask(
+    return PageRequest(
         site=site,
         path=path,
         parameters=_collect(request.query_params.multi_items()),
@@ -196,24 +211,24 @@ async def _read_form(request: Request) -> dict[str, list[str]]:
         raise UsageError(f"that form has too many fields: at most {_FIELDS:,} are read") from error
 
 
-def _check_rights(ask: Ask, page: Page, request: Request) -> None:
+def _check_rights(page_request: PageRequest, page: SitePage, request: Request) -> None:
     if page.method == "GET" and any(
-        len(value) > MAX_VALUE_CHARS for values in ask.parameters.values() for value in values
+        len(value) > MAX_VALUE_CHARS for values in page_request.parameters.values() for value in values
     ):
         raise UsageError(f"a parameter is longer than the {MAX_VALUE_CHARS:,} characters that are read")
-    if page.method == "POST" and ask.site.access.is_foreign(request):
+    if page.method == "POST" and page_request.site.access.is_foreign(request):
         raise RefusedError("a page of another site has sent this form, which is not taken")
-    if page.method == "GET" and page.is_heavy and ask.site.access.is_unseen(request):
+    if page.method == "GET" and page.is_heavy and page_request.site.access.is_unseen(request):
         raise RefusedError("a page of another site has this loaded where nobody sees it")
     if not page.needs_token:
         return
-    if not ask.site.access.is_control_allowed:
+    if not page_request.site.access.is_control_allowed:
         raise RefusedError(
             "this server can be reached by others, and was not started with --public: it can only be read"
         )
-    if not ask.is_trusted:
+    if not page_request.is_trusted:
         raise TokenError("this takes the token that was printed when the server started: show it at /login")
-    if page.method == "POST" and not ask.site.access.is_own_form(request, ask.get("csrf")):
+    if page.method == "POST" and not page_request.site.access.is_own_form(request, page_request.get("csrf")):
         raise RefusedError("this form is not one of this server's, or is too old: load the page again")
 
 
@@ -224,13 +239,19 @@ def _collect(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _fail(ask: Ask, status: int, message: str, wants_token: bool = False) -> Response:
+def _fail(page_request: PageRequest, status: int, message: str, wants_token: bool = False) -> Response:
     """Say what is wrong in the format that was asked for."""
-    known = ask.format if ask.format in ("html", "json") else "html" if not ask.format else "json"
+    known = (
+        page_request.format
+        if page_request.format in ("html", "json")
+        else "html"
+        if not page_request.format
+        else "json"
+    )
     context = {"status": status, "message": message, "wants_token": wants_token}
-    view = View("error.html", context, data=lambda: {"error": message}, status=status)
+    reply = Reply("error.html", context, data=lambda: {"error": message}, status=status)
     # In other formats there is no more than this.
-    return make_response(replace(ask, format=known, formats=()), view)
+    return make_response(replace(page_request, format=known, formats=()), reply)
 
 
 async def _miss(site: Site, request: Request, error: Exception) -> Response:
@@ -249,4 +270,6 @@ def _show_error(site: Site, request: Request, status: int, message: str) -> Resp
     path = request.scope["path"]
     wanted = split_suffix(path)[1] or choose_format(get_accept(request), ("html", "json"))
     nonce = request.scope.get(NONCE, "")
-    return _fail(Ask(site, path, {}, format="html" if wanted == "html" else "json", nonce=nonce), status, message)
+    return _fail(
+        PageRequest(site, path, {}, format="html" if wanted == "html" else "json", nonce=nonce), status, message
+    )

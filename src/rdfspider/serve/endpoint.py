@@ -34,7 +34,7 @@ from rdfspider.serve.negotiation import (
     FORMATS,
     RESULTS,
     TRIPLES,
-    find_offers,
+    find_representations,
     get_accept,
     list_formats,
     make_refusal,
@@ -189,8 +189,8 @@ async def _read_question(request: Request) -> _Question:
 
 async def _ask(site: Site, request: Request, question: _Question) -> Response:
     accept = get_accept(request)
-    results = find_offers(question.format, accept, RESULTS)
-    triples = find_offers(question.format, accept, TRIPLES)
+    results = find_representations(question.format, accept, RESULTS)
+    triples = find_representations(question.format, accept, TRIPLES)
     if not results and not triples:
         raise FormatError(f"answers are there as {', '.join(_list_main(RESULTS))}, {', '.join(_list_main(TRIPLES))}")
     cancel = threading.Event()
@@ -230,7 +230,7 @@ def _ask_index(
 
 
 async def _send_description(request: Request, name: str, describe: Callable[[], Iterable[Triple]]) -> Response:
-    offers = find_offers(name, get_accept(request), DESCRIPTIONS)
+    offers = find_representations(name, get_accept(request), DESCRIPTIONS)
     if not offers:
         raise FormatError(f"this is there as {', '.join(_list_main(DESCRIPTIONS))}")
     body = await run_in_threadpool(lambda: write_description(describe(), offers[0].format))

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdfspider.serve import limits
 from rdfspider.serve.access import IMAGES_COOKIE, find_client
-from rdfspider.serve.limits import BusyError, Rate, Tally
+from rdfspider.serve.limits import BusyError, ConcurrencyLimit, RateLimit
 from rdfspider.serve.negotiation import make_refusal, split_suffix
 from rdfspider.serve.site import Site
 
@@ -53,17 +53,17 @@ class Guard:
         self._most_bytes = most_bytes
         self._show = show
         self._list_open_headers = list_open_headers
-        self._rate = Rate(per_s=100, burst=400)
+        self._rate = RateLimit(per_s=100, burst=400)
         # Programs ask many small queries, one after the other; what keeps the server for all is how many are under way.
-        self._heavy_rate = Rate(per_s=50, burst=300)
+        self._heavy_rate = RateLimit(per_s=50, burst=300)
         # Nobody mistypes a token more often.
-        self._login_rate = Rate(per_s=1, burst=20)
-        self._static_rate = Rate(*limits.STATIC_RATE)
-        self._reading = Tally(limits.MAX_READING, limits.MAX_CLIENT_READING)
-        self._under_way = Tally(limits.MAX_UNDER_WAY, limits.MAX_CLIENT_UNDER_WAY)
-        self._heavy_under_way = Tally(limits.MAX_HEAVY_UNDER_WAY, limits.MAX_CLIENT_HEAVY_UNDER_WAY)
-        self._pasted = Tally(limits.MAX_HEAVY_UNDER_WAY, limits.MAX_CLIENT_PASTES)
-        self._sending = Tally(limits.MAX_SENDING_BYTES, limits.MAX_CLIENT_SENDING_BYTES)
+        self._login_rate = RateLimit(per_s=1, burst=20)
+        self._static_rate = RateLimit(*limits.STATIC_RATE)
+        self._reading = ConcurrencyLimit(limits.MAX_READING, limits.MAX_CLIENT_READING)
+        self._under_way = ConcurrencyLimit(limits.MAX_UNDER_WAY, limits.MAX_CLIENT_UNDER_WAY)
+        self._heavy_under_way = ConcurrencyLimit(limits.MAX_HEAVY_UNDER_WAY, limits.MAX_CLIENT_HEAVY_UNDER_WAY)
+        self._pasted = ConcurrencyLimit(limits.MAX_HEAVY_UNDER_WAY, limits.MAX_CLIENT_PASTES)
+        self._sending = ConcurrencyLimit(limits.MAX_SENDING_BYTES, limits.MAX_CLIENT_SENDING_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -159,7 +159,7 @@ class _Outlet:
     """What answers are sent through: long ones in pieces, each as soon as the one before was read, so that none waits unread and
     uncounted in the server's memory."""
 
-    def __init__(self, send: Send, sending: Tally, client: str) -> None:
+    def __init__(self, send: Send, sending: ConcurrencyLimit, client: str) -> None:
         self._send = send
         self._sending = sending
         self._client = client

@@ -14,7 +14,7 @@ from rdfspider.errors import UsageError
 from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
 from rdfspider.search.quality.faults import Fault, explain_code, rank_severity
-from rdfspider.serve.replies import Ask, Table
+from rdfspider.serve.replies import CsvTable, PageRequest
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -183,13 +183,13 @@ def describe_inspection(inspection: Inspection) -> InspectionData:
     }
 
 
-def make_table(ask: Ask, inspection: Inspection) -> Table:
+def make_table(request: PageRequest, inspection: Inspection) -> CsvTable:
     """One of its lists, for CSV."""
-    part = ask.get("part") or TABLES[0]
-    tables: dict[str, Callable[[], Table]] = {
-        "statements": lambda: Table(("syntax", "subject", "predicate", "object"), _list_statements(inspection)),
-        "links": lambda: Table(("url", "relation", "text", "nofollow"), map(astuple, inspection.links)),
-        "problems": lambda: Table(
+    part = request.get("part") or TABLES[0]
+    tables: dict[str, Callable[[], CsvTable]] = {
+        "statements": lambda: CsvTable(("syntax", "subject", "predicate", "object"), _list_statements(inspection)),
+        "links": lambda: CsvTable(("url", "relation", "text", "nofollow"), map(astuple, inspection.links)),
+        "problems": lambda: CsvTable(
             ("severity", "code", "syntax", "count", "message", "meaning"),
             [
                 (fault.severity, problem.code, problem.syntax or "", problem.count, problem.message, fault.meaning)
@@ -292,13 +292,13 @@ def make_outline(syntax: str, nquads: str) -> Outline:
     """The outline of what one syntax states."""
     total = nquads.count("\n")
     head = "\n".join(islice(nquads.split("\n"), MAX_STATEMENTS)) if total > MAX_STATEMENTS else nquads
-    writer = _Writer(head)
+    writer = _OutlineWriter(head)
     things = tuple(islice(writer.write_things(), MAX_THINGS))
     left_out = sum(1 for _ in writer.write_things())
     return Outline(syntax, things, total, left_out, max(total - MAX_STATEMENTS, 0))
 
 
-class _Writer:
+class _OutlineWriter:
     def __init__(self, nquads: str) -> None:
         self._said: dict[NamedNode | BlankNode, dict[str, list[Term]]] = {}
         self._inner: set[BlankNode] = set()

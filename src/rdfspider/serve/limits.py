@@ -41,7 +41,7 @@ class BusyError(Exception):
 
 
 @dataclass(slots=True)
-class Tally:
+class ConcurrencyLimit:
     """How much of something is in use: so much at most, and so much by each client."""
 
     most: int
@@ -75,7 +75,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Rate:
+class RateLimit:
     """So many requests a second by each client, and at first so many at once."""
 
     per_s: float

@@ -48,7 +48,7 @@ Values = Mapping[str, Sequence[Value]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Coordinates:
     """Where something is, in degrees."""
 
     latitude: float
@@ -67,7 +67,7 @@ class Place:
         return f"https://www.openstreetmap.org/?mlat={at[0]}&mlon={at[1]}#map=15/{at[0]}/{at[1]}"
 
 
-def find_place(values: Values) -> Place | None:
+def find_place(values: Values) -> Coordinates | None:
     """Where a thing is, by its two degrees, or by a node or a point that has both."""
     if place := read_degrees(values):
         return place
@@ -81,13 +81,13 @@ def find_place(values: Values) -> Place | None:
     return None
 
 
-def read_degrees(values: Values) -> Place | None:
+def read_degrees(values: Values) -> Coordinates | None:
     """Where a thing is, by its latitude and longitude alone."""
     latitude, longitude = _find(values, _LATITUDES), _find(values, _LONGITUDES)
     return _make_place(latitude.text, longitude.text) if latitude and longitude else None
 
 
-def draw_place(place: Place) -> Markup:
+def draw_place(place: Coordinates) -> Markup:
     """A place as people write it, and a link to a map of it, which is asked for nothing until somebody goes there."""
     return Markup('<span class="place">{} · {}</span>').format(place.text, draw_outward(place.map, "map"))
 
@@ -159,9 +159,9 @@ def _find(values: Values, names: Sequence[str]) -> Value | None:
     return None
 
 
-def _make_place(latitude: str, longitude: str) -> Place | None:
+def _make_place(latitude: str, longitude: str) -> Coordinates | None:
     north, east = _read_degrees(latitude, 90), _read_degrees(longitude, 180)
-    return None if north is None or east is None else Place(north, east)
+    return None if north is None or east is None else Coordinates(north, east)
 
 
 def _read_degrees(text: str, most: int) -> float | None:

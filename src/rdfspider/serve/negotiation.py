@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from rdfspider.errors import UsageError
 from rdfspider.formats import PREFIXES
-from rdfspider.serve.replies import Ask, View
+from rdfspider.serve.replies import PageRequest, Reply
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -36,29 +36,29 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 def choose_format(accept: str, formats: Sequence[str]) -> str:
     """The format that a header Accept likes best; of equals the first that the page has. Empty where it likes none."""
-    offers = rank_offers(accept, {MEDIA_TYPES[name].partition(";")[0]: name for name in formats})
+    offers = rank_representations(accept, {MEDIA_TYPES[name].partition(";")[0]: name for name in formats})
     return offers[0].format if offers else ""
 
 
-def make_response(ask: Ask, view: View) -> Response:
+def make_response(request: PageRequest, reply: Reply) -> Response:
     """The View as it was asked for."""
-    if view.redirect:
-        response: Response = RedirectResponse(view.redirect, status_code=303)
-    elif ask.format == "html":
-        text = ask.site.render(view.template, {**view.context, "ask": ask})
-        response = Response(text, view.status, media_type=MEDIA_TYPES["html"])
-        if ask.csrf and ask.csrf in text:
+    if reply.redirect:
+        response: Response = RedirectResponse(reply.redirect, status_code=303)
+    elif request.format == "html":
+        text = request.site.render(reply.template, {**reply.context, "request": request})
+        response = Response(text, reply.status, media_type=MEDIA_TYPES["html"])
+        if request.csrf and request.csrf in text:
             # Whoever sits there next has no use for what its forms carry.
             response.headers["Cache-Control"] = "private, no-store"
     else:
-        response = Response(_write(ask.format, view), view.status, media_type=MEDIA_TYPES[ask.format])
-    response.headers.update(view.headers)
-    for name, value in view.cookies.items():
+        response = Response(_write(request.format, reply), reply.status, media_type=MEDIA_TYPES[request.format])
+    response.headers.update(reply.headers)
+    for name, value in reply.cookies.items():
         if value is None:
-            response.delete_cookie(name, secure=ask.is_secure, httponly=True, samesite="strict")
+            response.delete_cookie(name, secure=request.is_secure, httponly=True, samesite="strict")
         else:
             response.set_cookie(
-                name, value, secure=ask.is_secure, httponly=True, samesite="strict", max_age=30 * 86_400
+                name, value, secure=request.is_secure, httponly=True, samesite="strict", max_age=30 * 86_400
             )
     return response
 
@@ -92,16 +92,16 @@ def write_turtle(nquads: bytes, prefixes: Mapping[str, str] = PREFIXES) -> bytes
     return pyoxigraph.serialize(triples, format=RdfFormat.TURTLE, prefixes=dict(prefixes)) or b""
 
 
-def _write(format_name: str, view: View) -> bytes:
-    if format_name == "json" and view.data:
-        body = write_json(view.data())
-    elif format_name == "csv" and view.table:
-        table = view.table()
+def _write(format_name: str, reply: Reply) -> bytes:
+    if format_name == "json" and reply.data:
+        body = write_json(reply.data())
+    elif format_name == "csv" and reply.table:
+        table = reply.table()
         body = write_csv(table.heads, table.rows)
-    elif format_name == "nq" and view.nquads:
-        body = view.nquads()
-    elif format_name == "ttl" and view.nquads:
-        body = write_turtle(view.nquads())
+    elif format_name == "nq" and reply.nquads:
+        body = reply.nquads()
+    elif format_name == "ttl" and reply.nquads:
+        body = write_turtle(reply.nquads())
     else:
         raise UsageError(f"this page is not there as {format_name}")
     if len(body) > MAX_OUTPUT_BYTES:
@@ -172,7 +172,7 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
-class Offer(NamedTuple):
+class Representation(NamedTuple):
     """How an answer can be sent."""
 
     media_type: str
@@ -197,7 +197,7 @@ def read_accept(accept: str) -> list[tuple[str, float]]:
     return found
 
 
-def rank_offers(accept: str, known: Mapping[str, str]) -> list[Offer]:
+def rank_representations(accept: str, known: Mapping[str, str]) -> list[Representation]:
     """The media types that a header Accept allows, the most wanted first; empty where it allows none."""
     ranges = read_accept(accept) if accept.strip() else [("*/*", 1.0)]
     ranked = []
@@ -210,25 +210,25 @@ def rank_offers(accept: str, known: Mapping[str, str]) -> list[Offer]:
         if fitting:
             vague, at, quality = min(fitting)
             if quality > 0:
-                ranked.append((-quality, vague, at, place, Offer(media_type, form)))
+                ranked.append((-quality, vague, at, place, Representation(media_type, form)))
     return [offer for *_, offer in sorted(ranked)]
 
 
-def find_offers(name: str, accept: str, known: Mapping[str, str]) -> list[Offer]:
+def find_representations(name: str, accept: str, known: Mapping[str, str]) -> list[Representation]:
     """The same for whoever may have named a format, and then gets no other; UsageError for a format that nobody knows."""
     if not name:
-        return rank_offers(accept, known)
+        return rank_representations(accept, known)
     plain = name.strip().lower()
     known_name = _OTHER_NAMES.get(plain, plain)
     types = FORMATS.get(known_name) or ((plain,) if plain in RESULTS or plain in TRIPLES else None)
     if types is None:
         raise UsageError(f"there is no format {name[:40]!r}: choose {', '.join(FORMATS)}")
-    return [Offer(each, known[each]) for each in types if each in known]
+    return [Representation(each, known[each]) for each in types if each in known]
 
 
 def prefers_html(accept: str) -> bool:
     """Whether a person asks, by a browser: HTML is named, and liked best."""
-    ranked = rank_offers(accept, {**RESULTS, **TRIPLES, HTML: "html"})
+    ranked = rank_representations(accept, {**RESULTS, **TRIPLES, HTML: "html"})
     return bool(ranked) and ranked[0].media_type == HTML
 
 
@@ -237,7 +237,7 @@ def write_content_type(media_type: str) -> str:
     return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
-def list_formats(offers: Sequence[Offer]) -> tuple[str, ...]:
+def list_formats(offers: Sequence[Representation]) -> tuple[str, ...]:
     """The formats of some offers, each once."""
     return tuple(dict.fromkeys(offer.format for offer in offers))
 

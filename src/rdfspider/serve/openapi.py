@@ -8,10 +8,10 @@ import msgspec
 from rdfspider import __version__
 from rdfspider.index.ledger.reader import NameCount, Totals
 from rdfspider.serve.negotiation import DESCRIPTIONS, MEDIA_TYPES, RESULTS, TRIPLES
-from rdfspider.serve.replies import Page
+from rdfspider.serve.replies import SitePage
 
 
-def describe_api(pages: Iterable[Page]) -> dict[str, Any]:
+def describe_api(pages: Iterable[SitePage]) -> dict[str, Any]:
     """OpenAPI 3.1."""
     pages = list(pages)
     records = list(dict.fromkeys(record for page in pages for record in _list_records(page)))
@@ -59,7 +59,7 @@ _MISTAKE = {
 }
 
 
-def _list_records(page: Page) -> tuple[type, ...]:
+def _list_records(page: SitePage) -> tuple[type, ...]:
     return page.answer if isinstance(page.answer, tuple) else (page.answer,)
 
 
@@ -70,7 +70,7 @@ def _name_items(schema: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {**kept, "type": "object", "properties": items, "required": list(names)}
 
 
-def _describe_page(page: Page, schema: dict[str, Any]) -> dict[str, Any]:
+def _describe_page(page: SitePage, schema: dict[str, Any]) -> dict[str, Any]:
     content: dict[str, Any] = {
         MEDIA_TYPES[name].partition(";")[0]: {"schema": schema if name == "json" else {}} for name in page.formats
     }

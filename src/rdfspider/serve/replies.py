@@ -62,7 +62,7 @@ def find_status(error: RdfspiderError) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class PageRequest:
     """A request for a page, as far as pages need to know it."""
 
     site: Site
@@ -140,7 +140,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """Rows for CSV, and as what they are called."""
 
     heads: Sequence[str]
@@ -148,16 +148,16 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Reply:
     """What a page shows. All but the template's part is made only when it is asked for."""
 
     template: str
     """A file in `serve/templates`."""
     context: Mapping[str, Any] = field(default_factory=dict)
-    """What the template needs, beside `ask` and `site`."""
+    """What the template needs, beside `request` and `site`."""
     data: Callable[[], Any] | None = None
     """For JSON: dictionaries, lists, dataclasses, msgspec Structs."""
-    table: Callable[[], Table] | None = None
+    table: Callable[[], CsvTable] | None = None
     """For CSV."""
     nquads: Callable[[], bytes] | None = None
     """N-Quads; Turtle is made of them, without the graphs."""
@@ -182,11 +182,11 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SitePage:
     """A page of the site."""
 
     path: str
-    show: Callable[[Ask], View]
+    show: Callable[[PageRequest], Reply]
     about: str
     """For OpenAPI: what is there, in one sentence."""
     parameters: tuple[Parameter, ...] = ()

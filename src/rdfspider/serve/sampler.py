@@ -80,7 +80,7 @@ class History(Struct, frozen=True):
     """All runs of the crawl, as it has kept them: the farther apart, the longer they were."""
 
 
-class Sample(Struct, frozen=True):
+class MonitorSample(Struct, frozen=True):
     """How all is at one moment."""
 
     time: float
@@ -103,7 +103,7 @@ class Sampler:
         self._lock = threading.Lock()
         self.waiting = WaitingHosts(lookout)
         """The hosts that wait longest."""
-        self.listeners: list[Callable[[Sample], None]] = []
+        self.listeners: list[Callable[[MonitorSample], None]] = []
         """Are told every second, in the sampler's thread."""
         self.enders: list[Callable[[], None]] = []
         """Are told when it has ended."""
@@ -123,11 +123,11 @@ class Sampler:
         """End, within a moment."""
         self._end.set()
 
-    def take(self) -> Sample:
+    def take(self) -> MonitorSample:
         """How all is now; what takes a while to measure is as it was a moment ago."""
         memory = psutil.virtual_memory()
         machine = Machine(self._cpu_percent, memory.available, memory.total, self._disks[1] or self._measure_disks())
-        return Sample(time.time(), read_status(self._crawl), machine)
+        return MonitorSample(time.time(), read_status(self._crawl), machine)
 
     def copy_history(self) -> History:
         """What has been, as far as it is kept."""

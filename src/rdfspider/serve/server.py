@@ -24,7 +24,7 @@ from rdfspider.serve.access import make_access
 from rdfspider.serve.app import make_app
 from rdfspider.serve.connections import SiteProtocol
 from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
-from rdfspider.serve.site import Options, Site
+from rdfspider.serve.site import Site, SiteOptions
 
 PORT = 8321
 _PORTS_TRIED = 50
@@ -33,7 +33,7 @@ _GRACE_S = 2
 _SWITCH_S = 0.0005
 
 
-class Order(Struct, frozen=True):
+class ServerSettings(Struct, frozen=True):
     """All that a process needs to know of the site that it serves."""
 
     folder: str
@@ -106,11 +106,13 @@ def make_server(site: Site) -> SiteServer:
     return SiteServer(config, site)
 
 
-def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
+def run_site(settings: ServerSettings, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
     """Serve until a signal, or the end of the lifeline."""
-    crawl = Crawl.open(Path(order.folder))
-    access = make_access(order.host, order.is_public, token=order.token, port=order.port, names=order.names)
-    options = Options(order.query_timeout_s, order.query_rows, order.allows_cors)
+    crawl = Crawl.open(Path(settings.folder))
+    access = make_access(
+        settings.host, settings.is_public, token=settings.token, port=settings.port, names=settings.names
+    )
+    options = SiteOptions(settings.query_timeout_s, settings.query_rows, settings.allows_cors)
     server = make_server(Site(crawl, access, options))
     if lifeline is not None:
         threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
@@ -119,7 +121,7 @@ def run_site(order: Order, listener: socket.socket, lifeline: IO[bytes] | None =
     server.run([listener])
 
 
-def start_site(order: Order) -> subprocess.Popen[bytes]:
+def start_site(settings: ServerSettings) -> subprocess.Popen[bytes]:
     """Have another process serve it; it is ended by closing its stdin. Ctrl-C does not reach it.
 
     It stays in the session of the crawl: Linux shares the processor between sessions first, whatever they do, and only within
@@ -128,11 +130,11 @@ def start_site(order: Order) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "rdfspider.serve.server"],
         stdin=subprocess.PIPE,
-        pass_fds=[order.descriptor],
+        pass_fds=[settings.descriptor],
         process_group=0,
     )
     assert process.stdin is not None
-    process.stdin.write(msgspec.json.encode(order) + b"\n")
+    process.stdin.write(msgspec.json.encode(settings) + b"\n")
     process.stdin.flush()
     return process
 
@@ -140,10 +142,10 @@ def start_site(order: Order) -> subprocess.Popen[bytes]:
 def main() -> None:
     """The other process."""
     logging.basicConfig(format="rdfspider: %(message)s", level=logging.WARNING)
-    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
-    listener = socket.socket(fileno=order.descriptor)
-    os.set_inheritable(order.descriptor, False)
-    run_site(order, listener, sys.stdin.buffer)
+    settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=ServerSettings)
+    listener = socket.socket(fileno=settings.descriptor)
+    os.set_inheritable(settings.descriptor, False)
+    run_site(settings, listener, sys.stdin.buffer)
 
 
 def _wait_for_end(lifeline: IO[bytes], server: uvicorn.Server) -> None:

@@ -25,7 +25,7 @@ from rdfspider.serve.sampler import Sampler
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SiteOptions:
     """What a person has asked of the server."""
 
     query_timeout_s: float = QUERY_TIMEOUT_S
@@ -37,7 +37,7 @@ class Options:
 class Site:
     """One crawl, shown."""
 
-    def __init__(self, crawl: Crawl, access: Access, options: Options) -> None:
+    def __init__(self, crawl: Crawl, access: Access, options: SiteOptions) -> None:
         self.crawl = crawl
         self.folder: Path = crawl.folder
         self.access = access

@@ -11,7 +11,7 @@ from rdfspider.crawl.messages import Beat
 from rdfspider.crawl.status import Status, Totals
 from rdfspider.index.status import IndexStatus, ViewStatus
 from rdfspider.serve.monitor.metrics import write_metrics
-from rdfspider.serve.sampler import Disk, Machine, Sample
+from rdfspider.serve.sampler import Disk, Machine, MonitorSample
 from serving import Serving, serve
 
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -57,7 +57,7 @@ def parse_labels(text: str) -> Iterator[tuple[str, str]]:
         at = found.end()
 
 
-SAMPLE = Sample(
+SAMPLE = MonitorSample(
     time=1000.0,
     status=Status(
         state="running",

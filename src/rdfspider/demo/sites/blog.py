@@ -4,7 +4,7 @@ from datetime import datetime
 from email.utils import format_datetime
 from html import escape
 
-from rdfspider.demo.answers import Addresses, Site, alternate, link, listing
+from rdfspider.demo.answers import DemoAddresses, DemoSite, alternate, link, listing
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import POSTS, Post, secrets_of
 
@@ -14,9 +14,9 @@ _PAGE_POSTS = 10
 (_CASINO,) = secrets_of("blog")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The blog."""
-    site = Site("Bad Light", "User-agent: *\nDisallow:\n")
+    site = DemoSite("Bad Light", "User-agent: *\nDisallow:\n")
     feeds = alternate("/feed.rss", "application/rss+xml") + alternate("/feed.atom", "application/atom+xml")
     linked = [post for post in reversed(POSTS) if post not in FEED_ONLY]
     for page, start in enumerate(range(0, len(linked), _PAGE_POSTS), 1):
@@ -31,7 +31,7 @@ def make_site(at: Addresses) -> Site:
     return site
 
 
-def _write_post(at: Addresses, post: Post) -> str:
+def _write_post(at: DemoAddresses, post: Post) -> str:
     spam = link(_CASINO.path, "this", 'rel="ugc nofollow"')
     return f"""<article class="h-entry"><h1 class="p-name">{escape(post.title)}</h1>
 <p><a class="p-author h-card" href="{at.author(post.author)}">{post.author.name}</a>,
@@ -42,7 +42,7 @@ def _write_post(at: Addresses, post: Post) -> str:
 <section><h2>Comments</h2><p>Very true! Also see {spam}.</p></section>"""
 
 
-def _write_rss(at: Addresses, posts: tuple[Post, ...]) -> str:
+def _write_rss(at: DemoAddresses, posts: tuple[Post, ...]) -> str:
     items = "".join(
         f"<item><title>{escape(post.title)}</title><link>{at.url('blog', f'/posts/{post.key}')}</link>"
         f"<pubDate>{format_datetime(datetime(*post.day.timetuple()[:3]))}</pubDate></item>\n"
@@ -54,7 +54,7 @@ def _write_rss(at: Addresses, posts: tuple[Post, ...]) -> str:
     )
 
 
-def _write_atom(at: Addresses, posts: tuple[Post, ...]) -> str:
+def _write_atom(at: DemoAddresses, posts: tuple[Post, ...]) -> str:
     entries = "".join(
         f"""<entry><id>{(url := at.url("blog", f"/posts/{post.key}"))}</id><title>{escape(post.title)}</title>
 <link rel="alternate" href="{url}"/><updated>{post.day}T08:00:00Z</updated>

@@ -1,6 +1,6 @@
 """www: a list of all the sites, where the crawl starts. JSON-LD."""
 
-from rdfspider.demo.answers import Addresses, Site, listing, script
+from rdfspider.demo.answers import DemoAddresses, DemoSite, listing, script
 
 SITES = {
     "shop": "Marsh & Mill, a shop",
@@ -18,9 +18,9 @@ SITES = {
 """Every site but this one and the copy of the museum, by its name, with its title."""
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The directory."""
-    site = Site("Sites around Lake Amble")
+    site = DemoSite("Sites around Lake Amble")
     parts = [{"@type": "WebSite", "@id": at.url(name), "name": title} for name, title in SITES.items()]
     links = listing((at.url(name), title) for name, title in SITES.items())
     site.add("/", "All sites", links, head=script({"@type": "CollectionPage", "@id": "/", "hasPart": parts}))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from rdfspider.demo.answers import Addresses, Answer, Site, listing, script
+from rdfspider.demo.answers import Answer, DemoAddresses, DemoSite, listing, script
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import CALENDAR_END, EVENTS, PLACES, Event, secrets_of
 
@@ -14,9 +14,9 @@ _PAGE_EVENTS = 20
 (_FEAST,) = secrets_of("events")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The events."""
-    site = Site("What Is On", "User-agent: *\nDisallow: /tickets/\n")
+    site = DemoSite("What Is On", "User-agent: *\nDisallow: /tickets/\n")
     ways = [("/list/1", "All events"), ("/calendar/2026/03", "Calendar")]
     ways += [(f"/venues/{place.key}", place.name) for place in VENUES]
     site.add("/", "Welcome", listing(ways), head=script({"@type": "WebSite", "@id": "/#site", "name": "What Is On"}))
@@ -35,7 +35,7 @@ def make_site(at: Addresses) -> Site:
     return site
 
 
-def _describe_event(at: Addresses, event: Event) -> dict[str, object]:
+def _describe_event(at: DemoAddresses, event: Event) -> dict[str, object]:
     return {
         "@type": "Event",
         "@id": f"/events/{event.key}#it",
@@ -46,7 +46,7 @@ def _describe_event(at: Addresses, event: Event) -> dict[str, object]:
     }
 
 
-def _find_month(site: Site, path: str, headers: Mapping[str, str]) -> Answer | None:
+def _find_month(site: DemoSite, path: str, headers: Mapping[str, str]) -> Answer | None:
     match = _MONTH.fullmatch(path)
     if match is None:
         return None

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from rdfspider.demo.answers import RDF_XML, Addresses, Site, listing
+from rdfspider.demo.answers import RDF_XML, DemoAddresses, DemoSite, listing
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import AUTHORS, BOOKS, SCHOLARS, Book, Person, secrets_of
 
@@ -11,9 +11,9 @@ _PAGE_BOOKS = 10
 (_HYMNAL,) = secrets_of("library")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The library."""
-    site = Site("Harrowmere Town Library", "User-agent: *\nAllow: /\n")
+    site = DemoSite("Harrowmere Town Library", "User-agent: *\nAllow: /\n")
     subjects = list(dict.fromkeys(book.subject for book in BOOKS))
     ways = [(f"/subjects/{subject}", subject.title()) for subject in subjects]
     ways += [("/authors", "Authors"), ("/books?page=1", "All books"), (_HYMNAL.path, "Reserve")]
@@ -45,7 +45,7 @@ def _list_books(books: list[Book]) -> str:
     return listing((f"/books/{book.key}", book.title) for book in books)
 
 
-def _write_book(at: Addresses, book: Book) -> str:
+def _write_book(at: DemoAddresses, book: Book) -> str:
     return f"""<article {_PREFIXES} typeof="Book bibo:Book" resource="/books/{book.key}#it">
 <h1 property="name dc:title">{escape(book.title)}</h1>
 <p>by <a property="author dc:creator" typeof="Person" href="/authors/{book.author.key}"><span
@@ -55,7 +55,7 @@ subject <span property="about">{book.subject}</span></p>
 <p property="description">{describe(book.title)}</p></article>"""
 
 
-def _write_author(at: Addresses, person: Person) -> str:
+def _write_author(at: DemoAddresses, person: Person) -> str:
     own = [book for book in BOOKS if book.author == person]
     same = f'<link property="sameAs" href="{at.person(person)}">' if person in SCHOLARS else ""
     return f"""<article {_PREFIXES} typeof="Person" resource="/authors/{person.key}">
@@ -63,7 +63,7 @@ def _write_author(at: Addresses, person: Person) -> str:
 </article>{_list_books(own)}"""
 
 
-def _write_rdf_xml(at: Addresses, person: Person) -> str:
+def _write_rdf_xml(at: DemoAddresses, person: Person) -> str:
     made = "".join(f'\n    <foaf:made rdf:resource="/books/{book.key}#it"/>' for book in BOOKS if book.author == person)
     return f"""<?xml version="1.0" encoding="utf-8"?>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:foaf="http://xmlns.com/foaf/0.1/"

@@ -1,12 +1,12 @@
 """old: where the newspaper used to be. Everything leads elsewhere, some of it in a circle."""
 
-from rdfspider.demo.answers import Addresses, Site
+from rdfspider.demo.answers import DemoAddresses, DemoSite
 from rdfspider.demo.world import ARTICLES
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The old addresses."""
-    site = Site("Harrowmere Herald, moved", "User-agent: *\nDisallow:\n")
+    site = DemoSite("Harrowmere Herald, moved", "User-agent: *\nDisallow:\n")
     site.add_redirect("/", "/home")
     site.add_redirect("/home", "/start", 302)
     site.add_redirect("/start", "/contents", 308)

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from rdfspider.demo.answers import Addresses, Site, link, listing
+from rdfspider.demo.answers import DemoAddresses, DemoSite, link, listing
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import EXHIBITS, MAKERS, Exhibit, Person, make_key, secrets_of
 
@@ -13,9 +13,9 @@ _PREFIXES = (
 (_MASK,) = secrets_of("museum")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The museum, which has no robots.txt. Its own addresses are relative, so that its copy is the same to the byte."""
-    site = Site("Museum of Small Things")
+    site = DemoSite("Museum of Small Things")
     rooms = list(dict.fromkeys(exhibit.room for exhibit in EXHIBITS))
     ways = [(f"/rooms/{make_key(room)}", room) for room in rooms] + [(_MASK.path, "From the depot")]
     about = '<p typeof="Museum" resource="/#museum"><b property="name">Museum of Small Things</b></p>'
@@ -33,7 +33,7 @@ def make_site(at: Addresses) -> Site:
     return site
 
 
-def _write_exhibit(at: Addresses, exhibit: Exhibit) -> str:
+def _write_exhibit(at: DemoAddresses, exhibit: Exhibit) -> str:
     return f"""<article {_PREFIXES} typeof="VisualArtwork crm:E22_Human-Made_Object" resource="/objects/{exhibit.key}#it">
 <h1 property="name dcterms:title">{escape(exhibit.name)}</h1>
 <p property="description">{describe(exhibit.name)}</p>
@@ -44,7 +44,7 @@ found in <a property="locationCreated" typeof="Place" href="{at.place(exhibit.or
 <p property="isPartOf" resource="/#museum">On show in {exhibit.room}.</p></article>"""
 
 
-def _write_maker(at: Addresses, maker: Person) -> str:
+def _write_maker(at: DemoAddresses, maker: Person) -> str:
     return f"""<article {_PREFIXES} typeof="foaf:Person" resource="/makers/{maker.key}">
 <h1 property="foaf:name">{maker.name}</h1> <p>Born <span property="birthDate">{maker.born}</span> in
 <a property="foaf:based_near" href="{at.place(maker.home)}">{escape(maker.home.name)}</a>.</p>

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from html import escape
 
-from rdfspider.demo.answers import JSON_LD, TURTLE, Addresses, Answer, Site, alternate, listing, redirect
+from rdfspider.demo.answers import JSON_LD, TURTLE, Answer, DemoAddresses, DemoSite, alternate, listing, redirect
 from rdfspider.demo.filler import describe
-from rdfspider.demo.world import PLACES, Place, secrets_of
+from rdfspider.demo.world import PLACES, DemoPlace, secrets_of
 
 _FORMS = {"text/html": "/page/{}", "text/turtle": "/data/{}.ttl", JSON_LD: "/data/{}.jsonld"}
 _PREFIXES = """@prefix geo: <http://www.w3.org/2003/01/geo/wgs84_pos#> .
@@ -20,9 +20,9 @@ WITH_JSON = PLACES[::3]
 (_DRAFT,) = secrets_of("data")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The places."""
-    site = Site("Places of the North", _ROBOTS)
+    site = DemoSite("Places of the North", _ROBOTS)
     ways = [(f"/id/{place.key}", place.name) for place in PLACES]
     ways += [("/ns", "Vocabulary"), ("/dump.nt", "All of it"), (_DRAFT.path, "Drafts")]
     site.add("/", "Welcome", listing(ways))
@@ -64,14 +64,14 @@ def choose_form(accept: str, forms: list[str]) -> str:
     return max(forms, key=lambda form: weights.get(form, weights.get("*/*", 0.0)))
 
 
-def _write_page(place: Place) -> str:
+def _write_page(place: DemoPlace) -> str:
     return f"""<article vocab="/ns#" prefix="geo: http://www.w3.org/2003/01/geo/wgs84_pos#" resource="/id/{place.key}"
  typeof="{place.kind.title()}"><h1 property="rdfs:label">{escape(place.name)}</h1>
 <p>At <span property="geo:lat">{place.latitude}</span>, <span property="geo:long">{place.longitude}</span>.</p>
 <p property="rdfs:comment">{describe(place.name)}</p></article>"""
 
 
-def _write_turtle(at: Addresses, place: Place) -> str:
+def _write_turtle(at: DemoAddresses, place: DemoPlace) -> str:
     same = f"  owl:sameAs <{at.url('events', f'/venues/{place.key}#it')}> ;\n" if place.kind == "building" else ""
     people = f"  north:population {place.population} ;\n" if place.population else ""
     return f"""{_PREFIXES}</id/{place.key}> a north:{place.kind.title()} ;
@@ -81,7 +81,7 @@ def _write_turtle(at: Addresses, place: Place) -> str:
 """
 
 
-def _write_json(place: Place) -> str:
+def _write_json(place: DemoPlace) -> str:
     data = {
         "id": f"/id/{place.key}",
         "type": place.kind.title(),
@@ -91,7 +91,7 @@ def _write_json(place: Place) -> str:
     return json.dumps({"@context": "/ns/context.jsonld", **data}, ensure_ascii=False)
 
 
-def _make_context(at: Addresses) -> dict[str, str]:
+def _make_context(at: DemoAddresses) -> dict[str, str]:
     own = {name: at.url("data", f"/ns#{name}") for name in ("gazetteer", "label")}
     return {"@vocab": at.url("data", "/ns#"), "id": "@id", "type": "@type", **own}
 

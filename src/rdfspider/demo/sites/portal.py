@@ -4,7 +4,7 @@ import gzip
 import json
 from html import escape
 
-from rdfspider.demo.answers import JSON_LD, RDF_XML, TURTLE, Addresses, Answer, Site, listing, script
+from rdfspider.demo.answers import JSON_LD, RDF_XML, TURTLE, Answer, DemoAddresses, DemoSite, listing, script
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import DATASETS, Dataset
 
@@ -16,9 +16,9 @@ _DCAT = "http://www.w3.org/ns/dcat#"
 _TERMS = "http://purl.org/dc/terms/"
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The portal."""
-    site = Site(
+    site = DemoSite(
         "Open Data Lake Amble", f"User-agent: *\nDisallow:\n\nSitemap: {at.url('portal', '/sitemap-index.xml')}\n"
     )
     ways = [(f"/dataset/{dataset.key}", dataset.title) for dataset in LINKED] + [("/catalog.ttl", "Catalogue")]
@@ -43,7 +43,7 @@ def identify(dataset: Dataset) -> str:
     return f"amble:{dataset.theme}:{dataset.key}"
 
 
-def _write_metadata(at: Addresses, dataset: Dataset, ending: str) -> str:
+def _write_metadata(at: DemoAddresses, dataset: Dataset, ending: str) -> str:
     page = f"/dataset/{dataset.key}"
     match ending:
         case "ttl":
@@ -73,7 +73,7 @@ def _write_metadata(at: Addresses, dataset: Dataset, ending: str) -> str:
             return json.dumps({"@context": context, "@id": f"{page}#it", "@type": "dcat:Dataset", **facts, **links})
 
 
-def _add_sitemaps(site: Site, at: Addresses) -> None:
+def _add_sitemaps(site: DemoSite, at: DemoAddresses) -> None:
     """An index of two: the pages, compressed, and the metadata, as plain text."""
     names = ("/sitemap-pages.xml.gz", "/sitemap-metadata.txt")
     parts = "".join(f"<sitemap><loc>{at.url('portal', name)}</loc></sitemap>" for name in names)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from html import escape
 
-from rdfspider.demo.answers import SCHEMA, Addresses, Answer, Site, link, listing
+from rdfspider.demo.answers import SCHEMA, Answer, DemoAddresses, DemoSite, link, listing
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import COOKS, RECIPES, Recipe
 
@@ -19,9 +19,9 @@ _MISTAKES: tuple[Callable[[str], str], ...] = (
 )
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The cookbook, which has a page for everything."""
-    site = Site("The Oxwhistle Cookbook", "User-agent: *\nDisallow: /print/\n")
+    site = DemoSite("The Oxwhistle Cookbook", "User-agent: *\nDisallow: /print/\n")
     courses = list(dict.fromkeys(recipe.course for recipe in RECIPES))
     ways = [(f"/courses/{course}", course.title()) for course in courses]
     ways += [(f"/cooks/{person.key}", person.name) for person in COOKS]
@@ -51,13 +51,13 @@ def make_site(at: Addresses) -> Site:
     return site
 
 
-def _miss(site: Site) -> Answer:
+def _miss(site: DemoSite) -> Answer:
     """A page that says that it is not there, but not to machines."""
     content = "<h1>Page not found</h1><p>Sorry, this recipe is no longer in our book. Perhaps another one is to your taste?</p>"
     return site.frame("Page not found", content)
 
 
-def _write_microdata(at: Addresses, recipe: Recipe) -> str:
+def _write_microdata(at: DemoAddresses, recipe: Recipe) -> str:
     return f"""<article itemscope itemtype="{SCHEMA}/Recipe" itemid="/recipes/{recipe.key}#it">
 <h1 itemprop="name">{escape(recipe.name)}</h1> <p itemprop="description">{describe(recipe.name)}</p>
 <p itemprop="author" itemscope itemtype="{SCHEMA}/Person" itemid="/cooks/{recipe.cook.key}">By
@@ -66,7 +66,7 @@ def _write_microdata(at: Addresses, recipe: Recipe) -> str:
 Take <span itemprop="recipeIngredient">{escape(recipe.product.name)}</span>.</p></article>"""
 
 
-def _write_json(at: Addresses, recipe: Recipe) -> str:
+def _write_json(at: DemoAddresses, recipe: Recipe) -> str:
     """By hand, as those who make such mistakes write it."""
     return f"""{{
 "@context": "{SCHEMA}", "@type": "Recipe", "@id": "/recipes/{recipe.key}#it",

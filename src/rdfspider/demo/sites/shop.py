@@ -5,7 +5,7 @@ from html import escape
 from urllib.parse import parse_qsl, urlencode
 from zlib import crc32
 
-from rdfspider.demo.answers import SCHEMA, Addresses, Answer, Site, link, listing, script
+from rdfspider.demo.answers import SCHEMA, Answer, DemoAddresses, DemoSite, link, listing, script
 from rdfspider.demo.filler import describe, draw_picture
 from rdfspider.demo.world import FACETS_END, PRODUCTS, Product, secrets_of
 
@@ -25,9 +25,9 @@ PICTURED = ("teas", "jams")
 _CART, _STAFF, _WISHES, _PARTNER, _CLEARANCE = secrets_of("shop")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The shop."""
-    site = Site(
+    site = DemoSite(
         "Marsh & Mill",
         "# Nobody but customers and staff\nUser-agent: *\nDisallow: /cart\nDisallow: /account/\nDisallow: /staff/\n",
     )
@@ -70,7 +70,7 @@ def locate_image(product: Product) -> str:
     return f"/images/{product.key}.png" if product.category in PICTURED else ""
 
 
-def _find_list(site: Site, path: str, query: str, headers: Mapping[str, str]) -> Answer | None:
+def _find_list(site: DemoSite, path: str, query: str, headers: Mapping[str, str]) -> Answer | None:
     """The list of products: one of its pages, in some order, or filtered by any number of filters in any order."""
     if path != "/products":
         return None
@@ -92,7 +92,7 @@ def _find_list(site: Site, path: str, query: str, headers: Mapping[str, str]) ->
     return site.frame(f"Products, page {page}", _list_products(shown) + listing(ways), head=head)
 
 
-def _make_filtered(site: Site, filters: dict[str, str]) -> Answer:
+def _make_filtered(site: DemoSite, filters: dict[str, str]) -> Answer:
     chosen = ", ".join(f"{name} {value}" for name, value in filters.items())
     shown = [product for product in PRODUCTS if crc32(f"{product.key} {sorted(filters.items())}".encode()) % 5 == 0]
     head = _write_secret(_CLEARANCE.name) if len(filters) >= FACETS_END else ""

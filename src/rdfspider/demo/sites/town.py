@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from rdfspider.demo.answers import Addresses, Answer, Site, link, listing
+from rdfspider.demo.answers import Answer, DemoAddresses, DemoSite, link, listing
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import ARTICLES, CITIZENS, FOLDERS_END, Article, Person, Secret, secrets_of
 
@@ -13,9 +13,9 @@ _FOLDER = re.compile(r"/(?:archive/)+")
 _CLOSED, _DRAFT, _EMBARGOED, _AUCTION, _LETTER, _FOLDERS = secrets_of("town")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The newspaper."""
-    site = Site("Harrowmere Herald", "User-agent: *\nDisallow: /council/closed/\nCrawl-delay: 0.1\n")
+    site = DemoSite("Harrowmere Herald", "User-agent: *\nDisallow: /council/closed/\nCrawl-delay: 0.1\n")
     ways = [(f"/articles/{article.key}", article.title) for article in ARTICLES]
     ways += [(f"/people/{person.key}", person.name) for person in CITIZENS]
     ways += [("/archive/", "Archive"), ("/letters", "Letters"), (_CLOSED.path, "For the council")]
@@ -44,7 +44,7 @@ def make_site(at: Addresses) -> Site:
     return site
 
 
-def _find_folder(site: Site, path: str) -> Answer | None:
+def _find_folder(site: DemoSite, path: str) -> Answer | None:
     """The archive, which holds itself: somebody forgot a slash in a link."""
     if not _FOLDER.fullmatch(path):
         return None
@@ -53,7 +53,7 @@ def _find_folder(site: Site, path: str) -> Answer | None:
     return site.frame("Archive", links, head=head)
 
 
-def _write_opengraph(at: Addresses, article: Article) -> str:
+def _write_opengraph(at: DemoAddresses, article: Article) -> str:
     fields = {
         "og:type": "article",
         "og:title": article.title,
@@ -65,7 +65,7 @@ def _write_opengraph(at: Addresses, article: Article) -> str:
     return f'{graph}<meta name="DC.creator" content="{article.person.name}">\n'
 
 
-def _write_hcard(at: Addresses, person: Person) -> str:
+def _write_hcard(at: DemoAddresses, person: Person) -> str:
     return f"""<div class="vcard"><h1 class="fn">{person.name}</h1> <a class="url" href="/people/{person.key}">here</a>
 <p class="adr"><span class="locality">{escape(person.home.name)}</span></p>
 <p class="note">{describe(person.name, "town")}</p></div>"""

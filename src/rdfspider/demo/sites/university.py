@@ -2,7 +2,7 @@
 
 from html import escape
 
-from rdfspider.demo.answers import TURTLE, Addresses, Site, alternate, listing, script
+from rdfspider.demo.answers import TURTLE, DemoAddresses, DemoSite, alternate, listing, script
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import BOOKS, COURSES, DISPUTED_YEARS, SCHOLARS, Course, Person, make_key, secrets_of
 
@@ -10,9 +10,9 @@ _HOME = {"@type": "CollegeOrUniversity", "@id": "/#university", "name": "Univers
 (_FELLOW,) = secrets_of("university")
 
 
-def make_site(at: Addresses) -> Site:
+def make_site(at: DemoAddresses) -> DemoSite:
     """The university."""
-    site = Site("University of Drossen", "User-agent: *\nDisallow:\n")
+    site = DemoSite("University of Drossen", "User-agent: *\nDisallow:\n")
     departments = list(dict.fromkeys(course.department for course in COURSES))
     ways = [(f"/departments/{make_key(name)}", name) for name in departments]
     ways += [(f"/people/{person.key}", person.name) for person in SCHOLARS]
@@ -39,7 +39,7 @@ def make_site(at: Addresses) -> Site:
     return site
 
 
-def _add_person(site: Site, at: Addresses, person: Person) -> None:
+def _add_person(site: DemoSite, at: DemoAddresses, person: Person) -> None:
     path = f"/people/{person.key}"
     data = {
         "@type": "Person",
@@ -66,7 +66,7 @@ def _add_person(site: Site, at: Addresses, person: Person) -> None:
     )
 
 
-def _describe_course(at: Addresses, course: Course) -> dict[str, object]:
+def _describe_course(at: DemoAddresses, course: Course) -> dict[str, object]:
     teacher = {"@type": "Person", "@id": f"/people/{course.teacher.key}", "name": course.teacher.name}
     book = course.textbook
     textbook = {

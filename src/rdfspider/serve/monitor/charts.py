@@ -37,7 +37,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeRange:
     """How far back charts reach."""
 
     name: str
@@ -52,10 +52,10 @@ class Span:
     """Whether its right edge is the present; else it is the last that is known."""
 
 
-SPANS = {
-    "minutes": Span("minutes", "the last 10 minutes", lambda history: history.seconds, 1.0, 120.0, 600.0),
-    "day": Span("day", "the last 24 hours", lambda history: _end_now(history), 60.0, 3600.0, 86_400.0),
-    "crawl": Span("crawl", "the whole crawl", lambda history: history.crawl, 1.0, 1.0, inf, reaches_now=False),
+TIME_RANGES = {
+    "minutes": TimeRange("minutes", "the last 10 minutes", lambda history: history.seconds, 1.0, 120.0, 600.0),
+    "day": TimeRange("day", "the last 24 hours", lambda history: _end_now(history), 60.0, 3600.0, 86_400.0),
+    "crawl": TimeRange("crawl", "the whole crawl", lambda history: history.crawl, 1.0, 1.0, inf, reaches_now=False),
 }
 """By the word in the address."""
 
@@ -89,7 +89,7 @@ _CHARTS: tuple[tuple[str, str, Callable[[Point], float], Callable[[float], str],
 its middle can be written, too."""
 
 
-def draw_charts(history: History, span: Span) -> list[Chart]:
+def draw_charts(history: History, span: TimeRange) -> list[Chart]:
     """All that has a history."""
     points = span.points(history)
     return [
@@ -104,7 +104,7 @@ def _draw(
     values: Sequence[tuple[float, float]],
     write: Callable[[float], str],
     least: float,
-    span: Span,
+    span: TimeRange,
 ) -> Chart:
     end = values[-1][0] if values else 0.0
     reach_s = min(span.most_s, max(span.least_s, end - values[0][0])) if values else span.least_s
@@ -128,7 +128,7 @@ def _draw(
     )
 
 
-def _name_times(end: float, reach_s: float, span: Span) -> tuple[str, ...]:
+def _name_times(end: float, reach_s: float, span: TimeRange) -> tuple[str, ...]:
     if span.reaches_now:
         return f"{write_duration(reach_s)} ago", f"{write_duration(reach_s / 2)} ago", "now"
     return write_moment(end - reach_s), f"{write_duration(reach_s)} in all", write_moment(end)

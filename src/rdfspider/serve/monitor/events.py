@@ -18,10 +18,10 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from rdfspider.serve.access import find_client, is_loopback
-from rdfspider.serve.limits import MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS, MAX_WATCHERS, BusyError, Tally
-from rdfspider.serve.monitor.charts import SPANS
+from rdfspider.serve.limits import MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS, MAX_WATCHERS, BusyError, ConcurrencyLimit
+from rdfspider.serve.monitor.charts import TIME_RANGES
 from rdfspider.serve.monitor.sections import draw_sections, locate_charts
-from rdfspider.serve.sampler import Sample
+from rdfspider.serve.sampler import MonitorSample
 from rdfspider.serve.site import Site
 
 # A line that means nothing, so that both ends, and what is between them, know that the other is still there.
@@ -55,7 +55,7 @@ class Feed:
         self._site = site
         self._lock = threading.Lock()
         self._watchers: set[Watcher] = set()
-        self._tally = Tally(MAX_WATCHERS, MAX_CLIENT_WATCHERS)
+        self._tally = ConcurrencyLimit(MAX_WATCHERS, MAX_CLIENT_WATCHERS)
         self._number = 0
         """Of the last publication."""
         self._sections: dict[str, tuple[int, str]] = {}
@@ -63,7 +63,7 @@ class Feed:
         self._encoded: dict[tuple[int, str], bytes] = {}
         """Events of the last publication, by what came before them and the span: nearly all who watch get the same."""
 
-    def publish(self, sample: Sample) -> None:
+    def publish(self, sample: MonitorSample) -> None:
         """Draw what has changed, and wake those who watch; where there are none, this costs nothing."""
         with self._lock:
             watchers = tuple(self._watchers)
@@ -89,7 +89,9 @@ class Feed:
             return Response(media_type=_EventStream.media_type)
         span = request.query_params.get("span", "")
         client = find_client(request)
-        watcher = Watcher(span if span in SPANS else "minutes", client, asyncio.get_running_loop(), asyncio.Event())
+        watcher = Watcher(
+            span if span in TIME_RANGES else "minutes", client, asyncio.get_running_loop(), asyncio.Event()
+        )
         try:
             with self._lock:
                 self._tally.take(client, most_by_client=MAX_OWN_WATCHERS if is_loopback(client) else None)
@@ -129,7 +131,7 @@ class Feed:
         with self._lock:
             key = (seen, span)
             if key not in self._encoded:
-                others = {locate_charts(other) for other in SPANS if other != span}
+                others = {locate_charts(other) for other in TIME_RANGES if other != span}
                 changed = {
                     name: html
                     for name, (changed_in, html) in self._sections.items()

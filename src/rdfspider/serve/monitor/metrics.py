@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from rdfspider.crawl.status import Totals
 from rdfspider.frontier.keys import PRIORITIES
 from rdfspider.serve.monitor.sections import find_rows
-from rdfspider.serve.sampler import Sample
+from rdfspider.serve.sampler import MonitorSample
 from rdfspider.serve.site import Site
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -40,7 +40,7 @@ def _measure(site: Site) -> str:
     return write_metrics(site.sampler.take())
 
 
-def write_metrics(sample: Sample) -> str:
+def write_metrics(sample: MonitorSample) -> str:
     """All metrics."""
     families = (
         *_list_totals(sample.status.totals),
@@ -89,7 +89,7 @@ def _list_totals(totals: Totals) -> Iterable[Family]:
     yield "visits", "gauge", "Leases that are under way, by their kind.", visits
 
 
-def _list_crawl(sample: Sample) -> Iterable[Family]:
+def _list_crawl(sample: MonitorSample) -> Iterable[Family]:
     status, index = sample.status, sample.status.index
     states = [({"state": state}, int(state == status.state)) for state in _STATES]
     yield "crawl_state", "gauge", "1 for the state that the crawl is in.", states
@@ -106,7 +106,7 @@ def _list_crawl(sample: Sample) -> Iterable[Family]:
     yield "index_entities", "gauge", "Things that are found.", [({}, index.entities if index else 0)]
 
 
-def _list_shards(sample: Sample) -> Iterable[Family]:
+def _list_shards(sample: MonitorSample) -> Iterable[Family]:
     rows = find_rows(sample)
     is_over = sample.status.is_over
     up = [({"shard": row.beat.shard}, int(not (is_over or row.silent_s))) for row in rows]
@@ -122,7 +122,7 @@ def _list_shards(sample: Sample) -> Iterable[Family]:
         yield name, "gauge", about, [({"shard": row.beat.shard}, getattr(row.beat, field)) for row in rows]
 
 
-def _list_machine(sample: Sample) -> Iterable[Family]:
+def _list_machine(sample: MonitorSample) -> Iterable[Family]:
     machine, process = sample.machine, psutil.Process()
     cores = [({"core": core}, percent) for core, percent in enumerate(machine.cpu_percent)]
     yield "machine_cpu_percent", "gauge", "How busy a core is.", cores
@@ -137,7 +137,7 @@ def _list_machine(sample: Sample) -> Iterable[Family]:
     yield "site_memory_bytes", "gauge", "Memory of the process that serves this.", [({}, process.memory_info().rss)]
 
 
-def _now(sample: Sample, value: float) -> float:
+def _now(sample: MonitorSample, value: float) -> float:
     """A speed of this moment; that of a crawl that is over is none."""
     return 0.0 if sample.status.is_over else value
 

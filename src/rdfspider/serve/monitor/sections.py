@@ -12,8 +12,8 @@ from rdfspider.crawl.status import Status, estimate_rest
 from rdfspider.crawl.summary import REASONS
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.frontier.keys import PRIORITIES
-from rdfspider.serve.monitor.charts import SPANS, draw_charts
-from rdfspider.serve.sampler import History, Sample
+from rdfspider.serve.monitor.charts import TIME_RANGES, draw_charts
+from rdfspider.serve.sampler import History, MonitorSample
 from rdfspider.serve.site import Site
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -92,7 +92,7 @@ class Amount:
 
 
 def draw_sections(
-    site: Site, sample: Sample, waiting: tuple[HostEntry, ...], history: History, spans: tuple[str, ...]
+    site: Site, sample: MonitorSample, waiting: tuple[HostEntry, ...], history: History, spans: tuple[str, ...]
 ) -> dict[str, Markup]:
     """All parts by their ids, with charts for these spans of time."""
     status, totals = sample.status, sample.status.totals
@@ -134,7 +134,7 @@ def draw_sections(
     for name, context in contexts.items():
         sections[name] = Markup(site.render(f"monitor_{name}.html", context))
     for span in spans:
-        context = {"charts": draw_charts(history, SPANS[span]), "span": SPANS[span]}
+        context = {"charts": draw_charts(history, TIME_RANGES[span]), "span": TIME_RANGES[span]}
         sections[locate_charts(span)] = Markup(site.render("monitor_charts.html", context))
     return sections
 
@@ -144,7 +144,7 @@ def locate_charts(span: str) -> str:
     return "charts" if span == "minutes" else f"charts-{span}"
 
 
-def find_rows(sample: Sample) -> list[ShardRow]:
+def find_rows(sample: MonitorSample) -> list[ShardRow]:
     """The shards that were heard, with how long they are silent."""
     is_over = sample.status.is_over
     ages = ((beat, sample.time - beat.time) for beat in sample.status.shards)
@@ -168,7 +168,7 @@ def write_news(status: Status) -> list[str]:
     return sentences
 
 
-def find_warnings(sample: Sample, rows: list[ShardRow]) -> list[str]:
+def find_warnings(sample: MonitorSample, rows: list[ShardRow]) -> list[str]:
     """What is not as it should be, a sentence each; likewise."""
     status = sample.status
     found = [

@@ -14,7 +14,7 @@ from rdfspider.crawl.seeds import has_scheme
 from rdfspider.errors import UsageError
 from rdfspider.run.visitor import read_address
 from rdfspider.serve.rendering import make_address, write_number
-from rdfspider.serve.replies import Ask, Page, Parameter, View
+from rdfspider.serve.replies import PageRequest, Parameter, Reply, SitePage
 
 _KINDS = ("include", "exclude")
 _MAX_SEEDS = 10_000
@@ -31,47 +31,47 @@ class ControlData(Struct, frozen=True):
     """How many seeds or filters were added or removed; others were there, or gone, before."""
 
 
-def pause_crawl(ask: Ask) -> View:
+def pause_crawl(request: PageRequest) -> Reply:
     """Begin nothing more until it is resumed."""
-    ask.site.crawl.pause(wait=False)
-    return _answer(ask, "paused")
+    request.site.crawl.pause(wait=False)
+    return _answer(request, "paused")
 
 
-def resume_crawl(ask: Ask) -> View:
+def resume_crawl(request: PageRequest) -> Reply:
     """Go on."""
-    ask.site.crawl.resume()
-    return _answer(ask, "resumed")
+    request.site.crawl.resume()
+    return _answer(request, "resumed")
 
 
-def stop_crawl(ask: Ask) -> View:
+def stop_crawl(request: PageRequest) -> Reply:
     """Finish what is under way, and end; it can be run again later."""
-    ask.site.crawl.stop(wait=False)
-    return _answer(ask, "stopped")
+    request.site.crawl.stop(wait=False)
+    return _answer(request, "stopped")
 
 
-def add_seeds(ask: Ask) -> View:
+def add_seeds(request: PageRequest) -> Reply:
     """Take more URLs to start from, a line each."""
-    urls = [line.strip() for text in ask.parameters.get("seeds", ()) for line in text.splitlines() if line.strip()]
+    urls = [line.strip() for text in request.parameters.get("seeds", ()) for line in text.splitlines() if line.strip()]
     if not urls:
         raise UsageError("name at least one URL to add, a line each")
     if len(urls) > _MAX_SEEDS:
         raise UsageError(f"these are {len(urls):,} URLs, and {_MAX_SEEDS:,} are taken at once")
     # Not as a command line reads them: no file is looked for, and none is told of.
-    return _answer(ask, "seeds", ask.site.crawl.add_seeds([_read_seed(url) for url in urls]))
+    return _answer(request, "seeds", request.site.crawl.add_seeds([_read_seed(url) for url in urls]))
 
 
-def add_filter(ask: Ask) -> View:
+def add_filter(request: PageRequest) -> Reply:
     """Take another regular expression that links must, or must not, fit."""
-    kind, pattern = _read_filter(ask)
+    kind, pattern = _read_filter(request)
     with _speak_to_browsers(kind):
-        return _answer(ask, "filter-added", ask.site.crawl.add_filter(**{kind: pattern}))
+        return _answer(request, "filter-added", request.site.crawl.add_filter(**{kind: pattern}))
 
 
-def remove_filter(ask: Ask) -> View:
+def remove_filter(request: PageRequest) -> Reply:
     """Let a filter go; URLs that only it kept out come back."""
-    kind, pattern = _read_filter(ask)
+    kind, pattern = _read_filter(request)
     with _speak_to_browsers(kind):
-        return _answer(ask, "filter-removed", ask.site.crawl.remove_filter(**{kind: pattern}))
+        return _answer(request, "filter-removed", request.site.crawl.remove_filter(**{kind: pattern}))
 
 
 _SAID: dict[str, Callable[[int], str]] = {
@@ -85,16 +85,16 @@ _SAID: dict[str, Callable[[int], str]] = {
 """By the word that an address has; what is not here is not said."""
 
 
-def tell_said(ask: Ask) -> str:
+def tell_said(request: PageRequest) -> str:
     """The sentence for what was just done; empty where nothing was. An address can choose one, and no other text."""
-    write = _SAID.get(ask.get("said"))
-    return write(ask.get_number("count", 0, 1_000_000)) if write else ""
+    write = _SAID.get(request.get("said"))
+    return write(request.get_number("count", 0, 1_000_000)) if write else ""
 
 
-def _answer(ask: Ask, said: str, count: int = 0) -> View:
-    if ask.format == "html":
-        return View("", redirect=make_address("/monitor", said=said, count=count or None))
-    return View("", data=lambda: ControlData(ask.site.crawl.status().state, count))
+def _answer(request: PageRequest, said: str, count: int = 0) -> Reply:
+    if request.format == "html":
+        return Reply("", redirect=make_address("/monitor", said=said, count=count or None))
+    return Reply("", data=lambda: ControlData(request.site.crawl.status().state, count))
 
 
 def _read_seed(text: str) -> str:
@@ -104,8 +104,8 @@ def _read_seed(text: str) -> str:
     return url
 
 
-def _read_filter(ask: Ask) -> tuple[str, str]:
-    kind, pattern = ask.get("kind"), ask.get("pattern")
+def _read_filter(request: PageRequest) -> tuple[str, str]:
+    kind, pattern = request.get("kind"), request.get("pattern")
     if kind not in _KINDS:
         raise UsageError("say which kind of filter is meant: include or exclude")
     if not pattern:
@@ -128,8 +128,8 @@ _PATTERN = Parameter("pattern", "A regular expression, looked for anywhere in a 
 _CSRF = Parameter("csrf", "What forms of this site carry; programs that send the token need none.")
 
 
-def _make_page(name: str, show: Callable[[Ask], View], about: str, *parameters: Parameter) -> Page:
-    return Page(
+def _make_page(name: str, show: Callable[[PageRequest], Reply], about: str, *parameters: Parameter) -> SitePage:
+    return SitePage(
         f"/control/{name}",
         show,
         about,

@@ -10,7 +10,7 @@ from rdfspider.run.visitor import prepare_address, read_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy
 from rdfspider.serve.harmless_copies import MAX_BYTES, Copy, make_copy
 from rdfspider.serve.pages.inspector import find_record
-from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, View
+from rdfspider.serve.replies import NotFoundError, PageRequest, Parameter, Reply, SitePage
 
 # Not what all pages have: whatever went wrong before, a browser runs and loads nothing here.
 _HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}
@@ -31,21 +31,21 @@ class CopyData:
     """As it was sent, decoded: hostile."""
 
 
-def show_copy(ask: Ask) -> View:
+def show_copy(request: PageRequest) -> Reply:
     """The copy, below a line that says what it is."""
-    text = ask.get("url")
+    text = request.get("url")
     if not text:
         raise UsageError("name a page: /copy?url=…")
     url = read_address(text)
-    why = ask.site.lookout.why(prepare_address(text))
-    record, message = find_record(ask.site, url, why.wishes)
+    why = request.site.lookout.why(prepare_address(text))
+    record, message = find_record(request.site, url, why.wishes)
     if record is None and why.url != url:
         # It is known by another way to write it.
-        record, message = find_record(ask.site, why.url, why.wishes)
+        record, message = find_record(request.site, why.url, why.wishes)
     if record is None:
         raise NotFoundError(message or f"there is no copy of {why.url}: it is not among the pages that were indexed")
-    copy = _read_copy(ask, record, why.wishes)
-    return View(
+    copy = _read_copy(request, record, why.wishes)
+    return Reply(
         "copy.html",
         {
             "copy": copy,
@@ -59,7 +59,7 @@ def show_copy(ask: Ask) -> View:
     )
 
 
-def _read_copy(ask: Ask, record: PageRecord, newest_wishes: str) -> Copy:
+def _read_copy(request: PageRequest, record: PageRecord, newest_wishes: str) -> Copy:
     if record.payload is None:
         for wishes in filter(forbids_copy, (newest_wishes, record.fields.get("robots", ""))):
             raise NotFoundError(f"{record.url} asks that no copy be kept ({wishes}), and none is shown")
@@ -70,7 +70,7 @@ def _read_copy(ask: Ask, record: PageRecord, newest_wishes: str) -> Copy:
     if capture is None:
         raise NotFoundError(f"the archive has no copy of {record.url}")
     try:
-        copy: Copy = ask.site.visitor.call(make_copy, capture)
+        copy: Copy = request.site.visitor.call(make_copy, capture)
     except JobError as error:
         raise UnansweredError(f"the copy cannot be shown: {error}") from error
     if copy.is_refused:
@@ -81,7 +81,7 @@ def _read_copy(ask: Ask, record: PageRecord, newest_wishes: str) -> Copy:
 
 
 PAGES = (
-    Page(
+    SitePage(
         "/copy",
         show_copy,
         "The archived copy of a page, without anything that could run or load.",

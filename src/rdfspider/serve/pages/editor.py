@@ -19,7 +19,7 @@ from rdfspider.index.quads.sparql.rows import Term, read_rows
 from rdfspider.serve.endpoint import PATH
 from rdfspider.serve.negotiation import FORMATS
 from rdfspider.serve.rendering import make_address
-from rdfspider.serve.replies import Ask, Page, Parameter, Table, View, find_status
+from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage, find_status
 from rdfspider.serve.site import Site
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
@@ -93,60 +93,68 @@ class Shown:
     is_true: bool = False
 
 
-def show_editor(ask: Ask) -> View:
+def show_editor(request: PageRequest) -> Reply:
     """The form, with the query that was given and what it answers."""
-    query = ask.get("query")
+    query = request.get("query")
     shown: Shown | None = None
     problem = ""
     status = 200
     if query:
         try:
-            shown = _answer(ask, query)
+            shown = _answer(request, query)
         except RdfspiderError as error:
-            problem = ask.site.tell(error)
+            problem = request.site.tell(error)
             status = find_status(error)
-    examples = _read_examples(ask.site)
+    examples = _read_examples(request.site)
     context = {
         "query": query or examples[0].query,
-        "examples": [(example.title, make_address(ask.path, query=example.query)) for example in examples],
+        "examples": [(example.title, make_address(request.path, query=example.query)) for example in examples],
         "shown": shown,
         "problem": problem,
         "downloads": DOWNLOADS[shown.kind] if shown else (),
-        "settings": json.dumps({"prefixes": QUERY_PREFIXES, "downloads": DOWNLOADS, "mostRows": ask.site.limits.rows}),
-        "graphs": [(name, iri) for name in _GRAPHS for iri in ask.get_all(name)],
-        "rows_most": ask.site.limits.rows,
-        "timeout_s": ask.site.limits.timeout_s,
+        "settings": json.dumps(
+            {"prefixes": QUERY_PREFIXES, "downloads": DOWNLOADS, "mostRows": request.site.limits.rows}
+        ),
+        "graphs": [(name, iri) for name in _GRAPHS for iri in request.get_all(name)],
+        "rows_most": request.site.limits.rows,
+        "timeout_s": request.site.limits.timeout_s,
     }
-    return View("editor.html", context, status=status)
+    return Reply("editor.html", context, status=status)
 
 
-def complete_name(ask: Ask) -> View:
+def complete_name(request: PageRequest) -> Reply:
     """Classes or properties of the data that go on as what was typed, the most used first."""
-    kind = ask.get("kind", "class")
+    kind = request.get("kind", "class")
     if kind not in ("class", "property"):
         raise UsageError(f"kind is class or property, not {kind[:40]!r}")
     try:
-        counts = ask.site.indexes.find_names(kind, ask.get("q"), _NAMES)
+        counts = request.site.indexes.find_names(kind, request.get("q"), _NAMES)
     except UnindexedError:
         # Nothing is indexed yet.
         counts = []
     names = [(write_name(count.name), count) for count in counts]
     found = [Completion(text, count.name, count.uses) for text, count in names if text]
-    return View(
+    return Reply(
         "",
         data=lambda: CompletionsData(found),
-        table=lambda: Table(("text", "iri", "uses"), map(astuple, found)),
+        table=lambda: CsvTable(("text", "iri", "uses"), map(astuple, found)),
     )
 
 
-def _answer(ask: Ask, query: str) -> Shown:
-    most = ask.site.limits
+def _answer(request: PageRequest, query: str) -> Shown:
+    most = request.site.limits
     limits = replace(most, rows=min(SHOWN_ROWS, most.rows), output_bytes=min(_SHOWN_BYTES, most.output_bytes))
-    default, named = (ask.get_all(name) for name in _GRAPHS)
+    default, named = (request.get_all(name) for name in _GRAPHS)
     graphs = Graphs(default, named) if default or named else None
-    base = f"{ask.root}{PATH}"
-    answer = ask.site.indexes.ask(
-        query, formats=("json", "turtle"), limits=limits, graphs=graphs, base=base, cancel=ask.cancel, client=ask.client
+    base = f"{request.root}{PATH}"
+    answer = request.site.indexes.ask(
+        query,
+        formats=("json", "turtle"),
+        limits=limits,
+        graphs=graphs,
+        base=base,
+        cancel=request.cancel,
+        client=request.client,
     )
     return read_answer(answer)
 
@@ -339,7 +347,7 @@ EXAMPLES: Sequence[ExampleQuery] = (
 
 
 PAGES = (
-    Page(
+    SitePage(
         "/sparql",
         show_editor,
         "An editor for SPARQL, and the answer to a query.",
@@ -351,7 +359,7 @@ PAGES = (
         formats=("html",),
         is_heavy=True,
     ),
-    Page(
+    SitePage(
         "/complete",
         complete_name,
         "Classes and properties of the data whose name has a text in it, the most used first, as a query writes them.",

@@ -28,7 +28,7 @@ from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
 from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.literals import draw_literal, draw_place, find_place, read_degrees
 from rdfspider.serve.neighbourhood import draw_neighbourhood
-from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.serve.replies import CsvTable, NotFoundError, PageRequest, Parameter, Reply, SitePage
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
 from rdfspider.vocabulary.names import SCHEMA, find_short_name, shorten_iri
@@ -68,27 +68,31 @@ class SayingsData:
     sayings: list[SayingData]
 
 
-def show_entity(ask: Ask) -> View:
+def show_entity(request: PageRequest) -> Reply:
     """Everything said of a thing, or of one of its properties."""
-    name = ask.get("iri")
+    name = request.get("iri")
     if not name:
         raise UsageError("say which thing: /entity?iri=")
-    start, via, same = ask.get_number("from", 1, _MAX_START) - 1, fold_iri(ask.get("via")), ask.get("same") == "1"
-    with ask.site.indexes.use_quads() as store:
-        found = ask.site.indexes.look_up_entity(store, name, same=same, start=start, via=via)
+    start, via, same = (
+        request.get_number("from", 1, _MAX_START) - 1,
+        fold_iri(request.get("via")),
+        request.get("same") == "1",
+    )
+    with request.site.indexes.use_quads() as store:
+        found = request.site.indexes.look_up_entity(store, name, same=same, start=start, via=via)
         if found is None:
-            return _show_missing(ask, store, name)
-        if says := fold_iri(ask.get("says")):
-            return _show_sayings(ask, store, found, says)
+            return _show_missing(request, store, name)
+        if says := fold_iri(request.get("says")):
+            return _show_sayings(request, store, found, says)
         page = find_source(store, found.iri) if is_valid_iri(found.iri) else Source(found.iri)
         uses = _find_uses(store, found.iri)
         others = _list_others(found)
         aliases = read_aliases(store, found, others[:_ALIASES_SHOWN])
-    found = tell_entity_syntaxes(found, partial(read_statements, ask))
-    return View(
+    found = tell_entity_syntaxes(found, partial(read_statements, request))
+    return Reply(
         "entity.html",
         {
-            **_make_context(ask, found),
+            **_make_context(request, found),
             "is_page": bool(page.fetched or found.things),
             "uses": uses,
             "start": start,
@@ -100,32 +104,32 @@ def show_entity(ask: Ask) -> View:
             "query": f"SELECT ?thing ?property WHERE {{\n  ?thing ?property <{found.nodes[0]}>\n}} LIMIT 1000",
         },
         data=lambda: found,
-        table=lambda: Table(_HEADS, _make_rows(found)),
-        nquads=lambda: _dump(ask, found.nodes),
+        table=lambda: CsvTable(_HEADS, _make_rows(found)),
+        nquads=lambda: _dump(request, found.nodes),
     )
 
 
-def read_statements(ask: Ask, url: str) -> Mapping[str, str] | None:
+def read_statements(request: PageRequest, url: str) -> Mapping[str, str] | None:
     """What a page states, by syntax; None where it is not on record, or not all of it."""
     try:
         # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
-        record = ask.site.indexes.page(url, None)
+        record = request.site.indexes.page(url, None)
     except (UsageError, OSError):
         return None
     return None if record is None or record.is_cut else record.statements
 
 
-def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View:
+def _show_sayings(request: PageRequest, store: Store, found: Entity, predicate: str) -> Reply:
     if predicate not in found.properties:
         raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
-    number = ask.get_number("page", 1, _MAX_SAYINGS // SAYINGS_SHOWN)
+    number = request.get_number("page", 1, _MAX_SAYINGS // SAYINGS_SHOWN)
     sayings = read_sayings(store, found.nodes, predicate, (number - 1) * SAYINGS_SHOWN, SAYINGS_SHOWN)
-    told = tell_saying_syntaxes(sayings.sayings, predicate, found.nodes, partial(read_statements, ask))
+    told = tell_saying_syntaxes(sayings.sayings, predicate, found.nodes, partial(read_statements, request))
     rows = [_make_saying(saying) for saying in told]
-    return View(
+    return Reply(
         "entity_says.html",
         {
-            **_make_context(ask, found),
+            **_make_context(request, found),
             "property": found.properties[predicate],
             "sayings": told,
             "count": sayings.count,
@@ -134,27 +138,27 @@ def _show_sayings(ask: Ask, store: Store, found: Entity, predicate: str) -> View
             "pages": -(-min(sayings.count, _MAX_SAYINGS) // SAYINGS_SHOWN),
         },
         data=lambda: SayingsData(found.iri, predicate, sayings.count, sayings.has_more, rows),
-        table=lambda: Table(
+        table=lambda: CsvTable(
             _HEADS, (row for one in told for row in _make_value_rows(predicate, one.value, [one.source]))
         ),
-        nquads=lambda: _dump(ask, found.nodes, predicate),
+        nquads=lambda: _dump(request, found.nodes, predicate),
     )
 
 
-def _show_missing(ask: Ask, store: Store, name: str) -> View:
+def _show_missing(request: PageRequest, store: Store, name: str) -> Reply:
     """What may be meant, since an address may have been typed, or be of a page that is gone."""
     message = f"no page says anything of {name[:200]!r}"
-    if ask.format != "html":
+    if request.format != "html":
         raise NotFoundError(message)
     readings = list_readings(name)
     uses = [use for iri in readings for use in _find_uses(store, iri)]
-    return View("entity_missing.html", {"name": name, "uses": uses, "message": message}, status=404)
+    return Reply("entity_missing.html", {"name": name, "uses": uses, "message": message}, status=404)
 
 
-def _make_context(ask: Ask, found: Entity) -> dict[str, Any]:
+def _make_context(request: PageRequest, found: Entity) -> dict[str, Any]:
     """What both pages of a thing need."""
     rows = _sort_properties(found.properties.values())
-    number = ask.get_number("page", 1, _MAX_START)
+    number = request.get_number("page", 1, _MAX_START)
     values = {name: each.values for name, each in found.properties.items()}
     place = find_place(values)
     return {
@@ -291,8 +295,8 @@ def _is_address(text: str) -> bool:
     return text.strip().startswith(("http://", "https://")) and len(text) < 2_000
 
 
-def _dump(ask: Ask, nodes: Sequence[str], predicate: str = "") -> bytes:
-    with ask.site.indexes.use_quads() as store:
+def _dump(request: PageRequest, nodes: Sequence[str], predicate: str = "") -> bytes:
+    with request.site.indexes.use_quads() as store:
         return dump_statements(store, nodes, predicate)
 
 
@@ -340,7 +344,7 @@ def _make_saying(saying: Saying) -> SayingData:
 
 
 PAGES = (
-    Page(
+    SitePage(
         "/entity",
         show_entity,
         "Everything that pages say of a thing, by whom and when, and what points at it.",

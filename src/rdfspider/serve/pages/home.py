@@ -10,7 +10,7 @@ from rdfspider.crawl.summary import write_state
 from rdfspider.index.ledger.reader import NameCount, Totals
 from rdfspider.search.statistics import Statistics
 from rdfspider.serve.pages.search import list_ontologies, name_ontologies
-from rdfspider.serve.replies import Ask, Page, Table, View
+from rdfspider.serve.replies import CsvTable, PageRequest, Reply, SitePage
 from rdfspider.serve.sampler import read_status
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 
@@ -26,7 +26,7 @@ _PLAIN_ONTOLOGIES = frozenset(("rdf", "rdfs", "rdfa", "owl", "schema"))
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleQuestion:
     """A question that the data can answer."""
 
     question: str
@@ -44,14 +44,14 @@ class HomeData(TypedDict):
     sites: NotRequired[list[NameCount]]
     languages: NotRequired[list[NameCount]]
     syntaxes: NotRequired[list[NameCount]]
-    examples: list[Example]
+    examples: list[ExampleQuestion]
     finds: tuple[Find, ...]
 
 
-def show_home(ask: Ask) -> View:
+def show_home(request: PageRequest) -> Reply:
     """Sums, the names that are used most, questions to begin with, and the latest finds."""
-    statistics = ask.site.indexes.recent_statistics()
-    status = read_status(ask.site.crawl)
+    statistics = request.site.indexes.recent_statistics()
+    status = read_status(request.site.crawl)
     examples = list(make_examples(statistics)) if statistics else []
     finds = status.totals.finds[: -_FINDS_SHOWN - 1 : -1]
     data: dict[str, Any] = {
@@ -60,7 +60,7 @@ def show_home(ask: Ask) -> View:
         "examples": examples,
         "finds": finds,
     }
-    return View(
+    return Reply(
         "home.html",
         {
             "statistics": statistics,
@@ -68,14 +68,14 @@ def show_home(ask: Ask) -> View:
             "state": write_state(status),
             "examples": examples,
             "finds": finds,
-            "ontologies": list_ontologies(ask),
+            "ontologies": list_ontologies(request),
             "names_shown": _NAMES_SHOWN,
             "ontology_names": name_ontologies(
                 [count.name for count in statistics.ontologies[:_NAMES_SHOWN]] if statistics else ()
             ),
         },
         data=lambda: data,
-        table=lambda: Table(
+        table=lambda: CsvTable(
             ("kind", "name", "uses", "pages", "sites"),
             [(kind, *count) for kind in _KINDS for count in (getattr(statistics, kind) if statistics else ())],
         ),
@@ -83,24 +83,26 @@ def show_home(ask: Ask) -> View:
     )
 
 
-def make_examples(statistics: Statistics) -> Iterator[Example]:
+def make_examples(statistics: Statistics) -> Iterator[ExampleQuestion]:
     """Questions to begin with, from what is used most."""
     names = dict.fromkeys(split_iri(count.name)[1] for count in statistics.classes)
     types = [name for name in names if _PLAIN.fullmatch(name)]
     for name in types[:_TYPES_ASKED]:
-        yield Example(f"type:{name}", f"everything of the class {name}, and of those below it")
+        yield ExampleQuestion(f"type:{name}", f"everything of the class {name}, and of those below it")
     properties = (find_short_name(count.name) for count in statistics.properties)
     telling = (name for name in properties if name not in _PLAIN_PROPERTIES and _PLAIN.fullmatch(name))
     if name := next(telling, ""):
-        yield Example(f"property:{name}", f"what has a value for {name}")
+        yield ExampleQuestion(f"property:{name}", f"what has a value for {name}")
     prefixes = (prefix for count in statistics.ontologies for prefix in list_prefixes(count.name)[:1])
     if prefix := next((prefix for prefix in prefixes if prefix not in _PLAIN_ONTOLOGIES), ""):
-        yield Example(f"ontology:{prefix}", f"what uses the ontology {prefix}")
+        yield ExampleQuestion(f"ontology:{prefix}", f"what uses the ontology {prefix}")
     for site in statistics.sites[:1]:
         question = f"site:{site.name}" + (f" type:{types[0]}" if types else "")
-        yield Example(question, f"what {site.name} says")
+        yield ExampleQuestion(question, f"what {site.name} says")
 
 
 PAGES = (
-    Page("/", show_home, "How much there is, the names that are used most, and what was found last.", answer=HomeData),
+    SitePage(
+        "/", show_home, "How much there is, the names that are used most, and what was found last.", answer=HomeData
+    ),
 )

@@ -21,7 +21,7 @@ from rdfspider.serve.inspections import (
     make_table,
     write_nquads,
 )
-from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
+from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage
 from rdfspider.serve.site import Site
 
 _MAX_PAGE = 200
@@ -88,16 +88,16 @@ class PageData(InspectionData):
     in_links: InLinksData
 
 
-def show_page(ask: Ask) -> View:
+def show_page(request: PageRequest) -> Reply:
     """All that is known of a URL."""
-    text = ask.get("url")
+    text = request.get("url")
     if not text:
-        return View("", redirect="/inspect")
-    why = ask.site.lookout.why(prepare_address(text))
-    record, message = find_record(ask.site, why.url, why.wishes)
+        return Reply("", redirect="/inspect")
+    why = request.site.lookout.why(prepare_address(text))
+    record, message = find_record(request.site, why.url, why.wishes)
     inspection = _inspect_record(record, why.wishes) if record else Inspection(why.url)
-    in_links = _find_in_links(ask, why.url)
-    page, pages = ask.get_number("out", 1, _MAX_PAGE), -(-len(inspection.links) // LINKS_SHOWN)
+    in_links = _find_in_links(request, why.url)
+    page, pages = request.get_number("out", 1, _MAX_PAGE), -(-len(inspection.links) // LINKS_SHOWN)
     context: dict[str, Any] = {
         "why": why,
         "record": record,
@@ -108,14 +108,14 @@ def show_page(ask: Ask) -> View:
         "out_links": inspection.links[(page - 1) * LINKS_SHOWN : page * LINKS_SHOWN],
         "out_page": page,
         "out_pages": min(pages, _MAX_PAGE),
-        "archive": _find_places(ask.site.folder, why, record),
+        "archive": _find_places(request.site.folder, why, record),
         "facts": _list_facts(record),
     }
-    return View(
+    return Reply(
         "page.html",
         context,
         data=lambda: _describe(why, record, inspection, in_links),
-        table=lambda: _make_table(ask, inspection, in_links),
+        table=lambda: _make_table(request, inspection, in_links),
         nquads=lambda: write_nquads(inspection),
     )
 
@@ -169,10 +169,10 @@ def _inspect_record(record: PageRecord, newest_wishes: str) -> Inspection:
     )
 
 
-def _find_in_links(ask: Ask, url: str) -> InLinks:
-    page = ask.get_number("in", 1, _MAX_PAGE)
+def _find_in_links(request: PageRequest, url: str) -> InLinks:
+    page = request.get_number("in", 1, _MAX_PAGE)
     try:
-        total, cards = ask.site.indexes.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
+        total, cards = request.site.indexes.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
     except (UnindexedError, OtherVersionError):
         # Nothing is indexed yet; or by another version, which was said where the page itself was looked for.
         return InLinks(0, [], 1, 1)
@@ -225,14 +225,14 @@ def _describe(why: Explanation, record: PageRecord | None, inspection: Inspectio
     }
 
 
-def _make_table(ask: Ask, inspection: Inspection, in_links: InLinks) -> Table:
-    if ask.get("part") == "in-links":
-        return Table(("url", "title"), [(card.id, card.label) for card in in_links.cards])
-    return make_table(ask, inspection)
+def _make_table(request: PageRequest, inspection: Inspection, in_links: InLinks) -> CsvTable:
+    if request.get("part") == "in-links":
+        return CsvTable(("url", "title"), [(card.id, card.label) for card in in_links.cards])
+    return make_table(request, inspection)
 
 
 PAGES = (
-    Page(
+    SitePage(
         "/page",
         show_page,
         "All that is known of a URL: what became of it, what it states by syntax, problems, links in and out.",

@@ -1,45 +1,47 @@
 """Where the token is shown, and let go; and where a person says that images of other servers may be seen."""
 
 from rdfspider.serve.access import IMAGES_COOKIE
-from rdfspider.serve.replies import Ask, Page, Parameter, View
+from rdfspider.serve.replies import PageRequest, Parameter, Reply, SitePage
 
 
-def show_login(ask: Ask) -> View:
+def show_login(request: PageRequest) -> Reply:
     """A form for the token."""
-    return View("login.html", {"next": _find_next(ask), "message": ""})
+    return Reply("login.html", {"next": _find_next(request), "message": ""})
 
 
-def log_in(ask: Ask) -> View:
+def log_in(request: PageRequest) -> Reply:
     """Take the token, and give a cookie for it."""
-    access = ask.site.access
-    if not access.is_token(ask.get("token")):
+    access = request.site.access
+    if not access.is_token(request.get("token")):
         message = "that is not the token; it was printed when the server started"
-        return View("login.html", {"next": _find_next(ask), "message": message}, status=403)
-    return View("", redirect=_find_next(ask), cookies={access.cookie: access.open_session()})
+        return Reply("login.html", {"next": _find_next(request), "message": message}, status=403)
+    return Reply("", redirect=_find_next(request), cookies={access.cookie: access.open_session()})
 
 
-def log_out(ask: Ask) -> View:
+def log_out(request: PageRequest) -> Reply:
     """Take the cookie back."""
-    ask.site.access.close_session(ask.session)
-    return View("", redirect=_find_next(ask), cookies={ask.site.access.cookie: None})
+    request.site.access.close_session(request.session)
+    return Reply("", redirect=_find_next(request), cookies={request.site.access.cookie: None})
 
 
-def choose_images(ask: Ask) -> View:
+def choose_images(request: PageRequest) -> Reply:
     """Remember whether images of other servers are shown."""
-    return View("", redirect=_find_next(ask), cookies={IMAGES_COOKIE: "on" if ask.get("show") == "on" else None})
+    return Reply(
+        "", redirect=_find_next(request), cookies={IMAGES_COOKIE: "on" if request.get("show") == "on" else None}
+    )
 
 
-def _find_next(ask: Ask) -> str:
+def _find_next(request: PageRequest) -> str:
     """Where to go then; only within this site."""
-    target = ask.get("next")
+    target = request.get("next")
     is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and not any(sign < " " for sign in target)
     return target if is_own else "/monitor"
 
 
 _NEXT = Parameter("next", "A path of this site to go to then.")
 PAGES = (
-    Page("/login", show_login, "A form for the token.", (_NEXT,), formats=("html",)),
-    Page(
+    SitePage("/login", show_login, "A form for the token.", (_NEXT,), formats=("html",)),
+    SitePage(
         "/login",
         log_in,
         "Show the token.",
@@ -47,8 +49,8 @@ PAGES = (
         "POST",
         formats=("html",),
     ),
-    Page("/logout", log_out, "Let the token go.", (_NEXT,), "POST", formats=("html",)),
-    Page(
+    SitePage("/logout", log_out, "Let the token go.", (_NEXT,), "POST", formats=("html",)),
+    SitePage(
         "/images",
         choose_images,
         "Say whether images of other servers are shown.",

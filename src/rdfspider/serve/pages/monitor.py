@@ -9,10 +9,10 @@ import msgspec
 from rdfspider.crawl.history import Point
 from rdfspider.crawl.status import Status, describe_status
 from rdfspider.frontier.entries import HostEntry
-from rdfspider.serve.monitor.charts import SPANS
+from rdfspider.serve.monitor.charts import TIME_RANGES
 from rdfspider.serve.monitor.sections import COLUMNS, draw_sections, find_rows, locate_charts
 from rdfspider.serve.pages.control import tell_said
-from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
+from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage
 from rdfspider.serve.sampler import History, Machine
 
 
@@ -29,17 +29,17 @@ class MonitorData(msgspec.Struct, frozen=True):
     history: History
 
 
-def show_monitor(ask: Ask) -> View:
+def show_monitor(request: PageRequest) -> Reply:
     """All of it."""
-    sampler = ask.site.sampler
+    sampler = request.site.sampler
     sample, history = sampler.take(), sampler.copy_history()
     waiting = sampler.waiting.find(sample.status)
     # Of a crawl that is over the last minutes tell nothing.
     usual = "crawl" if sample.status.is_over and history.crawl else "minutes"
-    span = ask.get("span") if ask.get("span") in SPANS else usual
+    span = request.get("span") if request.get("span") in TIME_RANGES else usual
     context: dict[str, Any] = {}
-    if ask.format == "html":
-        drawn = draw_sections(ask.site, sample, waiting, history, (span,))
+    if request.format == "html":
+        drawn = draw_sections(request.site, sample, waiting, history, (span,))
         charts = locate_charts(span)
         context = {
             "news": drawn.pop("news"),
@@ -51,8 +51,8 @@ def show_monitor(ask: Ask) -> View:
             "span": span,
             "state": sample.status.state,
             "is_over": sample.status.is_over,
-            "said": tell_said(ask),
-            "filters": ask.site.crawl.filters if ask.is_trusted else {},
+            "said": tell_said(request),
+            "filters": request.site.crawl.filters if request.is_trusted else {},
         }
 
     def make_data() -> dict[str, Any]:
@@ -60,13 +60,13 @@ def show_monitor(ask: Ask) -> View:
         data = MonitorData(sample.status, sample.machine, silent, waiting, history)
         return msgspec.structs.asdict(data) | {"status": describe_status(sample.status)}
 
-    def make_table() -> Table:
-        if ask.get("table") in ("seconds", "crawl"):
-            points = history.seconds if ask.get("table") == "seconds" else history.crawl
-            return Table(Point.__struct_fields__, map(msgspec.structs.astuple, points))
-        return Table(_SHARD_HEADS, _list_shards(sample.status))
+    def make_table() -> CsvTable:
+        if request.get("table") in ("seconds", "crawl"):
+            points = history.seconds if request.get("table") == "seconds" else history.crawl
+            return CsvTable(Point.__struct_fields__, map(msgspec.structs.astuple, points))
+        return CsvTable(_SHARD_HEADS, _list_shards(sample.status))
 
-    return View("monitor.html", context, make_data, make_table)
+    return Reply("monitor.html", context, make_data, make_table)
 
 
 _SHARD_FIELDS = (
@@ -84,7 +84,7 @@ def _list_shards(status: Status) -> Iterable[tuple[object, ...]]:
 
 
 PAGES = (
-    Page(
+    SitePage(
         "/monitor",
         show_monitor,
         "How the crawl goes and has gone: totals, shards, the machine, the hosts that wait, and a history.",

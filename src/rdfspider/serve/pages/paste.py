@@ -7,7 +7,7 @@ killed. To have this machine ask another server takes the token, and robots.txt 
 from typing import Any
 
 from rdfspider.errors import UsageError
-from rdfspider.records import Page as WebPage
+from rdfspider.records import Page
 from rdfspider.run.visitor import Hop, Visit, read_address
 from rdfspider.serve.inspections import (
     SYNTAX_NAMES,
@@ -19,7 +19,7 @@ from rdfspider.serve.inspections import (
     write_nquads,
 )
 from rdfspider.serve.limits import MAX_BODY_BYTES
-from rdfspider.serve.replies import Ask, Page, Parameter, View
+from rdfspider.serve.replies import PageRequest, Parameter, Reply, SitePage
 
 _DEFAULT_BASE = "https://example.org/"
 TYPES = {
@@ -48,37 +48,37 @@ class VisitData(InspectionData):
     """Why the body is not whole; empty where it is."""
 
 
-def show_form(ask: Ask) -> View:
+def show_form(request: PageRequest) -> Reply:
     """Two forms: for a text, and for an address."""
-    return _make_view(ask, url=ask.get("url"))
+    return _make_view(request, url=request.get("url"))
 
 
-def inspect_text(ask: Ask) -> View:
+def inspect_text(request: PageRequest) -> Reply:
     """What a pasted text says."""
-    text = next(iter(ask.parameters.get("html", ())), "")
+    text = next(iter(request.parameters.get("html", ())), "")
     if not text.strip():
         raise UsageError("there is nothing to read: paste a page, or its data")
-    media_type = ask.get("type")
+    media_type = request.get("type")
     if media_type not in TYPES:
         raise UsageError(f"type {media_type[:60]}: not known here; known are {', '.join(filter(None, TYPES))}")
-    base = read_address(ask.get("base") or _DEFAULT_BASE)
+    base = read_address(request.get("base") or _DEFAULT_BASE)
     # It is text already: whatever it claims to be encoded in, it travels as UTF-8 from here.
     body = text.removeprefix("\ufeff").encode("utf-8", "replace")
-    found = ask.site.visitor.read(WebPage(base, b"\xef\xbb\xbf" + body, media_type or None))
-    return _make_view(ask, inspect_extraction(found, len(body)), text=text, base=base, media_type=media_type)
+    found = request.site.visitor.read(Page(base, b"\xef\xbb\xbf" + body, media_type or None))
+    return _make_view(request, inspect_extraction(found, len(body)), text=text, base=base, media_type=media_type)
 
 
-def inspect_address(ask: Ask) -> View:
+def inspect_address(request: PageRequest) -> Reply:
     """What a page says that is fetched now."""
-    visit = ask.site.visitor.visit(ask.get("url"), ask.cancel)
+    visit = request.site.visitor.visit(request.get("url"), request.cancel)
     inspection = None
     if visit.extraction is not None and visit.capture is not None:
         inspection = inspect_extraction(visit.extraction, len(visit.capture.page.body), visit.wishes)
-    return _make_view(ask, inspection, visit, url=visit.hops[0].url)
+    return _make_view(request, inspection, visit, url=visit.hops[0].url)
 
 
 def _make_view(
-    ask: Ask,
+    request: PageRequest,
     inspection: Inspection | None = None,
     visit: Visit | None = None,
     *,
@@ -86,16 +86,16 @@ def _make_view(
     base: str = "",
     media_type: str = "",
     url: str = "",
-) -> View:
+) -> Reply:
     context: dict[str, Any] = {"inspection": inspection, "visit": visit, "types": TYPES, "syntax_names": SYNTAX_NAMES}
     context |= {"pasted": text, "base": base, "media_type": media_type, "url": url}
     found = inspection or Inspection(visit.hops[-1].url if visit else "")
     status = 403 if visit and visit.refusal else 502 if visit and visit.failure else 200
-    return View(
+    return Reply(
         "inspect.html",
         context,
         data=lambda: _describe_visit(visit) | (dict(describe_inspection(inspection)) if inspection else {}),
-        table=lambda: make_table(ask, found),
+        table=lambda: make_table(request, found),
         nquads=lambda: write_nquads(found),
         status=status,
     )
@@ -120,14 +120,14 @@ def _describe_visit(visit: Visit | None) -> dict[str, Any]:
 
 _PART = Parameter("part", "For CSV: statements, links or problems.")
 PAGES = (
-    Page(
+    SitePage(
         "/inspect",
         show_form,
         "Forms for a text, or an address, to be read without a crawl.",
         (Parameter("url", "An address to begin with."),),
         formats=("html",),
     ),
-    Page(
+    SitePage(
         "/inspect",
         inspect_text,
         "What a text says: statements by syntax, problems, links. Nothing of it is kept.",
@@ -143,14 +143,14 @@ PAGES = (
         most_bytes=3 * MAX_BODY_BYTES,
         answer=InspectionData,
     ),
-    Page(
+    SitePage(
         "/inspect/url",
         show_form,
         "The same forms.",
         (Parameter("url", "An address to begin with."),),
         formats=("html",),
     ),
-    Page(
+    SitePage(
         "/inspect/url",
         inspect_address,
         "What a page says that is fetched now, as robots.txt allows. Nothing of it is kept.",

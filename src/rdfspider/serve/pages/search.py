@@ -15,7 +15,7 @@ from rdfspider.index.text.results import Facet, FacetCount, Hit, Results
 from rdfspider.index.text.searcher import MAX_RESULTS
 from rdfspider.index.text.suggestions import Suggestion
 from rdfspider.serve.rendering import MAX_TEXT_CHARS, clean_text, cut_middle, make_address
-from rdfspider.serve.replies import Ask, Page, Parameter, Table, View
+from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -40,59 +40,59 @@ class SuggestionsData:
     suggestions: list[Suggestion]
 
 
-def show_search(ask: Ask) -> View:
+def show_search(request: PageRequest) -> Reply:
     """Results, the best first; without a question, everything."""
-    sieve = Sieve(ask)
-    limit = ask.get_number("limit", RESULTS_SHOWN, MAX_SHOWN)
+    selection = FacetSelection(request)
+    limit = request.get_number("limit", RESULTS_SHOWN, MAX_SHOWN)
     most_pages = MAX_RESULTS // limit
-    page = ask.get_number("page", 1, most_pages)
-    kind = _find_kind(ask)
-    context: dict[str, Any] = {"sieve": sieve, "page": page, "ontologies": list_ontologies(ask)}
+    page = request.get_number("page", 1, most_pages)
+    kind = _find_kind(request)
+    context: dict[str, Any] = {"selection": selection, "page": page, "ontologies": list_ontologies(request)}
     try:
-        results = _search(ask, sieve, kind or ENTITY, page, limit)
+        results = _search(request, selection, kind or ENTITY, page, limit)
         if not kind and not results.total and results.kind_counts.get(PAGE):
             # Where no thing fits, pages do.
             kind = PAGE
-            results = _search(ask, sieve, kind, page, limit)
+            results = _search(request, selection, kind, page, limit)
     except UnindexedError:
         # The first pages may not be indexed yet, which is no mistake of whoever looks.
-        if ask.format != "html":
+        if request.format != "html":
             raise
-        return View("search.html", {**context, "results": None}, status=503)
+        return Reply("search.html", {**context, "results": None}, status=503)
     context |= {
         "results": results,
         "kind": kind or ENTITY,
         "pages": min(-(-results.total // limit), most_pages),
         "reachable": most_pages * limit,
-        "facets": [sieve.make_choices(facet) for facet in results.facets if facet.counts],
+        "facets": [selection.make_choices(facet) for facet in results.facets if facet.counts],
     }
-    return View(
+    return Reply(
         "search.html",
         context,
         data=lambda: results,
-        table=lambda: Table(_HEADS, map(_make_row, results)),
-        nquads=lambda: ask.site.indexes.dump_hits(results, _MAX_STATEMENTS),
+        table=lambda: CsvTable(_HEADS, map(_make_row, results)),
+        nquads=lambda: request.site.indexes.dump_hits(results, _MAX_STATEMENTS),
     )
 
 
-def show_suggestions(ask: Ask) -> View:
+def show_suggestions(request: PageRequest) -> Reply:
     """How the question may go on."""
     try:
-        found = ask.site.indexes.suggest(ask.get("q"), _SUGGESTIONS_SHOWN) if ask.get("q") else []
+        found = request.site.indexes.suggest(request.get("q"), _SUGGESTIONS_SHOWN) if request.get("q") else []
     except UnindexedError:
         # Nothing is indexed yet: nothing can be suggested.
         found = []
     # They are put into the box as they are.
     suggestions = [replace(one, text=clean_text(one.text), about=clean_text(one.about)) for one in found]
-    return View("", data=lambda: SuggestionsData(ask.get("q"), suggestions), headers=_KEPT_SHORTLY)
+    return Reply("", data=lambda: SuggestionsData(request.get("q"), suggestions), headers=_KEPT_SHORTLY)
 
 
-def list_ontologies(ask: Ask) -> list[tuple[str, str, bool]]:
+def list_ontologies(request: PageRequest) -> list[tuple[str, str, bool]]:
     """Those to choose from beside the box, each with its name and whether it is chosen: the most used, and the chosen one."""
-    statistics = ask.site.indexes.recent_statistics()
+    statistics = request.site.indexes.recent_statistics()
     used = filter(_is_worth_choosing, statistics.ontologies if statistics else ())
     names = [count.name for count in islice(used, _ONTOLOGIES_OFFERED)]
-    asked = ask.get("ontology")
+    asked = request.get("ontology")
     chosen = next((name for name in names if asked and is_called("ontology", name, asked)), "")
     if asked and not chosen:
         names, chosen = [asked, *names], asked
@@ -106,28 +106,28 @@ def _is_worth_choosing(count: NameCount) -> bool:
     return bool(list_prefixes(count.name)) or (is_address and count.pages >= _PAGES_OFTEN)
 
 
-def _search(ask: Ask, sieve: "Sieve", kind: str, page: int, limit: int) -> Results:
-    indexes, question = ask.site.indexes, ask.get("q")
-    chosen: dict[str, Any] = {**sieve.chosen, "kind": kind}
-    has_facets = ask.format in ("html", "json")
+def _search(request: PageRequest, selection: "FacetSelection", kind: str, page: int, limit: int) -> Results:
+    indexes, question = request.site.indexes, request.get("q")
+    chosen: dict[str, Any] = {**selection.chosen, "kind": kind}
+    has_facets = request.format in ("html", "json")
     results = indexes.search(question, **chosen, limit=limit, offset=(page - 1) * limit, facets=has_facets)
-    if not has_facets or not sieve.chosen:
+    if not has_facets or not selection.chosen:
         return results
     facets = {facet.field: facet for facet in results.facets}
-    for field in sieve.chosen:
+    for field in selection.chosen:
         # What else could be chosen in a field is not among what was found. One click ago it was, so that it is counted already.
         others = {name: values for name, values in chosen.items() if name != field}
         found = indexes.search(question, **others, limit=1, facets=True)
         without = next(facet for facet in found.facets if facet.field == field)
-        facets[field] = sieve.widen(facets[field], without)
+        facets[field] = selection.widen(facets[field], without)
     return replace(results, facets=tuple(facets.values()))
 
 
-def _find_kind(ask: Ask) -> str:
+def _find_kind(request: PageRequest) -> str:
     """Which kind of results is asked for, in one way or another; empty where that is left open."""
-    clauses = (clause for group in parse_question(ask.get("q")).groups for clause in group)
+    clauses = (clause for group in parse_question(request.get("q")).groups for clause in group)
     typed = next((clause.text.lower() for clause in clauses if clause.field == "kind" and not clause.is_excluded), "")
-    kind = typed or ask.get("kind")
+    kind = typed or request.get("kind")
     return kind if kind in (ENTITY, PAGE) else ""
 
 
@@ -191,14 +191,14 @@ class Chip:
     """Where it is not."""
 
 
-class Sieve:
+class FacetSelection:
     """What a person has chosen, and the addresses that change it."""
 
-    def __init__(self, ask: Ask) -> None:
-        found = ((field, ask.get_all(field)[:_MAX_CHOSEN]) for field in FIELDS)
+    def __init__(self, request: PageRequest) -> None:
+        found = ((field, request.get_all(field)[:_MAX_CHOSEN]) for field in FIELDS)
         self.chosen: dict[str, tuple[str, ...]] = {field: values for field, values in found if values}
-        self._question = ask.get("q")
-        self._kept = {name: ask.get(name) for name in ("kind", "limit") if ask.get(name)}
+        self._question = request.get("q")
+        self._kept = {name: request.get(name) for name in ("kind", "limit") if request.get(name)}
 
     def list_kept(self) -> list[tuple[str, str]]:
         """What the form carries along; but for the first ontology, which is chosen beside the box."""
@@ -324,7 +324,7 @@ def _without(values: tuple[str, ...], taken: Iterable[str]) -> tuple[str, ...]:
 
 _QUESTION = Parameter("q", "Words, and more: see the documentation of search.")
 PAGES = (
-    Page(
+    SitePage(
         "/search",
         show_search,
         "Things and pages that fit a question, the best first, and how many have which type, ontology, site and more.",
@@ -340,7 +340,7 @@ PAGES = (
         ),
         answer=Results,
     ),
-    Page(
+    SitePage(
         "/suggest",
         show_suggestions,
         "How a question may go on that somebody types.",

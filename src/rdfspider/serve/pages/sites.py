@@ -9,7 +9,7 @@ from rdfspider.search.quality.recommendations import say_path
 from rdfspider.search.quality.report import Finding, Report
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
-from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.serve.replies import CsvTable, NotFoundError, PageRequest, Parameter, Reply, SitePage
 
 _REPORT_HEADS = ("severity", "kind", "subject", "message", "count", "of", "example", "example2", "example3")
 _EXAMPLES = 3
@@ -24,42 +24,42 @@ class ReportData(Report):
     findings: tuple[Finding, ...] = field()
 
 
-def show_site(ask: Ask) -> View:
+def show_site(request: PageRequest) -> Reply:
     """A site: counts, what it speaks of, its latest pages."""
-    name = _take_name(ask, "name")
-    profile = ask.site.indexes.site_profile(name)
-    totals = ask.site.indexes.totals() if ask.format in ("nq", "ttl") else None
+    name = _take_name(request, "name")
+    profile = request.site.indexes.site_profile(name)
+    totals = request.site.indexes.totals() if request.format in ("nq", "ttl") else None
     if profile is None:
         raise NotFoundError(f"no page of {name[:200]} is indexed")
     rows = [("class", one.name, one.things) for one in profile.classes]
     rows += [("property", one.name, one.things) for one in profile.properties]
     rows += [("syntax", one.name, one.pages) for one in profile.syntaxes]
     rows += [("language", one.name, one.pages) for one in profile.languages]
-    return View(
+    return Reply(
         "site.html",
         {"profile": profile},
         data=lambda: make_plain(profile),
-        table=lambda: Table(("kind", "name", "count"), rows),
+        table=lambda: CsvTable(("kind", "name", "count"), rows),
         nquads=lambda: write_void(totals, sites=[profile.count]) if totals else b"",
     )
 
 
-def show_quality(ask: Ask) -> View:
+def show_quality(request: PageRequest) -> Reply:
     """The report on a site's structured data."""
-    name = _take_name(ask, "site")
-    report = ask.site.indexes.quality(name, partial(read_statements, ask))
+    name = _take_name(request, "site")
+    report = request.site.indexes.quality(name, partial(read_statements, request))
     if report is None:
         raise NotFoundError(f"no page of {name[:200]} is indexed")
-    return View(
+    return Reply(
         "quality.html",
         {"report": report, "say_path": say_path},
         data=lambda: {**make_plain(report), "severities": report.severities, "findings": make_plain(report.findings)},
-        table=lambda: Table(_REPORT_HEADS, _list_rows(report)),
+        table=lambda: CsvTable(_REPORT_HEADS, _list_rows(report)),
     )
 
 
-def _take_name(ask: Ask, parameter: str) -> str:
-    name = ask.get(parameter)
+def _take_name(request: PageRequest, parameter: str) -> str:
+    name = request.get(parameter)
     if not name:
         raise UsageError(f"say which site: {parameter}=example.org")
     return name
@@ -73,15 +73,15 @@ def _list_rows(report: Report) -> list[tuple[object, ...]]:
     return rows
 
 
-PAGES: tuple[Page, ...] = (
-    Page(
+PAGES: tuple[SitePage, ...] = (
+    SitePage(
         "/site",
         show_site,
         "A site: counts, syntaxes, classes, properties, latest pages, examples.",
         (Parameter("name", "A registrable domain, or a host of it.", is_required=True),),
         answer=SiteProfile,
     ),
-    Page(
+    SitePage(
         "/quality",
         show_quality,
         "A report on a site's structured data: syntaxes, broken markup, missing properties, conflicts.",

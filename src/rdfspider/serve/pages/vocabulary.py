@@ -15,7 +15,7 @@ from rdfspider.search.profiles import (
 )
 from rdfspider.search.statistics import Counts, Statistics
 from rdfspider.serve.rendering import make_address
-from rdfspider.serve.replies import Ask, NotFoundError, Page, Parameter, Table, View
+from rdfspider.serve.replies import CsvTable, NotFoundError, PageRequest, Parameter, Reply, SitePage
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes, shorten_iri
 
@@ -46,18 +46,18 @@ class NamesData:
     names: Sequence[NameCount]
 
 
-def show_names(kind: str) -> Callable[[Ask], View]:
+def show_names(kind: str) -> Callable[[PageRequest], Reply]:
     """A page that lists the names of a kind, the most used first."""
 
-    def show(ask: Ask) -> View:
-        page, words = ask.get_number("page", 1, _MAX_PAGE), ask.get("q")
+    def show(request: PageRequest) -> Reply:
+        page, words = request.get_number("page", 1, _MAX_PAGE), request.get("q")
         start = (page - 1) * NAMES_SHOWN
-        statistics = ask.site.indexes.recent_statistics()
+        statistics = request.site.indexes.recent_statistics()
         totals = statistics.totals if statistics else _NOTHING
         counts: Sequence[NameCount] = ()
         total = getattr(totals, LISTS[kind].removeprefix("/"))
         if statistics:
-            indexes = ask.site.indexes
+            indexes = request.site.indexes
             if words:
                 found = sorted(indexes.find_names(kind, words, _NAMES_FOUND), key=lambda one: (-one.uses, one.name))
                 counts, total = found[start : start + NAMES_SHOWN], len(found)
@@ -79,68 +79,68 @@ def show_names(kind: str) -> Callable[[Ask], View]:
             "words": words,
             "prefix_of": find_prefix,
         }
-        return View(
+        return Reply(
             "names.html",
             context,
             data=lambda: make_plain(NamesData(kind, total, counts)),
-            table=lambda: Table(_NAME_HEADS, counts),
+            table=lambda: CsvTable(_NAME_HEADS, counts),
             nquads=lambda: write_void(totals, **{LISTS[kind].removeprefix("/"): counts}),
         )
 
     return show
 
 
-def show_class(ask: Ask) -> View:
+def show_class(request: PageRequest) -> Reply:
     """A class: what its things are like."""
-    iri = _take_iri(ask)
-    profile = ask.site.indexes.class_profile(iri)
+    iri = _take_iri(request)
+    profile = request.site.indexes.class_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page speaks of a thing of the class {shorten_iri(iri)[:200]}")
-    return View(
+    return Reply(
         "class.html",
         {
             "profile": profile,
             "query": _locate_query(_write_class_query(profile)),
-            "command": _write_command(ask, profile.iri),
+            "command": _write_command(request, profile.iri),
         },
         data=lambda: make_plain(profile),
-        table=lambda: Table(
+        table=lambda: CsvTable(
             ("property", "things", "share"), [(one.name, one.things, one.share) for one in profile.properties]
         ),
-        nquads=lambda: _write_void(ask, classes=[profile.count]),
+        nquads=lambda: _write_void(request, classes=[profile.count]),
     )
 
 
-def show_property(ask: Ask) -> View:
+def show_property(request: PageRequest) -> Reply:
     """A property: what has it, and which values."""
-    iri = _take_iri(ask)
-    profile = ask.site.indexes.property_profile(iri)
+    iri = _take_iri(request)
+    profile = request.site.indexes.property_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page uses the property {shorten_iri(iri)[:200]}")
-    return View(
+    return Reply(
         "property.html",
         {"profile": profile, "query": _locate_query(_write_property_query(profile))},
         data=lambda: make_plain(profile),
-        table=lambda: Table(
+        table=lambda: CsvTable(
             ("class", "things", "share"), [(one.name, one.things, one.share) for one in profile.classes]
         ),
-        nquads=lambda: _write_void(ask, properties=[profile.count]),
+        nquads=lambda: _write_void(request, properties=[profile.count]),
     )
 
 
-def show_ontology(ask: Ask) -> View:
+def show_ontology(request: PageRequest) -> Reply:
     """An ontology: which of its classes and properties are used."""
-    iri = _take_iri(ask)
-    profile = ask.site.indexes.ontology_profile(iri)
+    iri = _take_iri(request)
+    profile = request.site.indexes.ontology_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page uses the ontology {iri[:200]}")
-    return View(
+    return Reply(
         "ontology.html",
-        {"profile": profile, "command": _write_command(ask, profile.iri, "--ontology")},
+        {"profile": profile, "command": _write_command(request, profile.iri, "--ontology")},
         data=lambda: make_plain(profile),
-        table=lambda: Table(("kind", *_NAME_HEADS), _list_terms(profile)),
+        table=lambda: CsvTable(("kind", *_NAME_HEADS), _list_terms(profile)),
         nquads=lambda: _write_void(
-            ask, ontologies=[profile.count], classes=profile.classes, properties=profile.properties
+            request, ontologies=[profile.count], classes=profile.classes, properties=profile.properties
         ),
     )
 
@@ -167,13 +167,13 @@ def make_plain(value: Any) -> Any:
     return [make_plain(each) for each in value] if isinstance(value, (tuple, list)) else value
 
 
-def _write_void(ask: Ask, **counts: Sequence[NameCount]) -> bytes:
-    statistics = ask.site.indexes.recent_statistics()
+def _write_void(request: PageRequest, **counts: Sequence[NameCount]) -> bytes:
+    statistics = request.site.indexes.recent_statistics()
     return write_void(statistics.totals if statistics else _NOTHING, **counts)
 
 
-def _take_iri(ask: Ask) -> str:
-    iri = ask.get("iri")
+def _take_iri(request: PageRequest) -> str:
+    iri = request.get("iri")
     if not iri:
         raise UsageError("say which one: iri=schema:Person, or a whole IRI")
     return iri
@@ -218,9 +218,9 @@ def _write_property_query(profile: PropertyProfile) -> str:
     )
 
 
-def _write_command(ask: Ask, iri: str, flag: str = "--type") -> str:
+def _write_command(request: PageRequest, iri: str, flag: str = "--type") -> str:
     """How to export it; names are quoted, since whoever copies it runs it."""
-    return f"rdfspider export {flag} {shlex.quote(shorten_iri(iri))} --dir {shlex.quote(ask.site.folder.name)} -o things.nq"
+    return f"rdfspider export {flag} {shlex.quote(shorten_iri(iri))} --dir {shlex.quote(request.site.folder.name)} -o things.nq"
 
 
 _LIST_PARAMETERS = (
@@ -228,20 +228,20 @@ _LIST_PARAMETERS = (
     Parameter("page", "Which page of the list, from 1 on.", kind="integer"),
 )
 _IRI = (Parameter("iri", "An IRI, or a name with a well-known prefix: schema:Person.", is_required=True),)
-PAGES: tuple[Page, ...] = (
-    Page("/classes", show_names(CLASS), "Classes by use.", _LIST_PARAMETERS, answer=NamesData),
-    Page("/class", show_class, "A class: counts, typical properties, sites, examples.", _IRI, answer=ClassProfile),
-    Page("/properties", show_names(PROPERTY), "Properties by use.", _LIST_PARAMETERS, answer=NamesData),
-    Page(
+PAGES: tuple[SitePage, ...] = (
+    SitePage("/classes", show_names(CLASS), "Classes by use.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage("/class", show_class, "A class: counts, typical properties, sites, examples.", _IRI, answer=ClassProfile),
+    SitePage("/properties", show_names(PROPERTY), "Properties by use.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage(
         "/property", show_property, "A property: counts, classes, sites, example values.", _IRI, answer=PropertyProfile
     ),
-    Page("/ontologies", show_names(ONTOLOGY), "Ontologies by use.", _LIST_PARAMETERS, answer=NamesData),
-    Page(
+    SitePage("/ontologies", show_names(ONTOLOGY), "Ontologies by use.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage(
         "/ontology",
         show_ontology,
         "An ontology: counts, its classes and properties, sites, examples.",
         _IRI,
         answer=OntologyProfile,
     ),
-    Page("/sites", show_names(SITE), "Sites by the statements on their pages.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage("/sites", show_names(SITE), "Sites by the statements on their pages.", _LIST_PARAMETERS, answer=NamesData),
 )
