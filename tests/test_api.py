@@ -7,7 +7,7 @@ from rdfspider import Config, Crawl, UsageError
 from rdfspider.config import CrawlConfig
 from rdfspider.crawl.folder import hold_folder, is_in_use
 from rdfspider.crawl.status import Status
-from rdfspider.run.shard_archive import check_disk
+from rdfspider.run.commits import check_disk
 from web import Crawling, Web, make_chain, make_site
 
 SEED = "https://example.org/"

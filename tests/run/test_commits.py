@@ -14,7 +14,7 @@ from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Finished, Lease, Page, Verdict
 from rdfspider.run import commits
-from rdfspider.run.commits import Committer
+from rdfspider.run.commits import Committer, ShardStore
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.peers import Peers
 
@@ -28,7 +28,8 @@ def open_committer(folder: Path, config: Config = CONFIG) -> tuple[Committer, Fr
     frontier = Frontier(folder / "frontier", config, domains, shard)
     scope = Scope(config.crawl, domains)
     router = Router(scope, domains, shard, Counter())
-    return Committer(shard, folder, config, frontier, scope, router, Meter()), frontier, scope
+    store = ShardStore(shard, folder, config, frontier, Meter())
+    return Committer(store, frontier, scope, router, config.run.group_pages), frontier, scope
 
 
 def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +54,7 @@ def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatc
         committer.finish()
         await committer.run(peers, lambda: None)
         await peers.close()
-        committer.close()
+        committer._store.close()
         frontier.close()
 
     asyncio.run(widen())
@@ -66,7 +67,7 @@ def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatc
         assert not scope.find_refusal(FOUND + "page")
         assert not scope.find_refusal(HEARD + "page")
         assert scope.find_refusal("http://other.test/")
-        committer.close()
+        committer._store.close()
         frontier.close()
 
     asyncio.run(reopen())
@@ -82,7 +83,7 @@ def test_a_link_is_judged_by_the_shard_that_found_it(tmp_path: Path) -> None:
         committer.receive(1, 1, 1, [Discovered(FOUND + "page")])
         frontier.commit()
         known = frontier.counts.known
-        committer.close()
+        committer._store.close()
         frontier.close()
         return known
 
@@ -114,7 +115,7 @@ def test_what_waits_is_committed_in_parts_that_do_not_hold_up_the_loop(
             [100],
             [0],
         ]
-        committer.close()
+        committer._store.close()
         frontier.close()
 
     asyncio.run(fill())
@@ -130,7 +131,7 @@ def test_a_scope_of_many_additions_is_found_again(tmp_path: Path) -> None:
         committer.widen_scope(new)
         frontier.commit()
         found = committer.scope_additions
-        committer.close()
+        committer._store.close()
         frontier.close()
         return found
 
@@ -166,7 +167,7 @@ def test_the_last_group_does_not_wait_for_room(tmp_path: Path) -> None:
         await asyncio.wait_for(run, 60)
         assert not frontier.has_staged
         await peers.close()
-        committer.close()
+        committer._store.close()
         frontier.close()
 
     asyncio.run(end())

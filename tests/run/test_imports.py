@@ -345,9 +345,9 @@ def test_a_group_ends_where_its_pages_say_much(tmp_path: Path, monkeypatch: pyte
     groups: list[int] = []
     commit = Importer._commit
 
-    def watch(self: Importer, mark: str, position: int) -> None:
+    async def watch(self: Importer, mark: str, position: int) -> None:
         groups.append(len(self._group))
-        commit(self, mark, position)
+        await commit(self, mark, position)
 
     monkeypatch.setattr(Importer, "_commit", watch)
     asyncio.run(run_importer(tmp_path / "crawl", archive))

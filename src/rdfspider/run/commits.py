@@ -1,10 +1,15 @@
-"""What came of visits, made durable in groups: WARC first, then the frontier, then the world is told.
+"""What came of leases, made durable in groups: WARC first, then the frontier, then readers are told.
 
-A crash at any instant leaves either both or neither of a page's archive records and its state: the frontier's commit holds the
-lengths of the WARC files, and what is beyond them is cut off at the next start.
+A ShardStore is a shard's archive and frontier, which are committed together. A crash at any instant leaves either both or neither
+of a page's archive records and its state: the frontier's commit holds the lengths of the WARC files, and what is beyond them is
+cut off at the next start. No reader passes the published lengths. A Committer gathers what a running shard has finished into
+groups; an import gathers its own.
 """
 
 import asyncio
+import errno
+import logging
+import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -12,18 +17,25 @@ from pathlib import Path
 
 import msgspec
 
-from rdfspider.archive.writer import Written
+from rdfspider import __version__
+from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
+from rdfspider.crawl.folder import shard_folder
+from rdfspider.crawl.status import read_status
 from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope, load_scope_additions, stage_scope_addition
+from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Finished
 from rdfspider.run.data_counts import Survey
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.shard_archive import WARC_LENGTHS, find_full, open_archive, write_outcome
 
+_log = logging.getLogger(__name__)
+
+# Where a frontier keeps the lengths of the WARC files, as of its last commit.
+_WARC_LENGTHS = "warc-lengths"
 # How long something waits for others to be made durable with it.
 _GROUP_S = 0.2
 _ROOM_POLL_S = 1.0
@@ -33,35 +45,106 @@ _COMMIT_BYTES = 16 * 1024 * 1024
 _COMMIT_LINKS = 10_000
 
 
-class Committer:
-    """The group that waits, and the way to the disk."""
+class ShardStore:
+    """The archive and the frontier of a shard, and the one way to commit both."""
 
-    def __init__(
-        self,
-        number: int,
-        folder: Path,
-        config: Config,
-        frontier: Frontier,
-        scope: Scope,
-        router: Router,
-        meter: Meter,
-    ) -> None:
-        self._number = number
+    def __init__(self, number: int, folder: Path, config: Config, frontier: Frontier, meter: Meter) -> None:
+        """URLs whose archive records were lost are scheduled again."""
         self._folder = folder
-        self._config = config
         self._frontier = frontier
-        self._scope = scope
-        self._router = router
         self._meter = meter
-        self.scope_additions: list[str] = load_scope_additions(frontier.get_meta)
-        """URLs that seeds redirected to: they widen the scope."""
-        self.suspended = ""
-        """Why nothing can be made durable now; empty when it can."""
-        self._archive = open_archive(number, folder, config, frontier)
+        self._least_bytes = config.run.min_free_bytes
+        self._archive = _open_archive(number, folder, config, frontier)
         self.archive_bytes = sum(self._archive.positions().values())
         """The length of its files as of the last commit."""
         self.survey = Survey(frontier)
         """What the pages that are on record state."""
+
+    async def commit(
+        self,
+        group: Sequence[Finished],
+        stage: Callable[[Finished, Written | None], None],
+        *,
+        stores_names: bool = False,
+    ) -> None:
+        """Make durable what came of some leases, and all that is staged in the frontier by then.
+
+        `stage` puts one outcome into the frontier's commit; it is given what the archive has of it, or None where the outcome is
+        not final. With `stores_names`, the counts of names are stored at once, else every few seconds.
+        """
+        with self._meter.of("archive"):
+            written = [self._write(finished) for finished in group]
+            self._archive.flush()
+            lengths = self._archive.positions()
+        await asyncio.to_thread(self._archive.sync)
+        if group:
+            with self._meter.of("survey"):
+                self.survey.add((item.extraction for item in group if item.extraction is not None), time.time())
+                self.survey.stage(float("inf") if stores_names else time.monotonic())
+        with self._meter.of("frontier"):
+            for finished, record in zip(group, written, strict=True):
+                stage(finished, record)
+            if group:
+                self._frontier.put_meta(_WARC_LENGTHS, msgspec.msgpack.encode(lengths))
+            self._frontier.commit()
+        await asyncio.to_thread(self._frontier.sync)
+        self._archive.publish()
+        self.archive_bytes = sum(lengths.values())
+
+    async def store_counts(self) -> None:
+        """Make durable what is counted, at the end of a run."""
+        self.survey.stage(float("inf"))
+        self._frontier.commit()
+        await asyncio.to_thread(self._frontier.sync)
+
+    @property
+    def free_bytes(self) -> int:
+        """The room for what is to be archived."""
+        return self._archive.free_bytes
+
+    def find_full(self) -> str:
+        """Which disks have no room, in words; empty where work can go on. That is the disk of the shard's folder, where its
+        frontier is, or all volumes of its archive."""
+        is_full = shutil.disk_usage(self._folder).free < self._least_bytes
+        full = [str(self._folder)] if is_full else self._archive.find_full(self._least_bytes)
+        if not full:
+            return ""
+        return f"less than {self._least_bytes // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}"
+
+    def close(self) -> None:
+        """Close the archive; what was not committed is cut off at the next start."""
+        self._archive.close()
+
+    def _write(self, finished: Finished) -> Written | None:
+        """Append all records of one outcome. A page that cannot be written must not stop the shard, now and at each new start: of
+        it the verdict alone is written."""
+        lease, verdict = finished.lease, finished.verdict
+        if not verdict.is_final:
+            return None
+        via = (self._frontier.url_of(lease.via) if lease.via else None) or ""
+        try:
+            return self._archive.write_outcome(finished, via)
+        except OSError:
+            raise
+        except Exception:
+            _log.exception("the records of %s could not be written", lease.url)
+            return self._archive.write_outcome(Finished(lease, verdict), via)
+
+
+class Committer:
+    """The group that waits, and the way to the disk."""
+
+    def __init__(self, store: ShardStore, frontier: Frontier, scope: Scope, router: Router, group_pages: int) -> None:
+        """A group is committed when it has so many pages, or after a moment."""
+        self._store = store
+        self._frontier = frontier
+        self._scope = scope
+        self._router = router
+        self._group_pages = group_pages
+        self.scope_additions: list[str] = load_scope_additions(frontier.get_meta)
+        """URLs that seeds redirected to: they widen the scope."""
+        self.suspended = ""
+        """Why nothing can be made durable now; empty when it can."""
         self._new_scope: list[str] = []
         self._group: deque[Finished] = deque()
         self._in_commit = 0
@@ -97,7 +180,7 @@ class Committer:
         self._group.append(finished)
         self.waiting_bytes += count_bytes(finished)
         self.waiting_body_bytes += count_body_bytes(finished)
-        if len(self._group) >= self._config.run.group_pages or self.waiting_bytes >= _COMMIT_BYTES:
+        if len(self._group) >= self._group_pages or self.waiting_bytes >= _COMMIT_BYTES:
             self._due.set()
         else:
             self.note()
@@ -143,25 +226,14 @@ class Committer:
                 async with self.turn:
                     await self._commit(peers)
                 tell()
-            self.survey.stage(float("inf"))
-            self._frontier.commit()
-            await asyncio.to_thread(self._frontier.sync)
+            await self._store.store_counts()
         finally:
             tell()
-
-    @property
-    def free_bytes(self) -> int:
-        """The room for what is to be archived."""
-        return self._archive.free_bytes
 
     def finish(self) -> None:
         """Nothing more will come: `run` returns when all is durable."""
         self._is_finishing = True
         self._due.set()
-
-    def close(self) -> None:
-        """Close the archive; what was not committed is cut off at the next start."""
-        self._archive.close()
 
     async def _commit(self, peers: Peers) -> None:
         """Make durable all that is finished or staged now."""
@@ -171,24 +243,7 @@ class Committer:
             self._timer = None
         group = self._take_group()
         self._in_commit = len(group)
-        with self._meter.of("archive"):
-            written = [self._write(item) for item in group]
-            self._archive.flush()
-            lengths = self._archive.positions()
-        await asyncio.to_thread(self._archive.sync)
-        if group:
-            with self._meter.of("survey"):
-                self.survey.add((item.extraction for item in group if item.extraction is not None), time.time())
-                self.survey.stage(time.monotonic())
-        with self._meter.of("frontier"):
-            for item, record in zip(group, written, strict=True):
-                self._stage(item, record)
-            if group:
-                self._frontier.put_meta(WARC_LENGTHS, msgspec.msgpack.encode(lengths))
-            self._frontier.commit()
-        await asyncio.to_thread(self._frontier.sync)
-        self._archive.publish()
-        self.archive_bytes = sum(lengths.values())
+        await self._store.commit(group, self._stage)
         self._in_commit = 0
         self.waiting_bytes -= sum(map(count_bytes, group))
         self.waiting_body_bytes -= sum(map(count_body_bytes, group))
@@ -209,12 +264,6 @@ class Committer:
                 break
             group.append(self._group.popleft())
         return group
-
-    def _write(self, item: Finished) -> Written | None:
-        if not item.verdict.is_final:
-            return None
-        via = (self._frontier.url_of(item.lease.via) if item.lease.via else None) or ""
-        return write_outcome(self._archive, item, via)
 
     def _stage(self, item: Finished, written: Written | None) -> None:
         """All that follows from one outcome, in the frontier's next commit."""
@@ -260,9 +309,8 @@ class Committer:
 
     async def _wait_for_room(self) -> None:
         """Hold everything while disks are nearly full; the last group takes what room there is, or is fetched again later."""
-        least = self._config.run.min_free_bytes
-        while (full := find_full(self._folder, self._archive, least)) and not self._is_finishing:
-            self.suspended = f"less than {least // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}"
+        while (full := self._store.find_full()) and not self._is_finishing:
+            self.suspended = full
             await asyncio.sleep(_ROOM_POLL_S)
         self.suspended = ""
 
@@ -285,3 +333,38 @@ def count_read_bytes(extraction: Extraction) -> int:
 def count_body_bytes(finished: Finished) -> int:
     """Of that, the body."""
     return len(finished.exchange.page.body) if isinstance(finished.exchange, Capture) else 0
+
+
+def check_disk(folder: Path, number: int) -> None:
+    """A shard that has run before has a frontier; where that is on a disk that is missing, a new one must not take its place."""
+    frontier = shard_folder(folder, number) / "frontier"
+    if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
+        raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
+
+
+def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:
+    """The archive of a shard in its folder; URLs whose records were lost are scheduled again."""
+    stored = frontier.get_meta(_WARC_LENGTHS)
+    archive = ArchiveWriter(
+        folder / "warc",
+        config.archive,
+        prefix=f"shard-{number:03}",
+        info=_make_info(config.fetch.contact),
+        committed=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else None,
+        name=f"{folder.absolute().parents[1].name}-{number:03}",
+    )
+    for position in archive.lost:
+        frontier.reschedule_after(*position)
+    if archive.lost:
+        frontier.commit()
+    return archive
+
+
+def _make_info(contact: str) -> dict[str, str]:
+    """What the archive says of the crawl."""
+    return {
+        "software": f"{PRODUCT}/{__version__}",
+        "operator": contact,
+        "http-header-user-agent": make_user_agent(contact),
+        "robots": "RFC 9309",
+    }

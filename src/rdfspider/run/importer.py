@@ -18,6 +18,7 @@ import msgspec
 from xxhash import xxh3_128_hexdigest
 
 from rdfspider.archive.reader import Archived, Damage, read_captures
+from rdfspider.archive.writer import Written
 from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains, shard_folder
 from rdfspider.crawl.messages import Beat
@@ -25,13 +26,11 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_wishes
-from rdfspider.records import Capture, Extraction, Finished, Judgement, Lease, Verdict
-from rdfspider.run.commits import count_quads, count_read_bytes
-from rdfspider.run.data_counts import Survey
+from rdfspider.records import Capture, Finished, Lease, Verdict
+from rdfspider.run.commits import ShardStore, check_disk, count_bytes, count_quads
 from rdfspider.run.extraction import read_page
 from rdfspider.run.heartbeat import Meter, make_beat
 from rdfspider.run.heavy_pages import LargePages, Suspects
-from rdfspider.run.shard_archive import WARC_LENGTHS, check_disk, find_full, open_archive, write_outcome
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 
 # Bytes of bodies, words and statements that are made durable together, but for those of the last page.
@@ -69,19 +68,6 @@ class Report(msgspec.Struct, frozen=True):
     is_done: bool = False
 
 
-class _Taken(NamedTuple):
-    lease: Lease
-    verdict: Verdict
-    capture: Capture
-    extraction: Extraction
-    judgement: Judgement
-
-    @property
-    def held_bytes(self) -> int:
-        """What it holds in memory, but for its links."""
-        return len(self.capture.page.body) + count_read_bytes(self.extraction)
-
-
 class Importer:
     """Takes the pages of one shard out of archives."""
 
@@ -93,11 +79,10 @@ class Importer:
         check_disk(order.folder, order.number)
         self._meter = Meter()
         self._frontier = Frontier(self._folder / "frontier", order.config, domains, order.number)
-        self._archive = open_archive(order.number, self._folder, order.config, self._frontier)
-        self._survey = Survey(self._frontier)
+        self._store = ShardStore(order.number, self._folder, order.config, self._frontier, self._meter)
         self._large_pages = LargePages(order.config.run.extract_timeout_s)
         self._suspects = Suspects(self._folder)
-        self._group: dict[str, _Taken] = {}
+        self._group: dict[str, Finished] = {}
         self._group_bytes = 0
         self._imported = self._known = self._too_long = self._read_bytes = 0
         self._damages: list[str] = []
@@ -111,7 +96,7 @@ class Importer:
         self._tell(is_done=True)
         self._large_pages.close()
         self._suspects.close()
-        self._archive.close()
+        self._store.close()
         self._frontier.close()
 
     async def _import(self, path: Path) -> None:
@@ -125,10 +110,10 @@ class Importer:
                 await self._take(found.capture)
                 if len(self._group) >= self._config.run.group_pages or self._group_bytes >= _GROUP_BYTES:
                     # The last page is read again by the next process, and found to be known.
-                    self._commit(mark, position)
+                    await self._commit(mark, position)
                 self._read_bytes = start_bytes + position
                 self._tell()
-        self._commit(mark, size)
+        await self._commit(mark, size)
         self._read_bytes = start_bytes + size
 
     def _read(self, path: Path, start: int) -> Iterator[Archived]:
@@ -155,81 +140,61 @@ class Importer:
         if self._frontier.imports.has_since(url, capture.started):
             self._known += 1
             return
-        earlier = self._group.get(url)
-        if earlier is not None and earlier.capture.started >= capture.started:
+        if (earlier := self._group.get(url)) is not None:
             self._known += 1
-            return
-        if earlier is not None:
-            self._known += 1
-            self._group_bytes -= earlier.held_bytes
+            if earlier.exchange is not None and earlier.exchange.started >= capture.started:
+                return
+            self._group_bytes -= count_bytes(earlier)
         page = replace(capture.page, url=url)
         extraction = await read_page(page, self._config.extract, self._large_pages, self._suspects, self._meter)
         judgement = judge_wishes(capture, extraction, time.time())
         verdict = Verdict("done", "imported", capture.status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
         self._meter.count(host, verdict, capture)
-        taken = self._group[url] = _Taken(
-            Lease("page", host, 0, url, found_as="import"), verdict, replace(capture, page=page), extraction, judgement
-        )
-        self._group_bytes += taken.held_bytes
+        lease = Lease("page", host, 0, url, found_as="import")
+        taken = Finished(lease, verdict, replace(capture, page=page), extraction, judgement=judgement)
+        self._group[url] = taken
+        self._group_bytes += count_bytes(taken)
 
-    def _commit(self, mark: str, position: int) -> None:
-        """Make the group durable: WARC first, then the frontier, then readers are told; and with it how far the file was read."""
-        archive, frontier = self._archive, self._frontier
-        least = self._config.run.min_free_bytes
-        if full := find_full(self._folder, archive, least):
-            raise UsageError(
-                f"less than {least // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}; "
-                "make room and run the same command again"
-            )
-        taken = list(self._group.values())
-        written = [
-            write_outcome(
-                archive, Finished(item.lease, item.verdict, item.capture, item.extraction, judgement=item.judgement)
-            )
-            for item in taken
-        ]
-        archive.flush()
-        lengths = archive.positions()
-        archive.sync()
-        for item, record in zip(taken, written, strict=True):
-            # Nothing is kept of a page that asks for that: a crawl that asks for it later needs all of it, the same or not.
-            is_kept = not item.judgement.robots.noindex
-            frontier.imports.record(
-                item.lease.url,
-                item.verdict,
-                digest=record.digest if is_kept else "",
-                etag=item.capture.header("etag") if is_kept else "",
-                last_modified=item.capture.header("last-modified") if is_kept else "",
-                captured=item.capture.started,
-                body_bytes=len(item.capture.page.body),
-                quads=count_quads(item.extraction),
-                position=record.position,
-            )
-        frontier.put_meta(WARC_LENGTHS, msgspec.msgpack.encode(lengths))
-        frontier.put_meta(mark, str(position).encode())
-        self._survey.add((item.extraction for item in taken), time.time())
-        self._survey.stage(float("inf"))
-        frontier.commit()
-        frontier.sync()
-        archive.publish()
-        self._imported += len(taken)
+    async def _commit(self, mark: str, position: int) -> None:
+        """Make the group durable, and with it how far the file was read."""
+        if full := self._store.find_full():
+            raise UsageError(f"{full}; make room and run the same command again")
+        self._frontier.put_meta(mark, str(position).encode())
+        await self._store.commit(tuple(self._group.values()), self._stage, stores_names=True)
+        self._imported += len(self._group)
         self._group.clear()
         self._group_bytes = 0
+
+    def _stage(self, item: Finished, written: Written | None) -> None:
+        capture = item.exchange
+        assert isinstance(capture, Capture) and written is not None
+        # Nothing is kept of a page that asks for that: a crawl that asks for it later needs all of it, the same or not.
+        is_kept = not item.judgement.robots.noindex
+        self._frontier.imports.record(
+            item.lease.url,
+            item.verdict,
+            digest=written.digest if is_kept else "",
+            etag=capture.header("etag") if is_kept else "",
+            last_modified=capture.header("last-modified") if is_kept else "",
+            captured=capture.started,
+            body_bytes=len(capture.page.body),
+            quads=count_quads(item.extraction),
+            position=written.position,
+        )
 
     def _tell(self, *, is_done: bool = False) -> None:
         """A line for the parent, every second."""
         if not is_done and time.monotonic() < self._next_report:
             return
         self._next_report = time.monotonic() + _TELL_S
-        archive_bytes = sum(self._archive.positions().values())
         beat = make_beat(
             self._order.number,
-            self._archive.free_bytes,
+            self._store.free_bytes,
             self._frontier,
             self._meter,
-            self._survey,
-            archive_bytes,
+            self._store.survey,
+            self._store.archive_bytes,
             is_done,
             "running",
             "",

@@ -27,7 +27,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import Judge, apply_judgement, judge_wishes
 from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
-from rdfspider.run.commits import Committer
+from rdfspider.run.commits import Committer, ShardStore
 from rdfspider.run.duplicates import Repetitions
 from rdfspider.run.extraction import Readings
 from rdfspider.run.heartbeat import Meter, make_beat
@@ -83,9 +83,8 @@ class Shard:
             wanted_types=wanted_types,
             kept_bytes=self._count_kept_bodies,
         )
-        self._committer = Committer(
-            number, shard_folder(folder, number), config, self._frontier, scope, self._router, self._meter
-        )
+        self._store = ShardStore(number, shard_folder(folder, number), config, self._frontier, self._meter)
+        self._committer = Committer(self._store, self._frontier, scope, self._router, config.run.group_pages)
         self._peers = Peers(
             number,
             domains.shards,
@@ -450,11 +449,11 @@ class Shard:
             state, reason = "slowed", self._slowed
         beat = make_beat(
             self._number,
-            self._committer.free_bytes,
+            self._store.free_bytes,
             self._frontier,
             self._meter,
-            self._committer.survey,
-            self._committer.archive_bytes,
+            self._store.survey,
+            self._store.archive_bytes,
             self._is_idle(),
             state,
             reason,
@@ -467,7 +466,7 @@ class Shard:
         await self._fetcher.close()
         self._readings.close()
         await self._peers.close()
-        self._committer.close()
+        self._store.close()
         if is_clean:
             self._frontier.close()
 

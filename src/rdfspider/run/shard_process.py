@@ -18,8 +18,8 @@ from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.processes.collector import calm_collector
+from rdfspider.run.commits import check_disk
 from rdfspider.run.shard import Shard
-from rdfspider.run.shard_archive import check_disk
 
 _log = logging.getLogger(__name__)
 
