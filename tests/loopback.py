@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import uvloop
 
 from rdfspider.config import FetchConfig
-from rdfspider.fetch.http import Transport
+from rdfspider.fetch.bodies import Flight
+from rdfspider.fetch.http import HttpTransport
 from rdfspider.records import Capture, Failure
 
 T = TypeVar("T")
@@ -60,8 +61,9 @@ async def serving(answers: dict[str, Answer], host: str = "127.0.0.1") -> AsyncI
 
 
 @asynccontextmanager
-async def transporting(**settings: Any) -> AsyncIterator[Transport]:
-    transport = Transport(FetchConfig(**{"allow_private": True, **settings}), "rdfspider/1 (+mailto:a@example.org)")
+async def transporting(**settings: Any) -> AsyncIterator[HttpTransport]:
+    config = FetchConfig(**{"allow_private": True, **settings})
+    transport = HttpTransport(config, "rdfspider/1 (+mailto:a@example.org)", Flight(config.max_flight_bytes))
     try:
         yield transport
     finally:

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from rdfspider.config import DocumentSource
 from rdfspider.disk import write_atomically
-from rdfspider.urls import normalise_url
+from rdfspider.urls import FETCHED_SCHEMES, normalise_url
 
 MAX_KEPT = 1_000
 """Documents that a crawl keeps, and as many that it remembers not to have got; real crawls meet some dozens."""
@@ -33,7 +33,7 @@ class FolderDocuments:
             parts = urlsplit(url)
             root = self.folder.resolve()
             place = unquote(parts.path).strip("/")
-            if parts.scheme not in ("http", "https") or not parts.hostname or "\0" in place:
+            if parts.scheme not in FETCHED_SCHEMES or not parts.hostname or "\0" in place:
                 return None
             for ending in _ENDINGS:
                 path = (root / parts.hostname / (place + ending).lstrip("/")).resolve()

@@ -17,6 +17,9 @@ from pyoxigraph import NamedNode
 MAX_URL_CHARS = 8192
 """Longer URLs are not followed: common servers refuse request lines of more than 8 KB, and nobody links to them on purpose."""
 
+FETCHED_SCHEMES = ("http", "https")
+"""What a URL that can be fetched begins with; `fetch/schemes.py` says how. The patterns below that name them are shortcuts."""
+
 MAX_HOST_CHARS = 253
 """No name in DNS is longer."""
 
@@ -44,6 +47,7 @@ _ODD_ESCAPE = re.compile(
     re.ASCII,
 )
 _BARE_HOST = re.compile(r"https?://[a-z0-9.\-]+\.[a-z]+")
+_FETCHED = tuple(f"{scheme}:" for scheme in FETCHED_SCHEMES)
 _NO_LINK = re.compile(r"(?:javascript|mailto|tel|data|about|sms|whatsapp):", re.IGNORECASE)
 
 
@@ -71,8 +75,8 @@ def resolve_iri(base: str, reference: str) -> str:
 
 
 def normalise_url(url: str) -> str | None:
-    """The address as browsers write it (WHATWG), with escapes as all write them, without a fragment; None when it is not an
-    http(s) URL."""
+    """The address as browsers write it (WHATWG), with escapes as all write them, without a fragment; None when it is no
+    URL that can be fetched."""
     return url if url in _find_normal(url) else _normalised(url, None)
 
 
@@ -155,7 +159,7 @@ def _normalised(url: str, base: str | None) -> str | None:
         href: str = (ada_url.URL(url, base=base) if base else ada_url.URL(url)).href
     except (ValueError, UnicodeError):
         return None
-    if not href.startswith(("http:", "https:")):
+    if not href.startswith(_FETCHED):
         return None
     return _ODD_ESCAPE.sub(_unify_escape, href.partition("#")[0])
 

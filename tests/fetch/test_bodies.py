@@ -134,7 +134,7 @@ def test_a_decoded_body_without_room_is_busy_and_gives_its_memory_back() -> None
             busy = await transport.get("http://a.test/", "127.0.0.1", server.port)
             assert isinstance(busy, Failure)
             assert busy.code == "busy"
-            assert transport.flight_bytes == 0
+            assert transport.flight.body_bytes == 0
             assert isinstance(await transport.get("http://a.test/next", "127.0.0.1", server.port), Capture)
 
     run_loop(main())

@@ -66,17 +66,17 @@ def test_all_bodies_in_flight_share_their_memory() -> None:
         answers: dict[str, Answer] = {"/slow": stall, "/page": ok(b"y" * 5000)}
         async with serving(answers) as server, transporting(max_flight_bytes=10_000) as transport:
             slow = asyncio.create_task(transport.get("http://a.test/slow", "127.0.0.1", server.port))
-            while transport.flight_bytes < 6000:
+            while transport.flight.body_bytes < 6000:
                 await asyncio.sleep(0.01)
             busy = await transport.get("http://b.test/page", "127.0.0.1", server.port)
             assert isinstance(busy, Failure)
             assert busy.code == "busy"
             freed.set()
             assert len((await slow).page.body) == 9000  # type: ignore[union-attr]
-            assert transport.flight_bytes == 0
+            assert transport.flight.body_bytes == 0
             later = await transport.get("http://b.test/page", "127.0.0.1", server.port)
             assert isinstance(later, Capture)
-            assert transport.flight_bytes == 0
+            assert transport.flight.body_bytes == 0
 
     run_loop(main())
 

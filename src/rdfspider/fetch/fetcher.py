@@ -1,4 +1,4 @@
-"""A lease in, a Capture or a Failure out: names, robots.txt and HTTP put together.
+"""A lease in, a Capture or a Failure out: names, robots.txt and what fetches URLs of a scheme, put together.
 
 What to do after a failure is the frontier's to say, not decided here.
 """
@@ -14,9 +14,10 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from rdfspider.config import FetchConfig, FrontierConfig
+from rdfspider.fetch.bodies import Flight
 from rdfspider.fetch.dns import Clock, Resolver
-from rdfspider.fetch.http import Transport
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
+from rdfspider.fetch.schemes import TRANSPORTS
 from rdfspider.pace import pace_gap_s
 from rdfspider.records import Capture, Failure, Lease, RobotsState
 from rdfspider.urls import host_of
@@ -129,7 +130,9 @@ class Fetcher:
         kept_bytes: Callable[[], int] = lambda: 0,
     ) -> None:
         self.resolver = Resolver(config, clock, nameservers)
-        self._transport = Transport(config, user_agent, kept_bytes)
+        self._flight = Flight(config.max_flight_bytes, kept_bytes)
+        by_class = {kind: kind(config, user_agent, self._flight) for kind in set(TRANSPORTS.values())}
+        self._transports = {scheme: by_class[kind] for scheme, kind in TRANSPORTS.items()}
         self._config = config
         self._user_agent = user_agent
         self._clock = clock
@@ -169,16 +172,17 @@ class Fetcher:
     @property
     def open_connections(self) -> int:
         """Sockets that are open now, idle ones included."""
-        return self._transport.open_connections
+        return sum(transport.open_connections for transport in set(self._transports.values()))
 
     @property
     def flight_bytes(self) -> int:
         """Decoded bytes of all bodies under way."""
-        return self._transport.flight_bytes
+        return self._flight.body_bytes
 
     async def close(self) -> None:
         """End all exchanges and lookups."""
-        await self._transport.close()
+        for transport in set(self._transports.values()):
+            await transport.close()
         await self.resolver.close()
 
     async def _follow_robots(self, lease: Lease, address: str, gate: Gate) -> tuple[Capture | Failure, float]:
@@ -232,7 +236,10 @@ class Fetcher:
         max_body_bytes: int | None = None,
         keeps: Callable[[str], bool] | None = None,
     ) -> Capture | Failure:
-        return await self._transport.get(
+        transport = self._transports.get(url.partition(":")[0])
+        if transport is None:
+            return Failure(url, "unsupported", "nothing here fetches URLs of its scheme", address=address)
+        return await transport.get(
             url,
             address,
             self.resolver.static_port(host),

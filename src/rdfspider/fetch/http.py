@@ -23,6 +23,7 @@ A body that is cut short, or whose encoding does not come to its end, is a Captu
 
 import asyncio
 import errno
+import os
 import re
 import ssl
 import time
@@ -68,17 +69,19 @@ _OWN_WORDS = {
     "busy": "there was no room for the body, or no descriptor for the connection",
 }
 """What is said of an exchange that we ended ourselves: libcurl knows only that it was told to."""
+_MAX_MESSAGE_CHARS = 200
 _CA_FILES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 _AUTHORITY = re.compile(r"https?://(?:[^/?#]*@)?((?:\[[^\]/?#]*\]|[^/?#:]+)(?::([0-9]{0,5}))?)(?:[/?#]|$)")
 
 
-class Transport:
-    """All connections of a shard. Belongs to the loop in which it is first used."""
+class HttpTransport:
+    """All connections of a shard by HTTP. It belongs to the loop in which it is first used."""
 
-    def __init__(self, config: FetchConfig, user_agent: str, kept_bytes: Callable[[], int] = lambda: 0) -> None:
+    def __init__(self, config: FetchConfig, user_agent: str, flight: Flight) -> None:
+        """`flight` bounds the memory of all bodies under way."""
         self.config = config
         self.user_agent = _field_value(user_agent)
-        self.flight = Flight(config.max_flight_bytes, kept_bytes)
+        self.flight = flight
         self.sockets = OpenSockets()
         self._multi = pycurl.AsyncCurlMulti()
         # Every active host may keep its connection between two polite requests.
@@ -157,11 +160,6 @@ class Transport:
         self.sockets.clear()
 
     @property
-    def flight_bytes(self) -> int:
-        """Decoded bytes of all bodies under way."""
-        return self.flight.body_bytes
-
-    @property
     def open_connections(self) -> int:
         """Sockets that are open now, idle ones included."""
         return self.sockets.count()
@@ -234,7 +232,7 @@ class Transport:
 class _Handle:
     """One libcurl handle, used again and again, and the state of the exchange that it is at."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: HttpTransport) -> None:
         self.transport = transport
         self.lines: list[bytes] = []
         self.keeps: Callable[[str], bool] | None = None
@@ -394,6 +392,94 @@ class _Handle:
         return 0
 
 
+class ExchangeError(Exception):
+    """A blocking request that got no answer; the text says why."""
+
+
+class HttpConnection:
+    """A connection to one server for blocking requests, kept open; used by one thread at a time, but any may interrupt it."""
+
+    def __init__(self, connect_timeout_s: float, user: str | None = None, password: str = "") -> None:
+        """With a user the server may ask for a password, by Basic or Digest authentication."""
+        self._is_interrupted = False
+        self._curl = pycurl.Curl()
+        options = {
+            pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+            pycurl.PROXY: "",
+            pycurl.PATH_AS_IS: 1,
+            pycurl.NOSIGNAL: 1,
+            pycurl.CONNECTTIMEOUT_MS: int(1000 * connect_timeout_s),
+            # Called whenever something comes, and once a second: what it returns ends the request.
+            pycurl.NOPROGRESS: 0,
+            pycurl.XFERINFOFUNCTION: lambda *_: self._is_interrupted,
+        }
+        if user is not None:
+            # With two ways to choose from, libcurl proves nothing before the server asks, and prefers digests.
+            options[pycurl.HTTPAUTH] = pycurl.HTTPAUTH_BASIC | pycurl.HTTPAUTH_DIGEST
+            options |= {pycurl.USERNAME: user.encode(), pycurl.PASSWORD: password.encode()}
+        for option, value in options.items():
+            self._curl.setopt(option, value)
+        _trust_certificates(self._curl)
+
+    def request(
+        self, method: str, url: str, body: bytes, content_type: str, *, timeout_s: float, max_answer_bytes: int
+    ) -> tuple[int, Head | None, bytes]:
+        """Send a request, and return the status, the head and the beginning of the body of its answer; ExchangeError where there
+        is none. libcurl makes a new connection where the kept one was closed."""
+        if self._is_interrupted:
+            raise ExchangeError("interrupted")
+        curl, text = self._curl, bytearray()
+        lines: list[bytes] = []
+
+        def take_line(line: bytes) -> None:
+            # A head before the last one is that of an interim answer, or of a question for a password.
+            if line.startswith(b"HTTP/"):
+                lines.clear()
+            lines.append(line)
+
+        def take_text(piece: bytes) -> int:
+            text.extend(piece)
+            # Fewer bytes than were given end the exchange.
+            return len(piece) if len(text) < max_answer_bytes else 0
+
+        curl.setopt(pycurl.URL, url)
+        if method == "DELETE":
+            curl.setopt(pycurl.HTTPGET, 1)
+        else:
+            curl.setopt(pycurl.POSTFIELDS, body)
+        curl.setopt(pycurl.CUSTOMREQUEST, method)
+        # Not all servers answer a client that waits for permission to send its body.
+        curl.setopt(pycurl.HTTPHEADER, [f"Content-Type: {content_type}", "Expect:"])
+        curl.setopt(pycurl.TIMEOUT_MS, int(1000 * timeout_s))
+        curl.setopt(pycurl.HEADERFUNCTION, take_line)
+        curl.setopt(pycurl.WRITEFUNCTION, take_text)
+        try:
+            curl.perform()
+        except pycurl.error as error:
+            if len(text) < max_answer_bytes:
+                raise ExchangeError(_explain_error(curl, *error.args)) from error
+        return int(curl.getinfo(pycurl.RESPONSE_CODE)), read_head(lines), bytes(text[:max_answer_bytes])
+
+    def interrupt(self) -> None:
+        """End what is under way, within a second, and all that follows, with an ExchangeError."""
+        self._is_interrupted = True
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(pycurl.error):  # Another thread may not have left its request yet, which was interrupted.
+            self._curl.close()
+
+
+def _explain_error(curl: pycurl.Curl, code: int, message: str) -> str:
+    if code == pycurl.E_PEER_FAILED_VERIFICATION:
+        return f"its certificate is not trusted ({message.rpartition(': ')[2].partition(' (')[0]})"
+    if code == pycurl.E_OPERATION_TIMEDOUT:
+        return "timeout"
+    number = curl.getinfo(pycurl.OS_ERRNO) if code == pycurl.E_COULDNT_CONNECT else 0
+    words = os.strerror(number) if number else message
+    return words[:1].lower() + words[1:_MAX_MESSAGE_CHARS]
+
+
 def _make_curl(config: FetchConfig, user_agent: str) -> Any:
     curl = pycurl.Curl()
     options = {
@@ -415,11 +501,11 @@ def _make_curl(config: FetchConfig, user_agent: str) -> Any:
     }
     for option, value in options.items():
         curl.setopt(option, value)
-    trust_certificates(curl)
+    _trust_certificates(curl)
     return curl
 
 
-def trust_certificates(curl: pycurl.Curl) -> None:
+def _trust_certificates(curl: pycurl.Curl) -> None:
     """Have certificates checked by the authorities that the system, or `SSL_CERT_FILE`, names."""
     paths = ssl.get_default_verify_paths()
     # libcurl keeps the certificates of a file in memory; those of a folder it reads again for each connection.

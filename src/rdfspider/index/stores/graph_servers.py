@@ -5,20 +5,15 @@ sent as updates. Nothing is found out by trying, because a PUT at the wrong addr
 """
 
 import http.client
-import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from email.message import Message
-from email.parser import BytesHeaderParser
 from urllib.parse import quote, urlsplit
 
-import pycurl
-
 from rdfspider.errors import UsageError
-from rdfspider.fetch.http import trust_certificates
+from rdfspider.fetch.http import ExchangeError, HttpConnection
 from rdfspider.index.stores.credentials import Credentials, find_credentials, hide_secrets
 from rdfspider.pace import parse_retry_after
 
@@ -130,9 +125,9 @@ class GraphServer:
     def __init__(self, address: StoreAddress, credentials: Credentials | None) -> None:
         self._address = address
         self._credentials = credentials
-        self._interrupted = False
         self._has_asked = False
-        self._curl = _make_handle(credentials, lambda: self._interrupted)
+        user, password = (credentials.user, credentials.password) if credentials else (None, "")
+        self._connection = HttpConnection(_CONNECT_TIMEOUT_S, user, password)
 
     def replace_graph(self, graph: str, triples: Sequence[str]) -> None:
         """Let the graph hold these triples (`s p o` of N-Triples) and no others; StoreError where that is not done."""
@@ -151,12 +146,11 @@ class GraphServer:
 
     def interrupt(self) -> None:
         """End what is on its way, within a second, and all that follows, with a StoreError."""
-        self._interrupted = True
+        self._connection.interrupt()
 
     def close(self) -> None:
         """Hang up."""
-        with suppress(pycurl.error):  # Another thread may not have left its request yet, which was interrupted.
-            self._curl.close()
+        self._connection.close()
 
     def _graph_target(self, graph: str) -> str:
         target = self._address.target
@@ -177,41 +171,15 @@ class GraphServer:
             raise self._explain(answer)
 
     def _exchange(self, method: str, target: str, body: bytes, content_type: str) -> "_Answer":
-        """One request and its answer. libcurl makes a new connection where the kept one was closed, and proves who asks."""
-        if self._interrupted:
-            raise StoreError("interrupted")
-        curl, head, text = self._curl, bytearray(), bytearray()
-
-        def read_head(line: bytes) -> None:
-            # A head before the last one is that of an interim answer, or of a question for a password.
-            if line.startswith(b"HTTP/"):
-                head.clear()
-            else:
-                head.extend(line)
-
-        def read_text(piece: bytes) -> int:
-            text.extend(piece)
-            # Fewer bytes than were given end the exchange.
-            return len(piece) if len(text) < _MAX_ANSWER_BYTES else 0
-
-        curl.setopt(pycurl.URL, f"{self._address.origin}{target}")
-        if method == "DELETE":
-            curl.setopt(pycurl.HTTPGET, 1)
-        else:
-            curl.setopt(pycurl.POSTFIELDS, body)
-        curl.setopt(pycurl.CUSTOMREQUEST, method)
-        # Not all servers answer a client that waits for leave to send its body.
-        curl.setopt(pycurl.HTTPHEADER, [f"Content-Type: {content_type}", "Expect:"])
-        curl.setopt(pycurl.TIMEOUT_MS, int(1000 * (_ANSWER_TIMEOUT_S + len(body) / _BYTES_PER_SECOND)))
-        curl.setopt(pycurl.HEADERFUNCTION, read_head)
-        curl.setopt(pycurl.WRITEFUNCTION, read_text)
+        timeout_s = _ANSWER_TIMEOUT_S + len(body) / _BYTES_PER_SECOND
+        url = f"{self._address.origin}{target}"
         try:
-            curl.perform()
-        except pycurl.error as error:
-            if len(text) < _MAX_ANSWER_BYTES:
-                raise StoreError(f"does not answer: {_say_error(curl, *error.args)}") from error
-        status = curl.getinfo(pycurl.RESPONSE_CODE)
-        return _Answer(status, BytesHeaderParser().parsebytes(bytes(head)), bytes(text[:_MAX_ANSWER_BYTES]))
+            status, head, text = self._connection.request(
+                method, url, body, content_type, timeout_s=timeout_s, max_answer_bytes=_MAX_ANSWER_BYTES
+            )
+        except ExchangeError as error:
+            raise StoreError(f"does not answer: {error}") from error
+        return _Answer(status, head.first("retry-after") if head else "", text)
 
     def _explain(self, answer: "_Answer") -> StoreError:
         said = " ".join(_TAG_OR_SPACE.sub(" ", answer.text.decode("utf-8", "replace")).split())
@@ -230,14 +198,14 @@ class GraphServer:
             )
         else:
             message = f"answers {status} {http.client.responses.get(status, '')}: {said}"
-        retry_after_s = parse_retry_after(answer.headers.get("Retry-After") or "", time.time())
+        retry_after_s = parse_retry_after(answer.retry_after, time.time())
         return StoreError(message.rstrip(" :."), status=status, retry_after_s=retry_after_s)
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     status: int
-    headers: Message
+    retry_after: str
     text: bytes
 
 
@@ -270,35 +238,3 @@ def _write_code_points(lines: str) -> str:
         return "\ufffd" if "\ud800" <= character <= "\udfff" else _ESCAPES.get(character, character)
 
     return _CODE_POINT.sub(write, lines)
-
-
-def _make_handle(credentials: Credentials | None, is_interrupted: Callable[[], bool]) -> pycurl.Curl:
-    curl = pycurl.Curl()
-    options = {
-        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
-        pycurl.PROXY: "",
-        pycurl.PATH_AS_IS: 1,
-        pycurl.NOSIGNAL: 1,
-        pycurl.CONNECTTIMEOUT_MS: int(1000 * _CONNECT_TIMEOUT_S),
-        # Called whenever something comes, and once a second: what it says ends the request.
-        pycurl.NOPROGRESS: 0,
-        pycurl.XFERINFOFUNCTION: lambda *_: is_interrupted(),
-    }
-    if credentials:
-        # With two ways to choose from, libcurl proves nothing before the server asks, and prefers digests.
-        options[pycurl.HTTPAUTH] = pycurl.HTTPAUTH_BASIC | pycurl.HTTPAUTH_DIGEST
-        options |= {pycurl.USERNAME: credentials.user.encode(), pycurl.PASSWORD: credentials.password.encode()}
-    for option, value in options.items():
-        curl.setopt(option, value)
-    trust_certificates(curl)
-    return curl
-
-
-def _say_error(curl: pycurl.Curl, code: int, message: str) -> str:
-    if code == pycurl.E_PEER_FAILED_VERIFICATION:
-        return f"its certificate is not trusted ({message.rpartition(': ')[2].partition(' (')[0]})"
-    if code == pycurl.E_OPERATION_TIMEDOUT:
-        return "timeout"
-    number = curl.getinfo(pycurl.OS_ERRNO) if code == pycurl.E_COULDNT_CONNECT else 0
-    words = os.strerror(number) if number else message
-    return words[:1].lower() + words[1:_MAX_MESSAGE_CHARS]
