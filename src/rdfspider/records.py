@@ -144,7 +144,7 @@ class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=T
     """When it was last modified, by what its finder says, in seconds since 1970; 0 where nothing says so."""
 
 
-ERRANDS = frozenset({"sitemap", "context", "no-sitemap", "no-context"})
+PREREQUISITE_REASONS = frozenset({"sitemap", "context", "no-sitemap", "no-context"})
 """Reasons of verdicts on what was fetched for the crawl itself, also in vain: it counts as no page."""
 
 
@@ -301,7 +301,7 @@ class Verdict(Struct, frozen=True, gc=False):
     @property
     def is_page(self) -> bool:
         """Whether it counts as a fetched page, for the budgets; what serves the crawl alone does not."""
-        return 200 <= self.status < 300 and self.reason not in ERRANDS
+        return 200 <= self.status < 300 and self.reason not in PREREQUISITE_REASONS
 
 
 class Judgement(Struct, frozen=True, gc=False):

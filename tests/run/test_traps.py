@@ -11,7 +11,7 @@ import pytest
 
 from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.frontier.entries import LedgerEntry
+from rdfspider.frontier.entries import UrlEntry
 from rdfspider.frontier.frontier import Frontier
 from web import Answer, Web, crawl, make_page, pages_of
 
@@ -119,7 +119,7 @@ class Crawled(NamedTuple):
     """URLs that were asked for, by host and first segment."""
     folder: Path
 
-    def find(self, urls: Iterable[str]) -> list[LedgerEntry]:
+    def find(self, urls: Iterable[str]) -> list[UrlEntry]:
         """What is on record of those that were ever seen."""
         frontier = Frontier(self.folder / "shards/000/frontier", Config(), Domains(bundled_suffix_list(), 1), 0)
         try:

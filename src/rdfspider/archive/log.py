@@ -18,7 +18,7 @@ from rdfspider.archive.outcomes import Effect, Outcome, decide_effect
 from rdfspider.archive.reader import Archive, Damage, read_run, read_url
 from rdfspider.archive.segments import parse_name, read_committed
 from rdfspider.errors import UsageError
-from rdfspider.records import ERRANDS
+from rdfspider.records import PREREQUISITE_REASONS
 
 _log = logging.getLogger(__name__)
 
@@ -163,7 +163,7 @@ def _read_facts_of_pages(
                 # After damage, what follows may belong to a record that could not be read.
                 if facts is not None and item.key == facts.key:
                     facts.conversions.append(item)
-            elif not isinstance(item, _Facts) or item.attributes.get("reason") not in ERRANDS:
+            elif not isinstance(item, _Facts) or item.attributes.get("reason") not in PREREQUISITE_REASONS:
                 if facts is not None:
                     yield facts, item.position
                 facts = item if isinstance(item, _Facts) else None

@@ -78,7 +78,7 @@ class Beat(Struct, frozen=True, tag=2):
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
     errands: dict[str, int] = {}
-    """Answers that served the crawl itself alone, by `records.ERRANDS`; they are not among the statuses."""
+    """Answers that served the crawl itself alone, by `records.PREREQUISITE_REASONS`; they are not among the statuses."""
     failures: dict[str, int] = {}
     """URLs that failed for good, by the reason."""
     robots: dict[str, int] = {}

@@ -86,7 +86,7 @@ class Counts(Struct):
         return self.scheduled - self.scheduled_given_up - self.over_budget
 
 
-class LedgerEntry(Struct, frozen=True):
+class UrlEntry(Struct, frozen=True):
     """All that is known of one URL. Times are seconds since 1970, 0 where there is none."""
 
     url: str

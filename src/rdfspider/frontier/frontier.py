@@ -15,11 +15,11 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Calendar, Clock
 from rdfspider.frontier.contents.contents import Contents
-from rdfspider.frontier.contents.simhashes import Known
-from rdfspider.frontier.entries import Counts, GapError, HostEntry, LedgerEntry, Priority, by_depth
+from rdfspider.frontier.contents.simhashes import SimhashEntry
+from rdfspider.frontier.entries import Counts, GapError, HostEntry, Priority, UrlEntry, by_depth
 from rdfspider.frontier.hosts.active import ActiveHosts
 from rdfspider.frontier.hosts.back_queues import Queues
-from rdfspider.frontier.hosts.front_queues import Places
+from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import Host, Hosts
 from rdfspider.frontier.hosts.origins import Origins
 from rdfspider.frontier.hosts.outages import Outages
@@ -29,21 +29,21 @@ from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.outbox import Inbox, Outbox
 from rdfspider.frontier.state import mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import Ledger, decode_row, decode_url, to_entry
-from rdfspider.frontier.urls.finishing import Facts, Outcomes
+from rdfspider.frontier.url_rows import UrlRows, decode_row, decode_url, to_entry
+from rdfspider.frontier.urls.finishing import Finisher, PageFacts
 from rdfspider.frontier.urls.imported import Imports
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases, Parts
-from rdfspider.frontier.urls.rediscovery import Encounters
+from rdfspider.frontier.urls.rediscovery import Rediscovery
 from rdfspider.frontier.urls.refusals import Refusals
-from rdfspider.frontier.urls.restarts import Starts
+from rdfspider.frontier.urls.restarts import Restarts
 from rdfspider.frontier.urls.revisits import Visits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Judgement, Lease, RobotsState, Verdict
 from rdfspider.urls import host_of
 
-__all__ = ["Clock", "Counts", "Frontier", "GapError", "LedgerEntry", "Priority", "by_depth"]
+__all__ = ["Clock", "Counts", "Frontier", "GapError", "Priority", "UrlEntry", "by_depth"]
 
 # URLs that were asked for by their ids and are kept in memory.
 _RECENT_URLS = 4096
@@ -208,7 +208,7 @@ class Frontier:
         judgement: Judgement = _NO_JUDGEMENT,
     ) -> None:
         """Stage what became of a page: ledger, queue, next visit, counts. `position` is where the WARC tells of it."""
-        facts = Facts(digest, etag, last_modified, captured, body_bytes, quads, position)
+        facts = PageFacts(digest, etag, last_modified, captured, body_bytes, quads, position)
         self._outcomes.record(lease, verdict, facts, judgement)
 
     def claim(self, key: bytes, url: str) -> str:
@@ -221,10 +221,10 @@ class Frontier:
         if number is not None and self._contents.note_repeated(host := self._hosts.get(number), origin, other):
             self._hosts.mark_changed(host)
 
-    def find_alike(self, lease: Lease, likeness: int, facts: int, is_absence: bool) -> list[tuple[str, Known]]:
+    def find_alike(self, lease: Lease, likeness: int, facts: int, is_absence: bool) -> list[tuple[str, SimhashEntry]]:
         """Pages of the same domain with nearly the same text, the newest first; the leased one will be one of them."""
         host = self._leases.slots[lease.url_id].host
-        found = self._contents.find_alike(host, Known(likeness, facts, lease.url_id, is_absence))
+        found = self._contents.find_alike(host, SimhashEntry(likeness, facts, lease.url_id, is_absence))
         return [(url, known) for known in found if (url := self.url_of(known.url_id))]
 
     def put_outbox(self, destination: int, payload: bytes) -> None:
@@ -277,7 +277,7 @@ class Frontier:
         """Make all commits safe from a loss of power. Touches nothing else, so it may run in a thread."""
         self._store.sync()
 
-    def find(self, url: str) -> LedgerEntry | None:
+    def find(self, url: str) -> UrlEntry | None:
         """What is known of a URL, as committed; None when it was never seen."""
         found = self._sieve.find(url)
         value = self._rows.get(pack_row(*found)) if found else None
@@ -331,12 +331,12 @@ class Frontier:
     def _build(self, domains: Domains, calendar: Calendar, priority: Priority | None, ranks: Mapping[str, int]) -> None:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
-        self._ledger = Ledger(store)
+        self._ledger = UrlRows(store)
         self._sieve = Sieve(store, self._hosts, self._state.salt)
         self._state.queued = self._state.queued or self._hosts.count_queued()
         self._queues = Queues(store, self._ledger, self._state.queued)
         longest_wait_s = 2 * max(config.frontier.max_wait_s, config.frontier.max_backoff_s, config.frontier.give_up_s)
-        self._places = Places(store, self._state.next_place, longest_wait_s)
+        self._places = FrontQueues(store, self._state.next_place, longest_wait_s)
         self._visits = Visits(store)
         self._origins = Origins(store)
         self._outbox = Outbox(store, calendar.epoch, self._state.outbox_bytes)
@@ -385,11 +385,11 @@ class Frontier:
             self._state.lookup_epoch,
         )
         self._leases = Leases(parts, config, clock, counts)
-        self._encounters = Encounters(
+        self._encounters = Rediscovery(
             self._ledger, self._hosts, self._schedule, self._leases.slots, self._to_url_id, config.crawl
         )
         self._refusals = Refusals(store, self._ledger, self._hosts, self._schedule, clock)
-        self._outcomes = Outcomes(
+        self._outcomes = Finisher(
             self._ledger,
             self._hosts,
             self._queues,
@@ -406,7 +406,7 @@ class Frontier:
         )
         self.imports = Imports(self._ledger, self._sieve, self._hosts, self._outcomes, counts, clock)
         """For pages that were read from archives of others."""
-        self._starts = Starts(
+        self._starts = Restarts(
             store,
             self._ledger,
             self._hosts,

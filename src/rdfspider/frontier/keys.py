@@ -18,7 +18,7 @@ _ROW = Struct(">II")
 _QUEUE = Struct(">IBI")
 _PLACE = Struct(">BQI")
 _VISIT = Struct(">QQ")
-_MAIL = Struct(">III")
+_OUTBOX = Struct(">III")
 
 pack_row = _ROW.pack
 """Host number and sequence: the key of the ledger."""
@@ -30,7 +30,7 @@ pack_place = _PLACE.pack
 """Kind, turn (an order or a time in milliseconds) and host number: where a host is that is not in memory."""
 pack_visit = _VISIT.pack
 """Time in milliseconds and URL id: when a URL is due again."""
-pack_mail = _MAIL.pack
+pack_outbox = _OUTBOX.pack
 """Destination, epoch and sequence: the key of an entry of the outbox."""
 
 unpack_row = _ROW.unpack
@@ -38,7 +38,7 @@ unpack_url = _ROW.unpack
 unpack_queue = _QUEUE.unpack
 unpack_place = _PLACE.unpack
 unpack_visit = _VISIT.unpack
-unpack_mail = _MAIL.unpack
+unpack_outbox = _OUTBOX.unpack
 
 
 def pack_host(number: int) -> bytes:

@@ -7,7 +7,7 @@ receiver's cursor moves in the same commit as the links that came, so that nothi
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.entries import GapError
-from rdfspider.frontier.keys import pack_mail, unpack_mail
+from rdfspider.frontier.keys import pack_outbox, unpack_outbox
 from rdfspider.frontier.store import Store
 
 _INBOX = b"inbox/"
@@ -30,7 +30,7 @@ class Outbox:
     def put(self, destination: int, payload: bytes) -> None:
         """Stage an entry."""
         sequence = self._sequences[destination] = self._sequences.get(destination, 0) + 1
-        self._entries.put(pack_mail(destination, self._epoch, sequence), payload)
+        self._entries.put(pack_outbox(destination, self._epoch, sequence), payload)
         self.stored_bytes += len(payload)
 
     def read(self, destination: int, after: tuple[int, int], limit_bytes: int) -> list[tuple[int, int, bytes]]:
@@ -38,11 +38,11 @@ class Outbox:
         after = max(after, self._cleared.get(destination, (0, 0)))
         entries: list[tuple[int, int, bytes]] = []
         size = 0
-        for key, payload in self._entries.iterate(_after(destination, after), pack_mail(destination + 1, 0, 0)):
+        for key, payload in self._entries.iterate(_after(destination, after), pack_outbox(destination + 1, 0, 0)):
             size += len(payload)
             if entries and size > limit_bytes:
                 break
-            _, epoch, sequence = unpack_mail(key)
+            _, epoch, sequence = unpack_outbox(key)
             entries.append((epoch, sequence, payload))
         return entries
 
@@ -92,4 +92,4 @@ class Inbox:
 
 
 def _after(destination: int, cursor: tuple[int, int]) -> bytes:
-    return pack_mail(destination, cursor[0], cursor[1] + 1)
+    return pack_outbox(destination, cursor[0], cursor[1] + 1)

@@ -13,7 +13,7 @@ from typing import Self
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import HostEntry, LedgerEntry
+from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.hosts.back_queues import decode_entry
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
 from rdfspider.frontier.hosts.origins import decode_robots
@@ -93,7 +93,7 @@ class FrontierReader:
         self._store.close()
         self._notes.cleanup()
 
-    def find(self, url: str) -> LedgerEntry | None:
+    def find(self, url: str) -> UrlEntry | None:
         """What is known of a URL; None when it was never seen."""
         number = self._number_of(host_of(url))
         if number is None or self._state is None:
@@ -102,7 +102,7 @@ class FrontierReader:
         sequence = find_sequence(tables["urls"], tables["ledger"], salt, number, url)
         return None if sequence is None else self.get(to_url_id(self._shard, number, sequence))
 
-    def get(self, url_id: int) -> LedgerEntry | None:
+    def get(self, url_id: int) -> UrlEntry | None:
         """What is known of the URL of an id of this shard; None when there is none."""
         _, number, sequence = from_url_id(url_id)
         value = self._tables["ledger"].get(pack_row(number, sequence))

@@ -7,7 +7,7 @@ nothing before the path, so that of two thirds of a row the disk holds next to n
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from rdfspider.frontier.entries import LedgerEntry
+from rdfspider.frontier.entries import UrlEntry
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 
@@ -58,7 +58,7 @@ _encode = Encoder().encode
 _decode = Decoder(Row).decode
 
 
-class Ledger:
+class UrlRows:
     """Rows that change. Until the next commit they are known here, and the table has them as they were."""
 
     def __init__(self, store: Store) -> None:
@@ -112,9 +112,9 @@ def decode_url(value: bytes) -> str:
     return value[_LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big") :].decode()
 
 
-def to_entry(row: Row, url: str, url_id: int) -> LedgerEntry:
+def to_entry(row: Row, url: str, url_id: int) -> UrlEntry:
     """A row, for people."""
-    return LedgerEntry(
+    return UrlEntry(
         url=url,
         url_id=url_id,
         state=_STATES[row.state],

@@ -16,7 +16,7 @@ from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.domains import Domains
 from rdfspider.extract.robots_directives import read_wishes
 from rdfspider.judge.samples import sample_copy, sample_page
-from rdfspider.records import ERRANDS, Capture, Extraction, Judgement, Lease, Robots, Verdict
+from rdfspider.records import PREREQUISITE_REASONS, Capture, Extraction, Judgement, Lease, Robots, Verdict
 from rdfspider.urls import host_of
 
 _NO_WISHES = Robots()
@@ -96,7 +96,7 @@ def apply_judgement(verdict: Verdict, extraction: Extraction, judgement: Judgeme
     """The verdict and what is kept of the page: of one that asks not to be indexed, neither data nor words."""
     if judgement.robots.noindex:
         # What serves the crawl alone, such as a sitemap, is in no index anyway.
-        if verdict.reason not in ERRANDS:
+        if verdict.reason not in PREREQUISITE_REASONS:
             verdict = msgspec.structs.replace(verdict, reason="noindex", rule="; ".join(judgement.wishes))
         extraction = replace(extraction, statements={}, text="", title=None)
     elif judgement.duplicate == "soft-404":

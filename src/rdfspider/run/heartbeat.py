@@ -12,7 +12,7 @@ import psutil
 
 from rdfspider.crawl.messages import Beat, Fetching
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import ERRANDS, REFUSALS, Capture, Failure, Lease, RobotsState, Verdict
+from rdfspider.records import PREREQUISITE_REASONS, REFUSALS, Capture, Failure, Lease, RobotsState, Verdict
 from rdfspider.run.data_counts import Survey
 
 # The load of a shorter time says little: that of a single page, or the grain of a clock.
@@ -36,7 +36,7 @@ class Meter:
         self.statuses: Counter[str] = Counter()
         """Exchanges, by HTTP status or by the code of their failure."""
         self.errands: Counter[str] = Counter()
-        """Answers that served the crawl itself alone, by `records.ERRANDS`."""
+        """Answers that served the crawl itself alone, by `records.PREREQUISITE_REASONS`."""
         self.failures: Counter[str] = Counter()
         """URLs that failed for good, by the reason."""
         self.robots: Counter[str] = Counter()
@@ -103,7 +103,7 @@ class Meter:
             self._time_host(host, exchange.duration_s)
         if isinstance(exchange, Capture):
             # Errands are no pages; that nobody has a sitemap where one was looked for would look like much trouble.
-            if verdict.reason in ERRANDS:
+            if verdict.reason in PREREQUISITE_REASONS:
                 self.errands[verdict.reason] += 1
             else:
                 self.statuses[str(exchange.status)] += 1

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from rdfspider.crawl.reports.explanations import answer_done, answer_scheduled
-from rdfspider.frontier.entries import HostEntry, LedgerEntry
+from rdfspider.frontier.entries import HostEntry, UrlEntry
 
-ENTRY = LedgerEntry("http://a.test/1", 1, "scheduled", 1, "link", 0)
+ENTRY = UrlEntry("http://a.test/1", 1, "scheduled", 1, "link", 0)
 HOST = HostEntry("a.test", 1, 1, 2, 0, 5, 0.0, "")
 
 

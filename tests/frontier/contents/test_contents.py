@@ -9,7 +9,7 @@ from rdfspider.archive.warc import compute_digest
 from rdfspider.config import Config, CrawlConfig
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
-from rdfspider.frontier.contents.simhashes import Known
+from rdfspider.frontier.contents.simhashes import SimhashEntry
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Judgement, Lease
 from rdfspider.run.peers.messages import decode_mail
@@ -205,9 +205,9 @@ def test_the_likeness_of_a_page_that_changes_or_goes_is_removed(pages: Pages, st
 def test_a_row_of_likenesses_does_not_grow_for_ever(pages: Pages) -> None:
     likenesses = pages.frontier._contents._likenesses
     for number in range(1, 40):
-        likenesses.meet("a.test", Known(LIKENESS, 0, number, False))
+        likenesses.meet("a.test", SimhashEntry(LIKENESS, 0, number, False))
         likenesses.record("a.test", number, 0, is_kept=True)
-    found = likenesses.meet("a.test", Known(LIKENESS, 0, 99, False))
+    found = likenesses.meet("a.test", SimhashEntry(LIKENESS, 0, 99, False))
     assert [known.url_id for known in found] == list(range(39, 23, -1))
 
 

@@ -5,7 +5,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
 
 from rdfspider.config import FrontierConfig
 from rdfspider.frontier.hosts import foreign_hosts
-from rdfspider.frontier.hosts.foreign_hosts import Strangers
+from rdfspider.frontier.hosts.foreign_hosts import ForeignHosts
 from rdfspider.records import Capture, Discovered, Failure
 
 NAME, URL = "parking.test", "http://parking.test/robots.txt"
@@ -30,7 +30,7 @@ def test_one_request_at_a_time_and_a_gap_after_it(open_frontier: OpenFrontier, c
     [(Failure(URL, "refused"), [10, 20, 40]), (capture(URL, 429, Retry_After="600"), [600, 600, 600])],
 )
 def test_one_that_fails_is_left_alone(exchange: Capture | Failure, waits_s: list[float], clock: HandClock) -> None:
-    known = Strangers(FrontierConfig(), clock, 1)
+    known = ForeignHosts(FrontierConfig(), clock, 1)
     for wait_s in waits_s:
         assert known.begin(NAME) == 0
         known.end(NAME, exchange)
@@ -76,7 +76,7 @@ def test_a_host_that_becomes_known_keeps_the_pace_it_had(
 
 def test_few_are_kept_and_the_oldest_leave(clock: HandClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreign_hosts, "_MAX_STRANGERS", 3)
-    known = Strangers(FrontierConfig(), clock, 1)
+    known = ForeignHosts(FrontierConfig(), clock, 1)
     for name in ("over", "under-way", "waits"):
         assert known.begin(name) == 0
         if name != "under-way":

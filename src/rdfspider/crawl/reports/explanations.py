@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rdfspider.crawl.reports.hosts import write_wait
-from rdfspider.frontier.entries import HostEntry, LedgerEntry
+from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
-from rdfspider.records import ERRANDS, RobotsState
+from rdfspider.records import PREREQUISITE_REASONS, RobotsState
 
 if TYPE_CHECKING:
     from rdfspider.crawl.reports.why import Explanation
@@ -53,7 +53,7 @@ _MIN_WAIT_S = 0.05
 _LABEL_CHARS = 11
 
 
-def answer_done(entry: LedgerEntry, target: str, truncated: str) -> str:
+def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
     """Of a URL that has had an answer; where it redirects to, and why its body is not whole, is known to the archive."""
     if entry.reason == "fetched":
         sentence = f"fetched: {_count(entry.quads, 'statement')}"
@@ -65,7 +65,7 @@ def answer_done(entry: LedgerEntry, target: str, truncated: str) -> str:
     elif entry.reason == "noindex":
         came = "imported" if entry.found_as == IMPORTED else "fetched"
         sentence = f"{came}, but nothing of it is kept: it asks for {entry.rule or entry.reason}"
-    elif entry.reason in ERRANDS:
+    elif entry.reason in PREREQUISITE_REASONS:
         errand = entry.reason.removeprefix("no-")
         vain = "" if errand == entry.reason else f", which it is not ({entry.status})"
         sentence = f"fetched for the crawl itself, as a {errand}{vain}"
@@ -85,14 +85,14 @@ def explain_failure(code: str) -> str:
     return _FAILURES.get(code, code)
 
 
-def answer_failed(entry: LedgerEntry) -> str:
+def answer_failed(entry: UrlEntry) -> str:
     """Of a URL that has had none, or an error of the server's."""
     tries = f", after {_count(entry.attempts, 'try', 'tries')}" if entry.attempts else ""
     why = f"the server answered {entry.status}" if entry.reason.startswith("status-") else _FAILURES.get(entry.reason)
     return f"not fetched: {why or entry.reason}{tries}{f' ({entry.rule})' if entry.rule else ''}"
 
 
-def answer_refused(entry: LedgerEntry, origin: str, line: str) -> str:
+def answer_refused(entry: UrlEntry, origin: str, line: str) -> str:
     """Of a URL that was not asked for, by robots.txt or another rule; `line` is what the robots.txt on record says."""
     if entry.reason != "disallowed" or (entry.rule and not entry.rule.startswith("Disallow")):
         is_told = not entry.rule or entry.reason in ("filtered", "disallowed")
@@ -102,7 +102,7 @@ def answer_refused(entry: LedgerEntry, origin: str, line: str) -> str:
 
 
 def answer_scheduled(
-    entry: LedgerEntry,
+    entry: UrlEntry,
     *,
     refusal: str,
     prohibition: str,

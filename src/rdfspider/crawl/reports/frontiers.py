@@ -6,7 +6,7 @@ from typing import Self
 
 from rdfspider.config import Config
 from rdfspider.crawl.folder import shard_folder
-from rdfspider.frontier.entries import LedgerEntry
+from rdfspider.frontier.entries import UrlEntry
 from rdfspider.frontier.keys import from_url_id
 from rdfspider.frontier.reader import FrontierReader, open_reader
 
@@ -41,7 +41,7 @@ class Frontiers:
         """Those of all shards that have begun theirs."""
         return [reader for shard in range(self.config.crawl.shards) if (reader := self.of(shard))]
 
-    def get(self, url_id: int) -> LedgerEntry | None:
+    def get(self, url_id: int) -> UrlEntry | None:
         """What is known of a URL by its id, whichever shard has it; None where that does not know it."""
         reader = self.of(from_url_id(url_id)[0])
         return reader.get(url_id) if reader else None

@@ -34,7 +34,7 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.fetch.robots_cache import PRODUCT
-from rdfspider.frontier.entries import HostEntry, LedgerEntry
+from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader
 from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
@@ -133,7 +133,7 @@ def explain_url(folder: Path, config: Config, text: str, opened: Frontiers | Non
 
 def _find_entry(
     reader: FrontierReader | None, url: str, has_scheme: bool, dropped: tuple[str, ...]
-) -> tuple[str, LedgerEntry | None]:
+) -> tuple[str, UrlEntry | None]:
     """What is on record of a URL: as it stands, without parameters that are cut out of links, or by http where no scheme was
     given; and the URL that a link to it would lead to."""
     short = drop_parameters(url, dropped)
@@ -232,7 +232,7 @@ class _Case:
         return tuple(steps)
 
 
-def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> Explanation:
+def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Explanation:
     robots = write_robots(case.robots_state, case.robots_line, time.time())
     if entry is None:
         return Explanation(
@@ -295,7 +295,7 @@ def _explain(case: _Case, entry: LedgerEntry | None, notes: tuple[str, ...]) -> 
     )
 
 
-def _answer_known(case: _Case, entry: LedgerEntry, fetch: Outcome | None, place: tuple[int, int] | None) -> str:
+def _answer_known(case: _Case, entry: UrlEntry, fetch: Outcome | None, place: tuple[int, int] | None) -> str:
     match entry.state:
         case "done":
             return answer_done(entry, fetch.target if fetch else "", fetch.truncated if fetch else "")

@@ -8,7 +8,7 @@ have changed since, so only the order of what is fetched depends on it.
 from msgspec.msgpack import Encoder
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
-from rdfspider.frontier.contents.simhashes import Known, Likenesses
+from rdfspider.frontier.contents.simhashes import SimhashEntry, Simhashes
 from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.mirrors import describe_mirror, note_page, note_repeated
@@ -37,7 +37,7 @@ class Contents:
         self._outbox = outbox
         self._shard = shard
         self._shards = shards
-        self._likenesses = Likenesses(store)
+        self._likenesses = Simhashes(store)
         self._claimed: dict[bytes, str] = {}
         """Digests that were claimed or released since the last commit; an empty URL stands for none."""
 
@@ -64,7 +64,7 @@ class Contents:
         else:
             self._outbox.put(owner, _encode({key: url}))
 
-    def find_alike(self, host: Host, page: Known) -> list[Known]:
+    def find_alike(self, host: Host, page: SimhashEntry) -> list[SimhashEntry]:
         """Pages of the same domain with nearly the same text, the newest first."""
         return self._likenesses.meet(host.domain.name, page)
 

@@ -21,7 +21,7 @@ _PAGE = Struct(">QQQ?")
 _KEY = Struct(">8sBH")
 
 
-class Known(NamedTuple):
+class SimhashEntry(NamedTuple):
     """A page whose text is known."""
 
     likeness: int
@@ -32,17 +32,17 @@ class Known(NamedTuple):
     """Whether it says that there is no such page."""
 
 
-class Likenesses:
+class Simhashes:
     """The likenesses of pages, those that are recorded and those that are about to be."""
 
     def __init__(self, store: Store) -> None:
         self._table = store.tables["likenesses"]
         self._staged: dict[bytes, bytes] = {}
         """Rows that changed since the last commit; an empty one is deleted."""
-        self._met: dict[str, dict[int, Known]] = {}
+        self._met: dict[str, dict[int, SimhashEntry]] = {}
         """Pages that are not recorded yet, by domain and id: those that come meanwhile are compared with them too."""
 
-    def meet(self, domain: str, page: Known) -> list[Known]:
+    def meet(self, domain: str, page: SimhashEntry) -> list[SimhashEntry]:
         """Pages of the domain that are like this one, the newest first; it is itself known from now on, for as long as the
         process lives, and longer if it is recorded."""
         met = self._met.setdefault(domain, {})
@@ -95,8 +95,8 @@ def _make_keys(domain: str, likeness: int) -> list[bytes]:
     ]
 
 
-def _unpack(row: bytes) -> Iterator[Known]:
-    return (Known(*fields) for fields in _PAGE.iter_unpack(row))
+def _unpack(row: bytes) -> Iterator[SimhashEntry]:
+    return (SimhashEntry(*fields) for fields in _PAGE.iter_unpack(row))
 
 
 def _leave_out(row: bytes, url_id: int) -> bytes:

@@ -10,7 +10,7 @@ from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.frontier.hosts.back_queues import Queues
-from rdfspider.frontier.hosts.front_queues import Places
+from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, Host, Hosts
 from rdfspider.frontier.keys import WAITING
 
@@ -33,7 +33,7 @@ class ActiveHosts:
     """Who is in memory to be asked, in order of when."""
 
     def __init__(
-        self, hosts: Hosts, places: Places, queues: Queues, config: Config, clock: Clock, counts: Counts
+        self, hosts: Hosts, places: FrontQueues, queues: Queues, config: Config, clock: Clock, counts: Counts
     ) -> None:
         self._hosts = hosts
         self._places = places

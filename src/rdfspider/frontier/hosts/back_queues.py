@@ -12,7 +12,7 @@ from msgspec.msgpack import Decoder, Encoder
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import origin_of, pack_queue, pack_row, unpack_queue
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import SCHEDULED, Ledger, Row, decode_row, decode_url
+from rdfspider.frontier.url_rows import SCHEDULED, Row, UrlRows, decode_row, decode_url
 
 # Entries that are read at once; most hold several URLs.
 _ENTRIES = 20
@@ -103,7 +103,7 @@ def find_read(host: Host, sequence: int) -> Slot | None:
 class Queues:
     """Reads and writes the queues of all hosts."""
 
-    def __init__(self, store: Store, ledger: Ledger, queued: list[int]) -> None:
+    def __init__(self, store: Store, ledger: UrlRows, queued: list[int]) -> None:
         """`queued` are the scheduled URLs of all hosts by priority, which are counted there."""
         self._queued = queued
         self._queue = store.tables["queue"]

@@ -27,7 +27,7 @@ class _Stranger:
     """In a row."""
 
 
-class Strangers:
+class ForeignHosts:
     """When each may be asked again; whoever may be is forgotten as soon as there are many."""
 
     def __init__(self, config: FrontierConfig, clock: Clock, max_in_flight: int) -> None:

@@ -15,7 +15,7 @@ _PLACES = 64
 _END = OVER_BUDGET + 1
 
 
-class Places:
+class FrontQueues:
     """Puts hosts into places, and gives those whose turn it is."""
 
     def __init__(self, store: Store, next_order: int, longest_wait_s: float) -> None:

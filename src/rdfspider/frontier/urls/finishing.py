@@ -12,16 +12,16 @@ from rdfspider.frontier.hosts.back_queues import Queues, Slot
 from rdfspider.frontier.hosts.hosts import Host, Hosts
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import pack_row
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, Ledger, Row
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, Row, UrlRows
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
-from rdfspider.frontier.urls.rediscovery import Encounters
+from rdfspider.frontier.urls.rediscovery import Rediscovery
 from rdfspider.frontier.urls.refusals import FILTERED, Refusals
 from rdfspider.frontier.urls.revisits import Visits
 from rdfspider.records import Judgement, Lease, Verdict
 
 
-class Facts(NamedTuple):
+class PageFacts(NamedTuple):
     """What is known of a page that came."""
 
     digest: str = ""
@@ -34,17 +34,17 @@ class Facts(NamedTuple):
     """Where the WARC tells of it."""
 
 
-class Outcomes:
+class Finisher:
     """Stages what follows from outcomes."""
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: UrlRows,
         hosts: Hosts,
         queues: Queues,
         visits: Visits,
         leases: Leases,
-        encounters: Encounters,
+        encounters: Rediscovery,
         outages: Outages,
         refusals: Refusals,
         contents: Contents,
@@ -68,7 +68,7 @@ class Outcomes:
         self._clock = clock
         self._counts = counts
 
-    def record(self, lease: Lease, verdict: Verdict, facts: Facts, judgement: Judgement) -> None:
+    def record(self, lease: Lease, verdict: Verdict, facts: PageFacts, judgement: Judgement) -> None:
         """Stage what became of a leased page."""
         slot = self._leases.slots[lease.url_id]
         host, row = slot.host, slot.row
@@ -108,7 +108,7 @@ class Outcomes:
         record.quads += pages * quads
         self._hosts.count_page(host, pages, is_imported=is_imported)
 
-    def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: Facts) -> None:
+    def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: PageFacts) -> None:
         """A URL is no longer scheduled."""
         counts, row = self._counts, slot.row
         self._hosts.count_scheduled(slot.host, -1)

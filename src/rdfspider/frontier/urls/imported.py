@@ -5,8 +5,8 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.hosts import Hosts
 from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row
-from rdfspider.frontier.urls.finishing import Outcomes
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row, UrlRows
+from rdfspider.frontier.urls.finishing import Finisher
 from rdfspider.frontier.urls.sieve import Sieve
 from rdfspider.records import Discovered, Verdict
 
@@ -23,7 +23,7 @@ class Imports:
     """Stages rows of the ledger for pages that came from elsewhere."""
 
     def __init__(
-        self, ledger: Ledger, sieve: Sieve, hosts: Hosts, outcomes: Outcomes, counts: Counts, clock: Clock
+        self, ledger: UrlRows, sieve: Sieve, hosts: Hosts, outcomes: Finisher, counts: Counts, clock: Clock
     ) -> None:
         self._ledger = ledger
         self._sieve = sieve

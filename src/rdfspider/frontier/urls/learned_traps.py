@@ -15,14 +15,14 @@ from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
 from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns, find_pattern
 from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import DISALLOWED, Ledger, Row, decode_row, decode_url, is_untouched
+from rdfspider.frontier.url_rows import DISALLOWED, Row, UrlRows, decode_row, decode_url, is_untouched
 from rdfspider.frontier.urls.schedule import Schedule
-from rdfspider.records import ERRANDS, Judgement, Lease, Verdict
+from rdfspider.records import PREREQUISITE_REASONS, Judgement, Lease, Verdict
 from rdfspider.urls import host_of
 
 REASON = "trap"
 """Why a URL was refused, for the record."""
-EXEMPT = ERRANDS | {"seed", "ontology"}
+EXEMPT = PREREQUISITE_REASONS | {"seed", "ontology"}
 """How URLs are found that are asked for whatever their patterns have given: a person, or the crawl itself, wants just these."""
 
 # Rows that are looked at in one step when refused URLs of a host are scheduled again.
@@ -43,7 +43,7 @@ class Traps:
         domains: Domains,
         patterns: Patterns,
         ratings: Ratings,
-        ledger: Ledger,
+        ledger: UrlRows,
         hosts: Hosts,
         queues: Queues,
         schedule: Schedule,

@@ -16,7 +16,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.active import FRONT, ActiveHosts
 from rdfspider.frontier.hosts.back_queues import Queues, Slot
-from rdfspider.frontier.hosts.foreign_hosts import RECHECK_S, Strangers
+from rdfspider.frontier.hosts.foreign_hosts import RECHECK_S, ForeignHosts
 from rdfspider.frontier.hosts.hosts import OVER_BUDGET as IS_OVER_BUDGET
 from rdfspider.frontier.hosts.hosts import Host, Hosts
 from rdfspider.frontier.hosts.origins import Origins, is_silent
@@ -78,7 +78,7 @@ class Leases:
         self._clock = clock
         self._counts = counts
         self._max_in_flight = 1 if config.frontier.delay_s else _PARALLEL_REQUESTS
-        self._strangers = Strangers(config.frontier, clock, self._max_in_flight)
+        self._strangers = ForeignHosts(config.frontier, clock, self._max_in_flight)
         pace = config.frontier
         longest_gap_s = max(pace.delay_s, pace.max_wait_s, pace.max_backoff_s, pace.give_up_s)
         self._max_robots_s = max(config.fetch.robots_ttl_s, longest_gap_s) + _MIN_ANSWER_S

@@ -13,12 +13,12 @@ from rdfspider.config import CrawlConfig
 from rdfspider.frontier.hosts.back_queues import Slot, find_read
 from rdfspider.frontier.hosts.hosts import Hosts
 from rdfspider.frontier.keys import pack_row
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row, UrlRows
 from rdfspider.frontier.urls.learned_traps import REASON as TRAP
 from rdfspider.frontier.urls.refusals import FILTERED
 from rdfspider.frontier.urls.schedule import Schedule
-from rdfspider.frontier.urls.sieve import Met
-from rdfspider.records import ERRANDS, Discovered
+from rdfspider.frontier.urls.sieve import Rediscovered
+from rdfspider.records import PREREQUISITE_REASONS, Discovered
 
 # Ways by which a URL is fetched that need not be in scope: its links may not have been followed.
 _UNSCOPED = frozenset({"sitemap", "context", "ontology"})
@@ -26,12 +26,12 @@ _UNSCOPED = frozenset({"sitemap", "context", "ontology"})
 _WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex", "soft-404"})
 
 
-class Encounters:
+class Rediscovery:
     """Changes rows of the ledger, and has URLs scheduled again."""
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: UrlRows,
         hosts: Hosts,
         schedule: Schedule,
         leased: dict[int, Slot],
@@ -47,7 +47,7 @@ class Encounters:
         self._late: dict[int, list[Discovered]] = {}
         """Links to URLs that were being asked for, by the ids of those."""
 
-    def meet(self, met: Iterable[Met]) -> None:
+    def meet(self, met: Iterable[Rediscovered]) -> None:
         """Stage what follows from links to URLs that are known."""
         for link, number, sequence, known in met:
             key = pack_row(number, sequence)
@@ -111,7 +111,7 @@ class Encounters:
         if row.state == FAILED:
             is_too_long = row.reason == "too-many-redirects"
             return len(link.chain) < len(row.chain) if is_too_long else becomes_seed
-        if row.state == DONE and becomes_seed and (row.reason in ERRANDS or row.found_as in _UNSCOPED):
+        if row.state == DONE and becomes_seed and (row.reason in PREREQUISITE_REASONS or row.found_as in _UNSCOPED):
             # It was taken for something that the crawl needs, and not as a page of its own.
             return True
         if row.state != DONE or row.reason not in _WITH_LINKS:

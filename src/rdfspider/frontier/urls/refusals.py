@@ -6,7 +6,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.hosts.hosts import Hosts
 from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import DISALLOWED, Ledger
+from rdfspider.frontier.url_rows import DISALLOWED, UrlRows
 from rdfspider.frontier.urls.schedule import Schedule
 
 FILTERED = "filtered"
@@ -22,7 +22,7 @@ _INDEX_END = b"filtered0"
 class Refusals:
     """Keeps the index, and has URLs scheduled again."""
 
-    def __init__(self, store: Store, ledger: Ledger, hosts: Hosts, schedule: Schedule, clock: Clock) -> None:
+    def __init__(self, store: Store, ledger: UrlRows, hosts: Hosts, schedule: Schedule, clock: Clock) -> None:
         self._meta = store.tables["meta"]
         self._ledger = ledger
         self._hosts = hosts

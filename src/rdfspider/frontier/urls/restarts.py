@@ -4,34 +4,34 @@ from collections.abc import Callable
 
 from rdfspider.config import CrawlConfig
 from rdfspider.frontier.contents.contents import Contents
-from rdfspider.frontier.hosts.front_queues import Places
+from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, OVER_BUDGET, Hosts
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.state import State
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import FAILED, SCHEDULED, Ledger, Row, decode_row, decode_url
-from rdfspider.frontier.urls.finishing import Outcomes
+from rdfspider.frontier.url_rows import FAILED, SCHEDULED, Row, UrlRows, decode_row, decode_url
+from rdfspider.frontier.urls.finishing import Finisher
 from rdfspider.frontier.urls.imported import is_imported
 from rdfspider.frontier.urls.schedule import Schedule
-from rdfspider.records import ERRANDS
+from rdfspider.records import PREREQUISITE_REASONS
 
 # Rows between two commits while a damaged archive's URLs are scheduled again.
 _ROWS_A_COMMIT = 1000
 
 
-class Starts:
+class Restarts:
     """Stages what is to be done anew."""
 
     def __init__(
         self,
         store: Store,
-        ledger: Ledger,
+        ledger: UrlRows,
         hosts: Hosts,
-        places: Places,
+        places: FrontQueues,
         outages: Outages,
         schedule: Schedule,
-        outcomes: Outcomes,
+        outcomes: Finisher,
         contents: Contents,
         state: State,
     ) -> None:
@@ -100,7 +100,7 @@ class Starts:
         number, sequence = unpack_row(key)
         host = self._hosts.get(number)
         self._state.counts.quads -= row.quads
-        if 200 <= row.status < 300 and row.reason not in ERRANDS:
+        if 200 <= row.status < 300 and row.reason not in PREREQUISITE_REASONS:
             self._outcomes.count_page(host, row, row.quads, -1, is_imported=is_imported(row))
         if host.record.status == OVER_BUDGET:
             self._hosts.set_status(host, NORMAL)

@@ -14,7 +14,7 @@ from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
 from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Ledger, Row, encode_fresh
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row, UrlRows, encode_fresh
 from rdfspider.frontier.urls.revisits import Visits
 from rdfspider.frontier.urls.sieve import NewLinks, Sieve
 from rdfspider.records import Discovered
@@ -30,7 +30,7 @@ class Schedule:
     def __init__(
         self,
         store: Store,
-        ledger: Ledger,
+        ledger: UrlRows,
         sieve: Sieve,
         hosts: Hosts,
         queues: Queues,

@@ -37,7 +37,7 @@ class NewLinks:
         self.links: list[Discovered] = []
 
 
-class Met(NamedTuple):
+class Rediscovered(NamedTuple):
     """A link to a URL that is known, by a way that may be better than the one on record."""
 
     link: Discovered
@@ -64,10 +64,10 @@ class Sieve:
         self._sequences: dict[bytes, int] = {}
         """The sequences of the same URLs."""
 
-    def sift(self, links: Iterable[Discovered], max_depth: int) -> tuple[Iterable[NewLinks], list[Met]]:
+    def sift(self, links: Iterable[Discovered], max_depth: int) -> tuple[Iterable[NewLinks], list[Rediscovered]]:
         """Links to URLs that were never seen, each once, by host; from now on they are. Their hosts are created.
         And of the links to known ones those whose way may be better than the one on record."""
-        staged, new, met = self._staged, dict[int, NewLinks](), list[Met]()
+        staged, new, met = self._staged, dict[int, NewLinks](), list[Rediscovered]()
         keys, unsure = self._find_unsure(links, max_depth)
         last_number, group = 0, None
         stored = self._read_stored(keys)
@@ -77,7 +77,7 @@ class Sieve:
             if found is not None and decode_url(found[1]) == link.url:
                 if max_depth or link.found_as in _WANTED or not is_untouched(found[1]):
                     number, sequence = unpack_row(found[0])
-                    met.append(Met(link, number, sequence, decode_row(found[1])))
+                    met.append(Rediscovered(link, number, sequence, decode_row(found[1])))
                 continue
             if other is not None and other.url == link.url:
                 is_nearer = link.depth < other.depth or len(link.chain) < len(other.chain)
@@ -134,12 +134,12 @@ class Sieve:
         rows = [_to_row(key, found) for key, found in taken.items()]
         return dict(zip(taken, zip(rows, self._ledger.get_many(rows), strict=True), strict=True)) if rows else {}
 
-    def _meet_staged(self, link: Discovered, key: bytes, other: Discovered) -> Iterator[Met]:
+    def _meet_staged(self, link: Discovered, key: bytes, other: Discovered) -> Iterator[Rediscovered]:
         """A link to a URL that another has brought since the last commit; none where that was in the same call."""
         sequence = self._sequences.get(key)
         if sequence is not None:
             row = Row(other.via, other.depth, other.found_as, other.chain)
-            yield Met(link, unpack_url(key)[0], sequence, row)
+            yield Rediscovered(link, unpack_url(key)[0], sequence, row)
 
     def put(self, keys: Sequence[bytes], first: int) -> None:
         """Stage under which sequences of their host new URLs are found: this one, and those that follow."""
