@@ -24,6 +24,7 @@ import psutil
 
 from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.frontier.entries import PageFacts, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Capture, Discovered, Page, RobotsState
 from rdfspider.run.shard_process import calm_collector
@@ -135,7 +136,7 @@ def sample_links(frontier: Frontier, options: argparse.Namespace, known: int) ->
 
 def measure_sizes(frontier: Frontier, raw_bytes: int) -> list[tuple[str, float, float, str]]:
     wait_for_merging()
-    sizes = frontier.table_bytes()
+    sizes = frontier._store.table_bytes()
     known = frontier.counts.known
     print(f"\n{known:,} URLs of {raw_bytes / known:.1f} bytes, {frontier.counts.hosts:,} hosts; bytes a URL on disk:")
     print("  " + ", ".join(f"{name} {size / known:.2f}" for name, size in sizes.items() if size))
@@ -188,14 +189,16 @@ def measure_leases(folder: Path, config: Config, domains: Domains) -> list[tuple
                 break
             now = time.time()
             if lease.kind == "name":
-                frontier.resolved(lease, Addresses(("192.0.2.1",), now + 3600))
+                frontier.release(lease, Addresses(("192.0.2.1",), now + 3600))
             elif lease.kind == "robots":
-                frontier.learned(lease, RobotsState("allow", now, now + 3600), answer, None)
+                frontier.release(lease, RobotsAnswer(RobotsState("allow", now, now + 3600), answer))
             else:
                 group.append((lease, frontier.release(lease, answer)))
         for lease, verdict in group:
-            frontier.record(
-                lease, verdict, digest="sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", position=("facts-000001", pages)
+            frontier.finish(
+                lease,
+                verdict,
+                PageFacts(digest="sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", position=("facts-000001", pages)),
             )
             pages += 1
         frontier.commit()

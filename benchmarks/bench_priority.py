@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.frontier.simulation import SimulatedWeb, crawl_simulation
 
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.frontier.frontier import by_depth
+from rdfspider.frontier.entries import by_depth
 
 
 def main() -> None:

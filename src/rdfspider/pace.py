@@ -53,6 +53,11 @@ def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> 
     return max(backoff_s, min(retry_after_s, config.max_wait_s))
 
 
+def longest_wait_s(config: FrontierConfig) -> float:
+    """The longest that a host may have to wait, by any of these gaps or because it was given up."""
+    return max(config.delay_s, config.max_wait_s, config.max_backoff_s, config.give_up_s)
+
+
 def explain_pace(gap_s: float, crawl_delay_s: float, duration_s: float, config: FrontierConfig) -> str:
     """Why a gap that `pace_gap_s` gave is as long, in words for people; empty where it is the usual delay."""
     if gap_s <= config.delay_s:

@@ -10,6 +10,7 @@ import pytest
 from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Capture, Failure, Lease, Page, RobotsState, Verdict
 
@@ -57,18 +58,23 @@ class Crawler:
         """Do what a lease is for, in no time; pages are recorded, not committed."""
         frontier, now = self.frontier, self.clock.now()
         if lease.kind == "name":
-            frontier.resolved(lease, Addresses(("192.0.2.1",), now + DAY_S))
+            frontier.release(lease, Addresses(("192.0.2.1",), now + DAY_S))
             return None
         if lease.addresses:
             self.requests.append((self.clock.monotonic(), lease.host, lease.url))
         if lease.kind == "robots":
-            frontier.learned(
-                lease, RobotsState("allow", now, now + DAY_S), capture(lease.url, 404), self.robots_delay_s
+            frontier.release(
+                lease,
+                RobotsAnswer(
+                    RobotsState("allow", now, now + DAY_S), capture(lease.url, 404), self.robots_delay_s or 0.0
+                ),
             )
             return None
-        verdict = frontier.release(lease, self.exchange(lease)) if lease.addresses else frontier.refuse(lease, "?")
+        verdict = (
+            frontier.release(lease, self.exchange(lease)) if lease.addresses else frontier.release(lease, Refusal("?"))
+        )
         self.fetched.append(lease.url)
-        frontier.record(lease, verdict)
+        frontier.finish(lease, verdict)
         return verdict
 
     def exchange(self, lease: Lease) -> Capture | Failure:

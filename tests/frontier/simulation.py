@@ -18,7 +18,8 @@ from zlib import crc32
 from rdfspider.config import Config
 from rdfspider.domains import Domains
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.frontier import Frontier, Priority
+from rdfspider.frontier.entries import PageFacts, Priority, RobotsAnswer
+from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Capture, Discovered, Judgement, Lease, Page, RobotsState
 
 KINDS = ("shop", "journal", "forum", "diary", "plain")
@@ -189,16 +190,16 @@ def crawl_simulation(
 
 def _answer(web: SimulatedWeb, frontier: Frontier, clock: VirtualClock, lease: Lease) -> None:
     if lease.kind == "name":
-        frontier.resolved(lease, Addresses(("192.0.2.1",), clock.now() + 86_400))
+        frontier.release(lease, Addresses(("192.0.2.1",), clock.now() + 86_400))
     elif lease.kind == "robots":
-        frontier.learned(lease, RobotsState("allow", clock.now(), clock.now() + 86_400), None, None)
+        frontier.release(lease, RobotsAnswer(RobotsState("allow", clock.now(), clock.now() + 86_400)))
     else:
         clock.time += FETCH_S
         page = web.page(lease.url)
         capture = Capture(Page(lease.url, b""), 200, "", "1.1", (), (), "192.0.2.1", clock.now(), 0.01, 0)
         verdict = frontier.release(lease, capture)
         judgement = Judgement(data=page.data, words=page.words)
-        frontier.record(lease, verdict, captured=clock.now(), quads=page.quads, judgement=judgement)
+        frontier.finish(lease, verdict, PageFacts(captured=clock.now(), quads=page.quads, judgement=judgement))
         frontier.add([Discovered(url, lease.depth + 1, "link", lease.url_id) for url in dict.fromkeys(page.links)])
 
 

@@ -4,6 +4,7 @@ import pytest
 from tests.frontier.conftest import DAY_S, Crawler, HandClock, OpenFrontier, capture
 
 from rdfspider.frontier.clock import Clock, Moment
+from rdfspider.frontier.entries import RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Discovered, Lease, RobotsState
 
@@ -66,7 +67,7 @@ def test_after_the_clock_was_set_back_an_unreachable_robots_txt_is_asked_for_aga
     fill(frontier)
     robots = lease_robots(frontier, clock)
     state = RobotsState("unreachable", clock.now(), clock.now() + 10, errors=1)
-    frontier.learned(robots, state, capture(robots.url, 503), None)
+    frontier.release(robots, RobotsAnswer(state, capture(robots.url, 503)))
     frontier.commit()
     if is_looked_at:
         assert frontier.lease() is None
@@ -88,13 +89,13 @@ def test_after_the_clock_was_set_back_names_and_rules_are_asked_for_again(
     fill(frontier)
     crawler = Crawler(frontier, clock)
     page = crawler.next_page()
-    frontier.record(page, frontier.release(page, capture(page.url)))
+    frontier.finish(page, frontier.release(page, capture(page.url)))
     clock.wall -= 30 * DAY_S
     clock.advance(2)
     name = frontier.lease()
     assert name and name.kind == "name"
     # A name server's answer may be from before, too.
-    frontier.resolved(name, Addresses(("192.0.2.1",), clock.now() + 30 * DAY_S))
+    frontier.release(name, Addresses(("192.0.2.1",), clock.now() + 30 * DAY_S))
     robots = frontier.lease()
     assert robots and robots.kind == "robots"
     crawler.answer(robots)
@@ -117,7 +118,7 @@ def test_after_the_clock_was_set_back_hosts_that_wait_on_disk_come_up(
     frontier = open_frontier()
     fill(frontier)
     host = frontier._hosts.get(frontier._hosts.number_of("a.org") or 0)
-    frontier._places.put_waiting(host, 8, clock.now() + 100)
+    frontier._front_queues.put_waiting(host, 8, clock.now() + 100)
     frontier._hosts.mark_changed(host)
     frontier.commit()
     assert frontier.next_lease_in_s() == 100

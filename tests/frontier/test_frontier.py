@@ -12,7 +12,8 @@ import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
 from rdfspider.errors import UsageError
-from rdfspider.frontier.frontier import Frontier, GapError
+from rdfspider.frontier.entries import GapError, PageFacts, Refusal
+from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.state import stage_state
 from rdfspider.records import Discovered, Failure, Verdict
 
@@ -79,16 +80,18 @@ def test_the_ledger_tells_what_became_of_a_url(open_frontier: OpenFrontier, cloc
     crawler = Crawler(frontier, clock)
     lease = crawler.next_page()
     verdict = frontier.release(lease, capture(lease.url))
-    frontier.record(
+    frontier.finish(
         lease,
         verdict,
-        digest="sha1:AAA",
-        etag='"e"',
-        last_modified="Mon",
-        captured=12.0,
-        body_bytes=100,
-        quads=7,
-        position=("facts-1", 99),
+        PageFacts(
+            digest="sha1:AAA",
+            etag='"e"',
+            last_modified="Mon",
+            captured=12.0,
+            body_bytes=100,
+            quads=7,
+            position=("facts-1", 99),
+        ),
     )
     frontier.commit()
     entry = frontier.find("https://a.org/x")
@@ -104,9 +107,9 @@ def test_a_refused_page_is_disallowed_and_moves_no_clock(open_frontier: OpenFron
     frontier.commit()
     crawler = Crawler(frontier, clock)
     lease = crawler.next_page()
-    verdict = frontier.refuse(lease, "disallowed")
+    verdict = frontier.release(lease, Refusal("disallowed"))
     assert verdict == Verdict("failed", "disallowed")
-    frontier.record(lease, verdict)
+    frontier.finish(lease, verdict)
     following = frontier.lease()
     assert following and following.kind == "page" and following.url != lease.url
     frontier.commit()
@@ -121,13 +124,13 @@ def test_what_is_given_back_is_first_in_line(open_frontier: OpenFrontier, clock:
     frontier.commit()
     name = frontier.lease()
     assert name and name.kind == "name"
-    frontier.give_back(name)
+    frontier.release(name, None)
     crawler = Crawler(frontier, clock)
     lease = crawler.next_page()
-    frontier.give_back(lease)
+    frontier.release(lease, None)
     assert frontier.counts.in_flight == 0
     assert frontier.lease() == lease
-    frontier.give_back(lease)
+    frontier.release(lease, None)
     crawler.run()
     assert len(crawler.fetched) == 3
 
@@ -142,7 +145,7 @@ def test_a_killed_process_loses_nothing_and_repeats_only_what_was_not_recorded(
     crawler.run(pages=30)
     in_flight = [crawler.next_page() for _ in range(3)]
     unsaved = crawler.next_page()
-    frontier.record(unsaved, frontier.release(unsaved, capture(unsaved.url)))
+    frontier.finish(unsaved, frontier.release(unsaved, capture(unsaved.url)))
     kill(frontier)
     again = open_frontier(frontier={"delay_s": 0.0})
     assert again.counts.scheduled == 70
@@ -164,7 +167,7 @@ def test_out_of_order_records_leave_the_rest_in_the_queue(open_frontier: OpenFro
     recorded = []
     for _ in range(50):
         lease = crawler.next_page()
-        frontier.record(lease, frontier.release(lease, capture(lease.url)))
+        frontier.finish(lease, frontier.release(lease, capture(lease.url)))
         recorded.append(lease.url)
         frontier.commit()
     kill(frontier)
@@ -183,7 +186,7 @@ def test_kill_at_any_commit(open_frontier: OpenFrontier, clock: HandClock) -> No
         number = int(lease.url.rpartition("/")[2])
         failure = Failure(lease.url, "reset") if number % 5 == 3 and lease.attempts == 0 else None
         verdict = frontier.release(lease, failure or capture(lease.url))
-        frontier.record(lease, verdict)
+        frontier.finish(lease, verdict)
         if verdict.state == "done":
             children = [2 * number, 2 * number + 1]
             frontier.add(Discovered(f"https://h{n % 3}.org/{n}", 1) for n in children if 0 < n < 64)
@@ -225,7 +228,7 @@ number = 0
 while True:
     frontier.add(Discovered(f"https://h{n % 10}.org/{n}") for n in range(number, number + 50))
     number += 50
-    frontier.put_meta("number", str(number).encode())
+    frontier.meta.put("number", str(number).encode())
     frontier.commit()
     print(number, flush=True)
 """
@@ -244,7 +247,7 @@ def test_sigkill_in_the_middle_of_writing(open_frontier: OpenFrontier, tmp_path:
     process.wait()
     process.stdout.close()
     frontier = open_frontier()
-    number = int(frontier.get_meta("number") or b"0")
+    number = int(frontier.meta.get("number") or b"0")
     assert number in (committed, committed + 50)
     assert frontier.counts.known == frontier.counts.scheduled == number
     assert frontier.add(Discovered(f"https://h{n % 10}.org/{n}") for n in range(number)) == 0
@@ -268,7 +271,7 @@ def test_generations_tell_what_was_stored(open_frontier: OpenFrontier) -> None:
     first = frontier.generation
     frontier.commit()
     assert frontier.generation == first
-    frontier.put_meta("key", b"value")
+    frontier.meta.put("key", b"value")
     frontier.commit()
     assert frontier.generation > first
     assert first[0] == frontier.epoch == 1
@@ -276,13 +279,13 @@ def test_generations_tell_what_was_stored(open_frontier: OpenFrontier) -> None:
 
 def test_values_of_the_caller_are_stored_with_the_commit(open_frontier: OpenFrontier) -> None:
     frontier = open_frontier()
-    assert frontier.get_meta("warc") is None
-    frontier.put_meta("warc", b"1")
-    assert frontier.get_meta("warc") == b"1"
+    assert frontier.meta.get("warc") is None
+    frontier.meta.put("warc", b"1")
+    assert frontier.meta.get("warc") == b"1"
     frontier.commit()
-    frontier.put_meta("warc", b"2")
+    frontier.meta.put("warc", b"2")
     frontier.close()
-    assert open_frontier().get_meta("warc") == b"1"
+    assert open_frontier().meta.get("warc") == b"1"
 
 
 def test_a_folder_in_use_and_one_of_another_version_say_so(
@@ -297,51 +300,58 @@ def test_a_folder_in_use_and_one_of_another_version_say_so(
         open_frontier()
 
 
+def receive(frontier: Frontier, source: int, epoch: int, sequence: int, sent: list[Discovered]) -> bool:
+    is_new = frontier.inbox.accept(source, epoch, sequence)
+    if is_new:
+        frontier.add(sent)
+    return is_new
+
+
 def test_links_from_another_shard_are_taken_once_and_in_order(open_frontier: OpenFrontier) -> None:
     frontier = open_frontier()
-    assert frontier.inbox_cursor(3) == (0, 0)
-    assert frontier.receive(3, 5, 1, links(2))
-    assert not frontier.receive(3, 5, 1, links(2)), "a repeat, though it is only staged"
-    assert frontier.inbox_cursor(3) == (0, 0), "not committed"
+    assert frontier.inbox.cursor(3) == (0, 0)
+    assert receive(frontier, 3, 5, 1, links(2))
+    assert not receive(frontier, 3, 5, 1, links(2)), "a repeat, though it is only staged"
+    assert frontier.inbox.cursor(3) == (0, 0), "not committed"
     with pytest.raises(GapError):
-        frontier.receive(3, 5, 3, links(4))
+        receive(frontier, 3, 5, 3, links(4))
     with pytest.raises(GapError):
-        frontier.receive(3, 6, 2, links(4))
-    assert frontier.receive(3, 5, 2, links(3))
+        receive(frontier, 3, 6, 2, links(4))
+    assert receive(frontier, 3, 5, 2, links(3))
     frontier.commit()
-    assert frontier.inbox_cursor(3) == (5, 2)
+    assert frontier.inbox.cursor(3) == (5, 2)
     frontier.close()
     frontier = open_frontier()
-    assert frontier.inbox_cursor(3) == (5, 2)
-    assert not frontier.receive(3, 5, 2, links(3))
-    assert not frontier.receive(3, 4, 9, links(3)), "of an older epoch"
-    assert frontier.receive(3, 6, 1, links(4))
+    assert frontier.inbox.cursor(3) == (5, 2)
+    assert not receive(frontier, 3, 5, 2, links(3))
+    assert not receive(frontier, 3, 4, 9, links(3)), "of an older epoch"
+    assert receive(frontier, 3, 6, 1, links(4))
     assert frontier.counts.known == 4
 
 
 def test_the_outbox_keeps_what_was_not_received(open_frontier: OpenFrontier) -> None:
     frontier = open_frontier()
     for payload in (b"one", b"two", b"three"):
-        frontier.put_outbox(1, payload)
-    frontier.put_outbox(2, b"other")
-    assert frontier.outbox(1, (0, 0), 100) == [], "not committed"
+        frontier.outbox.put(1, payload)
+    frontier.outbox.put(2, b"other")
+    assert frontier.outbox.read(1, (0, 0), 100) == [], "not committed"
     frontier.commit()
-    assert frontier.outbox_bytes == 16
-    assert frontier.outbox(1, (0, 0), 100) == [(1, 1, b"one"), (1, 2, b"two"), (1, 3, b"three")]
-    assert frontier.outbox(1, (0, 0), 6) == [(1, 1, b"one"), (1, 2, b"two")]
-    assert frontier.outbox(1, (1, 2), 1) == [(1, 3, b"three")], "one is always given"
-    frontier.clear_outbox(1, (1, 2))
+    assert frontier.outbox.stored_bytes == 16
+    assert frontier.outbox.read(1, (0, 0), 100) == [(1, 1, b"one"), (1, 2, b"two"), (1, 3, b"three")]
+    assert frontier.outbox.read(1, (0, 0), 6) == [(1, 1, b"one"), (1, 2, b"two")]
+    assert frontier.outbox.read(1, (1, 2), 1) == [(1, 3, b"three")], "one is always given"
+    frontier.outbox.clear(1, (1, 2))
     frontier.commit()
-    assert frontier.outbox_bytes == 10
+    assert frontier.outbox.stored_bytes == 10
     frontier.close()
     frontier = open_frontier()
-    frontier.put_outbox(1, b"four")
+    frontier.outbox.put(1, b"four")
     frontier.commit()
-    assert frontier.outbox(1, (0, 0), 100) == [(1, 3, b"three"), (2, 1, b"four")]
-    frontier.clear_outbox(1, (2, 1))
-    frontier.clear_outbox(2, (1, 1))
+    assert frontier.outbox.read(1, (0, 0), 100) == [(1, 3, b"three"), (2, 1, b"four")]
+    frontier.outbox.clear(1, (2, 1))
+    frontier.outbox.clear(2, (1, 1))
     frontier.commit()
-    assert frontier.outbox_bytes == 0
+    assert frontier.outbox.stored_bytes == 0
 
 
 def test_pages_are_visited_again_when_they_are_due(open_frontier: OpenFrontier, clock: HandClock) -> None:
@@ -350,7 +360,9 @@ def test_pages_are_visited_again_when_they_are_due(open_frontier: OpenFrontier, 
     frontier.commit()
     crawler = Crawler(frontier, clock)
     lease = crawler.next_page()
-    frontier.record(lease, frontier.release(lease, capture(lease.url)), etag='"1"', digest="sha1:X", captured=1.0)
+    frontier.finish(
+        lease, frontier.release(lease, capture(lease.url)), PageFacts(etag='"1"', digest="sha1:X", captured=1.0)
+    )
     crawler.run()
     assert frontier.counts.future_visits == 3
     assert frontier.next_lease_in_s() is None, "future visits keep no crawl alive"
@@ -361,7 +373,7 @@ def test_pages_are_visited_again_when_they_are_due(open_frontier: OpenFrontier, 
     assert frontier.counts.scheduled == 3
     again = crawler.next_page()
     assert (again.url, again.etag, again.digest, again.captured) == (lease.url, '"1"', "sha1:X", 1.0)
-    frontier.record(again, frontier.release(again, capture(again.url, 304)))
+    frontier.finish(again, frontier.release(again, capture(again.url, 304)))
     crawler.run()
     entry = frontier.find(lease.url)
     assert entry and (entry.reason, entry.etag, entry.digest) == ("unchanged", '"1"', "sha1:X")
@@ -379,9 +391,9 @@ def test_urls_of_a_damaged_archive_are_scheduled_again(open_frontier: OpenFronti
         leases.append(lease)
         segment = "facts-1" if number < 3 else "facts-2"
         verdict = frontier.release(lease, capture(lease.url))
-        frontier.record(lease, verdict, quads=10, position=(segment, number * 100))
+        frontier.finish(lease, verdict, PageFacts(quads=10, position=(segment, number * 100)))
     frontier.commit()
-    assert frontier.reschedule_after("facts-1", 100) == 2
+    assert frontier.restarts.reschedule_after("facts-1", 100) == 2
     assert (frontier.counts.scheduled, frontier.counts.done, frontier.counts.pages) == (2, 2, 2)
     assert frontier.counts.quads == 20
     crawler.run()

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from tests.frontier.conftest import DAY_S, HandClock, OpenFrontier, capture, kill
 
+from rdfspider.frontier.entries import PageFacts, Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.hosts import decode_host
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url
@@ -104,19 +105,19 @@ class Walk:
     def answer(self, lease: Lease) -> None:
         now, frontier = self.clock.now(), self.frontier
         if self.random.random() < 0.1:
-            frontier.give_back(lease)
+            frontier.release(lease, None)
             return
         if lease.kind == "name":
-            frontier.resolved(lease, Addresses(("192.0.2.1",), now + self.random.choice([1.0, DAY_S])))
+            frontier.release(lease, Addresses(("192.0.2.1",), now + self.random.choice([1.0, DAY_S])))
         elif lease.kind == "robots":
             broken = self.random.random() < 0.3
             expires = now + (3.0 if broken else self.random.choice([3.0, DAY_S]))
             state = RobotsState("unreachable" if broken else "allow", now, expires)
             self.asked[lease.host] = self.clock.monotonic()
-            frontier.learned(lease, state, capture(lease.url, 503 if broken else 404), None)
+            frontier.release(lease, RobotsAnswer(state, capture(lease.url, 503 if broken else 404)))
         else:
             verdict = self.visit(lease)
-            frontier.record(lease, verdict, quads=self.random.randrange(3), judgement=self.judge(lease))
+            frontier.finish(lease, verdict, PageFacts(quads=self.random.randrange(3), judgement=self.judge(lease)))
             if verdict.is_final:
                 self.staged.append(lease.url)
                 frontier.add(self.site.links(int(lease.url.rpartition("/")[2])))
@@ -124,7 +125,7 @@ class Walk:
     def visit(self, lease: Lease) -> Verdict:
         kind = self.random.random()
         if kind < 0.1:
-            return self.frontier.refuse(lease, "disallowed")
+            return self.frontier.release(lease, Refusal("disallowed"))
         self.asked[lease.host] = self.clock.monotonic()
         if kind < 0.2:
             return self.frontier.release(lease, Failure(lease.url, "reset"))

@@ -8,7 +8,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, k
 
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
 from rdfspider.errors import RdfspiderError
-from rdfspider.frontier.entries import by_depth
+from rdfspider.frontier.entries import Refusal, RobotsAnswer, by_depth
 from rdfspider.frontier.reader import FrontierReader, open_reader
 from rdfspider.records import Addresses, Discovered, Failure, RobotsState
 
@@ -95,18 +95,18 @@ def test_a_host_tells_what_it_waits_for(open_frontier: OpenFrontier, clock: Hand
 
     assert wait() == (0.0, "its address is not known yet")
     lease = crawler.next_page()
-    frontier.record(lease, frontier.release(lease, capture(lease.url)))
+    frontier.finish(lease, frontier.release(lease, capture(lease.url)))
     assert wait() == (1.0, "the usual delay")
     clock.advance(0.4)
     assert wait() == (0.6, "the usual delay")
     lease = crawler.next_page()
-    frontier.record(lease, frontier.release(lease, capture(lease.url, duration_s=2.13)))
+    frontier.finish(lease, frontier.release(lease, capture(lease.url, duration_s=2.13)))
     assert wait() == (21.3, "its last answer took 2.1 s")
     lease = crawler.next_page()
-    frontier.record(lease, frontier.release(lease, capture(lease.url, 503, Retry_After="100")))
+    frontier.finish(lease, frontier.release(lease, capture(lease.url, 503, Retry_After="100")))
     assert wait() == (100.0, "Retry-After: 100 s (503)")
     lease = crawler.next_page()
-    frontier.record(lease, frontier.release(lease, Failure(lease.url, "timeout")))
+    frontier.finish(lease, frontier.release(lease, Failure(lease.url, "timeout")))
     assert wait() == (20.0, "backed off after 2 errors in a row (timeout)")
     # Another boot has another monotonic clock; the wall's tells.
     clock.reboot(wall_shift_s=5.0)
@@ -126,18 +126,18 @@ def test_hosts_that_are_not_asked_tell_why(open_frontier: OpenFrontier, clock: H
         now = clock.now()
         if lease.kind == "name":
             found = Addresses((), now + 900, "nxdomain") if name == "none" else Addresses(("192.0.2.1",), now + 900)
-            frontier.resolved(lease, found)
+            frontier.release(lease, found)
         elif lease.kind == "robots" and name == "shut":
             shut = RobotsState("unreachable", now, now + 50, reason="status-500", errors=1)
-            frontier.learned(lease, shut, capture(lease.url, 500), None)
+            frontier.release(lease, RobotsAnswer(shut, capture(lease.url, 500)))
         elif lease.kind == "robots":
-            frontier.learned(lease, RobotsState("allow", now, now + 900), capture(lease.url, 404), None)
+            frontier.release(lease, RobotsAnswer(RobotsState("allow", now, now + 900), capture(lease.url, 404)))
             clock.advance(1.0)
         elif not lease.addresses:
-            frontier.record(lease, frontier.refuse(lease, ""))
+            frontier.finish(lease, frontier.release(lease, Refusal("")))
         else:
             exchange = Failure(lease.url, "refused") if name == "silent" else capture(lease.url)
-            frontier.record(lease, frontier.release(lease, exchange))
+            frontier.finish(lease, frontier.release(lease, exchange))
             clock.advance(1.0)
         frontier.commit()
     clock.advance(1.0)
@@ -175,7 +175,7 @@ def test_hosts_that_are_not_asked_tell_why(open_frontier: OpenFrontier, clock: H
 def test_a_killed_frontier_can_be_read(open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path) -> None:
     frontier = open_frontier()
     frontier.add(links("1"))
-    frontier.put_meta("note", b"kept")
+    frontier.meta.put("note", b"kept")
     frontier.commit()
     kill(frontier)
     with read(tmp_path, clock) as reader:
@@ -204,8 +204,8 @@ def test_of_requests_side_by_side_the_longest_wait_keeps_its_reason(
     frontier.add(links("1", "2"))
     frontier.commit()
     first, second = crawler.next_page(), crawler.next_page()
-    frontier.record(first, frontier.release(first, capture(first.url, 429, Retry_After="60")))
-    frontier.record(second, frontier.release(second, capture(second.url)))
+    frontier.finish(first, frontier.release(first, capture(first.url, 429, Retry_After="60")))
+    frontier.finish(second, frontier.release(second, capture(second.url)))
     frontier.commit()
     with read(tmp_path, clock, delay_s=0.0) as reader:
         host = reader.find_host("a.test")

@@ -156,7 +156,7 @@ def test_the_last_group_does_not_wait_for_room(tmp_path: Path) -> None:
             on_links=committer.receive,
             is_idle=lambda: False,
         )
-        frontier.put_meta("x", b"1")
+        frontier.meta.put("x", b"1")
         committer.note()
         run = asyncio.create_task(committer.run(peers, lambda: None))
         async with asyncio.timeout(60):

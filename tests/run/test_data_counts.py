@@ -114,7 +114,7 @@ def test_names_without_number_do_not_push_out_the_frequent_ones(tmp_path: Path) 
     assert len(properties) == 100
     assert survey.quads["rdfa"] == 4 * 3 + 100_000
     survey.stage(float("inf"))
-    assert len(frontier.get_meta("survey-names") or b"") < 400 * 1000
+    assert len(frontier.meta.get("survey-names") or b"") < 400 * 1000
 
 
 def test_it_is_cheap(tmp_path: Path, corpus: Path) -> None:

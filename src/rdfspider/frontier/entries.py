@@ -1,11 +1,15 @@
-"""What the frontier tells its callers besides leases and verdicts: its counts, what it knows of URLs and hosts, its errors."""
+"""The records that cross the frontier's door besides leases and verdicts.
+
+In go the answer to a robots.txt, a refusal, and what is known of a page that came; out come counts, what is known of URLs and
+hosts, and errors.
+"""
 
 from collections.abc import Callable
 
 from msgspec import Struct
 
 from rdfspider.errors import RdfspiderError
-from rdfspider.records import Discovered
+from rdfspider.records import Capture, Discovered, Failure, Judgement, RobotsState
 
 Priority = Callable[[Discovered], int]
 """How soon a URL should be fetched, by itself: 0 is first, 7 last."""
@@ -20,6 +24,43 @@ def by_depth(link: Discovered) -> int:
 
 class GapError(RdfspiderError):
     """A message from another shard is missing before this one; the sender must go back to the cursor."""
+
+
+class RobotsAnswer(Struct, frozen=True, gc=False):
+    """What a lease of a robots.txt has led to."""
+
+    state: RobotsState
+    """What is known of the robots.txt now."""
+    exchange: Capture | Failure | None = None
+    """The last request for it; None where none was made."""
+    crawl_delay_s: float = 0.0
+    """The Crawl-delay that it asks for; 0 where it asks for none."""
+
+
+class Refusal(Struct, frozen=True, gc=False):
+    """Why a leased page was not asked for."""
+
+    reason: str
+    """One word for the record: filtered, or disallowed."""
+    rule: str = ""
+    """What decided, in words for people: a line of robots.txt or a filter."""
+
+
+class PageFacts(Struct, frozen=True, gc=False):
+    """What is known of a page that came. All of it is empty where none came; times are seconds since 1970."""
+
+    digest: str = ""
+    """The payload digest, `sha1:BASE32`; empty where later visits must not be compared with this one."""
+    etag: str = ""
+    last_modified: str = ""
+    captured: float = 0.0
+    """When the page was captured; 0 where later visits must not be compared with it."""
+    body_bytes: int = 0
+    quads: int = 0
+    position: tuple[str, int] | None = None
+    """WARC segment and offset of the metadata record; None where there is none."""
+    judgement: Judgement = Judgement()
+    """What was found of its content; the default where nobody has judged it."""
 
 
 class Counts(Struct):

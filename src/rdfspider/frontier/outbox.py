@@ -74,7 +74,8 @@ class Inbox:
         return cursor
 
     def accept(self, source: int, epoch: int, sequence: int) -> bool:
-        """Stage that an entry was taken; False when it was before. A missing one is a GapError."""
+        """Stage that an entry of a shard is taken now: what is in it must be staged before the next commit. False when it was
+        taken before, and must not be again. Where an entry before it is missing, this raises a GapError."""
         cursor = self._staged.get(source) or self.cursor(source)
         if (epoch, sequence) <= cursor:
             return False

@@ -37,6 +37,7 @@ from rdfspider.frontier.state import read_state
 from rdfspider.frontier.store import StoreView, has_store
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry
 from rdfspider.frontier.urls.sieve import find_sequence
+from rdfspider.pace import longest_wait_s
 from rdfspider.records import RobotsState
 from rdfspider.urls import host_of
 
@@ -193,7 +194,7 @@ class FrontierReader:
         calendar = self._state[1] if self._state else None
         left_s = calendar.wait_s(record.last_request, record.gap_s, pace.delay_s) if calendar else 0.0
         if record.place and record.place[0] in (WAITING, GIVEN_UP_PLACE):
-            longest_s = 2 * max(pace.max_wait_s, pace.max_backoff_s, pace.give_up_s)
+            longest_s = 2 * longest_wait_s(pace)
             left_s = max(left_s, self._clock.left_s(unpack_place(record.place)[1] / 1000, longest_s))
         return left_s
 

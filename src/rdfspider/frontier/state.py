@@ -1,4 +1,4 @@
-"""What a frontier stores that belongs to no table: its counts, its epoch, and whether it was closed."""
+"""What a frontier stores that belongs to no table: its counts, its epoch, whether it was closed, and values of its callers."""
 
 import secrets
 
@@ -8,6 +8,7 @@ from msgspec.msgpack import Decoder, Encoder
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Calendar, Clock
 from rdfspider.frontier.entries import Counts
+from rdfspider.frontier.keys import pack_meta
 from rdfspider.frontier.store import Rows, Store
 
 _VERSION = b"1"
@@ -28,6 +29,28 @@ class State(Struct):
     lookup_epoch: int = 0
     queued: list[int] = []
     """Scheduled URLs by priority; empty where it was stored before they were counted."""
+
+
+class Meta:
+    """Values that callers keep in the frontier, by name, so that they are committed together with what they belong to."""
+
+    def __init__(self, store: Store) -> None:
+        self._table = store.tables["meta"]
+        self._staged: dict[str, bytes] = {}
+
+    def put(self, key: str, value: bytes) -> None:
+        """Stage a value; durable with the next commit."""
+        self._table.put(pack_meta(key), value)
+        self._staged[key] = value
+
+    def get(self, key: str) -> bytes | None:
+        """A value, staged or committed; None where there is none."""
+        value: bytes | None = self._staged.get(key)
+        return value if value is not None else self._table.get(pack_meta(key))
+
+    def settle(self) -> None:
+        """After a commit: the table knows what was staged."""
+        self._staged.clear()
 
 
 _encode_state = Encoder().encode

@@ -8,12 +8,17 @@ from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.entries import UrlEntry
+from rdfspider.frontier.keys import from_url_id, pack_row, to_url_id
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 
 SCHEDULED, DONE, FAILED, DISALLOWED = range(4)
+IMPORTED = "import"
+"""How a URL was found that came with a page from an archive made elsewhere."""
 _STATES = ("scheduled", "done", "failed", "disallowed")
 _LENGTH_BYTES = 3
+# URLs that were asked for by their ids and are kept in memory.
+_RECENT_URLS = 4096
 # The first byte of facts that are but two.
 _UNTOUCHED = 0x92
 
@@ -53,26 +58,54 @@ class Row(Struct, gc=False, array_like=True):
     original: str = ""
     """The URL of that page."""
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether what is on record came from an archive made elsewhere; a page that asks not to be indexed is on record as
+        that."""
+        return self.reason == "imported" or (self.reason == "noindex" and self.found_as == IMPORTED)
+
 
 _encode = Encoder().encode
 _decode = Decoder(Row).decode
 
 
 class UrlRows:
-    """Rows that change. Until the next commit they are known here, and the table has them as they were."""
+    """The table of all URLs of a shard. Rows that have changed since the last commit are known here; the table has them as they
+    were."""
 
-    def __init__(self, store: Store) -> None:
-        self._table = store.tables["ledger"]
+    def __init__(self, store: Store, shard: int) -> None:
+        self.table = store.tables["ledger"]
+        """The rows as they were committed."""
+        self._shard = shard
         self._changed: dict[bytes, Row] = {}
+        self._recent_urls: dict[int, str] = {}
+        """By id: the links of one page all ask for the same."""
+
+    def id_of(self, number: int, sequence: int) -> int:
+        """The id of a URL of this shard, by the number of its host and its sequence there."""
+        return to_url_id(self._shard, number, sequence)
+
+    def url_of(self, url_id: int) -> str | None:
+        """The URL of an id; None when it is not this shard's or not known."""
+        url = self._recent_urls.get(url_id)
+        if url is None:
+            shard, number, sequence = from_url_id(url_id)
+            value = self.table.get_once(pack_row(number, sequence)) if shard == self._shard else None
+            if value is None:
+                return None
+            if len(self._recent_urls) >= _RECENT_URLS:
+                self._recent_urls.clear()
+            url = self._recent_urls[url_id] = decode_url(value)
+        return url
 
     def put(self, key: bytes, row: Row, url: str) -> None:
         """Stage a row that has changed."""
-        self._table.put(key, encode_row(row, url))
+        self.table.put(key, encode_row(row, url))
         self._changed[key] = row
 
     def read(self, key: bytes) -> tuple[Row, str]:
         """A row as it will be, and its URL."""
-        value = self._table.get(key)
+        value = self.table.get(key)
         return self._changed.get(key) or decode_row(value), decode_url(value)
 
     def find_changed(self, key: bytes) -> Row | None:

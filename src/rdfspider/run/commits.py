@@ -25,6 +25,7 @@ from rdfspider.crawl.status import read_status
 from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope, load_scope_additions, stage_scope_addition
 from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
+from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Finished
 from rdfspider.run.data_counts import Survey
@@ -85,7 +86,7 @@ class ShardStore:
             for finished, record in zip(group, written, strict=True):
                 stage(finished, record)
             if group:
-                self._frontier.put_meta(_WARC_LENGTHS, msgspec.msgpack.encode(lengths))
+                self._frontier.meta.put(_WARC_LENGTHS, msgspec.msgpack.encode(lengths))
             self._frontier.commit()
         await asyncio.to_thread(self._frontier.sync)
         self._archive.publish()
@@ -141,7 +142,7 @@ class Committer:
         self._scope = scope
         self._router = router
         self._group_pages = group_pages
-        self.scope_additions: list[str] = load_scope_additions(frontier.get_meta)
+        self.scope_additions: list[str] = load_scope_additions(frontier.meta.get)
         """URLs that seeds redirected to: they widen the scope."""
         self.suspended = ""
         """Why nothing can be made durable now; empty when it can."""
@@ -191,7 +192,8 @@ class Committer:
             if link.found_as == "seed":
                 self._take_into_scope(link.url)
         # Whether they are in scope was judged by who found them, who may know already what widens it.
-        self._frontier.receive(source, epoch, sequence, links)
+        if self._frontier.inbox.accept(source, epoch, sequence):
+            self._frontier.add(links)
         self.note()
 
     def discover(self, found: Sequence[Discovered]) -> None:
@@ -274,20 +276,22 @@ class Committer:
             last_modified = item.exchange.header("last-modified") or (item.lease.last_modified if is_same else "")
             # Nothing is kept of what is not there, or asks for that: when it is back it must come as a whole, the same or not.
             is_kept = 200 <= item.exchange.status < 300 and not item.judgement.robots.noindex
-            self._frontier.record(
+            self._frontier.finish(
                 item.lease,
                 item.verdict,
-                digest=written.digest if is_kept else "",
-                etag=etag if is_kept else "",
-                last_modified=last_modified if is_kept else "",
-                captured=written.captured if is_kept else 0.0,
-                body_bytes=len(item.exchange.page.body),
-                quads=count_quads(item.extraction),
-                position=written.position,
-                judgement=item.judgement,
+                PageFacts(
+                    digest=written.digest if is_kept else "",
+                    etag=etag if is_kept else "",
+                    last_modified=last_modified if is_kept else "",
+                    captured=written.captured if is_kept else 0.0,
+                    body_bytes=len(item.exchange.page.body),
+                    quads=count_quads(item.extraction),
+                    position=written.position,
+                    judgement=item.judgement,
+                ),
             )
         else:
-            self._frontier.record(item.lease, item.verdict, position=written.position if written else None)
+            self._frontier.finish(item.lease, item.verdict, PageFacts(position=written.position if written else None))
         self._schedule(item.found)
 
     def _schedule(self, found: Sequence[Discovered]) -> None:
@@ -297,14 +301,14 @@ class Committer:
         routed = self._router.route(found)
         self._frontier.add(routed.own)
         for shard, links in routed.others.items():
-            self._frontier.put_outbox(shard, encode_links(links))
+            self._frontier.outbox.put(shard, encode_links(links))
 
     def _take_into_scope(self, url: str) -> None:
         """A seed leads to this URL: from now on its place is in scope, here and, once it is durable, in all shards."""
         if self._scope.extend(url):
             self.has_wider_scope = True
             self.scope_additions.append(url)
-            stage_scope_addition(self._frontier.put_meta, self.scope_additions)
+            stage_scope_addition(self._frontier.meta.put, self.scope_additions)
             self._new_scope.append(url)
 
     async def _wait_for_room(self) -> None:
@@ -344,7 +348,7 @@ def check_disk(folder: Path, number: int) -> None:
 
 def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:
     """The archive of a shard in its folder; URLs whose records were lost are scheduled again."""
-    stored = frontier.get_meta(_WARC_LENGTHS)
+    stored = frontier.meta.get(_WARC_LENGTHS)
     archive = ArchiveWriter(
         folder / "warc",
         config.archive,
@@ -354,7 +358,7 @@ def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier)
         name=f"{folder.absolute().parents[1].name}-{number:03}",
     )
     for position in archive.lost:
-        frontier.reschedule_after(*position)
+        frontier.restarts.reschedule_after(*position)
     if archive.lost:
         frontier.commit()
     return archive

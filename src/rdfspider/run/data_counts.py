@@ -51,7 +51,7 @@ class Survey:
     def __init__(self, frontier: Frontier) -> None:
         """Goes on with what the frontier has."""
         self._frontier = frontier
-        counts, names = frontier.get_meta(_COUNTS), frontier.get_meta(_NAMES)
+        counts, names = frontier.meta.get(_COUNTS), frontier.meta.get(_NAMES)
         stored = msgspec.msgpack.decode(counts, type=_Counts) if counts else _Counts()
         self.quads = Counter(stored.quads)
         """Statements by syntax."""
@@ -91,12 +91,12 @@ class Survey:
 
     def stage(self, monotonic: float) -> None:
         """Have the next commit store it: counts always, names where those stored last are some seconds old."""
-        self._frontier.put_meta(_COUNTS, msgspec.msgpack.encode(_Counts(self.quads, self.problems)))
+        self._frontier.meta.put(_COUNTS, msgspec.msgpack.encode(_Counts(self.quads, self.problems)))
         if not self._is_stored and monotonic >= self._stored_at + _STORE_EVERY_S:
             self._stored_at = monotonic
             self._is_stored = True
             names = dict(chain(*self._choose_names(_NAMES_STORED)))
-            self._frontier.put_meta(_NAMES, msgspec.msgpack.encode(names))
+            self._frontier.meta.put(_NAMES, msgspec.msgpack.encode(names))
 
     def _count_statements(self, extraction: Extraction) -> list[list[str]]:
         """Count one page; returns its names, by syntax."""

@@ -52,7 +52,7 @@ class Repetitions:
     def _compare(self, lease: Lease, extraction: Extraction, likeness: int, is_absence: bool) -> Repetition:
         """What the page repeats by its text."""
         facts = digest_facts(extraction)
-        alike = self._frontier.find_alike(lease, likeness, facts, is_absence)
+        alike = self._frontier.contents.find_alike(lease, likeness, facts, is_absence)
         absent = [url for url, known in alike if known.is_absence]
         if is_absence:
             return Repetition(likeness, "soft-404", absent[-1] if absent else "")

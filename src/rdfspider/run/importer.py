@@ -24,6 +24,7 @@ from rdfspider.crawl.folder import load_domains, shard_folder
 from rdfspider.crawl.messages import Beat
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
+from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_wishes
 from rdfspider.records import Capture, Finished, Lease, Verdict
@@ -102,7 +103,7 @@ class Importer:
     async def _import(self, path: Path) -> None:
         size = path.stat().st_size
         mark = make_mark(path, size)
-        done = int(self._frontier.get_meta(mark) or 0)
+        done = int(self._frontier.meta.get(mark) or 0)
         start_bytes, position = self._read_bytes, done
         if done < size:
             for found in self._read(path, done):
@@ -160,7 +161,7 @@ class Importer:
         """Make the group durable, and with it how far the file was read."""
         if full := self._store.find_full():
             raise UsageError(f"{full}; make room and run the same command again")
-        self._frontier.put_meta(mark, str(position).encode())
+        self._frontier.meta.put(mark, str(position).encode())
         await self._store.commit(tuple(self._group.values()), self._stage, stores_names=True)
         self._imported += len(self._group)
         self._group.clear()
@@ -171,9 +172,7 @@ class Importer:
         assert isinstance(capture, Capture) and written is not None
         # Nothing is kept of a page that asks for that: a crawl that asks for it later needs all of it, the same or not.
         is_kept = not item.judgement.robots.noindex
-        self._frontier.imports.record(
-            item.lease.url,
-            item.verdict,
+        facts = PageFacts(
             digest=written.digest if is_kept else "",
             etag=capture.header("etag") if is_kept else "",
             last_modified=capture.header("last-modified") if is_kept else "",
@@ -182,6 +181,7 @@ class Importer:
             quads=count_quads(item.extraction),
             position=written.position,
         )
+        self._frontier.imports.record(item.lease.url, item.verdict, facts)
 
     def _tell(self, *, is_done: bool = False) -> None:
         """A line for the parent, every second."""

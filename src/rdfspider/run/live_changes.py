@@ -95,13 +95,13 @@ class Changes:
                 self._frontier.commit()
             await asyncio.sleep(0)
         async with self._turn:
-            self._frontier.put_meta(_SEEDS_MARK, _mark_seeds(seeds))
+            self._frontier.meta.put(_SEEDS_MARK, _mark_seeds(seeds))
             self._frontier.commit()
             await asyncio.to_thread(self._frontier.sync)
 
     async def retry_seeds(self) -> None:
         """Schedule the seeds again that failed without an answer."""
-        while not self._should_stop() and self._frontier.retry_seeds(_SEED_BATCH):
+        while not self._should_stop() and self._frontier.restarts.retry_seeds(_SEED_BATCH):
             async with self._turn:
                 self._frontier.commit()
             await asyncio.sleep(0)
@@ -109,14 +109,14 @@ class Changes:
     async def review_refusals(self) -> None:
         """Schedule again what was turned away and is welcome now; where no rule has changed since the last time, nothing is."""
         mark = self._scope.digest()
-        if self._frontier.get_meta(_RULES_MARK) == mark:
+        if self._frontier.meta.get(_RULES_MARK) == mark:
             return
         after = b""
         while not self._should_stop():
             async with self._turn:
-                after = self._frontier.review_refusals(after, _REVIEW_BATCH, self._is_welcome)
+                after = self._frontier.restarts.review_refusals(after, _REVIEW_BATCH, self._is_welcome)
                 if not after:
-                    self._frontier.put_meta(_RULES_MARK, mark)
+                    self._frontier.meta.put(_RULES_MARK, mark)
                 self._frontier.commit()
             if not after:
                 return
@@ -127,7 +127,7 @@ class Changes:
 
     def _count_known_seeds(self, seeds: Sequence[str]) -> int:
         """How many of the seeds, from the first on, were put in before; a list that begins otherwise is new as a whole."""
-        stored = self._frontier.get_meta(_SEEDS_MARK) or b""
+        stored = self._frontier.meta.get(_SEEDS_MARK) or b""
         count = stored.partition(b" ")[0]
         if not count.isdigit() or int(count) > len(seeds):
             return 0

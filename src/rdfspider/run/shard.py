@@ -24,6 +24,7 @@ from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots_cache import RecentRules, make_user_agent
 from rdfspider.frontier.clock import Clock
+from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import Judge, apply_judgement, judge_wishes
 from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
@@ -229,7 +230,7 @@ class Shard:
         if visit.cancelled():
             if lease.kind == "page":
                 self._peers.permits.give_back()
-            self._frontier.give_back(lease)
+            self._frontier.release(lease, None)
         self._note_failure(visit)
 
     def _call_off(self) -> None:
@@ -258,7 +259,7 @@ class Shard:
         """Look a host's addresses up."""
         answer = await self._fetcher.resolver.resolve(lease.host)
         self._meter.count_failure(answer.failure)
-        self._frontier.resolved(lease, answer)
+        self._frontier.release(lease, answer)
         self._committer.note()
 
     async def _ask_robots(self, lease: Lease) -> None:
@@ -266,7 +267,7 @@ class Shard:
         state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._passage)
         self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
         self._meter.count_robots(state)
-        self._frontier.learned(lease, state, exchange, delay_s)
+        self._frontier.release(lease, RobotsAnswer(state, exchange, delay_s or 0.0))
         self._committer.note()
 
     async def _ask_page(self, lease: Lease) -> None:
@@ -276,11 +277,13 @@ class Shard:
         """
         if refusal := self._router.find_refusal(lease.found_as, lease.url):
             # Filters may have changed since it was found.
-            self._finish(Finished(lease, self._frontier.refuse(lease, "filtered", refusal)))
+            self._finish(Finished(lease, self._frontier.release(lease, Refusal("filtered", refusal))))
             return
         if not lease.addresses or not self._rules.allows(lease):
             self._meter.robots["disallowed"] += bool(lease.addresses)
-            self._finish(Finished(lease, self._frontier.refuse(lease, "disallowed", self._rules.explain(lease))))
+            self._finish(
+                Finished(lease, self._frontier.release(lease, Refusal("disallowed", self._rules.explain(lease))))
+            )
             return
         self._meter.robots["allowed"] += 1
         exchange = await self._fetch(lease)

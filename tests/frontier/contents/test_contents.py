@@ -10,6 +10,7 @@ from rdfspider.config import Config, CrawlConfig
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.contents.simhashes import SimhashEntry
+from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Judgement, Lease
 from rdfspider.run.peers.messages import decode_mail
@@ -42,11 +43,11 @@ class Pages:
         return self.crawler.next_page()
 
     def find_alike(self, lease: Lease, likeness: int = LIKENESS, facts: int = 1) -> list[str]:
-        return [url for url, _ in self.frontier.find_alike(lease, likeness, facts, is_absence=False)]
+        return [url for url, _ in self.frontier.contents.find_alike(lease, likeness, facts, is_absence=False)]
 
     def record(self, lease: Lease, digest: str = "", judgement: Judgement | None = None, status: int = 200) -> None:
         verdict = self.frontier.release(lease, capture(lease.url, status))
-        self.frontier.record(lease, verdict, digest=digest, judgement=judgement or Judgement(digest=digest))
+        self.frontier.finish(lease, verdict, PageFacts(digest=digest, judgement=judgement or Judgement(digest=digest)))
 
 
 @pytest.fixture
@@ -56,43 +57,43 @@ def pages(open_frontier: OpenFrontier, clock: HandClock) -> Pages:
 
 def test_the_first_who_claims_a_content_has_it(pages: Pages, open_frontier: OpenFrontier) -> None:
     key = pack_digest(digest_of("content"))
-    claim = pages.frontier.claim
+    claim = pages.frontier.contents.claim
     assert claim(key, "http://a.test/") == "http://a.test/"
     assert claim(key, "http://b.test/") == "http://a.test/"
     pages.frontier.commit()
     kill(pages.frontier)
-    claim = open_frontier(crawl=REVISIT).claim
+    claim = open_frontier(crawl=REVISIT).contents.claim
     assert claim(key, "http://b.test/") == "http://a.test/"
     assert claim(key, "http://a.test/") == "http://a.test/"
 
 
 def test_a_claim_that_was_not_committed_is_free_after_a_kill(pages: Pages, open_frontier: OpenFrontier) -> None:
     key = pack_digest(digest_of("content"))
-    pages.frontier.claim(key, "http://a.test/")
+    pages.frontier.contents.claim(key, "http://a.test/")
     kill(pages.frontier)
-    assert open_frontier(crawl=REVISIT).claim(key, "http://b.test/") == "http://b.test/"
+    assert open_frontier(crawl=REVISIT).contents.claim(key, "http://b.test/") == "http://b.test/"
 
 
 @pytest.mark.parametrize(("status", "digest"), [(200, digest_of("new")), (404, ""), (410, "")])
 def test_a_page_that_changes_or_goes_releases_its_old_content(pages: Pages, status: int, digest: str) -> None:
     lease, old = pages.lease("http://a.test/"), digest_of("old")
-    pages.frontier.claim(pack_digest(old), lease.url)
+    pages.frontier.contents.claim(pack_digest(old), lease.url)
     pages.record(lease, old)
     again = pages.lease_again()
     assert again.digest == old
-    assert pages.frontier.claim(pack_digest(old), "http://b.test/") == "http://a.test/"
+    assert pages.frontier.contents.claim(pack_digest(old), "http://b.test/") == "http://a.test/"
     pages.record(again, digest, status=status)
-    assert pages.frontier.claim(pack_digest(old), "http://b.test/") == "http://b.test/"
+    assert pages.frontier.contents.claim(pack_digest(old), "http://b.test/") == "http://b.test/"
 
 
 def test_a_page_that_stays_or_cannot_be_had_for_now_keeps_its_content(pages: Pages) -> None:
     lease, old = pages.lease("http://a.test/"), digest_of("old")
-    pages.frontier.claim(pack_digest(old), lease.url)
+    pages.frontier.contents.claim(pack_digest(old), lease.url)
     pages.record(lease, old)
     for status in (304, 503, 200):
         again = pages.lease_again()
         pages.record(again, old if status == 200 else "", status=status)
-        assert pages.frontier.claim(pack_digest(old), "http://b.test/") == "http://a.test/"
+        assert pages.frontier.contents.claim(pack_digest(old), "http://b.test/") == "http://a.test/"
 
 
 @pytest.mark.parametrize("is_due", [False, True])
@@ -101,27 +102,27 @@ def test_a_page_that_the_archive_has_lost_releases_its_content(pages: Pages, clo
     lost, kept = digest_of("lost"), digest_of("kept")
     for number, (name, digest) in enumerate([("kept", kept), ("lost", lost)]):
         lease = pages.lease(f"http://a.test/{name}")
-        assert pages.frontier.claim(pack_digest(digest), lease.url) == lease.url
+        assert pages.frontier.contents.claim(pack_digest(digest), lease.url) == lease.url
         verdict = pages.frontier.release(lease, capture(lease.url))
-        pages.frontier.record(lease, verdict, digest=digest, position=("facts-1", number * 100))
+        pages.frontier.finish(lease, verdict, PageFacts(digest=digest, position=("facts-1", number * 100)))
     pages.frontier.commit()
     if is_due:
         clock.advance(DAY_S + 1)
         assert pages.frontier.lease() is None
         pages.frontier.commit()
         assert pages.frontier.counts.scheduled == 2
-    assert pages.frontier.reschedule_after("facts-1", 100) == 1
-    assert pages.frontier.claim(pack_digest(lost), "http://b.test/") == "http://b.test/"
-    assert pages.frontier.claim(pack_digest(kept), "http://b.test/") == "http://a.test/kept"
+    assert pages.frontier.restarts.reschedule_after("facts-1", 100) == 1
+    assert pages.frontier.contents.claim(pack_digest(lost), "http://b.test/") == "http://b.test/"
+    assert pages.frontier.contents.claim(pack_digest(kept), "http://b.test/") == "http://a.test/kept"
 
 
 def test_a_duplicate_that_changes_releases_nothing(pages: Pages) -> None:
     old = digest_of("old")
-    pages.frontier.claim(pack_digest(old), "http://first.test/")
+    pages.frontier.contents.claim(pack_digest(old), "http://first.test/")
     lease = pages.lease("http://a.test/")
     pages.record(lease, old, Judgement(digest=old, duplicate="exact", original="http://first.test/"))
     pages.record(pages.lease_again(), digest_of("new"))
-    assert pages.frontier.claim(pack_digest(old), "http://b.test/") == "http://first.test/"
+    assert pages.frontier.contents.claim(pack_digest(old), "http://b.test/") == "http://first.test/"
 
 
 def test_a_release_that_concerns_another_shard_goes_there_with_the_links(tmp_path: Path, clock: HandClock) -> None:
@@ -130,19 +131,21 @@ def test_a_release_that_concerns_another_shard_goes_there_with_the_links(tmp_pat
     sender, receiver = (Frontier(tmp_path / str(number), config, shards, number, clock) for number in range(2))
     old = next(digest_of(str(n)) for n in range(99) if find_claim_owner(pack_digest(digest_of(str(n))), 2) == 1)
     pages = Pages(sender, clock)
-    receiver.claim(pack_digest(old), "http://a.test/")
+    receiver.contents.claim(pack_digest(old), "http://a.test/")
     pages.record(pages.lease("http://a.test/"), old)
     pages.record(pages.lease_again(), digest_of("new"))
     sender.commit()
-    [(epoch, sequence, payload)] = sender.outbox(1, (0, 0), 1_000)
+    [(epoch, sequence, payload)] = sender.outbox.read(1, (0, 0), 1_000)
     releases = decode_mail(payload)
     assert releases == {pack_digest(old): "http://a.test/"}
     for _ in range(2):
         # It may come twice.
-        receiver.receive_releases(0, epoch, sequence, releases)
+        if receiver.inbox.accept(0, epoch, sequence):
+            for key, url in releases.items():
+                receiver.contents.release(key, url)
     receiver.commit()
-    assert receiver.inbox_cursor(0) == (epoch, sequence)
-    assert receiver.claim(pack_digest(old), "http://b.test/") == "http://b.test/"
+    assert receiver.inbox.cursor(0) == (epoch, sequence)
+    assert receiver.contents.claim(pack_digest(old), "http://b.test/") == "http://b.test/"
     sender.close()
     receiver.close()
 
@@ -203,7 +206,7 @@ def test_the_likeness_of_a_page_that_changes_or_goes_is_removed(pages: Pages, st
 
 
 def test_a_row_of_likenesses_does_not_grow_for_ever(pages: Pages) -> None:
-    likenesses = pages.frontier._contents._likenesses
+    likenesses = pages.frontier.contents._simhashes
     for number in range(1, 40):
         likenesses.meet("a.test", SimhashEntry(LIKENESS, 0, number, False))
         likenesses.record("a.test", number, 0, is_kept=True)

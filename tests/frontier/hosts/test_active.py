@@ -89,7 +89,7 @@ def test_hosts_that_wait_long_leave_memory_and_come_back(open_frontier: OpenFron
         else:
             assert clock.monotonic() - asked_twice[page.host] >= 600
         verdict = frontier.release(page, exchange)
-        frontier.record(page, verdict)
+        frontier.finish(page, verdict)
         if verdict.is_final:
             crawler.fetched.append(page.url)
         frontier.commit()
@@ -165,7 +165,7 @@ def test_a_host_that_leaves_before_its_only_page_is_recorded_comes_back_for_the_
             # Nothing else can be asked before these are on record, as in a group that waits for the disk.
             assert unrecorded or frontier.next_lease_in_s() is not None, "hosts were forgotten"
             for lease, verdict in unrecorded:
-                frontier.record(lease, verdict)
+                frontier.finish(lease, verdict)
                 if lease.depth < 3:
                     frontier.add([Discovered(f"{lease.url}{lease.depth}", lease.depth + 1, via=lease.url_id)])
             unrecorded.clear()
@@ -183,7 +183,7 @@ def test_the_hosts_that_wait_longest_are_known_before_anything_is_committed(
     for host, duration_s in enumerate((0.0, 4.0, 2.0, 0.0)):
         lease = crawler.next_page()
         while lease.host != f"h{host}.org":
-            frontier.give_back(lease)
+            frontier.release(lease, None)
             clock.advance(1.0)
             lease = crawler.next_page()
         frontier.release(lease, replace(capture(lease.url, 200), duration_s=duration_s))

@@ -11,7 +11,7 @@ def test_a_wait_that_is_read_past_before_its_commit_is_not_forgotten(
     frontier = open_frontier()
     frontier.add([Discovered("https://long.org/"), Discovered("https://short.org/")])
     frontier.commit()
-    places, hosts = frontier._places, frontier._hosts
+    places, hosts = frontier._front_queues, frontier._hosts
     long, short = (hosts.get(hosts.number_of(name) or 0) for name in ("long.org", "short.org"))
     places.put_waiting(long, 8, clock.now() + 3600)
     hosts.mark_changed(long)

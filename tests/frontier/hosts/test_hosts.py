@@ -31,7 +31,7 @@ def test_after_a_clean_end_the_rest_of_the_gap(
 ) -> None:
     frontier, crawler = start(open_frontier, clock)
     page = crawler.next_page()
-    frontier.record(page, frontier.release(page, capture(page.url)))
+    frontier.finish(page, frontier.release(page, capture(page.url)))
     frontier.commit()
     frontier.close()
     clock.advance(passed_s)
@@ -44,7 +44,7 @@ def test_after_a_reboot_the_wall_tells_and_the_gap_bounds(
 ) -> None:
     frontier, crawler = start(open_frontier, clock)
     page = crawler.next_page()
-    frontier.record(page, frontier.release(page, capture(page.url)))
+    frontier.finish(page, frontier.release(page, capture(page.url)))
     frontier.commit()
     frontier.close()
     clock.reboot(wall_shift_s)
@@ -54,7 +54,7 @@ def test_after_a_reboot_the_wall_tells_and_the_gap_bounds(
 def test_after_a_kill_the_whole_gap_from_the_opening(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier, crawler = start(open_frontier, clock)
     page = crawler.next_page()
-    frontier.record(page, frontier.release(page, capture(page.url, duration_s=2.5)))
+    frontier.finish(page, frontier.release(page, capture(page.url, duration_s=2.5)))
     frontier.commit()
     crawler.next_page()
     clock.advance(1000)
@@ -77,7 +77,7 @@ def test_after_a_kill_a_host_that_was_never_on_record_as_asked_waits_the_delay(
 def test_a_clean_end_soon_after_a_kill_shortens_no_wait(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier, crawler = start(open_frontier, clock)
     page = crawler.next_page()
-    frontier.record(page, frontier.release(page, capture(page.url)))
+    frontier.finish(page, frontier.release(page, capture(page.url)))
     frontier.commit()
     clock.advance(500)
     kill(frontier)

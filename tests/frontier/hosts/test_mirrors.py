@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
 
-from rdfspider.frontier.entries import LOWEST_PRIORITY
+from rdfspider.frontier.entries import LOWEST_PRIORITY, PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.mirrors import Repeats, describe_mirror, is_mirrored, note_page, note_repeated
 from rdfspider.records import Discovered, Judgement
@@ -89,7 +89,7 @@ def crawl_mirror(frontier: Frontier, crawler: Crawler) -> None:
         lease = crawler.next_page()
         verdict = frontier.release(lease, capture(lease.url))
         judgement = Judgement(duplicate="exact", original=lease.url.replace("b.test", "a.test"))
-        frontier.record(lease, verdict, judgement=judgement)
+        frontier.finish(lease, verdict, PageFacts(judgement=judgement))
     frontier.commit()
 
 

@@ -10,6 +10,7 @@ from tests.frontier.test_model import check_tables
 
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.robots import judge_robots
+from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, Verdict
 
@@ -34,14 +35,14 @@ class Troubled(Crawler):
     def answer(self, lease: Lease) -> Verdict | None:
         now = self.clock.now()
         if lease.kind == "name" and (failure := self.names.get(lease.host)):
-            self.frontier.resolved(lease, Addresses((), now + 60, failure))
+            self.frontier.release(lease, Addresses((), now + 60, failure))
             return None
         make = self.robots.get(lease.url.removesuffix("/robots.txt"))
         if lease.kind == "robots" and make:
             self.robots_times.append(now)
             exchange = make(lease.url)
             state = judge_robots(lease.robots, exchange, now, FetchConfig(), FrontierConfig(), self.busy_s)
-            self.frontier.learned(lease, state, exchange, None)
+            self.frontier.release(lease, RobotsAnswer(state, exchange))
             return None
         return super().answer(lease)
 
@@ -163,10 +164,10 @@ def test_a_host_whose_robots_txt_leads_to_one_that_must_wait_is_asked_again_when
     fill(frontier, "http://www.a.test/1", "http://www.a.test/2")
 
     def lead_away(url: str) -> Capture | Failure:
-        crawler.busy_s = frontier.begin_aside("a.test")
+        crawler.busy_s = frontier.side_requests.begin("a.test")
         if crawler.busy_s:
             return Failure(url, "busy")
-        frontier.end_aside("a.test", capture("http://a.test/robots.txt"))
+        frontier.side_requests.end("a.test", capture("http://a.test/robots.txt"))
         return capture(url, 404)
 
     crawler.robots["http://www.a.test"] = lead_away
@@ -187,9 +188,9 @@ def test_a_host_that_was_given_up_is_not_waited_for_by_those_that_lead_to_it(
     crawler.answers["http://a.test/"] = Failure("", "refused")
     crawler.run()
     assert frontier.counts.given_up_hosts == 1
-    assert frontier.begin_aside("a.test") == inf
+    assert frontier.side_requests.begin("a.test") == inf
     clock.advance(DAY_S)
-    assert frontier.begin_aside("a.test") == 0
+    assert frontier.side_requests.begin("a.test") == 0
 
 
 @pytest.mark.parametrize("failure", ["nxdomain", "private"])
@@ -205,10 +206,10 @@ def test_seeds_without_an_address_are_tried_again_at_a_start(
     assert (frontier.counts.done, frontier.counts.failed, frontier.counts.scheduled) == (1, 2, 0)
     frontier.close()
     frontier = open_frontier()
-    assert frontier.retry_seeds(100) == 1
+    assert frontier.restarts.retry_seeds(100) == 1
     frontier.commit()
     assert (frontier.counts.done, frontier.counts.failed, frontier.counts.scheduled) == (1, 1, 1)
-    assert frontier.retry_seeds(100) == 0
+    assert frontier.restarts.retry_seeds(100) == 0
     check_tables(frontier)
     crawler = Troubled(frontier, clock)
     crawler.run()
@@ -230,7 +231,7 @@ def test_seeds_that_had_an_answer_are_not_tried_again(
     crawler.run()
     for _ in range(3):
         asked = len(crawler.fetched)
-        frontier.retry_seeds(100)
+        frontier.restarts.retry_seeds(100)
         frontier.commit()
         assert (frontier.counts.pending, frontier.next_lease_in_s() is None) == (retried, not retried)
         crawler.run()
@@ -247,7 +248,7 @@ def test_there_may_be_many_such_seeds(open_frontier: OpenFrontier, clock: HandCl
     crawler.run()
     assert frontier.counts.failed == 50
     taken = []
-    while batch := frontier.retry_seeds(20):
+    while batch := frontier.restarts.retry_seeds(20):
         taken.append(batch)
         frontier.commit()
     assert taken == [20, 20, 10]
@@ -279,7 +280,7 @@ def test_a_host_of_seeds_that_was_given_up_in_silence_is_asked_once_at_a_start(
         frontier.close()
         clock.advance(60)
         frontier = open_frontier(**settings)
-        assert frontier.retry_seeds(100) == 1
+        assert frontier.restarts.retry_seeds(100) == 1
         frontier.commit()
         assert (frontier.counts.given_up_hosts, frontier.counts.pending) == (0, 1)
         crawler = start()
@@ -289,14 +290,14 @@ def test_a_host_of_seeds_that_was_given_up_in_silence_is_asked_once_at_a_start(
         assert len(crawler.requests) + len(crawler.robots_times) <= 1
         assert (frontier.counts.given_up_hosts, frontier.counts.pending) == (1, 0)
     clock.advance(60)
-    assert frontier.retry_seeds(100) == 1
+    assert frontier.restarts.retry_seeds(100) == 1
     frontier.commit()
     crawler = Troubled(frontier, clock)
     crawler.run()
     assert crawler.fetched == ["http://a.test/"]
     assert (frontier.counts.given_up_hosts, frontier.counts.scheduled) == (0, 0)
     check_tables(frontier)
-    assert frontier.retry_seeds(100) == 0
+    assert frontier.restarts.retry_seeds(100) == 0
 
 
 @pytest.mark.parametrize("found_as", ["seed", "link"])
@@ -309,7 +310,7 @@ def test_a_host_that_said_not_now_or_has_no_seeds_is_left_alone_at_a_start(
     crawler.robots["http://a.test"] = refuse if found_as == "link" else lambda url: capture(url, 503)
     crawler.run()
     assert frontier.counts.given_up_hosts == 1
-    assert frontier.retry_seeds(100) == 0
+    assert frontier.restarts.retry_seeds(100) == 0
 
 
 def test_a_host_that_is_out_has_a_place_also_while_it_is_asked_for_others(open_frontier: OpenFrontier) -> None:
@@ -319,14 +320,14 @@ def test_a_host_that_is_out_has_a_place_also_while_it_is_asked_for_others(open_f
     frontier.commit()
     lease = frontier.lease()
     assert lease
-    frontier.resolved(lease, Addresses((), frontier._clock.now() + DAY_S, "nxdomain"))
+    frontier.release(lease, Addresses((), frontier._clock.now() + DAY_S, "nxdomain"))
     frontier.commit()
     lease = frontier.lease()
     assert lease
-    frontier.record(lease, frontier.refuse(lease, "disallowed"))
+    frontier.finish(lease, frontier.release(lease, Refusal("disallowed")))
     frontier.commit()
-    assert (frontier.begin_aside("b.com"), frontier.begin_aside("b.com")) == (0, 0)
-    frontier.end_aside("b.com", Failure("http://b.com/robots.txt", "reset"))
+    assert (frontier.side_requests.begin("b.com"), frontier.side_requests.begin("b.com")) == (0, 0)
+    frontier.side_requests.end("b.com", Failure("http://b.com/robots.txt", "reset"))
     frontier.commit()
     frontier.add([Discovered("http://b.com/new")])
     frontier.commit()

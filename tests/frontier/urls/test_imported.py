@@ -3,22 +3,14 @@
 import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier
 
+from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Verdict
 
 
 def import_page(frontier: Frontier, url: str, reason: str = "imported") -> None:
-    frontier.imports.record(
-        url,
-        Verdict("done", reason, 200),
-        digest="",
-        etag="",
-        last_modified="",
-        captured=1_600_000_000.0,
-        body_bytes=100,
-        quads=5,
-        position=("facts-000", 10),
-    )
+    facts = PageFacts(captured=1_600_000_000.0, body_bytes=100, quads=5, position=("facts-000", 10))
+    frontier.imports.record(url, Verdict("done", reason, 200), facts)
     frontier.commit()
 
 
@@ -46,7 +38,7 @@ def test_one_that_the_archive_has_lost_counts_as_fetched_when_it_comes_again(
     frontier = open_frontier()
     import_page(frontier, "http://a.example/", reason)
     assert (frontier.counts.pages, frontier.counts.fetched_pages, frontier.counts.fetched_bytes) == (1, 0, 0)
-    assert frontier.reschedule_after("facts-000", 0) == 1
+    assert frontier.restarts.reschedule_after("facts-000", 0) == 1
     assert (frontier.counts.pages, frontier.counts.fetched_pages) == (0, 0)
     Crawler(frontier, clock).run()
     assert (frontier.counts.pages, frontier.counts.fetched_pages) == (1, 1)

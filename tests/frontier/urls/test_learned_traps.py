@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 from tests.frontier.test_model import check_tables
 
+from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Judgement, Lease
 
@@ -47,7 +48,7 @@ class Reader:
     def take(self, lease: Lease) -> None:
         verdict = self.frontier.release(lease, capture(lease.url))
         judgement = self.judge(lease.url)
-        self.frontier.record(lease, verdict, quads=len(judgement.data), judgement=judgement)
+        self.frontier.finish(lease, verdict, PageFacts(quads=len(judgement.data), judgement=judgement))
         self.read.append(lease.url)
         links = [Discovered(url, lease.depth + 1, "link", lease.url_id) for url in self.links(lease.url)]
         self.frontier.add(links)
@@ -274,7 +275,7 @@ def test_visits_again_are_not_held_against_a_pattern(open_frontier: OpenFrontier
     for _ in range(50):
         lease = crawler.next_page()
         verdict = frontier.release(lease, capture(lease.url))
-        frontier.record(lease, verdict, captured=clock.now(), judgement=SAME)
+        frontier.finish(lease, verdict, PageFacts(captured=clock.now(), judgement=SAME))
         frontier.commit()
         clock.advance(7)
     pattern = frontier._patterns.of(frontier._hosts.get(1))

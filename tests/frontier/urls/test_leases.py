@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from tests.frontier.conftest import DAY_S, Crawler, HandClock, OpenFrontier, capture
 
+from rdfspider.frontier.entries import RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Discovered, Failure, RobotsState
 
@@ -30,13 +31,13 @@ def test_first_the_name_then_robots_then_pages_one_at_a_time(open_frontier: Open
     assert name and (name.kind, name.host, name.url) == ("name", "a.org", "")
     assert frontier.lease() is None
     assert frontier.next_lease_in_s() is None
-    frontier.resolved(name, Addresses(("192.0.2.7",), clock.now() + DAY_S))
+    frontier.release(name, Addresses(("192.0.2.7",), clock.now() + DAY_S))
     robots = frontier.lease()
     assert robots and (robots.kind, robots.url) == ("robots", "https://a.org/robots.txt")
     assert robots.addresses == ("192.0.2.7",) and robots.robots is None
     assert frontier.lease() is None
     known = RobotsState("rules", clock.now(), clock.now() + DAY_S, b"User-agent: *")
-    frontier.learned(robots, known, capture(robots.url), None)
+    frontier.release(robots, RobotsAnswer(known, capture(robots.url)))
     assert frontier.lease() is None, "robots.txt was a request"
     assert frontier.next_lease_in_s() == pytest.approx(1.0)
     clock.advance(1.0)
@@ -100,11 +101,13 @@ def test_while_robots_is_asked_for_no_page_of_its_origin_is_leased(
     fill(frontier, *pages(50), "http://a.org/plain")
     name = frontier.lease()
     assert name
-    frontier.resolved(name, Addresses(("192.0.2.1",), clock.now() + DAY_S))
+    frontier.release(name, Addresses(("192.0.2.1",), clock.now() + DAY_S))
     robots = frontier.lease()
     assert robots and robots.kind == "robots"
     assert frontier.lease() is None
-    frontier.learned(robots, RobotsState("allow", clock.now(), clock.now() + DAY_S), capture(robots.url, 404), None)
+    frontier.release(
+        robots, RobotsAnswer(RobotsState("allow", clock.now(), clock.now() + DAY_S), capture(robots.url, 404))
+    )
     crawler = Crawler(frontier, clock)
     crawler.run()
     assert sorted(crawler.fetched) == sorted([*pages(50), "http://a.org/plain"])
@@ -117,11 +120,11 @@ def test_a_robots_txt_that_failed_is_asked_for_by_one_request_alone(
     fill(frontier, *pages(50))
     name = frontier.lease()
     assert name
-    frontier.resolved(name, Addresses(("192.0.2.1",), clock.now() + DAY_S))
+    frontier.release(name, Addresses(("192.0.2.1",), clock.now() + DAY_S))
     robots = frontier.lease()
     assert robots and robots.kind == "robots"
     state = RobotsState("unreachable", clock.now(), clock.now() + 10)
-    frontier.learned(robots, state, Failure(robots.url, "timeout"), None)
+    frontier.release(robots, RobotsAnswer(state, Failure(robots.url, "timeout")))
     assert frontier.lease() is None
     clock.advance(10)
     robots = frontier.lease()
@@ -138,7 +141,7 @@ def test_expired_names_and_robots_are_asked_for_again(open_frontier: OpenFrontie
     fill(frontier, *pages(2))
     crawler = Crawler(frontier, clock)
     page = crawler.next_page()
-    frontier.record(page, frontier.release(page, capture(page.url)))
+    frontier.finish(page, frontier.release(page, capture(page.url)))
     clock.advance(DAY_S + 1)
     name = frontier.lease()
     assert name and name.kind == "name"
@@ -156,7 +159,7 @@ def test_urls_of_a_host_that_is_not_there_fail_without_a_request(
     name = frontier.lease()
     assert name
     before = clock.monotonic()
-    frontier.resolved(name, Addresses((), clock.now() + 3600, failure))
+    frontier.release(name, Addresses((), clock.now() + 3600, failure))
     crawler = Crawler(frontier, clock)
     crawler.run()
     assert clock.monotonic() == before
@@ -167,7 +170,7 @@ def test_urls_of_a_host_that_is_not_there_fail_without_a_request(
     fill(frontier, "https://a.org/late")
     page = frontier.lease()
     assert page and page.kind == "page" and not page.addresses, "the answer is cached"
-    frontier.give_back(page)
+    frontier.release(page, None)
     clock.advance(3601)
     name = frontier.lease()
     assert name and name.kind == "name", "until it expires"
@@ -180,7 +183,7 @@ def test_a_name_server_in_trouble_is_an_error_of_the_host(open_frontier: OpenFro
     for _ in range(3):
         name = frontier.lease()
         assert name and name.kind == "name"
-        frontier.resolved(name, Addresses((), clock.now() + 5, "timeout"))
+        frontier.release(name, Addresses((), clock.now() + 5, "timeout"))
         waits.append(frontier.next_lease_in_s())
         clock.advance(waits[-1] or 0)
     assert waits == [pytest.approx(10), pytest.approx(20), None]
@@ -195,7 +198,7 @@ def test_errors_double_the_wait_and_an_answer_ends_that(open_frontier: OpenFront
     for answer in (500, Failure("", "reset"), 503, 429, 200, Failure("", "timeout")):
         page = crawler.next_page()
         exchange = answer if isinstance(answer, Failure) else capture(page.url, answer)
-        frontier.record(page, frontier.release(page, exchange))
+        frontier.finish(page, frontier.release(page, exchange))
         waits.append(round(frontier.next_lease_in_s() or 0.0, 3))
     assert waits == [10.0, 20.0, 35.0, 35.0, 1.0, 10.0]
 
@@ -206,7 +209,7 @@ def test_retry_after_is_kept_within_bounds(open_frontier: OpenFrontier, clock: H
     crawler = Crawler(frontier, clock)
     for value, wait_s in (("120", 120.0), ("99999999999", 86_400.0)):
         page = crawler.next_page()
-        frontier.record(page, frontier.release(page, capture(page.url, 429, Retry_After=value)))
+        frontier.finish(page, frontier.release(page, capture(page.url, 429, Retry_After=value)))
         frontier.commit()
         assert frontier.next_lease_in_s() == pytest.approx(wait_s)
 
@@ -219,7 +222,7 @@ def test_an_error_shortens_no_pace(open_frontier: OpenFrontier, clock: HandClock
     waits = []
     for exchange in (Failure("", "reset"), Failure("", "first-byte-timeout", duration_s=3.0)):
         page = crawler.next_page()
-        frontier.record(page, frontier.release(page, exchange))
+        frontier.finish(page, frontier.release(page, exchange))
         waits.append(round(frontier.next_lease_in_s() or 0.0, 3))
     assert waits == [7.0, 30.0]
 
@@ -283,8 +286,8 @@ def test_requests_side_by_side_that_fail_are_one_error(open_frontier: OpenFronti
     leases = [crawler.next_page() for _ in range(8)]
     clock.advance(1)
     for lease in leases[:-1]:
-        frontier.record(lease, frontier.release(lease, Failure(lease.url, "timeout")))
-    frontier.record(leases[-1], frontier.release(leases[-1], capture(leases[-1].url)))
+        frontier.finish(lease, frontier.release(lease, Failure(lease.url, "timeout")))
+    frontier.finish(leases[-1], frontier.release(leases[-1], capture(leases[-1].url)))
     assert frontier.counts.given_up_hosts == 0
     assert frontier.lease() is None
     assert frontier.next_lease_in_s() == pytest.approx(10.0), "an answer does not undo the wait"
@@ -306,7 +309,9 @@ def test_an_unreachable_robots_txt_keeps_its_origin_waiting_and_no_other(
                 break
             crawler.wait()
         elif lease.kind == "robots" and lease.url.startswith("http:"):
-            frontier.learned(lease, RobotsState("unreachable", clock.now(), until), Failure(lease.url, "timeout"), None)
+            frontier.release(
+                lease, RobotsAnswer(RobotsState("unreachable", clock.now(), until), Failure(lease.url, "timeout"))
+            )
             assert frontier.next_lease_in_s() == pytest.approx(10.0), "an error of the host"
         else:
             crawler.answer(lease)
@@ -338,7 +343,7 @@ def test_an_origin_that_stays_unreachable_is_given_up(open_frontier: OpenFrontie
         elif lease.kind == "robots" and lease.url.startswith("http:"):
             errors += 1
             state = RobotsState("unreachable", clock.now(), clock.now() + 5, errors=errors)
-            frontier.learned(lease, state, capture(lease.url, 500), None)
+            frontier.release(lease, RobotsAnswer(state, capture(lease.url, 500)))
         else:
             crawler.answer(lease)
     assert crawler.fetched == ["https://a.org/1", "https://a.org/2"]
@@ -354,7 +359,7 @@ def test_pages_a_host_are_a_budget(open_frontier: OpenFrontier, clock: HandClock
     leases = [crawler.next_page() for _ in range(8)]
     assert sum(lease.host == "a.org" for lease in leases) <= 5
     for lease in leases:
-        frontier.give_back(lease)
+        frontier.release(lease, None)
     crawler.run()
     assert sum("a.org" in url for url in crawler.fetched) == 6, "a 404 is no page"
     assert frontier.counts.pages == 8
@@ -384,10 +389,10 @@ def test_pages_a_domain_are_a_budget_over_its_hosts(open_frontier: OpenFrontier,
             crawler.answer(lease)
     assert frontier.lease() is None
     gone = leases.pop()
-    frontier.record(gone, frontier.release(gone, capture(gone.url, 404)))
+    frontier.finish(gone, frontier.release(gone, capture(gone.url, 404)))
     leases.append(crawler.next_page())
     for lease in leases:
-        frontier.record(lease, frontier.release(lease, capture(lease.url)))
+        frontier.finish(lease, frontier.release(lease, capture(lease.url)))
     crawler.run()
     assert frontier.counts.pages == 4
     assert crawler.fetched == []
@@ -411,12 +416,14 @@ def test_answers_that_expire_at_once_still_serve_a_request(open_frontier: OpenFr
             frontier.commit()
             clock.advance(frontier.next_lease_in_s() or 0.0)
         elif lease.kind == "name":
-            frontier.resolved(lease, Addresses(("192.0.2.1",), clock.now()))
+            frontier.release(lease, Addresses(("192.0.2.1",), clock.now()))
         elif lease.kind == "robots":
-            frontier.learned(lease, RobotsState("allow", clock.now(), clock.now()), capture(lease.url, 404), None)
+            frontier.release(
+                lease, RobotsAnswer(RobotsState("allow", clock.now(), clock.now()), capture(lease.url, 404))
+            )
         else:
             fetched.append(lease.url)
-            frontier.record(lease, frontier.release(lease, capture(lease.url)))
+            frontier.finish(lease, frontier.release(lease, capture(lease.url)))
     assert fetched == pages(2)
 
 
@@ -430,5 +437,5 @@ def test_giving_a_page_back_frees_its_share_of_the_budget(open_frontier: OpenFro
         if lease:
             crawler.answer(lease)
     assert frontier.lease() is None
-    frontier.give_back(first)
+    frontier.release(first, None)
     assert crawler.next_page().kind == "page"

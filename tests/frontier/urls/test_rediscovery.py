@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
+from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Failure, Lease
 
@@ -35,7 +36,7 @@ def arrive_read_ahead(frontier: Frontier, crawler: Crawler, better: Callable[[],
     first = crawler.next_page()
     assert first.url != URL
     better()
-    frontier.record(first, frontier.release(first, capture(first.url)))
+    frontier.finish(first, frontier.release(first, capture(first.url)))
 
 
 def arrive_twice(frontier: Frontier, crawler: Crawler, better: Callable[[], None]) -> None:
@@ -67,10 +68,10 @@ def test_a_url_that_waits_becomes_a_seed(
     frontier.add([Discovered(URL, 2, via=78)])
     lease = crawler.next_page()
     if lease.url != URL:
-        frontier.record(lease, frontier.release(lease, capture(lease.url)))
+        frontier.finish(lease, frontier.release(lease, capture(lease.url)))
         lease = crawler.next_page()
     assert (lease.url, lease.found_as, lease.depth, lease.via) == (URL, "seed", 0, 0)
-    frontier.record(lease, frontier.release(lease, capture(URL)))
+    frontier.finish(lease, frontier.release(lease, capture(URL)))
     frontier.commit()
     entry = frontier.find(URL)
     assert entry is not None
@@ -92,7 +93,7 @@ def test_a_redirect_or_failure_that_becomes_a_seed_is_asked_again_once(
     if moment == "leased":
         for _ in range(times):
             frontier.add([Discovered(URL, found_as="seed"), Discovered(URL, 1)])
-    frontier.record(lease, frontier.release(lease, exchange))  # type: ignore[arg-type]
+    frontier.finish(lease, frontier.release(lease, exchange))  # type: ignore[arg-type]
     if moment in ("committed", "reopened"):
         frontier.commit()
     if moment == "reopened":
@@ -105,7 +106,7 @@ def test_a_redirect_or_failure_that_becomes_a_seed_is_asked_again_once(
     crawler = Crawler(frontier, clock)
     again = crawler.next_page()
     assert (again.url, again.found_as, again.depth) == (URL, "seed", 0)
-    frontier.record(again, frontier.release(again, capture(URL)))
+    frontier.finish(again, frontier.release(again, capture(URL)))
     frontier.commit()
     check_counts(frontier)
     assert frontier.counts.done == 1
@@ -145,7 +146,9 @@ def test_a_page_is_fetched_again_where_its_links_were_turned_away(
     frontier.add([Discovered(URL, 3)])
     frontier.commit()
     lease = Crawler(frontier, clock).next_page()
-    frontier.record(lease, frontier.release(lease, capture(URL)), etag='"1"', last_modified="today", captured=1.0)
+    frontier.finish(
+        lease, frontier.release(lease, capture(URL)), PageFacts(etag='"1"', last_modified="today", captured=1.0)
+    )
     frontier.commit()
     frontier.add([link])
     frontier.commit()
@@ -179,7 +182,7 @@ def test_a_shorter_chain_of_redirects_saves_what_a_longer_one_has_lost(
         lease = crawler.next_page()
         verdict = frontier.release(lease, MOVED)
         assert (verdict.state, verdict.reason) == ("failed", "too-many-redirects")
-        frontier.record(lease, verdict)
+        frontier.finish(lease, verdict)
         frontier.commit()
         frontier.add([Discovered(URL, 1, "redirect", 6, long)])
         frontier.commit()
@@ -189,7 +192,7 @@ def test_a_shorter_chain_of_redirects_saves_what_a_longer_one_has_lost(
     assert (lease.url, lease.chain, lease.found_as) == (URL, (), "link")
     verdict = frontier.release(lease, MOVED)
     assert (verdict.state, verdict.reason) == ("done", "redirect")
-    frontier.record(lease, verdict)
+    frontier.finish(lease, verdict)
     frontier.commit()
     check_counts(frontier)
 
@@ -209,7 +212,7 @@ def test_a_better_way_to_a_page_that_is_asked_for_outlives_the_process(
     if end == "kill":
         kill(frontier)
     else:
-        frontier.give_back(lease)
+        frontier.release(lease, None)
         frontier.commit()
     if end == "give back":
         frontier.close()
@@ -218,7 +221,7 @@ def test_a_better_way_to_a_page_that_is_asked_for_outlives_the_process(
         crawler = Crawler(frontier, clock)
     lease = crawler.next_page()
     assert (lease.depth, lease.via) == (1, 0), "its depth alone was better"
-    frontier.record(lease, frontier.release(lease, capture(URL)))
+    frontier.finish(lease, frontier.release(lease, capture(URL)))
     frontier.commit()
     check_counts(frontier)
     assert frontier.next_lease_in_s() is None
@@ -235,7 +238,7 @@ def test_ways_that_come_together_count_once(open_frontier: OpenFrontier, clock: 
     assert frontier.counts.scheduled == 1
     lease = crawler.next_page()
     assert (lease.depth, lease.found_as) == (0, "seed")
-    frontier.record(lease, frontier.release(lease, capture(URL)))
+    frontier.finish(lease, frontier.release(lease, capture(URL)))
     frontier.commit()
     check_counts(frontier)
     assert frontier.next_lease_in_s() is None
@@ -254,14 +257,14 @@ def test_a_url_that_becomes_a_context_is_asked_for_again_once(
     wanted = Discovered(URL, 2, "context", 9, ("https://b.org/name",))
     if moment == "leased":
         frontier.add([wanted])
-    frontier.record(lease, frontier.release(lease, exchange), etag='"1"', captured=1.0)  # type: ignore[arg-type]
+    frontier.finish(lease, frontier.release(lease, exchange), PageFacts(etag='"1"', captured=1.0))  # type: ignore[arg-type]
     if moment == "committed":
         frontier.commit()
     frontier.add([wanted])
     frontier.commit()
     again = crawler.next_page()
     assert (again.found_as, again.via, again.chain, again.etag) == ("context", 9, wanted.chain, "")
-    frontier.record(again, frontier.release(again, capture(URL)))
+    frontier.finish(again, frontier.release(again, capture(URL)))
     frontier.add([wanted, Discovered(URL, 2, "context", 10)])
     frontier.commit()
     check_counts(frontier)
@@ -283,7 +286,7 @@ def test_a_url_that_waits_and_becomes_a_context_comes_first(open_frontier: OpenF
     leases: list[Lease] = []
     while len(leases) < 60:
         leases.append(lease := crawler.next_page())
-        frontier.record(lease, frontier.release(lease, capture(lease.url)))
+        frontier.finish(lease, frontier.release(lease, capture(lease.url)))
     frontier.commit()
     assert frontier.next_lease_in_s() is None
     # But for those that were read before.
@@ -310,7 +313,7 @@ def test_names_are_looked_up_anew_where_the_settings_for_that_have_changed(
         lease = frontier.lease()
         assert lease is not None
         assert (lease.kind == "name") == is_asked
-        frontier.give_back(lease)
+        frontier.release(lease, None)
         Crawler(frontier, clock).run(pages=1)
 
 
@@ -322,7 +325,7 @@ def test_a_page_that_has_changed_by_its_sitemap_is_asked_for_again_under_conditi
     frontier.add([Discovered(URL, 1)])
     frontier.commit()
     lease = crawler.next_page()
-    frontier.record(lease, frontier.release(lease, capture(URL)), etag='"1"')
+    frontier.finish(lease, frontier.release(lease, capture(URL)), PageFacts(etag='"1"'))
     frontier.commit()
     seen = clock.now()
     clock.advance(1000)
@@ -336,7 +339,7 @@ def test_a_page_that_has_changed_by_its_sitemap_is_asked_for_again_under_conditi
     again = crawler.next_page()
     assert (again.url, again.etag) == (URL, '"1"')
     frontier.add([Discovered(URL, 1, "listed", modified=seen + 10)])
-    frontier.record(again, frontier.release(again, capture(URL)))
+    frontier.finish(again, frontier.release(again, capture(URL)))
     frontier.add([Discovered(URL, 1, "listed", modified=seen + 10)])
     frontier.commit()
     check_counts(frontier)

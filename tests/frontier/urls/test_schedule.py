@@ -3,6 +3,7 @@
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
 from tests.frontier.test_model import check_tables
 
+from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.keys import MAX_SEQUENCE
 from rdfspider.records import Discovered, Lease
@@ -14,7 +15,7 @@ def fetch(crawler: Crawler, position: tuple[str, int]) -> Lease:
     lease = crawler.next_page()
     verdict = frontier.release(lease, capture(lease.url))
     facts = {"etag": '"1"', "last_modified": "Mon, 01 Jan 2024 00:00:00 GMT", "digest": "sha1:X", "captured": 1.0}
-    frontier.record(lease, verdict, position=position, **facts)  # type: ignore[arg-type]
+    frontier.finish(lease, verdict, PageFacts(position=position, **facts))  # type: ignore[arg-type]
     frontier.commit()
     return lease
 
@@ -38,11 +39,11 @@ def test_a_lost_page_that_is_due_again_is_asked_for_without_conditions(
     assert (frontier.counts.scheduled, queue_rows(frontier)) == (2, 2)
     # A try in vain does not make it forget where its last capture is.
     again = crawler.next_page()
-    frontier.record(again, frontier.release(again, capture(again.url, 500)))
+    frontier.finish(again, frontier.release(again, capture(again.url, 500)))
     frontier.commit()
     frontier.close()
     frontier = open_frontier(**settings)
-    assert frontier.reschedule_after("facts-1", 150) == 1
+    assert frontier.restarts.reschedule_after("facts-1", 150) == 1
     assert (frontier.counts.scheduled, frontier.counts.done, queue_rows(frontier)) == (2, 0, 2)
     check_tables(frontier)
     crawler = Crawler(frontier, clock)
@@ -50,7 +51,7 @@ def test_a_lost_page_that_is_due_again_is_asked_for_without_conditions(
     for _ in range(2):
         lease = crawler.next_page()
         leases[lease.url] = (lease.etag, lease.last_modified, lease.digest, lease.captured)
-        frontier.record(lease, frontier.release(lease, capture(lease.url)))
+        frontier.finish(lease, frontier.release(lease, capture(lease.url)))
     assert leases == {
         kept.url: ('"1"', "Mon, 01 Jan 2024 00:00:00 GMT", "sha1:X", 1.0),
         lost.url: ("", "", "", 0.0),

@@ -68,7 +68,7 @@ class Shard:
         self.frontier.close()
 
     def send(self, destination: int, *urls: str) -> None:
-        self.frontier.put_outbox(destination, encode_links([Discovered(url) for url in urls]))
+        self.frontier.outbox.put(destination, encode_links([Discovered(url) for url in urls]))
         self._commit_soon()
 
     def knows(self, url: str) -> bool:
@@ -81,7 +81,8 @@ class Shard:
             self.peers.after_commit()
 
     def _take_links(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
-        self.frontier.receive(source, epoch, sequence, links)
+        if self.frontier.inbox.accept(source, epoch, sequence):
+            self.frontier.add(links)
         self.taken += 1
         self._commit_soon()
 
@@ -160,7 +161,7 @@ def test_links_arrive_and_are_acknowledged(tell: Callable[..., None]) -> None:
         assert second.knows("http://a.test/2")
         assert first.knows("http://b.test/1")
         await until(lambda: not first.frontier.has_staged)
-        assert first.frontier.outbox_bytes == 0
+        assert first.frontier.outbox.stored_bytes == 0
 
     tell(story)
 
@@ -192,7 +193,7 @@ def test_a_peer_that_is_not_there_is_sent_everything_when_it_comes(tell: Callabl
         second = await crawl.start(1)
         await until(lambda: first.peers.is_outbox_received)
         assert all(second.knows(f"http://a.test/{n}") for n in range(51))
-        assert second.frontier.inbox_cursor(0) == (2, 1)
+        assert second.frontier.inbox.cursor(0) == (2, 1)
 
     tell(story)
 
@@ -228,11 +229,11 @@ def test_links_wait_in_the_outbox_beyond_the_window(tell: Callable[..., None]) -
         await asyncio.sleep(0.1)
         second.frontier.commit()
         # Entries of 100 KB: the third passes the limit of 256 KB.
-        assert second.frontier.inbox_cursor(0) == (1, 3)
+        assert second.frontier.inbox.cursor(0) == (1, 3)
         second.holds_commits = False
         second.peers.after_commit()
         await until(lambda: first.peers.is_outbox_received)
-        assert second.frontier.inbox_cursor(0) == (1, 10)
+        assert second.frontier.inbox.cursor(0) == (1, 10)
 
     tell(story)
 
@@ -264,7 +265,7 @@ def test_repeated_links_are_taken_once_and_a_gap_is_sent_again(tell: Callable[..
             return Links((7, sequence), (7, previous) if previous else (0, 0), encode_links([Discovered(url)]))
 
         other.say(links(1, 0, "http://a.test/1"), links(1, 0, "http://a.test/1"), links(2, 1, "http://a.test/2"))
-        await until(lambda: first.frontier.inbox_cursor(1) == (7, 2))
+        await until(lambda: first.frontier.inbox.cursor(1) == (7, 2))
         other.say(links(4, 3, "http://a.test/4"), links(5, 4, "http://a.test/5"))
         gaps = await other.hear(lambda message: message[0] == 5 and message[2:] == [True])
         assert gaps[1] == [7, 2]
@@ -535,12 +536,12 @@ async def send_pages(number: int, folder: Path, endpoints: Path) -> None:
     shard = Shard(number, 3, folder, endpoints, Config(crawl=CrawlConfig(shards=3)))
     await shard.start()
     (folder / f"{number}.open").touch()
-    page = int(shard.frontier.get_meta("page") or b"0")
+    page = int(shard.frontier.meta.get("page") or b"0")
     while page < PAGES:
         for destination in shard.peers.others:
-            shard.frontier.put_outbox(destination, encode_links([Discovered(f"http://s{number}.test/{page}")]))
+            shard.frontier.outbox.put(destination, encode_links([Discovered(f"http://s{number}.test/{page}")]))
         page += 1
-        shard.frontier.put_meta("page", b"%d" % page)
+        shard.frontier.meta.put("page", b"%d" % page)
         if page % 7 == 0 or page == PAGES:
             shard.commit()
             await asyncio.sleep(0.005)

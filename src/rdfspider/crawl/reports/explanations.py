@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rdfspider.crawl.reports.hosts import write_wait
 from rdfspider.frontier.entries import HostEntry, UrlEntry
-from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
+from rdfspider.frontier.url_rows import IMPORTED
 from rdfspider.records import PREREQUISITE_REASONS, RobotsState
 
 if TYPE_CHECKING:

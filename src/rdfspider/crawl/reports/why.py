@@ -37,7 +37,7 @@ from rdfspider.fetch.robots_cache import PRODUCT
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader
-from rdfspider.frontier.urls.imported import FOUND_AS as IMPORTED
+from rdfspider.frontier.url_rows import IMPORTED
 from rdfspider.frontier.urls.learned_traps import EXEMPT
 from rdfspider.records import RobotsState
 from rdfspider.urls import host_of

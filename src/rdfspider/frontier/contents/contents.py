@@ -9,12 +9,12 @@ from msgspec.msgpack import Encoder
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.frontier.contents.simhashes import SimhashEntry, Simhashes
+from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot
-from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.mirrors import describe_mirror, note_page, note_repeated
 from rdfspider.frontier.outbox import Outbox
-from rdfspider.frontier.store import Store
-from rdfspider.records import Judgement, Verdict
+from rdfspider.records import Judgement, Lease, Verdict
+from rdfspider.urls import host_of
 
 _encode = Encoder().encode
 
@@ -32,12 +32,14 @@ def find_claim_owner(key: bytes, shards: int) -> int:
 class Contents:
     """The contents that this shard's pages have, and the digests that belong to it."""
 
-    def __init__(self, store: Store, outbox: Outbox, shard: int, shards: int) -> None:
-        self._digests = store.tables["digests"]
+    def __init__(self, core: Core, outbox: Outbox, shard: int, shards: int) -> None:
+        self._digests = core.store.tables["digests"]
+        self._hosts = core.hosts
+        self._url_of = core.url_rows.url_of
         self._outbox = outbox
         self._shard = shard
         self._shards = shards
-        self._likenesses = Simhashes(store)
+        self._simhashes = Simhashes(core.store)
         self._claimed: dict[bytes, str] = {}
         """Digests that were claimed or released since the last commit; an empty URL stands for none."""
 
@@ -64,9 +66,12 @@ class Contents:
         else:
             self._outbox.put(owner, _encode({key: url}))
 
-    def find_alike(self, host: Host, page: SimhashEntry) -> list[SimhashEntry]:
-        """Pages of the same domain with nearly the same text, the newest first."""
-        return self._likenesses.meet(host.domain.name, page)
+    def find_alike(self, lease: Lease, simhash: int, facts: int, is_absence: bool) -> list[tuple[str, SimhashEntry]]:
+        """Pages of the same domain with nearly the same text as a leased one, the newest first. The leased one, with the digest
+        of what it states and whether it says that there is no such page, is found by others from now on."""
+        domain = self._hosts.get(lease.host_number).domain.name
+        found = self._simhashes.meet(domain, SimhashEntry(simhash, facts, lease.url_id, is_absence))
+        return [(url, known) for known in found if (url := self._url_of(known.url_id))]
 
     def record(self, slot: Slot, url_id: int, verdict: Verdict, digest: str, judgement: Judgement) -> None:
         """Stage what follows from a page's content, and that its old one is outdated; the row still tells of that one."""
@@ -75,22 +80,25 @@ class Contents:
             self.forget(row.digest, url)
         # One that repeats another page need not be found: the other one is.
         is_kept = judgement.duplicate in ("", "soft-404")
-        self._likenesses.record(host.domain.name, url_id, row.likeness, is_kept)
+        self._simhashes.record(host.domain.name, url_id, row.likeness, is_kept)
         record = host.record
         if verdict.is_page and note_page(record.repeats, url, judgement):
             record.mirror_of = describe_mirror(record.name, record.repeats)
 
-    def note_repeated(self, host: Host, origin: str, other: str) -> bool:
-        """Take into account that another origin repeats a page of this one; whether the host has changed by that."""
-        record = host.record
-        is_changed = note_repeated(record.repeats, origin, other)
-        record.mirror_of = describe_mirror(record.name, record.repeats)
-        return is_changed
+    def note_repeated(self, origin: str, other: str) -> None:
+        """Stage that another origin has a page that one of this shard's had first, at the same path."""
+        number = self._hosts.number_of(host_of(origin))
+        if number is None:
+            return
+        host = self._hosts.get(number)
+        if note_repeated(host.record.repeats, origin, other):
+            self._hosts.mark_changed(host)
+        host.record.mirror_of = describe_mirror(host.record.name, host.record.repeats)
 
     def settle(self) -> None:
         """After a commit: the tables know all."""
         self._claimed.clear()
-        self._likenesses.settle()
+        self._simhashes.settle()
 
     def _find_first(self, key: bytes) -> str:
         first = self._claimed.get(key)

@@ -14,6 +14,8 @@ from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, Host, Hosts
 from rdfspider.frontier.keys import WAITING
 
+# Requests to one host at once, where there is no delay at all.
+_PARALLEL_REQUESTS = 8
 # Active hosts by connections: these many at least where there are enough hosts; up to so many while nobody is ready, because
 # slow hosts need gaps of ten times their answers and a connection would idle.
 _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
@@ -33,15 +35,17 @@ class ActiveHosts:
     """Who is in memory to be asked, in order of when."""
 
     def __init__(
-        self, hosts: Hosts, places: FrontQueues, queues: Queues, config: Config, clock: Clock, counts: Counts
+        self, hosts: Hosts, front_queues: FrontQueues, queues: Queues, config: Config, clock: Clock, counts: Counts
     ) -> None:
         self._hosts = hosts
-        self._places = places
+        self._front_queues = front_queues
         self._queues = queues
         self._clock = clock
         self._counts = counts
         self._min_active = _MIN_ACTIVE * config.fetch.connections
         self._max_active = _MAX_ACTIVE * config.fetch.connections
+        self.max_in_flight = 1 if config.frontier.delay_s else _PARALLEL_REQUESTS
+        """Requests that one host may have at once."""
         self._active: dict[int, Host] = {}
         self._heap: list[tuple[float, int, Host]] = []
         self._pushes = 0
@@ -57,11 +61,18 @@ class ActiveHosts:
             self._heap = [call for call in self._heap if call[2].due == call[0] and call[2].is_active]
             heapify(self._heap)
 
+    def wake(self, host: Host) -> None:
+        """Have a host come up when it may be asked, if there is room for another request of it."""
+        if host.leaving is not None:
+            self.settle_leaving(host)
+        elif host.is_active and host.due is None and not host.is_resolving and host.in_flight < self.max_in_flight:
+            self.push(host, host.ready_at)
+
     def pop_ready(self, now: float) -> Host | None:
         """The host that has been ready for longest, out of the heap; hosts that are inactive come in where they must."""
         if now >= self._next_review:
             self._review(now)
-        if len(self._active) < self._min_active and self._places.has_front():
+        if len(self._active) < self._min_active and self._front_queues.has_front():
             self._bring_in(now, 1)
         due = self.next_due()
         if due is None or due > now:
@@ -89,10 +100,10 @@ class ActiveHosts:
         due = self.next_due()
         waits_s = [] if due is None else [due - now]
         if len(self._active) < self._max_active:
-            wait_s = self._places.next_in_s(self._clock.now())
+            wait_s = self._front_queues.next_in_s(self._clock.now())
             if wait_s is not None:
                 waits_s.append(wait_s)
-            if self._places.has_front():
+            if self._front_queues.has_front():
                 waits_s.append(0.0)
         return max(min(waits_s), 0.0) if waits_s else None
 
@@ -123,7 +134,7 @@ class ActiveHosts:
         if host.is_active:
             host.leaving = None
         elif host.record.queued:
-            self._places.put_front(host)
+            self._front_queues.put_front(host)
 
     def settle_leaving(self, host: Host) -> None:
         """Let a host go that is to leave, if nothing of it is under way any more."""
@@ -133,24 +144,24 @@ class ActiveHosts:
         self._queues.stage_heads(host)
         if host.record.queued:
             if kind == FRONT:
-                self._places.put_front(host)
+                self._front_queues.put_front(host)
             else:
                 self.put_aside(host, kind, until)
         else:
             # What the page that was recorded last leads to is not known yet: it gives the host a place of its own.
-            self._places.remove(host)
+            self._front_queues.remove(host)
         self._drop(host)
 
     def put_aside(self, host: Host, kind: int, until: float) -> None:
         """Stage the place of a host that is not to be asked before a monotonic time."""
-        self._places.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
+        self._front_queues.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
 
     def settle_empty(self, host: Host) -> None:
         """Let a host go that has nothing left; called before a commit, so that its place goes in the same one."""
         self._queues.stage_heads(host)
         if not host.record.queued:
             self._hosts.set_status(host, NORMAL)
-            self._places.remove(host)
+            self._front_queues.remove(host)
             if host.is_active and host.is_quiet:
                 self._drop(host)
 
@@ -165,7 +176,7 @@ class ActiveHosts:
         """Make hosts active until one is ready, those that have waited before those that are new."""
         wall = self._clock.now()
         while limit and len(self._active) < self._max_active:
-            found = self._places.take_due(wall) or self._places.take_front()
+            found = self._front_queues.take_due(wall) or self._front_queues.take_front()
             if found is None:
                 return
             number, place = found
@@ -185,7 +196,7 @@ class ActiveHosts:
 
     def _others_want_in(self) -> bool:
         """Whether a host is in a front queue, or has waited on disk for long enough."""
-        return self._places.has_front() or self._places.has_due(self._clock.now())
+        return self._front_queues.has_front() or self._front_queues.has_due(self._clock.now())
 
     def _review(self, now: float) -> None:
         """Hosts with long waits go to disk when others want in."""

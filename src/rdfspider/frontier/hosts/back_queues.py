@@ -103,12 +103,11 @@ def find_read(host: Host, sequence: int) -> Slot | None:
 class Queues:
     """Reads and writes the queues of all hosts."""
 
-    def __init__(self, store: Store, ledger: UrlRows, queued: list[int]) -> None:
+    def __init__(self, store: Store, url_rows: UrlRows, queued: list[int]) -> None:
         """`queued` are the scheduled URLs of all hosts by priority, which are counted there."""
         self._queued = queued
         self._queue = store.tables["queue"]
-        self._rows = store.tables["ledger"]
-        self._ledger = ledger
+        self._url_rows = url_rows
 
     def put(self, host: Host, priority: int, first: int, count: int = 1, turn: int = 0) -> None:
         """Stage URLs, in a row, at the tail of a queue. They can be read after the commit."""
@@ -190,8 +189,8 @@ class Queues:
         span = queue.spans[0]
         offsets = range(span.offset, min(span.offset + limit, span.count))
         keys = [pack_row(host.number, span.first + offset) for offset in offsets]
-        for offset, key, value in zip(offsets, keys, self._rows.get_many(keys), strict=True):
-            row = (self._ledger.find_changed(key) or decode_row(value)) if value else None
+        for offset, key, value in zip(offsets, keys, self._url_rows.table.get_many(keys), strict=True):
+            row = (self._url_rows.find_changed(key) or decode_row(value)) if value else None
             if row and row.state == SCHEDULED and row.turn == span.turn:
                 slot = Slot(host, span, offset, row, decode_url(value))
                 queue.outstanding[slot] = None

@@ -113,7 +113,6 @@ class Host:
     """A host in memory: its record, and what only matters while the process lives."""
 
     __slots__ = (
-        "asides",
         "asking",
         "blocked",
         "domain",
@@ -129,6 +128,7 @@ class Host:
         "ready_at",
         "record",
         "run",
+        "side_requests",
         "unrecorded",
     )
 
@@ -160,8 +160,8 @@ class Host:
         self.is_resolving = False
         self.in_flight = 0
         """Requests under way: pages and robots.txt."""
-        self.asides = 0
-        """Of these, those besides its leases."""
+        self.side_requests = 0
+        """Of these, those without a lease."""
         self.unrecorded = 0
         """Pages that were leased and not recorded yet."""
 
@@ -304,15 +304,25 @@ class Hosts:
         self.count_scheduled(host, scheduled)
         self.changed[host.number] = host
 
-    def count_page(self, host: Host, pages: int, *, is_imported: bool) -> None:
-        """Add to the pages of a host and of its domain."""
+    def count_page(
+        self, host: Host, quads: int, pages: int = 1, *, duplicate: str = "", is_imported: bool = False
+    ) -> None:
+        """Take a page into the counts of its host, of its domain and of all, or, with -1, out of them."""
+        counts, record = self._counts, host.record
+        is_structured = bool(quads) and duplicate != "soft-404"
+        counts.pages += pages
+        counts.imported_pages += pages * is_imported
+        counts.structured += pages * is_structured
+        counts.duplicates += pages * bool(duplicate)
+        record.structured += pages * is_structured
+        record.quads += pages * quads
+        record.pages += pages
+        record.imported_pages += pages * is_imported
         self.find_domain(host)
         was_site = host.domain.pages > 0
-        host.record.pages += pages
-        host.record.imported_pages += pages * is_imported
         host.domain.pages += pages
         host.domain.fetched_pages += pages * (not is_imported)
-        self._counts.sites += (host.domain.pages > 0) - was_site
+        counts.sites += (host.domain.pages > 0) - was_site
         self.changed_domains[host.domain.name] = host.domain
 
     def find_domain(self, host: Host) -> None:

@@ -2,74 +2,58 @@
 next visit, the counts, what was learned of contents and patterns.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from rdfspider.config import CrawlConfig
-from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.contents.contents import Contents
-from rdfspider.frontier.entries import Counts
-from rdfspider.frontier.hosts.back_queues import Queues, Slot
-from rdfspider.frontier.hosts.hosts import Host, Hosts
+from rdfspider.frontier.core import Core
+from rdfspider.frontier.entries import PageFacts
+from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import pack_row
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, Row, UrlRows
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
-from rdfspider.frontier.urls.refusals import FILTERED, Refusals
+from rdfspider.frontier.urls.restarts import FILTERED, Restarts
 from rdfspider.frontier.urls.revisits import Visits
-from rdfspider.records import Judgement, Lease, Verdict
+from rdfspider.records import Lease, Verdict
 
 
-class PageFacts(NamedTuple):
-    """What is known of a page that came."""
+@dataclass(frozen=True, slots=True)
+class FinishParts:
+    """What takes note of a finished page besides its row and its queue."""
 
-    digest: str = ""
-    etag: str = ""
-    last_modified: str = ""
-    captured: float = 0.0
-    body_bytes: int = 0
-    quads: int = 0
-    position: tuple[str, int] | None = None
-    """Where the WARC tells of it."""
+    visits: Visits
+    leases: Leases
+    rediscovery: Rediscovery
+    outages: Outages
+    restarts: Restarts
+    contents: Contents
+    traps: Traps | None
+    """None where nothing is to be learned of patterns."""
 
 
 class Finisher:
     """Stages what follows from outcomes."""
 
-    def __init__(
-        self,
-        ledger: UrlRows,
-        hosts: Hosts,
-        queues: Queues,
-        visits: Visits,
-        leases: Leases,
-        encounters: Rediscovery,
-        outages: Outages,
-        refusals: Refusals,
-        contents: Contents,
-        traps: Traps | None,
-        config: CrawlConfig,
-        clock: Clock,
-        counts: Counts,
-    ) -> None:
-        """Without traps, nothing is learned of patterns."""
-        self._ledger = ledger
-        self._hosts = hosts
-        self._queues = queues
-        self._visits = visits
-        self._leases = leases
-        self._encounters = encounters
-        self._outages = outages
-        self._refusals = refusals
-        self._contents = contents
-        self._traps = traps
-        self._revisit_s = config.revisit_s
-        self._clock = clock
-        self._counts = counts
+    def __init__(self, core: Core, parts: FinishParts) -> None:
+        self._url_rows = core.url_rows
+        self._hosts = core.hosts
+        self._queues = core.queues
+        self._clock = core.clock
+        self._counts = core.counts
+        self._revisit_s = core.config.crawl.revisit_s
+        self._visits = parts.visits
+        self._leases = parts.leases
+        self._rediscovery = parts.rediscovery
+        self._outages = parts.outages
+        self._restarts = parts.restarts
+        self._contents = parts.contents
+        self._traps = parts.traps
 
-    def record(self, lease: Lease, verdict: Verdict, facts: PageFacts, judgement: Judgement) -> None:
+    def finish(self, lease: Lease, verdict: Verdict, facts: PageFacts) -> None:
         """Stage what became of a leased page."""
+        judgement = facts.judgement
         slot = self._leases.slots[lease.url_id]
         host, row = slot.host, slot.row
         row.attempts += slot.is_attempt
@@ -91,22 +75,10 @@ class Finisher:
         else:
             row.turn += 1
             self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
-        self._ledger.put(pack_row(host.number, slot.sequence), row, slot.url)
+        self._url_rows.put(pack_row(host.number, slot.sequence), row, slot.url)
         self._hosts.mark_changed(host)
         self._leases.finish(slot)
-        self._encounters.settle(lease.url_id, slot)
-
-    def count_page(self, host: Host, row: Row, quads: int, pages: int = 1, *, is_imported: bool = False) -> None:
-        """Take a page into the counts, or, with -1, out of them."""
-        counts, record = self._counts, host.record
-        is_structured = bool(quads) and row.duplicate != "soft-404"
-        counts.pages += pages
-        counts.imported_pages += pages * is_imported
-        counts.structured += pages * is_structured
-        counts.duplicates += pages * bool(row.duplicate)
-        record.structured += pages * is_structured
-        record.quads += pages * quads
-        self._hosts.count_page(host, pages, is_imported=is_imported)
+        self._rediscovery.settle(lease.url_id, slot)
 
     def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: PageFacts) -> None:
         """A URL is no longer scheduled."""
@@ -124,7 +96,7 @@ class Finisher:
         counts.body_bytes += facts.body_bytes
         counts.quads += facts.quads
         if verdict.is_page:
-            self.count_page(slot.host, row, facts.quads)
+            self._hosts.count_page(slot.host, facts.quads, duplicate=row.duplicate)
         if self._revisit_s and row.state == DONE:
             row.next_visit = row.decided + self._revisit_s
             self._visits.put(row.next_visit, url_id)
@@ -132,4 +104,4 @@ class Finisher:
         if row.state == FAILED and row.found_as == "seed" and not row.status:
             self._outages.note_seed(slot.host.number, slot.sequence)
         if row.state == DISALLOWED and row.reason == FILTERED:
-            self._refusals.note(slot.host.number, slot.sequence)
+            self._restarts.note_filtered(slot.host.number, slot.sequence)

@@ -6,16 +6,14 @@ small steps. Queued URLs whose pattern has proved barren go behind others.
 """
 
 from rdfspider.domains import Domains
-from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import Counts
+from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.active import ActiveHosts
-from rdfspider.frontier.hosts.back_queues import Queues, Slot
-from rdfspider.frontier.hosts.hosts import Host, Hosts
+from rdfspider.frontier.hosts.back_queues import Slot
+from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
 from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns, find_pattern
 from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again
-from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import DISALLOWED, Row, UrlRows, decode_row, decode_url, is_untouched
+from rdfspider.frontier.url_rows import DISALLOWED, Row, decode_row, decode_url, is_untouched
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.records import PREREQUISITE_REASONS, Judgement, Lease, Verdict
 from rdfspider.urls import host_of
@@ -39,30 +37,24 @@ class Traps:
 
     def __init__(
         self,
-        store: Store,
+        core: Core,
         domains: Domains,
         patterns: Patterns,
         ratings: Ratings,
-        ledger: UrlRows,
-        hosts: Hosts,
-        queues: Queues,
         schedule: Schedule,
         active: ActiveHosts,
-        clock: Clock,
-        counts: Counts,
     ) -> None:
-        self._rows = store.tables["ledger"]
-        self._meta = store.tables["meta"]
+        self._url_rows = core.url_rows
+        self._hosts = core.hosts
+        self._queues = core.queues
+        self._clock = core.clock
+        self._counts = core.counts
+        self._meta = core.store.tables["meta"]
         self._domain_of = domains.domain
         self._patterns = patterns
         self._ratings = ratings
-        self._ledger = ledger
-        self._hosts = hosts
-        self._queues = queues
         self._schedule = schedule
         self._active = active
-        self._clock = clock
-        self._counts = counts
         index = self._meta.scan(_INDEX, _INDEX_END)
         self.restoring = {int.from_bytes(key[len(_INDEX) :], "big"): 0 for key, _ in index}
         """Hosts with URLs to be scheduled again, and the sequence to go on from. A new process begins anew."""
@@ -111,11 +103,11 @@ class Traps:
         number, start = next(iter(self.restoring.items()))
         host = self._hosts.get(number)
         known = self._patterns.of(host)
-        rows = self._rows.scan(pack_row(number, start), pack_row(number + 1, 0), _ROWS_A_STEP)
+        rows = self._url_rows.table.scan(pack_row(number, start), pack_row(number + 1, 0), _ROWS_A_STEP)
         for key, value in rows:
-            if is_untouched(value) and self._ledger.find_changed(key) is None:
+            if is_untouched(value) and self._url_rows.find_changed(key) is None:
                 continue
-            row, url = self._ledger.find_changed(key) or decode_row(value), decode_url(value)
+            row, url = self._url_rows.find_changed(key) or decode_row(value), decode_url(value)
             if _is_refused(row) and not _is_spent(known, url):
                 self._counts.trapped -= 1
                 row.reason = row.rule = ""
@@ -177,7 +169,7 @@ class Traps:
 
     def _leave_queue(self, slot: Slot) -> None:
         self._queues.remove(slot)
-        self._ledger.put(pack_row(slot.host.number, slot.sequence), slot.row, slot.url)
+        self._url_rows.put(pack_row(slot.host.number, slot.sequence), slot.row, slot.url)
         self._hosts.mark_changed(slot.host)
 
 

@@ -5,34 +5,31 @@ delay at all there are no gaps, and several at once. Nothing here is stored at o
 was never given, as its URL is still in its queue.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
 from msgspec.structs import replace
 
-from rdfspider.config import Config
-from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import Counts
+from rdfspider.frontier.core import Core
+from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.hosts.active import FRONT, ActiveHosts
-from rdfspider.frontier.hosts.back_queues import Queues, Slot
-from rdfspider.frontier.hosts.foreign_hosts import RECHECK_S, ForeignHosts
+from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.hosts import OVER_BUDGET as IS_OVER_BUDGET
-from rdfspider.frontier.hosts.hosts import Host, Hosts
+from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.origins import Origins, is_silent
 from rdfspider.frontier.hosts.outages import Outages
+from rdfspider.frontier.hosts.pacing import Pacing
+from rdfspider.frontier.hosts.side_requests import ForeignHosts
 from rdfspider.frontier.keys import OVER_BUDGET, origin_of
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.verdicts import is_error, judge_exchange
-from rdfspider.pace import backoff_gap_s, explain_backoff, explain_pace, pace_gap_s, read_retry_after
+from rdfspider.pace import longest_wait_s
 from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, Verdict
 
 # URLs of a host that are read at once, and that it is asked for before others may come in.
 RUN_URLS = 20
 # Runs of which nothing is wanted that are read at once; the host comes up again after the next commit.
 _UNWANTED_RUNS = 20
-# Requests to one host at once, where there is no delay at all.
-_PARALLEL_REQUESTS = 8
 # URLs of origins that cannot be asked which are kept in memory while others of the same host go on: of one host at most, of
 # one host at least, and of all hosts.
 _MAX_HELD, _MIN_HELD, _ALL_HELD = 5000, 100, 50_000
@@ -45,17 +42,14 @@ _NO_SUCH_HOST = frozenset({"nxdomain", "private"})
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What leases are made from."""
+class HostParts:
+    """What leases need to know of hosts."""
 
-    hosts: Hosts
     active: ActiveHosts
-    queues: Queues
     origins: Origins
     outages: Outages
-    traps: Traps
-    to_url_id: Callable[[int, int], int]
-    """The id of a URL from host number and sequence."""
+    pacing: Pacing
+    foreign: ForeignHosts
     epoch: int
     lookup_epoch: int
     """The first epoch whose answers to names are still true."""
@@ -64,24 +58,23 @@ class Parts:
 class Leases:
     """Gives leases and takes them back."""
 
-    def __init__(self, parts: Parts, config: Config, clock: Clock, counts: Counts) -> None:
-        self._hosts = parts.hosts
+    def __init__(self, core: Core, parts: HostParts, traps: Traps) -> None:
+        self._hosts = core.hosts
+        self._queues = core.queues
+        self._id_of = core.url_rows.id_of
+        self._clock = core.clock
+        self._counts = core.counts
         self._active = parts.active
-        self._queues = parts.queues
         self._origins = parts.origins
         self._outages = parts.outages
-        self._traps = parts.traps
-        self._to_url_id = parts.to_url_id
+        self._pacing = parts.pacing
+        self._foreign = parts.foreign
         self._epoch = parts.epoch
         self._lookup_epoch = parts.lookup_epoch
+        self._traps = traps
+        config = core.config
         self._config = config.frontier
-        self._clock = clock
-        self._counts = counts
-        self._max_in_flight = 1 if config.frontier.delay_s else _PARALLEL_REQUESTS
-        self._strangers = ForeignHosts(config.frontier, clock, self._max_in_flight)
-        pace = config.frontier
-        longest_gap_s = max(pace.delay_s, pace.max_wait_s, pace.max_backoff_s, pace.give_up_s)
-        self._max_robots_s = max(config.fetch.robots_ttl_s, longest_gap_s) + _MIN_ANSWER_S
+        self._max_robots_s = max(config.fetch.robots_ttl_s, longest_wait_s(config.frontier)) + _MIN_ANSWER_S
         """How long what is known of a robots.txt can hold."""
         self._host_pages = config.crawl.pages_per_host
         self._domain_pages = config.crawl.pages_per_domain
@@ -102,7 +95,7 @@ class Leases:
                 self._counts.in_flight += 1
                 return lease
 
-    def resolved(self, lease: Lease, answer: Addresses) -> None:
+    def end_name(self, lease: Lease, answer: Addresses) -> None:
         """A name was looked up."""
         host = self._take_back(lease)
         host.is_resolving = False
@@ -112,18 +105,17 @@ class Leases:
             host.record.addresses = replace(answer, expires=expires, epoch=self._epoch)
             self._hosts.mark_changed(host)
         else:
-            self._count_error(host, None, wait_s=answer.expires - self._clock.now())
-        self.wake(host)
+            self._pacing.count_error(host, None, wait_s=answer.expires - self._clock.now())
+        self._active.wake(host)
 
-    def learned(
-        self, lease: Lease, robots: RobotsState, exchange: Capture | Failure | None, crawl_delay_s: float | None
-    ) -> None:
+    def end_robots(self, lease: Lease, answer: RobotsAnswer) -> None:
         """A robots.txt was asked for. One that is unreachable because the host that it leads to is busy is no error."""
+        robots, exchange, crawl_delay_s = answer.state, answer.exchange, answer.crawl_delay_s
         host = self._take_back(lease)
         origin = origin_of(lease.url)
         host.in_flight -= 1
         host.asking.discard(origin)
-        if crawl_delay_s and crawl_delay_s > 0:
+        if crawl_delay_s > 0:
             host.record.crawl_delays[origin] = crawl_delay_s
         else:
             host.record.crawl_delays.pop(origin, None)
@@ -132,29 +124,29 @@ class Leases:
         if is_error(exchange) or (is_unreachable and not is_busy):
             if is_unreachable and robots.errors >= self._config.give_up_errors:
                 robots = replace(robots, expires=max(robots.expires, self._clock.now() + self._config.give_up_s))
-            self._count_error(host, exchange, is_of_origin=is_unreachable)
+            self._pacing.count_error(host, exchange, is_of_origin=is_unreachable)
         else:
-            self._count_answer(host, exchange.duration_s if exchange else 0.0)
+            self._pacing.count_answer(host, exchange.duration_s if exchange else 0.0)
             if not is_unreachable:
                 # It must outlive the gap that follows it, or a host with a long one would be asked for nothing else.
                 wait_s = max(host.ready_at - self._clock.monotonic(), 0.0)
                 robots = replace(robots, expires=max(robots.expires, self._clock.now() + wait_s + _MIN_ANSWER_S))
         self._origins.put(host.number, origin, robots)
         self._release_held(host, origin)
-        self.wake(host)
+        self._active.wake(host)
 
-    def refuse(self, lease: Lease, reason: str, rule: str) -> Verdict:
+    def refuse(self, lease: Lease, refusal: Refusal) -> Verdict:
         """A page is not asked for: the host's clock stays."""
         slot = self.slots[lease.url_id]
         slot.host.in_flight -= 1
-        self.wake(slot.host)
+        self._active.wake(slot.host)
         addresses = slot.host.record.addresses
         if not lease.addresses and addresses is not None and addresses.failure:
             return Verdict("failed", addresses.failure, error=addresses.failure)
         slot.is_refused = True
-        return Verdict("failed", reason, rule=rule)
+        return Verdict("failed", refusal.reason, rule=refusal.rule)
 
-    def release(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
+    def end_page(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
         """A page was asked for."""
         slot = self.slots[lease.url_id]
         host = slot.host
@@ -163,10 +155,10 @@ class Leases:
         slot.is_attempt = judgement.is_attempt
         slot.is_turned_away = judgement.is_turned_away
         if not judgement.is_host_error:
-            self._count_answer(host, exchange.duration_s, slot.leased_at)
+            self._pacing.count_answer(host, exchange.duration_s, slot.leased_at)
         else:
-            self._count_error(host, exchange, slot.leased_at)
-        self.wake(host)
+            self._pacing.count_error(host, exchange, slot.leased_at)
+        self._active.wake(host)
         return judgement.verdict
 
     def give_back(self, lease: Lease) -> None:
@@ -182,46 +174,7 @@ class Leases:
             self._release_held(host, origin_of(lease.url))
         elif lease.kind == "page":
             host.run.appendleft(self._forget(self.slots[lease.url_id]))
-        self.wake(host)
-
-    def begin_aside(self, name: str) -> float:
-        """A request besides the leases of a host (the robots.txt of another one leads there) is to start: 0 when it may, and
-        then `end_aside` has to follow; else the seconds after which to ask again, infinite for a host that was given up."""
-        host = self._find(name)
-        if host is None:
-            return self._strangers.begin(name)
-        now = self._clock.monotonic()
-        self._heed_stranger(host, now)
-        if host.ready_at > now and self._outages.is_out(host):
-            return inf
-        if host.ready_at > now or host.in_flight >= self._max_in_flight:
-            return max(host.ready_at - now, RECHECK_S)
-        host.in_flight += 1
-        host.asides += 1
-        return 0.0
-
-    def end_aside(self, name: str, exchange: Capture | Failure) -> None:
-        """Such a request has ended: the host's clock moves."""
-        host = self._find(name)
-        if host is None or not host.asides:
-            # Not known, or not when it began.
-            self._strangers.end(name, exchange)
-            return
-        host.in_flight -= 1
-        host.asides -= 1
-        if is_error(exchange):
-            self._count_error(host, exchange)
-        else:
-            self._count_answer(host, exchange.duration_s)
-        self.wake(host)
-
-    def _find(self, name: str) -> Host | None:
-        number = self._hosts.number_of(name)
-        return None if number is None else self._hosts.get(number)
-
-    def _heed_stranger(self, host: Host, now: float) -> None:
-        """A host may have been asked before it was known."""
-        host.ready_at = max(host.ready_at, self._strangers.ready_at(host.record.name, now))
+        self._active.wake(host)
 
     def finish(self, slot: Slot) -> None:
         """A page was recorded."""
@@ -229,30 +182,23 @@ class Leases:
         self._forget(slot)
         self._active.settle_leaving(slot.host)
 
-    def wake(self, host: Host) -> None:
-        """Have a host come up when it may be asked, if there is room for another request of it."""
-        if host.leaving is not None:
-            self._active.settle_leaving(host)
-        elif host.is_active and host.due is None and not host.is_resolving and host.in_flight < self._max_in_flight:
-            self._active.push(host, host.ready_at)
-
     def _take_back(self, lease: Lease) -> Host:
         self._counts.in_flight -= 1
         return self._hosts.get(lease.host_number)
 
     def _forget(self, slot: Slot) -> Slot:
-        del self.slots[self._to_url_id(slot.host.number, slot.sequence)]
+        del self.slots[self._id_of(slot.host.number, slot.sequence)]
         slot.host.unrecorded -= 1
         slot.host.domain.unrecorded -= 1
         stalled = slot.host.domain.stalled
         while stalled:
-            self.wake(stalled.pop())
+            self._active.wake(stalled.pop())
         return slot
 
     def _lease_from(self, host: Host, now: float) -> Lease | None:
         """What may be asked of a host that has come up; None when it must wait, and then it comes up by itself, or by `wake`
         when something of it has changed."""
-        if host.in_flight >= self._max_in_flight:
+        if host.in_flight >= self._active.max_in_flight:
             return None
         record = host.record
         addresses = record.addresses
@@ -261,7 +207,7 @@ class Leases:
                 return None
             host.is_resolving = True
             return Lease("name", record.name, host.number)
-        self._heed_stranger(host, now)
+        self._foreign.delay(host, now)
         if addresses.addresses and now < host.ready_at:
             self._active.push(host, host.ready_at)
             return None
@@ -287,7 +233,7 @@ class Leases:
             )
         else:
             lease = self._lease_page(slot, addresses, robots, now)
-        if host.in_flight < self._max_in_flight:
+        if host.in_flight < self._active.max_in_flight:
             self._active.push(host, now)
         return lease
 
@@ -303,7 +249,7 @@ class Leases:
 
     def _lease_page(self, slot: Slot, addresses: Addresses, robots: RobotsState | None, now: float) -> Lease:
         host, row = slot.host, slot.row
-        url_id = self._to_url_id(host.number, slot.sequence)
+        url_id = self._id_of(host.number, slot.sequence)
         # One that was taken for the absence of a page may be taken for a page the next time, and must come as a whole then.
         is_kept = row.duplicate != "soft-404"
         slot.leased_at = now
@@ -410,44 +356,3 @@ class Leases:
                     host.domain.stalled.append(host)
                 return True
         return False
-
-    def _count_answer(self, host: Host, duration_s: float, leased_at: float | None = None) -> None:
-        if leased_at is None or leased_at >= host.error_at:
-            host.record.errors = 0
-        delay_s = host.record.crawl_delay_s
-        gap_s = pace_gap_s(delay_s, duration_s, self._config)
-        self._hosts.end_request(host, gap_s, explain_pace(gap_s, delay_s, duration_s, self._config))
-
-    def _count_error(
-        self,
-        host: Host,
-        exchange: Capture | Failure | None,
-        leased_at: float | None = None,
-        *,
-        wait_s: float = 0.0,
-        is_of_origin: bool = False,
-    ) -> None:
-        """An error of the host: a longer wait, or the end of it for now. Requests side by side that fail are one error.
-
-        One that is an origin's alone costs the host a pause and no more: the origin has its own wait, and others may be well.
-        """
-        now = self._clock.monotonic()
-        host.record.failed += 1
-        if leased_at is None or leased_at >= host.error_at:
-            host.record.errors += 1
-            host.error_at = now
-        wait_s = max(wait_s, read_retry_after(exchange, self._clock.now()))
-        gap_s = backoff_gap_s(host.record.errors, wait_s, self._config)
-        duration_s = exchange.duration_s if exchange else 0.0
-        pace_s = pace_gap_s(host.record.crawl_delay_s, duration_s, self._config)
-        if pace_s > gap_s:
-            gap_s, reason = pace_s, explain_pace(pace_s, host.record.crawl_delay_s, duration_s, self._config)
-        else:
-            reason = explain_backoff(host.record.errors, wait_s, exchange, self._config)
-        is_over = host.record.errors >= self._config.give_up_errors
-        if is_over and not is_of_origin:
-            gap_s = max(gap_s, self._config.give_up_s)
-        self._hosts.end_request(host, gap_s, reason)
-        if is_over:
-            until = max(host.ready_at, now + self._config.give_up_s)
-            self._outages.give_up(host, until, is_silent=not isinstance(exchange, Capture))

@@ -5,17 +5,16 @@ and few links from a seed than many, as both have limits. A URL that was fetched
 kept something from being found, where its page is said to have changed since, or where somebody waits for it as a context.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from rdfspider.config import CrawlConfig
+from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot, find_read
-from rdfspider.frontier.hosts.hosts import Hosts
 from rdfspider.frontier.keys import pack_row
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row, UrlRows
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row
 from rdfspider.frontier.urls.learned_traps import REASON as TRAP
-from rdfspider.frontier.urls.refusals import FILTERED
+from rdfspider.frontier.urls.restarts import FILTERED
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Rediscovered
 from rdfspider.records import PREREQUISITE_REASONS, Discovered
@@ -27,23 +26,14 @@ _WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex", "soft-40
 
 
 class Rediscovery:
-    """Changes rows of the ledger, and has URLs scheduled again."""
+    """Changes rows of URLs, and has URLs scheduled again."""
 
-    def __init__(
-        self,
-        ledger: UrlRows,
-        hosts: Hosts,
-        schedule: Schedule,
-        leased: dict[int, Slot],
-        to_url_id: Callable[[int, int], int],
-        config: CrawlConfig,
-    ) -> None:
-        self._ledger = ledger
-        self._hosts = hosts
+    def __init__(self, core: Core, schedule: Schedule, leased: dict[int, Slot]) -> None:
+        self._url_rows = core.url_rows
+        self._hosts = core.hosts
+        self._config = core.config.crawl
         self._schedule = schedule
         self._leased = leased
-        self._to_url_id = to_url_id
-        self._config = config
         self._late: dict[int, list[Discovered]] = {}
         """Links to URLs that were being asked for, by the ids of those."""
 
@@ -51,15 +41,15 @@ class Rediscovery:
         """Stage what follows from links to URLs that are known."""
         for link, number, sequence, known in met:
             key = pack_row(number, sequence)
-            row = self._ledger.find_changed(key) or known
+            row = self._url_rows.find_changed(key) or known
             if not self._is_better(link, row):
                 continue
-            url_id = self._to_url_id(number, sequence)
+            url_id = self._url_rows.id_of(number, sequence)
             if url_id in self._leased:
                 # It is asked for as it was found before, and what comes of that is to be known first. The row is for the next
                 # process, if this one ends before.
                 self._late.setdefault(url_id, []).append(link)
-                self._ledger.put(key, _improve(replace(row), link), link.url)
+                self._url_rows.put(key, _improve(replace(row), link), link.url)
                 continue
             if row.state == SCHEDULED:
                 slot = find_read(self._hosts.get(number), sequence)
@@ -87,7 +77,7 @@ class Rediscovery:
         if is_again or is_newer:
             self._schedule.add_again(host, sequence, row, link.url)
         else:
-            self._ledger.put(pack_row(number, sequence), row, link.url)
+            self._url_rows.put(pack_row(number, sequence), row, link.url)
 
     def _is_better(self, link: Discovered, row: Row) -> bool:
         is_better = self._is_nearer(link, row) or _becomes_seed(link, row) or len(link.chain) < len(row.chain)

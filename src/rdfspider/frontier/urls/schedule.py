@@ -4,17 +4,14 @@ no answer, or they were found in a better way."""
 from collections.abc import Iterable, Iterator
 from itertools import compress
 
-from rdfspider.config import Config
-from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import LOWEST_PRIORITY, Counts, Priority
-from rdfspider.frontier.hosts.back_queues import Queues
-from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host, Hosts
+from rdfspider.frontier.core import Core
+from rdfspider.frontier.entries import LOWEST_PRIORITY, Priority
+from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host
 from rdfspider.frontier.hosts.mirrors import is_mirrored
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
 from rdfspider.frontier.learning.priority import Ratings
-from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row, UrlRows, encode_fresh
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row, encode_fresh
 from rdfspider.frontier.urls.revisits import Visits
 from rdfspider.frontier.urls.sieve import NewLinks, Sieve
 from rdfspider.records import Discovered
@@ -28,29 +25,16 @@ class Schedule:
     """Stages rows of the ledger and entries of queues."""
 
     def __init__(
-        self,
-        store: Store,
-        ledger: UrlRows,
-        sieve: Sieve,
-        hosts: Hosts,
-        queues: Queues,
-        visits: Visits,
-        outages: Outages,
-        config: Config,
-        clock: Clock,
-        counts: Counts,
-        ratings: Ratings,
-        priority: Priority | None,
+        self, core: Core, sieve: Sieve, visits: Visits, outages: Outages, ratings: Ratings, priority: Priority | None
     ) -> None:
-        self._rows = store.tables["ledger"]
-        self._ledger = ledger
+        self._url_rows = core.url_rows
+        self._hosts = core.hosts
+        self._queues = core.queues
+        self._clock = core.clock
+        self._counts = core.counts
         self._sieve = sieve
-        self._hosts = hosts
-        self._queues = queues
         self._visits = visits
         self._outages = outages
-        self._clock = clock
-        self._counts = counts
         self._ratings = ratings
         self._priority = priority
         self._next_visits = 0.0
@@ -82,7 +66,7 @@ class Schedule:
         link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
         self._queues.put(host, self._rate(host, [link])[0], sequence, turn=row.turn)
         self._hosts.count_scheduled(host, 1)
-        self._ledger.put(pack_row(host.number, sequence), row, url)
+        self._url_rows.put(pack_row(host.number, sequence), row, url)
         self._hosts.mark_changed(host)
 
     def take_out(self, host: Host, sequence: int, row: Row) -> bool:
@@ -101,7 +85,7 @@ class Schedule:
             self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
         for url_id in due:
             _, number, sequence = from_url_id(url_id)
-            row, url = self._ledger.read(pack_row(number, sequence))
+            row, url = self._url_rows.read(pack_row(number, sequence))
             # A visit whose URL was scheduled for another reason meanwhile is no longer true; it may have another one by now.
             if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
                 self.add_again(self._hosts.get(number), sequence, row, url)
@@ -124,7 +108,7 @@ class Schedule:
         if not links:
             return
         self._sieve.put(keys, first)
-        self._rows.put_many(_write_rows(host.number, first, links))
+        self._url_rows.table.put_many(_write_rows(host.number, first, links))
         record.next_sequence += len(links)
         self._counts.known += len(links)
         # The links of one page, or of a list of seeds, were all found in one way.

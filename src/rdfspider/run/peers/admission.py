@@ -70,7 +70,7 @@ class Passage:
         the seconds after which to try again, infinite for a host that was given up."""
         loop = asyncio.get_running_loop()
         end = loop.time() + _ASIDE_S
-        while wait_s := self._frontier.begin_aside(host):
+        while wait_s := self._frontier.side_requests.begin(host):
             if loop.time() + wait_s > end:
                 return wait_s
             if host in self._awaited:
@@ -84,7 +84,7 @@ class Passage:
 
     def end_aside(self, host: str, exchange: Capture | Failure) -> None:
         """The request to it has ended."""
-        self._frontier.end_aside(host, exchange)
+        self._frontier.side_requests.end(host, exchange)
 
     def narrow(self) -> None:
         """There was no room for a body: let few requests start for a while."""

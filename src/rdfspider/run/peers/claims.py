@@ -55,7 +55,7 @@ class Claims:
         key = pack_digest(digest)
         owner = find_claim_owner(key, self._shards)
         if owner == self._shard:
-            return self._frontier.claim(key, url)
+            return self._frontier.contents.claim(key, url)
         if owner in self._silent:
             return url
         self._tickets += 1
@@ -71,7 +71,7 @@ class Claims:
 
     def answer(self, asker: int, claim: Claim) -> None:
         """Another shard claims a content that belongs to this one; it is staged."""
-        first = self._frontier.claim(claim.key, claim.url)
+        first = self._frontier.contents.claim(claim.key, claim.url)
         self._send(asker, Claimed(claim.ticket, "" if first == claim.url else first))
 
     def take(self, owner: int, answer: Claimed) -> None:

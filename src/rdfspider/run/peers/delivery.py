@@ -27,7 +27,7 @@ class Delivery:
     @property
     def is_received(self) -> bool:
         """Whether the destination has all that was committed."""
-        return not self._in_flight and not self._frontier.outbox(self._destination, self._sent, 1)
+        return not self._in_flight and not self._frontier.outbox.read(self._destination, self._sent, 1)
 
     def resume(self, cursor: Cursor) -> None:
         """The destination says what it has: go on from there, whatever was sent before."""
@@ -35,7 +35,7 @@ class Delivery:
         self._in_flight.clear()
         self._in_flight_bytes = 0
         self._sent = cursor
-        self._frontier.clear_outbox(self._destination, cursor)
+        self._frontier.outbox.clear(self._destination, cursor)
 
     def suspend(self) -> None:
         """The destination is another now; nothing is sent before it has said what it has."""
@@ -47,13 +47,13 @@ class Delivery:
             return
         while self._in_flight and self._in_flight[0][0] <= cursor:
             self._in_flight_bytes -= self._in_flight.popleft()[1]
-        self._frontier.clear_outbox(self._destination, cursor)
+        self._frontier.outbox.clear(self._destination, cursor)
 
     def take(self) -> list[Links]:
         """The entries that may be sent now."""
         taken: list[Links] = []
         while self._is_open and (room := _WINDOW_BYTES - self._in_flight_bytes) > 0:
-            entries = self._frontier.outbox(self._destination, self._sent, room)
+            entries = self._frontier.outbox.read(self._destination, self._sent, room)
             if not entries:
                 break
             for epoch, sequence, payload in entries:
@@ -71,7 +71,7 @@ class Intake:
     def __init__(self, frontier: Frontier, source: int) -> None:
         self._frontier = frontier
         self._source = source
-        self.durable: Cursor = frontier.inbox_cursor(source)
+        self.durable: Cursor = frontier.inbox.cursor(source)
         self._accepted = self.durable
         self._has_told_gap = False
 
@@ -93,7 +93,7 @@ class Intake:
         """A commit is durable: what to tell the sender, if anything new of its links was in it."""
         if self.durable == self._accepted:
             return None
-        cursor = self._frontier.inbox_cursor(self._source)
+        cursor = self._frontier.inbox.cursor(self._source)
         if cursor == self.durable:
             return None
         self.durable = cursor

@@ -19,7 +19,8 @@ import zmq
 from rdfspider.config import Config
 from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.frontier import Frontier, GapError
+from rdfspider.frontier.entries import GapError
+from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
 from rdfspider.records import Discovered
 from rdfspider.run.peers.address_gate import GRANT_MARGIN_S, AddressGate
@@ -90,7 +91,7 @@ class Peers:
         scope: tuple[str, ...] = (),
         clock: Clock | None = None,
     ) -> None:
-        """`on_links(source, epoch, sequence, links)` gives the links to `frontier.receive`. `wake` is called when there may be
+        """`on_links(source, epoch, sequence, links)` takes the links into the frontier. `wake` is called when there may be
         something to do, as permits or links have come; `note` when something was staged in the frontier that should be
         committed soon, and nothing else. `scope` is what the shard knows to be in scope beyond the seeds.
         """
@@ -154,7 +155,7 @@ class Peers:
     @property
     def is_outbox_full(self) -> bool:
         """Whether so much waits for other shards that nothing new should be leased."""
-        return self._frontier.outbox_bytes > _MAX_OUTBOX_BYTES
+        return self._frontier.outbox.stored_bytes > _MAX_OUTBOX_BYTES
 
     @property
     def is_outbox_received(self) -> bool:
@@ -258,7 +259,7 @@ class Peers:
             case Claimed():
                 self.claims.take(source, message)
             case Repeated(origin, other):
-                self._frontier.note_repeated(origin, other)
+                self._frontier.contents.note_repeated(origin, other)
                 self._note()
             case Links():
                 self._take_links(source, message)
@@ -275,7 +276,9 @@ class Peers:
                 if isinstance(mail, list):
                     self._on_links(source, epoch, sequence, mail)
                 else:
-                    self._frontier.receive_releases(source, epoch, sequence, mail)
+                    if self._frontier.inbox.accept(source, epoch, sequence):
+                        for key, url in mail.items():
+                            self._frontier.contents.release(key, url)
                     self._wake()
             except GapError:
                 answer = intake.reject()

@@ -4,8 +4,8 @@ import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
 
 from rdfspider.config import FrontierConfig
-from rdfspider.frontier.hosts import foreign_hosts
-from rdfspider.frontier.hosts.foreign_hosts import ForeignHosts
+from rdfspider.frontier.hosts import side_requests
+from rdfspider.frontier.hosts.side_requests import ForeignHosts
 from rdfspider.records import Capture, Discovered, Failure
 
 NAME, URL = "parking.test", "http://parking.test/robots.txt"
@@ -13,16 +13,16 @@ NAME, URL = "parking.test", "http://parking.test/robots.txt"
 
 def test_one_request_at_a_time_and_a_gap_after_it(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier = open_frontier()
-    assert frontier.begin_aside(NAME) == 0
+    assert frontier.side_requests.begin(NAME) == 0
     clock.advance(5)
-    assert frontier.begin_aside(NAME) == pytest.approx(foreign_hosts.RECHECK_S), "it is being asked"
-    assert frontier.begin_aside("other.test") == 0
-    frontier.end_aside(NAME, capture(URL))
-    assert frontier.begin_aside(NAME) == pytest.approx(1.0)
+    assert frontier.side_requests.begin(NAME) == pytest.approx(side_requests._RECHECK_S), "it is being asked"
+    assert frontier.side_requests.begin("other.test") == 0
+    frontier.side_requests.end(NAME, capture(URL))
+    assert frontier.side_requests.begin(NAME) == pytest.approx(1.0)
     clock.advance(1.001)
-    assert frontier.begin_aside(NAME) == 0
-    frontier.end_aside(NAME, capture(URL, duration_s=0.5))
-    assert frontier.begin_aside(NAME) == pytest.approx(5.0)
+    assert frontier.side_requests.begin(NAME) == 0
+    frontier.side_requests.end(NAME, capture(URL, duration_s=0.5))
+    assert frontier.side_requests.begin(NAME) == pytest.approx(5.0)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_one_that_fails_is_left_alone(exchange: Capture | Failure, waits_s: list
 
 def test_with_no_delay_several_are_asked_at_once(open_frontier: OpenFrontier) -> None:
     frontier = open_frontier(frontier={"delay_s": 0.0})
-    assert [frontier.begin_aside(NAME) for _ in range(8)] == [0] * 8
-    assert frontier.begin_aside(NAME)
-    frontier.end_aside(NAME, capture(URL, duration_s=10.0))
-    assert frontier.begin_aside(NAME) == 0
+    assert [frontier.side_requests.begin(NAME) for _ in range(8)] == [0] * 8
+    assert frontier.side_requests.begin(NAME)
+    frontier.side_requests.end(NAME, capture(URL, duration_s=10.0))
+    assert frontier.side_requests.begin(NAME) == 0
 
 
 @pytest.mark.parametrize("is_over", [True, False])
@@ -54,9 +54,9 @@ def test_a_host_that_becomes_known_keeps_the_pace_it_had(
     is_over: bool, open_frontier: OpenFrontier, clock: HandClock
 ) -> None:
     frontier = open_frontier()
-    assert frontier.begin_aside(NAME) == 0
+    assert frontier.side_requests.begin(NAME) == 0
     if is_over:
-        frontier.end_aside(NAME, capture(URL, duration_s=2.0))
+        frontier.side_requests.end(NAME, capture(URL, duration_s=2.0))
     frontier.add([Discovered("http://parking.test/")])
     frontier.commit()
     crawler = Crawler(frontier, clock)
@@ -65,17 +65,17 @@ def test_a_host_that_becomes_known_keeps_the_pace_it_had(
     crawler.answer(name)
     assert frontier.lease() is None
     if not is_over:
-        frontier.end_aside(NAME, capture(URL, duration_s=2.0))
-        clock.advance(foreign_hosts.RECHECK_S)
+        frontier.side_requests.end(NAME, capture(URL, duration_s=2.0))
+        clock.advance(side_requests._RECHECK_S)
         assert frontier.lease() is None
-    assert frontier.begin_aside(NAME) == pytest.approx(20.0, abs=0.2)
+    assert frontier.side_requests.begin(NAME) == pytest.approx(20.0, abs=0.2)
     crawler.run()
     assert crawler.fetched == ["http://parking.test/"]
     assert crawler.requests[0][0] == pytest.approx(1020.0, abs=0.2)
 
 
 def test_few_are_kept_and_the_oldest_leave(clock: HandClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreign_hosts, "_MAX_STRANGERS", 3)
+    monkeypatch.setattr(side_requests, "_MAX_FOREIGN", 3)
     known = ForeignHosts(FrontierConfig(), clock, 1)
     for name in ("over", "under-way", "waits"):
         assert known.begin(name) == 0

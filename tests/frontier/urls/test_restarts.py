@@ -2,6 +2,7 @@
 
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, kill
 
+from rdfspider.frontier.entries import Refusal
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Lease
 
@@ -17,15 +18,15 @@ def refuse_all(frontier: Frontier, clock: HandClock) -> None:
 
 
 def refuse(frontier: Frontier, lease: Lease) -> None:
-    frontier.record(lease, frontier.refuse(lease, "filtered", "filter: --exclude x"))
+    frontier.finish(lease, frontier.release(lease, Refusal("filtered", "filter: --exclude x")))
     frontier.commit()
 
 
 def review(frontier: Frontier, welcome: set[str]) -> None:
-    after = frontier.review_refusals(b"", 2, lambda found_as, url: url in welcome)
+    after = frontier.restarts.review_refusals(b"", 2, lambda found_as, url: url in welcome)
     frontier.commit()
     while after:
-        after = frontier.review_refusals(after, 2, lambda found_as, url: url in welcome)
+        after = frontier.restarts.review_refusals(after, 2, lambda found_as, url: url in welcome)
         frontier.commit()
 
 
@@ -67,7 +68,7 @@ def test_a_step_of_a_review_is_short_however_long_it_takes_to_judge_a_url(
         return True
 
     after, steps = b"", []
-    while (after := frontier.review_refusals(after, 500, judge_slowly)) or not steps:
+    while (after := frontier.restarts.review_refusals(after, 500, judge_slowly)) or not steps:
         frontier.commit()
         steps.append(len(judged) - sum(steps))
     assert steps == [2, 2, 2, 1]
@@ -80,7 +81,7 @@ def test_what_robots_txt_turned_away_does_not_come_back(open_frontier: OpenFront
     frontier.add([Discovered(URLS[0])])
     frontier.commit()
     lease = Crawler(frontier, clock).next_page()
-    frontier.record(lease, frontier.refuse(lease, "disallowed", "Disallow: /"))
+    frontier.finish(lease, frontier.release(lease, Refusal("disallowed", "Disallow: /")))
     frontier.commit()
     review(frontier, set(URLS))
     assert frontier.counts.scheduled == 0
