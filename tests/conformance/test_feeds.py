@@ -14,8 +14,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from rdfspider.config import ExtractConfig
 from rdfspider.detect.content import detect_content
+from rdfspider.extract.datatypes import read_date
 from rdfspider.extract.feeds import extract_feed
-from rdfspider.extract.feeds.feed_dates import read_date
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
 from rdfspider.records import Page, Problem

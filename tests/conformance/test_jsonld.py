@@ -23,8 +23,7 @@ from rdfspider.extract.jsonld import (
     select_scripts,
     to_quads,
 )
-from rdfspider.extract.jsonld.contexts import ContextError
-from rdfspider.extract.jsonld.features import survey_document
+from rdfspider.extract.jsonld.analysis import ContextError, survey_document
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.urls import resolve_iri

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from rdfspider.config import ExtractConfig
+from rdfspider.extract.datatypes import read_date
 from rdfspider.extract.feeds import extract_feed
-from rdfspider.extract.feeds.feed_dates import read_date
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
 from rdfspider.records import Content, ContentKind

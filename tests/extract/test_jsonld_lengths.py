@@ -16,9 +16,7 @@ import pytest
 import rdfspider
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.jsonld import extract_document
-from rdfspider.extract.jsonld.contexts import ContextError
-from rdfspider.extract.jsonld.effort import count_repeated, measure_iris
-from rdfspider.extract.jsonld.features import Survey, survey_contexts
+from rdfspider.extract.jsonld.analysis import ContextError, Survey, count_repeated, measure_iris, survey_contexts
 from rdfspider.extract.statements import Problems, Statements
 
 URL = "http://example.org/page"

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from rdfspider.extract.dom import XHTML, Document, Element, parse_html, parse_xml_text, to_xml
 from rdfspider.extract.rdf import extract_rdf_document
+from rdfspider.extract.safe_xml import expand_entities
 from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import Limits, Output, Refusal, run_stylesheet, take_answer
-from rdfspider.extract.xml_entities import expand_entities
 from rdfspider.records import Content, ContentKind
 from rdfspider.urls import resolve_iri
 from rdfspider.vocabulary.ntriples import RDF

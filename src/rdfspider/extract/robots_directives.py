@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from rdfspider.extract.feeds.feed_dates import read_date
+from rdfspider.extract.datatypes import read_date
 from rdfspider.records import Robots
 
 NAME = "rdfspider"

@@ -7,7 +7,7 @@ its namespace, under any prefix, and text with an address a line. What extension
 from collections.abc import Iterator
 from math import isfinite
 
-from rdfspider.extract.feeds.feed_dates import read_time
+from rdfspider.extract.datatypes import read_time
 from rdfspider.extract.feeds.tree import children, parse_feed, plain_text
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content, Link

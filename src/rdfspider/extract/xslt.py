@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rdfspider.config import ExtractConfig, Stylesheet
 from rdfspider.errors import UsageError
+from rdfspider.extract.safe_xml import expand_entities
 from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import Limits, Refusal, run_stylesheet, take_answer
-from rdfspider.extract.xml_entities import expand_entities
 from rdfspider.records import Content
 
 NAMESPACE = "urn:rdfspider:xslt"

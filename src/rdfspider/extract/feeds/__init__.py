@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from lxml import etree
 from pyoxigraph import NamedNode
 
+from rdfspider.extract.datatypes import read_time
 from rdfspider.extract.feeds.elements import add_date, add_element, reader_of
-from rdfspider.extract.feeds.feed_dates import read_time
-from rdfspider.extract.feeds.mapping import DC, DCTERMS, RELATION, RSS, term
+from rdfspider.extract.feeds.namespaces import DC, DCTERMS, RELATION, RSS, term
 from rdfspider.extract.feeds.tree import XML_LANG, Place, address, children, parse_feed, plain_text, split_tag
 from rdfspider.extract.rdf import read_rdf_xml
 from rdfspider.extract.statements import Problems, Statements

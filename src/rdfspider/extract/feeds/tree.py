@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rdfspider.extract.feeds.mapping import ALIASES, CORE, DC, PREFIXES, RSS, XHTML, term
+from rdfspider.extract.feeds.namespaces import ALIASES, CORE, DC, PREFIXES, RSS, XHTML, term
 from rdfspider.extract.rdf.rdf_xml import canonical_content
+from rdfspider.extract.safe_xml import encode_text, expand_entities
 from rdfspider.extract.statements import Statements
-from rdfspider.extract.xml_entities import encode_text, expand_entities
 from rdfspider.urls import Iri, resolve_iri, valid_iri
 
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"

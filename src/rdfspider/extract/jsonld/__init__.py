@@ -19,8 +19,24 @@ from pyoxigraph import Quad, RdfFormat
 from rdfspider.config import DocumentSource
 from rdfspider.extract.dom import CData, Document, Element, Text
 from rdfspider.extract.jsonld import processor
-from rdfspider.extract.jsonld.contexts import (
+from rdfspider.extract.jsonld.analysis import (
+    LONG_CHAR_NS,
+    PYLD_CHAR_NS,
+    PYLD_TERM_NS,
+    USUAL_CHARS,
     ContextError,
+    ContextSurvey,
+    Survey,
+    count_repeated,
+    count_steps,
+    estimate_effort,
+    estimate_loading,
+    measure_iris,
+    spend,
+    survey_contexts,
+    survey_document,
+)
+from rdfspider.extract.jsonld.contexts import (
     ContextLoader,
     context_loader,
     inline_context,
@@ -28,19 +44,6 @@ from rdfspider.extract.jsonld.contexts import (
     repair_root,
     schemaorg_context,
 )
-from rdfspider.extract.jsonld.effort import (
-    LONG_CHAR_NS,
-    PYLD_CHAR_NS,
-    PYLD_TERM_NS,
-    USUAL_CHARS,
-    count_repeated,
-    count_steps,
-    estimate_effort,
-    estimate_loading,
-    measure_iris,
-    spend,
-)
-from rdfspider.extract.jsonld.features import ContextSurvey, Survey, survey_contexts, survey_document
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
 from rdfspider.extract.jsonld.processor import Report
 from rdfspider.extract.jsonld.repair import repair_json

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from rdfspider.config import DocumentSource
-from rdfspider.extract.jsonld.features import MAX_CONTEXT_DEPTH, is_deeper
+from rdfspider.extract.jsonld.analysis import MAX_CONTEXT_DEPTH, ContextError, is_deeper
 from rdfspider.urls import resolve_iri
 
 ContextLoader = Callable[[str], Any]
@@ -53,17 +53,6 @@ _MISSPELT_KEY = re.compile(r"@?con?te?x?ts?:?|@content", re.IGNORECASE)
 _MAX_REFERENCE_CHARS = 200
 _MAX_REMOTE_DEPTH = 16
 _MAX_REMOTE_CONTEXTS = 64
-_REFERRING = ("@id", "@type", "@reverse", "@index")
-MAX_CHAIN = 16
-"""Terms may be defined by terms that are defined by terms …, so often."""
-
-
-class ContextError(Exception):
-    """A context that cannot be had or that is refused; `code` is that of the Problem."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def is_schemaorg(reference: str) -> bool:
@@ -169,18 +158,6 @@ def _inline_list(contexts: list[Any], base: str, load_context: ContextLoader, de
     return found
 
 
-def check_chains(context: dict[str, Any]) -> None:
-    """Refuse terms that are defined by terms that are defined by terms …: native parsers follow them on their stack."""
-    waiting = {term: _references(term, value) for term, value in context.items()}
-    for _ in range(MAX_CHAIN):
-        waiting = {
-            term: rest for term, names in waiting.items() if (rest := [name for name in names if name in waiting])
-        }
-        if not waiting:
-            return
-    raise ContextError("context-invalid", f"{len(waiting)} terms are defined by each other in a long chain")
-
-
 def _read_context(reference: str, documents: DocumentSource | None) -> Any:
     """The context that the document at an address holds, or the error that says why there is none."""
     body = documents(reference) if documents is not None else None
@@ -210,12 +187,3 @@ def _is_meant(reference: str) -> bool:
 @lru_cache(maxsize=1)
 def _plain_terms() -> frozenset[str]:
     return frozenset(FACTS.plain.split())
-
-
-def _references(term: str, definition: Any) -> list[str]:
-    """The terms that this one's definition may refer to."""
-    parts = [definition] if isinstance(definition, str) else []
-    if isinstance(definition, dict):
-        parts = [value for key in _REFERRING if isinstance(value := definition.get(key), str)]
-    names = {name for part in (*parts, term) for name in (part, part.partition(":")[0])}
-    return sorted(names - {term})

@@ -9,7 +9,8 @@ from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
-from rdfspider.extract.jsonld.contexts import ContextError, ContextLoader
+from rdfspider.extract.jsonld.analysis import ContextError
+from rdfspider.extract.jsonld.contexts import ContextLoader
 from rdfspider.urls import valid_iri
 
 Dataset = dict[str, list[dict[str, dict[str, str]]]]

@@ -9,8 +9,7 @@ from typing import Any
 
 from rdfspider.extract.dom import Document
 from rdfspider.extract.microformats.items import Found, Item, Items, Report, find_items
-from rdfspider.extract.microformats.mapping import IGNORED_CLASSES
-from rdfspider.extract.microformats.rdf import state_items
+from rdfspider.extract.microformats.mapping import IGNORED_CLASSES, state_items
 from rdfspider.extract.microformats.values import SPACE, Markup, Reader, Url, Value
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content

@@ -12,8 +12,8 @@ import pyoxigraph
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat
 
 from rdfspider.extract.rdf.rdf_xml import normalise_rdf_xml
+from rdfspider.extract.safe_xml import encode_text, expand_entities
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
-from rdfspider.extract.xml_entities import encode_text, expand_entities
 from rdfspider.records import Content
 from rdfspider.urls import valid_iri
 

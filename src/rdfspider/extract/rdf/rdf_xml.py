@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rdfspider.extract.xml_entities import encode_text
+from rdfspider.extract.safe_xml import encode_text
 from rdfspider.vocabulary.ntriples import RDF
 
 _MAX_ATTRIBUTES = 1000

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import Document, Element, parse_html
+from rdfspider.extract.rdfa.evaluation import Status
 from rdfspider.extract.rdfa.expansion import Triple, copy_patterns, expand_vocabularies
 from rdfspider.extract.rdfa.host_languages import CORE_TERMS, Host, find_host
-from rdfspider.extract.rdfa.names import Status
 from rdfspider.extract.rdfa.walk import Walk
 from rdfspider.extract.rdfa.walk10 import Walk10
 from rdfspider.extract.statements import Problems, Statements

@@ -6,12 +6,20 @@ changes nothing shares its parent's context. Comments carry the numbers of the s
 """
 
 from rdfspider.extract.dom import Document, Element, Node
+from rdfspider.extract.rdfa.evaluation import (
+    Attributes,
+    Context,
+    Lists,
+    LocalElement,
+    PageNames,
+    Roles,
+    Status,
+    text_value,
+    tokens_of,
+)
 from rdfspider.extract.rdfa.expansion import COPY, Triple
 from rdfspider.extract.rdfa.host_languages import RDFA, Host, find_pragma_language
-from rdfspider.extract.rdfa.names import PageNames, Status
-from rdfspider.extract.rdfa.roles import Roles
-from rdfspider.extract.rdfa.state import Attributes, Context, Lists, LocalElement, text_value, tokens_of
-from rdfspider.extract.rdfa.values import Literals
+from rdfspider.extract.rdfa.literals import Literals
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri

@@ -5,8 +5,8 @@ which a processor does not look. Comments carry the numbers of the steps in RDFa
 """
 
 from rdfspider.extract.dom import Element
-from rdfspider.extract.rdfa.state import Context, LocalElement, text_value, tokens_of
-from rdfspider.extract.rdfa.values import XML_LITERAL
+from rdfspider.extract.rdfa.evaluation import Context, LocalElement, text_value, tokens_of
+from rdfspider.extract.rdfa.literals import XML_LITERAL
 from rdfspider.extract.rdfa.walk import Walk
 from rdfspider.vocabulary.ntriples import RDF_TYPE
 

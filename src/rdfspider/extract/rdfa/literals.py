@@ -6,8 +6,8 @@ An element enters, a ready term leaves.
 import re
 
 from rdfspider.extract.dom import CData, Comment, Element, Node, Text
+from rdfspider.extract.rdfa.evaluation import PageNames
 from rdfspider.extract.rdfa.host_languages import XHTML, Host
-from rdfspider.extract.rdfa.names import PageNames
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.vocabulary.ntriples import RDF, XSD

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from rdfspider.extract.dom import Element
+from rdfspider.extract.rdfa.expansion import Triple
 from rdfspider.extract.rdfa.host_languages import INITIAL_PREFIXES, RDFA, XHV, Host
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
@@ -225,3 +227,138 @@ def _prefix_pairs(text: str) -> list[tuple[str, str]]:
             if iri is not None:
                 pairs.append((token[:-1].lower(), iri))
     return pairs
+
+
+Attributes = dict[str, str | list[str] | None]
+"""Attributes as the tree gives them: link types are lists, and attributes without a value may be None."""
+
+Incomplete = tuple[str, str | list[str]]
+"""An incomplete triple: forward or reverse with its predicate, or list with the list that waits for members."""
+
+
+class Lists:
+    """A list mapping: the lists that are being collected for one subject, by predicate."""
+
+    __slots__ = ("items", "subject")
+
+    def __init__(self, subject: str) -> None:
+        self.subject = subject
+        self.items: dict[str, list[str]] = {}
+
+
+class Context:
+    """An evaluation context: what an element passes on to those in it."""
+
+    __slots__ = ("base", "incomplete", "language", "lists", "names", "object", "subject")
+
+    def __init__(
+        self,
+        subject: str,
+        obj: str,
+        incomplete: list[Incomplete],
+        lists: Lists,
+        names: Names,
+        language: str | None,
+        base: str,
+    ) -> None:
+        self.subject = subject
+        self.object = obj
+        self.incomplete = incomplete
+        self.lists = lists
+        self.names = names
+        self.language = language
+        self.base = base
+
+
+class LocalElement:
+    """An element being processed: its attributes, and the local values of step 1."""
+
+    __slots__ = (
+        "attributes",
+        "base",
+        "context",
+        "incomplete",
+        "language",
+        "lists",
+        "names",
+        "node",
+        "object",
+        "rel",
+        "rev",
+        "skip",
+        "subject",
+        "typed",
+    )
+
+    def __init__(self, node: Element, attributes: Attributes, context: Context) -> None:
+        # Step 1.
+        self.node = node
+        self.attributes = attributes
+        self.context = context
+        self.names = context.names
+        self.language = context.language
+        self.base = context.base
+        self.lists = context.lists
+        self.rel = tokens_of(attributes["rel"]) if "rel" in attributes else None
+        self.rev = tokens_of(attributes["rev"]) if "rev" in attributes else None
+        self.skip = False
+        self.subject: str = ""
+        self.object: str | None = None
+        self.typed: str | None = None
+        self.incomplete: list[Incomplete] = []
+
+
+def tokens_of(value: str | list[str] | None) -> list[str]:
+    """The tokens of an attribute that holds a list."""
+    return value if isinstance(value, list) else (value or "").split()
+
+
+def text_value(value: str | list[str] | None) -> str:
+    """An attribute as one text."""
+    return " ".join(value) if isinstance(value, list) else value or ""
+
+
+_ROLE = f"<{XHV}role>"
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_\-]{1,200}")
+
+
+class Roles:
+    """Adds the roles of one page's elements to its triples; `initial` is the page's own evaluation context."""
+
+    def __init__(self, triples: list[Triple], out: Statements, host: Host, page: PageNames, initial: Context) -> None:
+        self._triples = triples
+        self._out = out
+        self._host = host
+        self._page = page
+        self._initial = initial
+
+    def add_plain(self, element: Element, role: str) -> bool:
+        """Add the roles of an element that says nothing else, and tell whether it was one: it needs no context."""
+        if (
+            ":" in role
+            or element.attr("property") is not None
+            or element.attr("typeof") is not None
+            or element.attr("rel") is not None
+            or element.attr("rev") is not None
+            or element.attr("vocab") is not None
+            or self._host.xml_base
+        ):
+            return False
+        self.add(role, element.attr("id") or "", self._initial)
+        return True
+
+    def add(self, role: str, name: str, context: Context) -> None:
+        """Add what is said of the element with this @id, or of something unnamed."""
+        tokens = role.split()
+        if self._host.rdfa10 or not tokens:
+            return
+        if not name:
+            subject = self._out.blank()
+        elif context is self._initial and _PLAIN_ID.fullmatch(name):
+            subject = f"{context.object[:-1]}#{name}>"
+        else:
+            subject = self._page.reference(f"#{name}", context.base)
+        for token in tokens:
+            term = context.names.role(token)
+            if term is not None:
+                self._triples.append((subject, _ROLE, term))

@@ -1,5 +1,5 @@
+from rdfspider.extract.document import read_links
 from rdfspider.extract.dom import parse_html
-from rdfspider.extract.links import read_links
 from rdfspider.extract.statements import Problems
 from rdfspider.records import Link
 
