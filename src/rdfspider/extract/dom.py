@@ -4,10 +4,11 @@ Everything that reads markup works on these trees, so turbohtml is imported here
 HTML and of XML have the same methods; in XML, prefixes stay in tag and attribute names (`svg:g`, `xml:lang`, `xmlns:dc`).
 """
 
-import html.entities
 import re
 
 from turbohtml import CData, Comment, Document, Element, Html, HTMLParseError, Node, Text, parse, parse_xml
+
+from rdfspider.extract.safe_xml import character_references
 
 __all__ = [
     "CData",
@@ -26,7 +27,6 @@ XHTML = "http://www.w3.org/1999/xhtml"
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
 _TAG = re.compile(r"<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|(/)?[A-Za-z_:](?:[^<>\"']|\"[^\"]*\"|'[^']*')*+(/)?+>)", re.DOTALL)
 _NO_NAMESPACE = re.compile(r'(<[^\s<>/]+) xmlns=""')
-_XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 
 
 def parse_html(text: str) -> Document:
@@ -42,7 +42,7 @@ def parse_xml_text(text: str, max_depth: int = 500) -> Document | str:
     if _is_deeper(text, max_depth):
         return f"elements nested deeper than {max_depth}"
     if "&" in text:
-        text = _ENTITY.sub(_numeric, text)
+        text = _ENTITY.sub(lambda entity: character_references(entity[1]) or entity[0], text)
     try:
         return parse_xml(text)
     except HTMLParseError as error:
@@ -75,11 +75,3 @@ def to_xml(document: Document, xhtml: bool = False) -> str:
         return text
     text = _NO_NAMESPACE.sub(rf'\1 xmlns="{XHTML}"', text)
     return text if root.attr("xmlns") else text.replace("<html", f'<html xmlns="{XHTML}"', 1)
-
-
-def _numeric(match: re.Match[str]) -> str:
-    name = match[1]
-    if name in _XML_ENTITIES:
-        return match[0]
-    characters = html.entities.html5.get(name + ";")
-    return "".join(f"&#{ord(character)};" for character in characters) if characters else match[0]

@@ -10,12 +10,15 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from lxml import etree
+
 from rdfspider.records import Problem
 
 _GROWTH_FACTOR = 10
 _GROWTH_CHARS = 1024 * 1024
 _MAX_NESTED_ENTITIES = 100
 
+_DECLARATION = re.compile(r"\s*+(?:<\?xml\s[^>]*+>)?+\s*+")
 _PREDEFINED = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _QUOTED = r"""(?:"[^"]*+"|'[^']*+')"""
 _NAME = r"""[^\s"'%&;<>/=\[\]()|,!?]++"""
@@ -80,6 +83,52 @@ def encode_text(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         return _SURROGATE.sub("\ufffd", text).encode()
+
+
+def skip_declaration(text: str) -> str:
+    """The text after its XML declaration, whose encoding is wrong for text that is decoded already."""
+    declaration = _DECLARATION.match(text)
+    return text[declaration.end() :] if declaration else text
+
+
+def parse_tree(text: str, *, recover: bool = False, only_elements: bool = False) -> etree._Element:
+    """The root of lxml's tree of a text without entity declarations; raises `etree.XMLSyntaxError` where there is none.
+
+    Nothing is loaded. `recover` repairs what is not well formed; `only_elements` leaves out comments and processing
+    instructions.
+    """
+    parser = etree.XMLParser(
+        recover=recover,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=only_elements,
+        remove_pis=only_elements,
+    )
+    return etree.fromstring(encode_text(text), parser)
+
+
+def canonical_content(element: etree._Element) -> str | None:
+    """What is in an element, by Exclusive XML Canonicalization; None where namespaces are relative, which have no form."""
+    tag, attributes = element.tag, list(element.attrib.items())
+    # The element itself must need none of the namespaces that its children use, so that these declare all of theirs.
+    element.attrib.clear()
+    element.tag = "{urn:x-rdfspider:holder}x"
+    try:
+        text = etree.tostring(element, method="c14n", exclusive=True, with_comments=True).decode()
+    except etree.C14NError:
+        return None
+    finally:
+        element.tag = tag
+        for name, value in attributes:
+            element.set(name, value)
+    return text[text.index(">") + 1 : text.rindex("</")]
+
+
+def character_references(name: str) -> str | None:
+    """The numeric references for an entity that HTML names; None for the entities of XML itself and for unknown names."""
+    characters = None if name in _PREDEFINED else html.entities.html5.get(name + ";")
+    return "".join(f"&#{ord(character)};" for character in characters) if characters else None
 
 
 def _limit(chars: int) -> int:
@@ -154,10 +203,7 @@ def _replace(text: str, values: Mapping[str, str]) -> str:
         if name is None or name in _PREDEFINED:
             return match[0]
         value = values.get(name)
-        if value is None:
-            characters = html.entities.html5.get(name + ";")
-            return "".join(f"&#{ord(c)};" for c in characters) if characters else match[0]
-        return value
+        return character_references(name) or match[0] if value is None else value
 
     return _REFERENCE.sub(value_of, text)
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from rdfspider.extract.feeds.namespaces import ALIASES, CORE, DC, PREFIXES, RSS, XHTML, term
-from rdfspider.extract.rdf.rdf_xml import canonical_content
-from rdfspider.extract.safe_xml import encode_text, expand_entities
+from rdfspider.extract.safe_xml import canonical_content, expand_entities, parse_tree, skip_declaration
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import Iri, resolve_iri, valid_iri
 
@@ -23,7 +22,6 @@ XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 # Every address in a feed may be resolved against its base.
 _MAX_BASE_CHARS = 2048
-_DECLARATION = re.compile(r"\s*+(?:<\?xml\s[^>]*+>)?+\s*+")
 _BARE_AMPERSAND = re.compile(r"&(?!#[0-9]{1,7};|#x[0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
 # Every name has its namespace in it, so that a long one would be read again for each element.
 _LONG_NAMESPACE = re.compile(r"""(xmlns(?::[\w.\-]{1,100}+)?+\s*+=\s*+["'])[^"'<]{4096,}+""")
@@ -102,30 +100,19 @@ def parse_feed(text: str, out: Statements) -> etree._Element | None:
     text, problem = expand_entities(text.removeprefix("\ufeff"))
     if problem is not None:
         out.problem(problem.code, problem.message)
-    text = text[_DECLARATION.match(text).end() :]  # type: ignore[union-attr]
+    text = skip_declaration(text)
     if _LONG_NAMESPACE.search(text):
         out.problem("iri-too-long", "a namespace that is too long was dropped")
         text = _LONG_NAMESPACE.sub(r"\1urn:x-too-long", text)
     try:
-        return etree.fromstring(encode_text(text), _parser(recover=False))
+        return parse_tree(text, only_elements=True)
     except etree.XMLSyntaxError as error:
         out.problem("not-well-formed", str(error.msg))
     text = _BARE_AMPERSAND.sub("&amp;", _NOT_XML.sub("", text))
     try:
-        return etree.fromstring(encode_text(text), _parser(recover=True))
+        return parse_tree(text, recover=True, only_elements=True)
     except etree.XMLSyntaxError:
         return None
-
-
-def _parser(*, recover: bool) -> etree.XMLParser:
-    return etree.XMLParser(
-        recover=recover,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
 
 
 def children(element: etree._Element) -> Iterator[etree._Element]:

@@ -7,15 +7,17 @@ N-Triples and N-Quads stand for themselves: bad ones are left out. What overflow
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pyoxigraph
+from lxml import etree
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat
 
-from rdfspider.extract.rdf.rdf_xml import normalise_rdf_xml
-from rdfspider.extract.safe_xml import encode_text, expand_entities
+from rdfspider.extract.safe_xml import canonical_content, encode_text, expand_entities, parse_tree, skip_declaration
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import valid_iri
+from rdfspider.vocabulary.ntriples import RDF
 
 FORMATS = {
     "text/turtle": RdfFormat.TURTLE,
@@ -233,3 +235,86 @@ def _mark(match: re.Match[str]) -> str:
     if match["formula"]:
         return f"{{ <{_MARK}> <{_MARK}> <{_MARK}> . "
     return f"<{_MARK}{match['variable']}>" if match["variable"] else match[0]
+
+
+_MAX_ATTRIBUTES = 1000
+_MAX_NAMESPACES = 300
+_MAX_DEPTH = 256
+_MAX_BROKEN_TAG_CHARS = 16_384
+
+_XML_BASE = re.compile(r"""\bbase\s*+=\s*+(?:"[^"]*+|'[^']*+)""")
+_LONG_TAG = re.compile(rf"<[^<>]{{{_MAX_BROKEN_TAG_CHARS}}}")
+_PARSE_TYPE = f"{{{RDF}}}parseType"
+_ID = f"{{{RDF}}}ID"
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+
+
+class Normalised(NamedTuple):
+    """A document for the native parser, empty when refused; `error` says what is wrong with the original."""
+
+    text: str
+    error: str | None = None
+
+
+def normalise_rdf_xml(text: str) -> Normalised:
+    """The document with comments, CDATA sections and XML literals resolved, or its part before the first error."""
+    text = skip_declaration(text)
+    if _xml_base_work(text) > _MAX_BASE_WORK:
+        return Normalised("", "the document's bases would take too long to resolve")
+    try:
+        root = parse_tree(text)
+    except etree.XMLSyntaxError as error:
+        return _cut(text, error)
+    if root.xpath(f"boolean(//*[count(@*) > {_MAX_ATTRIBUTES}])") or _too_many_namespaces(root, text):
+        return Normalised("", "an element has too many attributes or namespaces")
+    for element in [e for e in root.iter() if e.get(_PARSE_TYPE) is not None] if "parseType" in text else ():
+        if _is_literal(element):
+            _canonicalise(element)
+    etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
+    return Normalised(etree.tostring(root, encoding="unicode"))
+
+
+def _is_literal(element: etree._Element) -> bool:
+    """RDF/XML, production 7.2.17 and 7.2.20: any other parse type means Literal, and nothing but an ID may stand by it."""
+    if element.get(_PARSE_TYPE) in ("Resource", "Collection"):
+        return False
+    return all(name in (_PARSE_TYPE, _ID) or str(name).startswith(_XML) for name in element.attrib)
+
+
+def _canonicalise(element: etree._Element) -> None:
+    """Put an XML literal's canonical form in its place, as text with a datatype."""
+    text = canonical_content(element)
+    if text is None:
+        return
+    del element.attrib[_PARSE_TYPE]
+    del element[:]
+    element.set(f"{{{RDF}}}datatype", f"{RDF}XMLLiteral")
+    element.text = text
+
+
+def _cut(text: str, error: etree.XMLSyntaxError) -> Normalised:
+    """What stands before the error; only what the native parser can take without the checks of a tree."""
+    line, column = error.position
+    message = str(error.msg)
+    if text.count("xmlns") > _MAX_NAMESPACES or _LONG_TAG.search(text):
+        return Normalised("", message)
+    lines = text.split("\n")
+    return Normalised("\n".join([*lines[: line - 1], "".join(lines[line - 1 : line])[: max(column - 1, 0)]]), message)
+
+
+def _too_many_namespaces(root: etree._Element, text: str) -> bool:
+    """Whether more namespaces are declared at one place than the native parser can search for every name."""
+    if text.count("xmlns") <= _MAX_NAMESPACES:
+        return False
+    declared = 0
+    for event, _ in etree.iterwalk(root, events=("start-ns", "end-ns")):
+        declared += 1 if event == "start-ns" else -1
+        if declared > _MAX_NAMESPACES:
+            return True
+    return False
+
+
+def _xml_base_work(text: str) -> int:
+    """An upper bound of the characters that are copied to resolve `xml:base`: a base counts for all elements in it."""
+    lengths = [len(base) for base in _XML_BASE.findall(text)] if "base" in text else []
+    return len(lengths) * min(sum(lengths), _MAX_DEPTH * max(lengths)) if lengths else 0
