@@ -14,7 +14,7 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 from rdfspider.config import ExtractConfig
 from rdfspider.detect.content import detect_content
-from rdfspider.extract.datatypes import read_date
+from rdfspider.extract.datatypes import to_xsd_date
 from rdfspider.extract.feeds import extract_feed
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
@@ -139,7 +139,7 @@ def expected_texts(path: Path) -> list[tuple[str, str]]:
 
 def is_stated(text: str, quads: list[Quad]) -> bool:
     """Whether a text is an IRI, a literal, a language or a link's relation; dates count in their normal form."""
-    date = read_date(text)
+    date = to_xsd_date(text)
     wanted = {text, text.lower(), date[0] if date else text}
     return any(not wanted.isdisjoint(_texts(quad)) for quad in quads)
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rdfspider.config import ExtractConfig
-from rdfspider.extract.datatypes import read_date
+from rdfspider.extract.datatypes import to_xsd_date
 from rdfspider.extract.feeds import extract_feed
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
@@ -238,11 +238,11 @@ def test_hostile_feeds_end_soon(element: str, code: str) -> None:
     ],
 )
 def test_dates(text: str, value: str, datatype: str) -> None:
-    assert read_date(text) == (value, f"<http://www.w3.org/2001/XMLSchema#{datatype}>")
+    assert to_xsd_date(text) == (value, f"<http://www.w3.org/2001/XMLSchema#{datatype}>")
 
 
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2004-13-01", "31 Feb 2004 10:00 GMT", "01 Jan 2004 10:00 XYZ", "0000"]
 )
 def test_what_is_no_date(text: str) -> None:
-    assert read_date(text) is None
+    assert to_xsd_date(text) is None

@@ -1,8 +1,11 @@
-"""Dates of feeds as XML Schema writes them: RFC 822 and W3C notes on dates go in, a value and its datatype come
-out, or a moment."""
+"""Dates, times, durations and numbers as pages write them go in, forms and datatypes of XML Schema come out.
+
+Feeds, sitemaps and robots directives write dates in the notation of RFC 822 or of the W3C, microformats nearly in that of XML
+Schema. Microdata and RDFa each have their own rules for which text has a datatype.
+"""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from rdfspider.vocabulary.ntriples import XSD
 
@@ -25,8 +28,51 @@ _RFC822 = re.compile(
     re.ASCII,
 )
 
+# For microformats: what comes after a day, and dates without one.
+_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(:[0-5]\d(?:\.\d+)?)?")
+_ZONE = re.compile(r"[zZ]|([+-])(0\d|1[0-3]|14(?=:?00|$)):?([0-5]\d)?")
 
-def read_date(text: str) -> tuple[str, str] | None:
+Datatypes = tuple[tuple[re.Pattern[str], str], ...]
+"""Lexical forms, and the terms of their datatypes of XML Schema; the first that fits counts."""
+
+
+def _datatypes(flags: re.RegexFlag, **patterns: str) -> Datatypes:
+    return tuple((re.compile(pattern, flags), f"<{XSD}{name}>") for name, pattern in patterns.items())
+
+
+_DURATION = r"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"
+_MICROFORMAT_DATES = _datatypes(re.NOFLAG, gYear=r"\d{4}", gYearMonth=r"\d{4}-(?:0[1-9]|1[0-2])", duration=_DURATION)
+# Microdata to RDF, 5.5, asks for the form alone: a thirteenth month has it.
+_ANY_ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
+_ANY_CLOCK = rf"\d\d:\d\d:\d\d(?:\.\d+)?{_ANY_ZONE}"
+MICRODATA_TIMES = _datatypes(
+    re.NOFLAG,
+    date=rf"-?\d{{4,}}-\d\d-\d\d{_ANY_ZONE}",
+    dateTime=rf"-?\d{{4,}}-\d\d-\d\dT{_ANY_CLOCK}",
+    time=_ANY_CLOCK,
+    duration=_DURATION,
+    gYearMonth=r"-?\d{4,}-\d\d",
+    gYear=r"-?\d{4,}",
+)
+MICRODATA_NUMBERS = _datatypes(re.NOFLAG, integer=r"[+-]?\d+", double=r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+# HTML+RDFa 1.1, 3.1, asks for the lexical space of the datatype.
+_CLOCK_ZONE = r"(?:Z|[+\-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))?"
+_YEAR = r"-?(?:[1-9]\d{3,}|0\d{3})"
+_MONTH_AND_DAY = r"(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_CLOCK = r"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00(?:\.0+)?)"
+RDFA_TIMES = _datatypes(
+    re.ASCII,
+    duration=_DURATION,
+    dateTime=f"{_YEAR}-{_MONTH_AND_DAY}T{_CLOCK}{_CLOCK_ZONE}",
+    date=f"{_YEAR}-{_MONTH_AND_DAY}{_CLOCK_ZONE}",
+    time=f"{_CLOCK}{_CLOCK_ZONE}",
+    gYearMonth=f"{_YEAR}-(?:0[1-9]|1[0-2]){_CLOCK_ZONE}",
+    gYear=f"{_YEAR}{_CLOCK_ZONE}",
+)
+
+
+def to_xsd_date(text: str) -> tuple[str, str] | None:
     """The date's lexical form and the term of its datatype; None when it is in neither notation or on no calendar."""
     text = text.strip()
     if len(text) > 64:
@@ -37,14 +83,14 @@ def read_date(text: str) -> tuple[str, str] | None:
         return None
 
 
-def read_time(text: str) -> float:
+def to_timestamp(text: str) -> float:
     """The same date in seconds since 1970: one without a zone is UTC's, one without a day the first; 0 where it is none."""
-    found = read_date(text) if text else None
+    found = to_xsd_date(text) if text else None
     if found is None:
         return 0.0
     try:
-        date = datetime.fromisoformat(found[0] + {4: "-01-01", 7: "-01"}.get(len(found[0]), ""))
-        return max((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp(), 0.0)
+        moment = datetime.fromisoformat(found[0] + {4: "-01-01", 7: "-01"}.get(len(found[0]), ""))
+        return max((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), 0.0)
     except (ValueError, OverflowError):
         return 0.0
 
@@ -97,3 +143,42 @@ def _offset(zone: str | None) -> str:
     if delta > timedelta(hours=14) or int(digits[3:]) > 59:
         raise ValueError(zone)
     return f"{digits[:3]}:{digits[3:]}" if delta else "Z"
+
+
+def mend_xsd_date(text: str) -> tuple[str, str | None]:
+    """The lexical form and the datatype of a date, time or duration as microformats write it; None where it is none.
+
+    Seconds that XML Schema insists on are written as 00, zones with their colon.
+    """
+    day = _DAY.match(text)
+    if day is None:
+        datatype = find_datatype(text, _MICROFORMAT_DATES, len(text))
+        time = None if datatype else _mend_time(text)
+        return (time, f"<{XSD}time>") if time else (text, datatype)
+    try:
+        date(int(day[1]), int(day[2]), int(day[3]))
+    except ValueError:
+        return text, None
+    if day.end() == len(text):
+        return text, f"<{XSD}date>"
+    time = _mend_time(text[day.end() + 1 :]) if text[day.end()] in "tT " else None
+    return (f"{day[0]}T{time}", f"<{XSD}dateTime>") if time else (text, None)
+
+
+def _mend_time(text: str) -> str | None:
+    match = _TIME.match(text)
+    if match is None:
+        return None
+    time = f"{match[1]}:{match[2]}{match[3] or ':00'}"
+    rest = text[match.end() :].lstrip(" ")
+    zone = _ZONE.fullmatch(rest) if rest else None
+    if zone is None:
+        return None if rest else time
+    return f"{time}{zone[1]}{zone[2]}:{zone[3] or '00'}" if zone[1] else f"{time}Z"
+
+
+def find_datatype(text: str, datatypes: Datatypes, max_chars: int) -> str | None:
+    """The first of the datatypes whose lexical form the text has; None for all other and all longer texts."""
+    if len(text) > max_chars:
+        return None
+    return next((datatype for pattern, datatype in datatypes if pattern.fullmatch(text)), None)

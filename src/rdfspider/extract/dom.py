@@ -11,6 +11,7 @@ from turbohtml import CData, Comment, Document, Element, Html, HTMLParseError, N
 from rdfspider.extract.safe_xml import character_references
 
 __all__ = [
+    "XHTML",
     "CData",
     "Comment",
     "Document",

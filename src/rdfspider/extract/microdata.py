@@ -9,10 +9,11 @@ from collections import deque
 from typing import NamedTuple
 from urllib.parse import quote
 
+from rdfspider.extract.datatypes import MICRODATA_NUMBERS, MICRODATA_TIMES, Datatypes, find_datatype
 from rdfspider.extract.dom import Document, Element
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
-from rdfspider.vocabulary.ntriples import RDF_TYPE, XSD
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 # The registry of vocabularies (http://www.w3.org/ns/md): prefixes of types whose properties share one namespace, and the
 # properties that also mean another one. Other vocabularies are the type up to its last "/" or "#".
@@ -37,20 +38,8 @@ _URL_ATTRIBUTES = {
     "object": "data",
 }
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:\S")
-_ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
-_TIMES = (
-    (re.compile(rf"-?\d{{4,}}-\d\d-\d\d{_ZONE}"), f"<{XSD}date>"),
-    (re.compile(rf"-?\d{{4,}}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?{_ZONE}"), f"<{XSD}dateTime>"),
-    (re.compile(rf"\d\d:\d\d:\d\d(?:\.\d+)?{_ZONE}"), f"<{XSD}time>"),
-    (
-        re.compile(r"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"),
-        f"<{XSD}duration>",
-    ),
-    (re.compile(r"-?\d{4,}-\d\d"), f"<{XSD}gYearMonth>"),
-    (re.compile(r"-?\d{4,}"), f"<{XSD}gYear>"),
-)
-_INTEGER = re.compile(r"[+-]?\d+")
-_DOUBLE = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+# No date, time, duration or number is longer.
+_MAX_TYPED_CHARS = 63
 _PROPERTIES = "[itemprop],[itemprop-reverse]"
 _CYCLE = "an item is a property of itself through itemref"
 _CYCLE_STEPS = 512
@@ -240,18 +229,17 @@ class _Reader:
             return term or self.out.literal(reference or "", None)
         if element.tag == "time":
             text = element.attr("datetime")
-            return self._typed(element, element.text if text is None else text, _TIMES)
+            return self._typed(element, element.text if text is None else text, MICRODATA_TIMES)
         if element.tag in ("data", "meter"):
             text = element.attr("value")
-            return self._typed(element, element.text if text is None else text, _NUMBERS)
+            return self._typed(element, element.text if text is None else text, MICRODATA_NUMBERS)
         return self.out.literal("" if element.tag == "meta" else element.text, self._language(element))
 
-    def _typed(self, element: Element, text: str, types: tuple[tuple[re.Pattern[str], str], ...]) -> str:
+    def _typed(self, element: Element, text: str, types: Datatypes) -> str:
         lexical = text.strip()
-        if len(lexical) < 64:
-            for pattern, datatype in types:
-                if pattern.fullmatch(lexical):
-                    return self.out.literal(lexical, datatype=datatype)
+        datatype = find_datatype(lexical, types, _MAX_TYPED_CHARS)
+        if datatype is not None:
+            return self.out.literal(lexical, datatype=datatype)
         return self.out.literal(text, self._language(element))
 
     def _language(self, element: Element) -> str | None:
@@ -265,7 +253,6 @@ class _Reader:
         return _own_language(element) or None
 
 
-_NUMBERS = ((_INTEGER, f"<{XSD}integer>"), (_DOUBLE, f"<{XSD}double>"))
 _FRAGMENT_SAFE = "!$&'()*+,;=:@/?-._~%"
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from rdfspider.extract.datatypes import read_date
+from rdfspider.extract.datatypes import to_xsd_date
 from rdfspider.records import Robots
 
 NAME = "rdfspider"
@@ -103,7 +103,7 @@ def _choose_earlier(one: float, other: float) -> float:
 def _read_moment(text: str) -> float:
     """Seconds since 1970 of a date by RFC 822, RFC 850 or ISO 8601; 0 where it is none. A day is meant to its end."""
     before, _, zone = text.rpartition(" ")
-    found = read_date(text) or (read_date(before) if zone.isalpha() else None)
+    found = to_xsd_date(text) or (to_xsd_date(before) if zone.isalpha() else None)
     if found is None:
         return 0.0
     try:

@@ -7,7 +7,7 @@ its namespace, under any prefix, and text with an address a line. What extension
 from collections.abc import Iterator
 from math import isfinite
 
-from rdfspider.extract.datatypes import read_time
+from rdfspider.extract.datatypes import to_timestamp
 from rdfspider.extract.feeds.tree import children, parse_feed, plain_text
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content, Link
@@ -33,7 +33,7 @@ def read_sitemap(content: Content, out: Statements) -> tuple[Link, ...]:
     # The protocol wants whole addresses; some are written without their host all the same.
     targets = resolve_links(out.base, {address for address, *_ in entries})
     return tuple(
-        Link(target, relation, rank=_read_rank(priority), modified=read_time(modified))
+        Link(target, relation, rank=_read_rank(priority), modified=to_timestamp(modified))
         for address, relation, modified, priority in entries
         if (target := targets[address])
     )

@@ -28,6 +28,9 @@ from rdfspider.vocabulary.ntriples import (
 MAX_STATEMENT_CHARS = 128 * 1024 * 1024
 """Characters of N-Quads kept of one page and syntax; a short page can name one long prefix a million times."""
 
+MAX_LANGUAGE_CHARS = 100
+"""Characters of a language tag; no registered one is half as long, and that of an element is repeated with every text in it."""
+
 
 # A line of N-Quads in the default graph that is valid beyond doubt; all others are looked at term by term.
 _PART = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+(?:%[0-9A-Fa-f]{2}[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+)*+"
@@ -38,8 +41,6 @@ _PLAIN_LINE = re.compile(
 )
 # Few, because each may be as long as IRIs may be, and all are held several times over.
 _CHUNK_QUADS = 64
-# No registered tag is half as long, and one in a context or on an element is repeated with every text.
-_MAX_LANGUAGE_CHARS = 100
 
 
 class Problems:
@@ -182,7 +183,7 @@ class Statements:
             return term if datatype == f"<{XSD}string>" else f"{term}^^{datatype}"
         if language:
             tag = language.strip().replace("_", "-")
-            if len(tag) <= _MAX_LANGUAGE_CHARS and is_language(tag):
+            if len(tag) <= MAX_LANGUAGE_CHARS and is_language(tag):
                 return f"{term}@{tag}"
             self.problem("language-dropped", f"not a language tag: {language[:60]!r}")
         return term

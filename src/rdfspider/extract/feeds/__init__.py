@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from lxml import etree
 from pyoxigraph import NamedNode
 
-from rdfspider.extract.datatypes import read_time
+from rdfspider.extract.datatypes import to_timestamp
 from rdfspider.extract.feeds.elements import add_date, add_element, reader_of
 from rdfspider.extract.feeds.namespaces import DC, DCTERMS, RELATION, RSS, term
 from rdfspider.extract.feeds.tree import XML_LANG, Place, address, children, parse_feed, plain_text, split_tag
@@ -191,7 +191,7 @@ def read_feed_links(page: str, base: str, lines: Iterable[str], max_links: int) 
             dates[found[1]] = max(dates.get(found[1], ""), found[2])
     addresses = resolve_links(base, {address for address, *_ in targets})
     return tuple(
-        Link(target, relation, modified=read_time(dates.get(subject, "")) if relation == ITEM else 0.0)
+        Link(target, relation, modified=to_timestamp(dates.get(subject, "")) if relation == ITEM else 0.0)
         for address, relation, subject in targets[:max_links]
         if (target := addresses[address])
     )

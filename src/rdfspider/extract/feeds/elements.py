@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from rdfspider.extract.datatypes import read_date
+from rdfspider.extract.datatypes import to_xsd_date
+from rdfspider.extract.dom import XHTML
 from rdfspider.extract.feeds.namespaces import (
     ADMIN,
     CC,
@@ -29,7 +30,6 @@ from rdfspider.extract.feeds.namespaces import (
     SCHEMA,
     SKOS,
     WFW,
-    XHTML,
     term,
 )
 from rdfspider.extract.feeds.tree import Place, address, children, plain_text, split_name, split_tag, text_of
@@ -139,7 +139,7 @@ def add_identifier(element: etree._Element, place: Place, _: str) -> None:
 def add_date(element: etree._Element, place: Place, predicate: str) -> None:
     """A date with its datatype; one that is in no known notation stays as it is."""
     text = plain_text(element)
-    found = read_date(text)
+    found = to_xsd_date(text)
     if found is None:
         place.add_plain(predicate, text)
     else:

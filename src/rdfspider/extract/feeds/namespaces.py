@@ -2,6 +2,8 @@
 
 from functools import lru_cache
 
+from rdfspider.extract.dom import XHTML
+
 RSS = "http://purl.org/rss/1.0/"
 ATOM = "http://www.w3.org/2005/Atom"
 CONTENT = "http://purl.org/rss/1.0/modules/content/"
@@ -22,7 +24,6 @@ ADMIN = "http://webns.net/mvcb/"
 THREAD = "http://purl.org/syndication/thread/1.0"
 SLASH = "http://purl.org/rss/1.0/modules/slash/"
 SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
-XHTML = "http://www.w3.org/1999/xhtml"
 RELATION = "http://www.iana.org/assignments/relation/"
 SCHEMA = "http://schema.org/"
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rdfspider.extract.feeds.namespaces import ALIASES, CORE, DC, PREFIXES, RSS, XHTML, term
+from rdfspider.extract.dom import XHTML
+from rdfspider.extract.feeds.namespaces import ALIASES, CORE, DC, PREFIXES, RSS, term
 from rdfspider.extract.safe_xml import canonical_content, expand_entities, parse_tree, skip_declaration
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import Iri, resolve_iri, valid_iri

@@ -5,13 +5,13 @@ namespace of the microformats wiki.
 """
 
 import re
-from datetime import date as calendar_date
 from typing import NamedTuple
 
+from rdfspider.extract.datatypes import mend_xsd_date
 from rdfspider.extract.microformats.items import Found, Item, Items
 from rdfspider.extract.microformats.values import Markup, Reader, Url
 from rdfspider.extract.statements import Statements
-from rdfspider.vocabulary.ntriples import RDF_TYPE, XSD
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 VCARD = "http://www.w3.org/2006/vcard/ns#"
 SCHEMA = "http://schema.org/"
@@ -144,16 +144,6 @@ def is_meant(name: str) -> bool:
     return name in DEFINED or name.startswith("x-")
 
 
-_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
-_TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(:[0-5]\d(?:\.\d+)?)?")
-_ZONE = re.compile(r"[zZ]|([+-])(0\d|1[0-3]|14(?=:?00|$)):?([0-5]\d)?")
-_PARTIAL = {
-    "gYear": re.compile(r"\d{4}"),
-    "gYearMonth": re.compile(r"\d{4}-(?:0[1-9]|1[0-2])"),
-    "duration": re.compile(
-        r"-?P(?=\d|T\d)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"
-    ),
-}
 _POSITION = re.compile(r"\s*(?P<latitude>[+-]?\d{1,3}(?:\.\d+)?)\s*[;,]\s*(?P<longitude>[+-]?\d{1,3}(?:\.\d+)?)\s*")
 
 
@@ -242,36 +232,5 @@ def _collapse(text: str) -> str:
 
 def date_literal(text: str, out: Statements) -> str:
     """The term for a date, time or duration: typed where XML Schema has a type for it, after its spelling was mended."""
-    lexical, datatype = _xsd(text)
-    return out.literal(lexical, datatype=f"<{XSD}{datatype}>" if datatype else None)
-
-
-def _xsd(text: str) -> tuple[str, str | None]:
-    """The lexical form and the XML Schema type of a date; seconds that XML Schema insists on are written as 00."""
-    match = _DATE.match(text)
-    if match is None:
-        for datatype, pattern in _PARTIAL.items():
-            if pattern.fullmatch(text):
-                return text, datatype
-        time = _xsd_time(text)
-        return (time, "time") if time else (text, None)
-    try:
-        calendar_date(int(match[1]), int(match[2]), int(match[3]))
-    except ValueError:
-        return text, None
-    if match.end() == len(text):
-        return text, "date"
-    time = _xsd_time(text[match.end() + 1 :]) if text[match.end()] in "tT " else None
-    return (f"{match[0]}T{time}", "dateTime") if time else (text, None)
-
-
-def _xsd_time(text: str) -> str | None:
-    match = _TIME.match(text)
-    if match is None:
-        return None
-    time = f"{match[1]}:{match[2]}{match[3] or ':00'}"
-    rest = text[match.end() :].lstrip(" ")
-    zone = _ZONE.fullmatch(rest) if rest else None
-    if zone is None:
-        return None if rest else time
-    return f"{time}{zone[1]}{zone[2]}:{zone[3] or '00'}" if zone[1] else f"{time}Z"
+    lexical, datatype = mend_xsd_date(text)
+    return out.literal(lexical, datatype=datatype)

@@ -6,10 +6,9 @@ The tables are facts of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), 
 
 from dataclasses import dataclass, replace
 
-from rdfspider.extract.dom import Document
+from rdfspider.extract.dom import XHTML, Document
 from rdfspider.records import Content, ContentKind
 
-XHTML = "http://www.w3.org/1999/xhtml"
 XHV = "http://www.w3.org/1999/xhtml/vocab#"
 RDFA = "http://www.w3.org/ns/rdfa#"
 

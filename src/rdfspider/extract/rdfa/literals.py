@@ -5,35 +5,21 @@ An element enters, a ready term leaves.
 
 import re
 
-from rdfspider.extract.dom import CData, Comment, Element, Node, Text
+from rdfspider.extract.datatypes import RDFA_TIMES, find_datatype
+from rdfspider.extract.dom import XHTML, CData, Comment, Element, Node, Text
 from rdfspider.extract.rdfa.evaluation import PageNames
-from rdfspider.extract.rdfa.host_languages import XHTML, Host
+from rdfspider.extract.rdfa.host_languages import Host
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
-from rdfspider.vocabulary.ntriples import RDF, XSD
+from rdfspider.vocabulary.ntriples import RDF
 
 XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"
 
 # What it costs to look at a node in Python, in characters that are copied meanwhile.
 _NODE_CHARS = 32
-
-_ZONE = r"(?:Z|[+\-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))?"
-_YEAR = r"-?(?:[1-9]\d{3,}|0\d{3})"
-_DAY = r"(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
-_CLOCK = r"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?|24:00:00(?:\.0+)?)"
-_DURATION = r"-?P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"
-_TIMES = tuple(
-    (re.compile(pattern, re.ASCII), f"<{XSD}{name}>")
-    for name, pattern in (
-        ("duration", _DURATION),
-        ("dateTime", f"{_YEAR}-{_DAY}T{_CLOCK}{_ZONE}"),
-        ("date", f"{_YEAR}-{_DAY}{_ZONE}"),
-        ("time", f"{_CLOCK}{_ZONE}"),
-        ("gYearMonth", f"{_YEAR}-(?:0[1-9]|1[0-2]){_ZONE}"),
-        ("gYear", f"{_YEAR}{_ZONE}"),
-    )
-)
+# No date, time or duration is longer.
+_MAX_TIME_CHARS = 100
 
 
 class Literals:
@@ -60,8 +46,8 @@ class Literals:
         return self._out.literal(text, language)
 
     def timed(self, text: str, language: str | None) -> str:
-        """A date, time or duration; what is none of these is plain text."""
-        datatype = find_time_datatype(text)
+        """HTML+RDFa 1.1, 3.1: a date, time or duration with its datatype; any other text is plain."""
+        datatype = find_datatype(text, RDFA_TIMES, _MAX_TIME_CHARS)
         return self.plain(text, language) if datatype is None else self._out.literal(text, None, datatype)
 
     def typed(self, element: Element, content: str | None, datatype: str) -> str | None:
@@ -82,13 +68,6 @@ class Literals:
             return None
         self._page.room -= len(text)
         return self._out.literal(text, None, XML_LITERAL)
-
-
-def find_time_datatype(text: str) -> str | None:
-    """HTML+RDFa 1.1, 3.1: the XML Schema datatype whose lexical space has this date, time or duration."""
-    if len(text) > 100:
-        return None
-    return next((datatype for pattern, datatype in _TIMES if pattern.fullmatch(text)), None)
 
 
 # More namespaces in scope than this serve no reader, and are repeated on each of the outermost elements.

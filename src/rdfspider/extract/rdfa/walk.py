@@ -20,7 +20,7 @@ from rdfspider.extract.rdfa.evaluation import (
 from rdfspider.extract.rdfa.expansion import COPY, Triple
 from rdfspider.extract.rdfa.host_languages import RDFA, Host, find_pragma_language
 from rdfspider.extract.rdfa.literals import Literals
-from rdfspider.extract.statements import Statements
+from rdfspider.extract.statements import MAX_LANGUAGE_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
 from rdfspider.vocabulary.ntriples import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE
@@ -31,7 +31,6 @@ _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 # those that set what holds for a subtree.
 _ANNOTATIONS = frozenset({"about", "resource", "href", "src", "typeof", "property", "rel", "rev"})
 _BEYOND_CONTENT = _ANNOTATIONS - {"property"} | {"datatype", "inlist"}
-_MAX_LANGUAGE_CHARS = 100
 _SETTINGS = frozenset({"vocab", "prefix", "lang", "xml:lang", "xml:base"})
 
 
@@ -185,7 +184,7 @@ class Walk:
     def _find_language(self, value: str | list[str] | None) -> str | None:
         """Step 4: an empty language is none; what is too long for one is not repeated with each literal."""
         language = text_value(value)
-        if len(language) > _MAX_LANGUAGE_CHARS:
+        if len(language) > MAX_LANGUAGE_CHARS:
             self._out.problem("language-dropped", f"not a language tag: {language[:60]!r}")
             return None
         return language or None
