@@ -112,7 +112,7 @@ def _time_steps(pages: Pages) -> dict[str, float]:
         return run
 
     pipeline.detect_content = timed("detect", pipeline.detect_content)  # type: ignore[assignment]
-    for name in ("parse_html", "read_links", "read_facts", "read_text"):
+    for name in ("parse_html", "read_links", "read_metadata", "read_text"):
         setattr(page, name, timed(name, getattr(page, name)))
     page.HTML_SYNTAXES.update({name: timed(name, read) for name, read in page.HTML_SYNTAXES.items()})
     start = time.perf_counter()

@@ -341,7 +341,7 @@ class Extraction:
     robots: Robots = Robots()
     canonical: str | None = None
     problems: tuple[Problem, ...] = ()
-    wanted: tuple[str, ...] = ()
+    missing_documents: tuple[str, ...] = ()
     """URLs of documents that the page refers to and that were not at hand: JSON-LD contexts."""
     is_sitemap: bool = False
     """Whether it is a list of addresses for crawlers, an empty one too."""

@@ -23,7 +23,7 @@ from rdfspider.extract.jsonld import (
     select_scripts,
     to_quads,
 )
-from rdfspider.extract.jsonld.analysis import ContextError, survey_document
+from rdfspider.extract.jsonld.analysis import ContextError, analyse_document
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.urls import resolve_iri
@@ -69,14 +69,14 @@ def test_scripts_of_pages(folder: Path) -> None:
 def test_plain_scripts_of_real_pages_agree_with_a_general_parser(corpus: Path) -> None:
     plain = differing = 0
     for url, document in _real_documents(corpus):
-        survey = survey_document(document, 500)
-        roots = plain_roots(document, survey)
+        features = analyse_document(document, 500)
+        roots = plain_roots(document, features)
         if roots is None:
             continue
         plain += 1
         direct, parsed = _statements(url), _statements(url)
         write_plain(roots, direct)
-        parsed.add_parsed(to_quads(document, survey, url, None, JsonLdOptions(), parsed.problem))
+        parsed.add_parsed(to_quads(document, features, url, None, JsonLdOptions(), parsed.problem))
         differing += _canonical(_parsed(direct)) != _canonical(_parsed(parsed))
     # The one that differs has an HTML element for a URL, of which pyoxigraph makes no IRI at all.
     assert (plain, differing) == (466, 1)
@@ -87,8 +87,8 @@ def test_bundled_facts_agree_with_the_whole_context(corpus: Path, suites: Path) 
     whole = json.loads(served.read_text(encoding="utf-8"))["@context"]
     compared = 0
     for number, (url, document) in enumerate(_real_documents(corpus)):
-        survey = survey_document(document, 500)
-        if number % 10 or not survey.holders:
+        features = analyse_document(document, 500)
+        if number % 10 or not features.holders:
             continue
         ours, theirs = _statements(url), _statements(url)
         try:
@@ -153,8 +153,8 @@ def _passes(test: dict[str, Any], folder: Path) -> bool:
 
 def _strict_quads(document: Any, base: str, options: JsonLdOptions, folder: Path) -> list[Any]:
     problems: list[str] = []
-    survey = survey_document(document, 500)
-    quads = to_quads(document, survey, base, _source(folder), options, lambda code, message: problems.append(message))
+    features = analyse_document(document, 500)
+    quads = to_quads(document, features, base, _source(folder), options, lambda code, message: problems.append(message))
     found = list(quads)
     if problems:
         raise RefusedError(problems)

@@ -1,5 +1,5 @@
 from rdfspider.config import ExtractConfig
-from rdfspider.extract.document import describe_page, read_facts
+from rdfspider.extract.document import describe_page, read_metadata
 from rdfspider.extract.dom import parse_html
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Extraction, Link, Robots
@@ -8,7 +8,7 @@ PAGE = "http://example.org/page"
 
 
 def test_the_facts_of_the_head() -> None:
-    facts = read_facts(
+    facts = read_metadata(
         parse_html(
             '<html lang="en-GB"><title> A\n title </title><link rel="Canonical" href="/c#x">'
             '<meta name="Robots" content="NOINDEX, noarchive"><body><svg><title>no</title></svg>'
@@ -22,21 +22,21 @@ def test_the_facts_of_the_head() -> None:
 
 
 def test_a_picture_has_no_title_for_the_page() -> None:
-    assert read_facts(parse_html("<body><svg><title>icon</title></svg>"), PAGE).title is None
+    assert read_metadata(parse_html("<body><svg><title>icon</title></svg>"), PAGE).title is None
 
 
 def test_a_canonical_address_that_is_too_long_is_none() -> None:
     for size, is_one in ((1000, True), (10_000, False)):
         link = f"<link rel=canonical href=/{'x' * size}>"
-        assert bool(read_facts(parse_html(link), PAGE).canonical) == is_one
+        assert bool(read_metadata(parse_html(link), PAGE).canonical) == is_one
 
 
 def test_none_means_both() -> None:
-    assert read_facts(parse_html('<meta name=robots content="none">'), PAGE).robots == Robots(True, True, False)
+    assert read_metadata(parse_html('<meta name=robots content="none">'), PAGE).robots == Robots(True, True, False)
 
 
 def test_a_silent_page() -> None:
-    assert read_facts(parse_html("<p>x"), PAGE) == (None, None, None, Robots())
+    assert read_metadata(parse_html("<p>x"), PAGE) == (None, None, None, Robots())
 
 
 def test_a_page_describes_itself() -> None:

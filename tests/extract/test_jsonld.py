@@ -184,16 +184,16 @@ def test_contexts_that_are_not_at_hand_are_named() -> None:
     names = ["ctx", "http://other.example/", "ctx", *(f"http://{number}.example/" for number in range(20))]
     document = json.dumps([{"@context": name, "label": "x"} for name in names])
     found = rdfspider.extract(document, "http://example.org/dir/page", "application/ld+json")
-    assert found.wanted[:3] == ("http://example.org/dir/ctx", "http://other.example/", "http://0.example/")
-    assert len(found.wanted) == 8
-    assert rdfspider.extract(plain(name="y"), "http://example.org/", "application/ld+json").wanted == ()
+    assert found.missing_documents[:3] == ("http://example.org/dir/ctx", "http://other.example/", "http://0.example/")
+    assert len(found.missing_documents) == 8
+    assert rdfspider.extract(plain(name="y"), "http://example.org/", "application/ld+json").missing_documents == ()
     # All of one list are told of at once, also behind one that is at hand and refers to another.
     documents = {"http://known.example/": b'{"@context": "http://inner.example/"}'}
     names = ["http://1.example/", "http://known.example/", {"p": "http://v/p"}, ["http://2.example/"]]
     found = rdfspider.extract(
         json.dumps({"@context": names, "p": "x"}), URL, "application/ld+json", documents=documents.get
     )
-    assert found.wanted == ("http://1.example/", "http://inner.example/", "http://2.example/")
+    assert found.missing_documents == ("http://1.example/", "http://inner.example/", "http://2.example/")
     assert [problem.code for problem in found.problems] == ["context-unknown"]
 
 

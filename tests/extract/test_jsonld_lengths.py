@@ -16,7 +16,13 @@ import pytest
 import rdfspider
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.jsonld import extract_document
-from rdfspider.extract.jsonld.analysis import ContextError, Survey, count_repeated, measure_iris, survey_contexts
+from rdfspider.extract.jsonld.analysis import (
+    ContextError,
+    DocumentFeatures,
+    analyse_contexts,
+    count_repeated,
+    measure_iris,
+)
 from rdfspider.extract.statements import Problems, Statements
 
 URL = "http://example.org/page"
@@ -211,16 +217,16 @@ def test_large_documents_of_usual_names_are_read(document: Any) -> None:
     ],
 )
 def test_terms_are_followed_to_the_longest_iri(contexts: list[Any], longest: int) -> None:
-    used, survey = survey_contexts([contexts]), Survey(depth=1)
-    assert measure_iris(used, survey, longest) == longest
+    used, features = analyse_contexts([contexts]), DocumentFeatures(depth=1)
+    assert measure_iris(used, features, longest) == longest
     with pytest.raises(ContextError, match=f"up to {longest} "):
-        measure_iris(used, survey, longest - 1)
+        measure_iris(used, features, longest - 1)
 
 
 def test_terms_that_go_round_are_refused() -> None:
     contexts = [{"a": f"b:{'x' * 20}"}, {"b": f"a:{'x' * 20}"}]
     with pytest.raises(ContextError):
-        measure_iris(survey_contexts([contexts]), Survey(), 40)
+        measure_iris(analyse_contexts([contexts]), DocumentFeatures(), 40)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +240,7 @@ def test_terms_that_go_round_are_refused() -> None:
     ],
 )
 def test_long_names_count_with_each_value_below_them(document: Any, chars: int) -> None:
-    used = survey_contexts([{'i"\\': "@id"}])
+    used = analyse_contexts([{'i"\\': "@id"}])
     assert count_repeated(document, used, json.dumps(document, separators=(",", ":")).encode()) == chars
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rdfspider.extract.robots_directives import read_wishes
+from rdfspider.extract.robots_directives import read_directives
 from rdfspider.records import Robots
 
 
@@ -33,8 +33,8 @@ from rdfspider.records import Robots
     ],
 )
 def test_wishes(lists: list[str], robots: Robots) -> None:
-    assert read_wishes(lists) == robots
-    assert read_wishes(lists, may_name=True) == robots
+    assert read_directives(lists) == robots
+    assert read_directives(lists, may_name=True) == robots
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ def test_wishes(lists: list[str], robots: Robots) -> None:
     ],
 )
 def test_headers_may_name_whom_they_mean(lists: list[str], robots: Robots) -> None:
-    assert read_wishes(lists, may_name=True) == robots
+    assert read_directives(lists, may_name=True) == robots
 
 
 def test_the_content_of_an_element_names_nobody() -> None:
-    assert read_wishes(["otherbot: noindex, nofollow"]) == Robots(noindex=True, nofollow=True)
+    assert read_directives(["otherbot: noindex, nofollow"]) == Robots(noindex=True, nofollow=True)
 
 
 @pytest.mark.parametrize(
@@ -81,22 +81,22 @@ def test_the_content_of_an_element_names_nobody() -> None:
 )
 def test_the_dates_of_unavailable_after(text: str, moment: datetime) -> None:
     wished = Robots(nofollow=True, unavailable_after=moment.timestamp())
-    assert read_wishes([f"unavailable_after: {text}, nofollow"]) == wished
-    assert read_wishes([f"nofollow, unavailable_after: {text}"]) == wished
-    assert read_wishes([f"unavailable_after: {text}", "nofollow"], may_name=True) == wished
-    assert read_wishes([f"otherbot: unavailable_after: {text}"], may_name=True) == Robots()
-    assert read_wishes([f"rdfspider: unavailable_after: {text}", "nofollow"], may_name=True) == wished
+    assert read_directives([f"unavailable_after: {text}, nofollow"]) == wished
+    assert read_directives([f"nofollow, unavailable_after: {text}"]) == wished
+    assert read_directives([f"unavailable_after: {text}", "nofollow"], may_name=True) == wished
+    assert read_directives([f"otherbot: unavailable_after: {text}"], may_name=True) == Robots()
+    assert read_directives([f"rdfspider: unavailable_after: {text}", "nofollow"], may_name=True) == wished
 
 
 def test_the_earliest_of_several_dates_counts() -> None:
     lists = ["unavailable_after: 2027-01-01", "unavailable_after: 2026-01-01, unavailable_after: 2028-01-01"]
-    assert read_wishes(lists).unavailable_after == datetime(2026, 1, 2, tzinfo=UTC).timestamp()
-    assert read_wishes(["unavailable_after: 1 Jan 1960"]).unavailable_after > 0
+    assert read_directives(lists).unavailable_after == datetime(2026, 1, 2, tzinfo=UTC).timestamp()
+    assert read_directives(["unavailable_after: 1 Jan 1960"]).unavailable_after > 0
 
 
 def test_lists_without_end_are_cut() -> None:
-    assert read_wishes(["x," * 10_000_000 + "noindex"]) == Robots()
-    assert read_wishes(["nofollow," * 500] * 10_000 + ["noindex"]) == Robots(nofollow=True)
+    assert read_directives(["x," * 10_000_000 + "noindex"]) == Robots()
+    assert read_directives(["nofollow," * 500] * 10_000 + ["noindex"]) == Robots(nofollow=True)
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_lists_without_end_are_cut() -> None:
 )
 def test_no_list_takes_long(text: str) -> None:
     before = time.process_time()
-    read_wishes([text] * 20, may_name=True)
+    read_directives([text] * 20, may_name=True)
     assert time.process_time() - before < 1

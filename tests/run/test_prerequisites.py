@@ -89,7 +89,9 @@ def test_no_site_uses_up_the_contexts_of_all(tmp_path: Path) -> None:
 
         async def ask(host: str, urls: range) -> int:
             before = len(waiting.scheduled)
-            page = Extraction(f"https://{host}/", "text/html", wanted=tuple(f"https://{host}/{url}" for url in urls))
+            page = Extraction(
+                f"https://{host}/", "text/html", missing_documents=tuple(f"https://{host}/{url}" for url in urls)
+            )
             lease = Lease("page", host, 1, page.url, url_id=7, found_as="link")
             waiting.contexts.go_on()
             task = asyncio.create_task(waiting.contexts.complete(lease, Page(page.url, b""), page, waiting.read))
@@ -150,7 +152,7 @@ class Waiting:
 
     async def read(self, page: Page) -> Extraction:
         wanted = [url for url in (URL, OTHER) if self.documents(url) is None]
-        return Extraction(page.url, "text/html", wanted=tuple(wanted), text=f"without {len(wanted)}")
+        return Extraction(page.url, "text/html", missing_documents=tuple(wanted), text=f"without {len(wanted)}")
 
     async def complete(self) -> str | None:
         page = Page("https://c.org/", b"12345")
@@ -161,7 +163,9 @@ class Waiting:
 def test_nobody_waits_for_a_context_whose_address_is_too_long(tmp_path: Path) -> None:
     async def scenario() -> None:
         waiting = Waiting(tmp_path)
-        page = Extraction("https://c.org/", "text/html", wanted=(f"https://a.org/{'x' * 10_000}",), text="as it is")
+        page = Extraction(
+            "https://c.org/", "text/html", missing_documents=(f"https://a.org/{'x' * 10_000}",), text="as it is"
+        )
         lease, body = make_lease("link"), Page("https://c.org/", b"12345")
         assert await waiting.contexts.complete(lease, body, page, waiting.read) is page
         assert now() == 0

@@ -9,7 +9,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 from rdfspider.extract.dom import Document, Element
-from rdfspider.extract.robots_directives import NAME, read_wishes
+from rdfspider.extract.robots_directives import NAME, read_directives
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
@@ -25,7 +25,7 @@ MAX_ADDRESSES = 1_000
 _EMAIL = re.compile(r"(?<![\w.+\-])[\w.+\-]{1,64}@(?:[A-Za-z0-9\-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w\-])")
 
 
-class DocumentFacts(NamedTuple):
+class DocumentMetadata(NamedTuple):
     """What the head of a page tells; None and "" where it is silent."""
 
     title: str | None
@@ -34,10 +34,10 @@ class DocumentFacts(NamedTuple):
     robots: Robots
 
 
-def read_facts(tree: Document, base: str) -> DocumentFacts:
+def read_metadata(tree: Document, base: str) -> DocumentMetadata:
     """The facts of a page of HTML or of XML, where it has them."""
     title = tree.select_one("head > title") or tree.select_one("title:not(svg title)")
-    return DocumentFacts(
+    return DocumentMetadata(
         " ".join(title.text[: 2 * MAX_TITLE_CHARS].split())[:MAX_TITLE_CHARS] or None if title else None,
         _read_language(tree),
         _read_canonical(tree, base),
@@ -53,7 +53,7 @@ def _read_canonical(tree: Document, base: str) -> str | None:
 
 def _read_robots(tree: Document) -> Robots:
     elements = tree.select('meta[name="robots" i]') + tree.select(f'meta[name="{NAME}" i]')
-    return read_wishes(element.attr("content") or "" for element in elements) if elements else Robots()
+    return read_directives(element.attr("content") or "" for element in elements) if elements else Robots()
 
 
 def _read_language(tree: Document) -> str | None:

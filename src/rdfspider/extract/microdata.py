@@ -60,10 +60,10 @@ def extract_microdata(tree: Document, content: Content, out: Statements, registr
     marked = tree.select(f"[itemscope],{_PROPERTIES}")
     scopes = [element for element in marked if element.attr("itemscope") is not None]
     if scopes:
-        _Reader(tree, marked, out, registry).read(scopes)
+        _ItemReader(tree, marked, out, registry).read(scopes)
 
 
-class _Reader:
+class _ItemReader:
     """One reading of one page: which properties belong to which item, and the subjects given so far."""
 
     def __init__(self, tree: Document, marked: list[Element], out: Statements, registry: _Registry) -> None:

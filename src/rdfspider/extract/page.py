@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from rdfspider.config import ExtractConfig
 from rdfspider.extract import feeds, grddl, jsonld, meta, microdata, microformats, rdf, rdfa, transforms, xslt
-from rdfspider.extract.document import describe_page, read_facts, read_links, read_text
+from rdfspider.extract.document import describe_page, read_links, read_metadata, read_text
 from rdfspider.extract.dom import Document, parse_html, parse_xml_text
 from rdfspider.extract.feeds import read_feed_links
 from rdfspider.extract.safe_xml import expand_entities
@@ -53,34 +53,37 @@ SYNTAXES = tuple(
 
 def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extraction:
     """Everything that the page says; it never raises, and does no I/O but what the caller's own transforms do."""
-    reading = _Reading(page, content, config)
+    reader = _PageReader(page, content, config)
     for problem in content.problems:
-        reading.problems.add(problem.code, problem.message)
+        reader.problems.add(problem.code, problem.message)
     found = Extraction(page.url, content.media_type, content.charset)
     try:
         if content.kind == ContentKind.HTML:
-            found = reading.read_html(found)
+            found = reader.read_html(found)
         elif content.kind == ContentKind.XML:
-            reading.read_xml()
+            reader.read_xml()
         elif content.kind == ContentKind.SITEMAP:
-            found = replace(found, links=read_sitemap(content, reading.start("sitemap")), is_sitemap=True)
+            found = replace(found, links=read_sitemap(content, reader.start("sitemap")), is_sitemap=True)
         elif content.kind == ContentKind.TEXT:
             found = replace(found, text=content.text)
     except Exception as error:
-        reading.report_fault(None, error)
+        reader.report_fault(None, error)
     if content.kind in DOCUMENT_SYNTAXES:
         name, read_document = DOCUMENT_SYNTAXES[content.kind]
-        out = reading.run(name, lambda out: read_document(content, out))
+        out = reader.run(name, lambda out: read_document(content, out))
         if out is not None and content.kind == ContentKind.FEED:
             found = replace(found, links=read_feed_links(out.page, out.base, out.lines, config.max_links))
     if config.transforms:
-        reading.run("transform", lambda out: transforms.extract_by_transform(page, content, out))
+        reader.run("transform", lambda out: transforms.extract_by_transform(page, content, out))
     return replace(
-        found, statements=reading.statements, problems=reading.problems.listed(), wanted=tuple(reading.wanted)
+        found,
+        statements=reader.statements,
+        problems=reader.problems.listed(),
+        missing_documents=tuple(reader.missing_documents),
     )
 
 
-class _Reading:
+class _PageReader:
     """One page being read: its base, and what was found so far."""
 
     def __init__(self, page: Page, content: Content, config: ExtractConfig) -> None:
@@ -90,7 +93,7 @@ class _Reading:
         self.base = page.url
         self.problems = Problems()
         self.statements: dict[str, str] = {}
-        self.wanted: dict[str, None] = {}
+        self.missing_documents: dict[str, None] = {}
 
     def start(self, syntax: str) -> Statements:
         """What a reader states into."""
@@ -107,8 +110,8 @@ class _Reading:
             self.report_fault(syntax, error)
         if out.lines:
             self.statements[syntax] = out.to_nquads()
-        if out.wanted:
-            self.wanted.update(dict.fromkeys(out.wanted))
+        if out.missing_documents:
+            self.missing_documents.update(dict.fromkeys(out.missing_documents))
         return out
 
     def report_fault(self, syntax: str | None, error: Exception) -> None:
@@ -121,7 +124,7 @@ class _Reading:
         tree = self._parse_html()
         self.base = self._find_base(tree)
         self._read_tree(tree, HTML_SYNTAXES)
-        facts = read_facts(tree, self.base)
+        facts = read_metadata(tree, self.base)
         found = replace(
             found,
             links=read_links(tree, self.base, self.config.max_links, self.problems),

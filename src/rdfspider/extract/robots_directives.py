@@ -19,7 +19,7 @@ NAME = "rdfspider"
 # What is longer, all lists together, is cut; nobody has so much to ask.
 _MAX_CHARS = 10_000
 # Most lists have none of these: they allow what is allowed anyway, or are about snippets.
-_WISH = re.compile("no(?:index|follow|ne|archive)|unavailable_after")
+_MEANT = re.compile("no(?:index|follow|ne|archive)|unavailable_after")
 _OUR_NAMES = frozenset({NAME, "robots", "*"})
 _UNTIL = "unavailable_after"
 # What is asked of any crawler. Those with values begin with this, and the value is one word.
@@ -32,7 +32,7 @@ _DIRECTIVES = frozenset(
 _MAX_DATE_WORDS = 12
 
 
-def read_wishes(lists: Iterable[str], *, may_name: bool = False) -> Robots:
+def read_directives(lists: Iterable[str], *, may_name: bool = False) -> Robots:
     """All that some lists ask of this crawler, together. Those of headers may name others; a `meta` element is called by whom
     it means."""
     words: set[str] = set()
@@ -41,7 +41,7 @@ def read_wishes(lists: Iterable[str], *, may_name: bool = False) -> Robots:
     for text in lists:
         text = text[:room_chars]
         room_chars -= len(text)
-        if _WISH.search(text.lower()):
+        if _MEANT.search(text.lower()):
             more, moment = _read_list(text, may_name)
             words |= more
             until = _choose_earlier(until, moment)

@@ -5,7 +5,7 @@ is valid. Terms are text, not objects: a quad costs a fraction of a microsecond 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 import pyoxigraph
@@ -42,6 +42,9 @@ _PLAIN_LINE = re.compile(
 # Few, because each may be as long as IRIs may be, and all are held several times over.
 _CHUNK_QUADS = 64
 
+Report = Callable[[str, str], None]
+"""Takes the code and the message of a problem."""
+
 
 class Problems:
     """The problems of one page; those of the same code and syntax become one with a count, so they stay few."""
@@ -76,13 +79,13 @@ class Statements:
         "_url",
         "base",
         "config",
-        "effort",
         "full",
         "lines",
+        "missing_documents",
         "page",
         "problems",
+        "spent_ns",
         "syntax",
-        "wanted",
     )
 
     def __init__(self, url: str, base: str, syntax: str, config: ExtractConfig, problems: Problems) -> None:
@@ -91,9 +94,9 @@ class Statements:
         self.config = config
         self.problems = problems
         self.full = False
-        self.effort = 0
+        self.spent_ns = 0
         """What was spent on this page in work that grows faster than the page; a reader that does such keeps a budget."""
-        self.wanted: list[str] = []
+        self.missing_documents: list[str] = []
         """Addresses of documents that the page refers to and that were not at hand."""
         self.lines: list[str] = []
         self._room = MAX_STATEMENT_CHARS

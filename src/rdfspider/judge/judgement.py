@@ -14,7 +14,7 @@ import msgspec
 from rdfspider.archive.warc import compute_digest
 from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.domains import Domains
-from rdfspider.extract.robots_directives import read_wishes
+from rdfspider.extract.robots_directives import read_directives
 from rdfspider.judge.samples import sample_copy, sample_page
 from rdfspider.records import PREREQUISITE_REASONS, Capture, Extraction, Judgement, Lease, Robots, Verdict
 from rdfspider.urls import host_of
@@ -78,7 +78,7 @@ def judge_wishes(capture: Capture, extraction: Extraction | None, now: float) ->
     in_page = extraction.robots if extraction is not None else _NO_WISHES
     if not lists and in_page == _NO_WISHES:
         return _NOTHING_ASKED
-    in_header = read_wishes(lists, may_name=True)
+    in_header = read_directives(lists, may_name=True)
     both = (in_header, in_page)
     moments = [robots.unavailable_after for robots in both if robots.unavailable_after]
     until = min(moments, default=0.0)

@@ -63,7 +63,7 @@ class Readings:
         """What a page says, with the contexts that it names; None where it has to be fetched again for them, and then its permit
         was given back."""
         extraction = await self._read(page)
-        if not extraction.wanted or not self._fetches_contexts:
+        if not extraction.missing_documents or not self._fetches_contexts:
             return extraction
         # What it waits for may need its permit.
         self._permits.give_back()

@@ -91,7 +91,7 @@ class Contexts:
         fetched again, because they may come later or the shard has no time to find out."""
         began = asyncio.get_running_loop().time()
         for _ in range(_MAX_ROUNDS):
-            missing = self._find_missing(extraction.wanted)
+            missing = self._find_missing(extraction.missing_documents)
             if missing and self.is_called_off:
                 return None
             asked = self._ask(lease, missing, began)
@@ -101,7 +101,7 @@ class Contexts:
                     return None
             if self._find_missing(asked) and self._send_back(lease):
                 return None
-            if all(self._documents(url) is None for url in extraction.wanted):
+            if all(self._documents(url) is None for url in extraction.missing_documents):
                 break
             extraction = await read(page)
         self._sent_back.pop(lease.url_id, None)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from markupsafe import escape
 
 from rdfspider.detect.content import detect_content
-from rdfspider.extract.document import read_facts
+from rdfspider.extract.document import read_metadata
 from rdfspider.extract.dom import Document, Element, Node, Text, parse_html
-from rdfspider.extract.robots_directives import read_wishes
+from rdfspider.extract.robots_directives import read_directives
 from rdfspider.records import Capture, ContentKind
 from rdfspider.serve.rendering import make_address
 from rdfspider.urls import resolve_links
@@ -81,7 +81,9 @@ def make_copy(capture: Capture) -> Copy:
     """The copy of a page. It may take long, or die: it is called in a helper process."""
     page = capture.page
     content = detect_content(page, MAX_BYTES)
-    in_header = read_wishes((value for name, value in capture.headers if name.lower() == "x-robots-tag"), may_name=True)
+    in_header = read_directives(
+        (value for name, value in capture.headers if name.lower() == "x-robots-tag"), may_name=True
+    )
     if in_header.noarchive or in_header.noindex:
         return Copy(content.media_type, is_refused=True)
     if content.kind == ContentKind.BINARY:
@@ -91,7 +93,7 @@ def make_copy(capture: Capture) -> Copy:
         text = _UNSEEN.sub("", content.text)
         return Copy(content.media_type, html=f"<pre>{escape(text)}</pre>", source=content.text, is_cut=is_cut)
     tree = parse_html(content.text)
-    wishes = read_facts(tree, page.url).robots
+    wishes = read_metadata(tree, page.url).robots
     if wishes.noarchive or wishes.noindex:
         return Copy(content.media_type, is_refused=True)
     drawn, is_whole = draw_tree(tree, page.url)

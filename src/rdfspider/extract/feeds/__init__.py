@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 from rdfspider.extract.datatypes import to_timestamp
 from rdfspider.extract.feeds.elements import add_date, add_element, reader_of
 from rdfspider.extract.feeds.namespaces import DC, DCTERMS, RELATION, RSS, term
-from rdfspider.extract.feeds.tree import XML_LANG, Place, address, children, parse_feed, plain_text, split_tag
+from rdfspider.extract.feeds.tree import XML_LANG, FeedScope, address, children, parse_feed, plain_text, split_tag
 from rdfspider.extract.rdf import read_rdf_xml
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, Link
@@ -35,11 +35,11 @@ def extract_feed(content: Content, out: Statements) -> None:
     if root is None:
         out.problem("no-feed", "the document has no element that could be read")
         return
-    place = Place(out.page, out.base, None, split_tag(root)[0], out).within(root)
+    scope = FeedScope(out.page, out.base, None, split_tag(root)[0], out).within(root)
     if _local(root) in _ITEMS:
-        _add_item(root, place, set())
+        _add_item(root, scope, set())
     elif _local(root) in _ROOTS:
-        _add_channels(root, place)
+        _add_channels(root, scope)
     else:
         out.problem("no-feed", f"no feed has the root {_local(root)[:60]}")
 
@@ -63,104 +63,104 @@ def _add_native(text: str, out: Statements) -> bool:
     return True
 
 
-def _add_channels(root: etree._Element, place: Place) -> None:
+def _add_channels(root: etree._Element, scope: FeedScope) -> None:
     """The first channel is the page itself; items may stand in it or, as in RSS 0.90 and 1.0, beside it."""
     found = [child for child in children(root) if _local(child) in _CHANNELS]
     if _local(root) in _CHANNELS or not found:
-        _add_channel(root, place, [], {place.subject})
+        _add_channel(root, scope, [], {scope.subject})
         return
-    used = {place.subject}
+    used = {scope.subject}
     beside = [child for child in children(root) if _local(child) in _ITEMS]
     for number, channel in enumerate(found):
-        at_channel = place if number == 0 else place.at(place.out.blank())
-        _add_channel(channel, at_channel.within(channel), beside if number == 0 else [], used)
+        channel_scope = scope if number == 0 else scope.at(scope.out.blank())
+        _add_channel(channel, channel_scope.within(channel), beside if number == 0 else [], used)
 
 
-def _add_channel(channel: etree._Element, place: Place, beside: list[etree._Element], used: set[str]) -> None:
-    place.add(RDF_TYPE, term(RSS, "channel"))
-    place.add_language(channel)
+def _add_channel(channel: etree._Element, scope: FeedScope, beside: list[etree._Element], used: set[str]) -> None:
+    scope.add(RDF_TYPE, term(RSS, "channel"))
+    scope.add_language(channel)
     items = []
     for child in children(channel):
         if _local(child) in _ITEMS:
             items.append(child)
         elif not (_local(child) == "items" and len(child)):
-            add_element(child, place)
+            add_element(child, scope)
     if not items and not beside:
         return
-    sequence = place.out.blank()
-    place.add(term(RSS, "items"), sequence)
-    place.out.add(sequence, RDF_TYPE, f"<{RDF}Seq>")
+    sequence = scope.out.blank()
+    scope.add(term(RSS, "items"), sequence)
+    scope.out.add(sequence, RDF_TYPE, f"<{RDF}Seq>")
     for number, item in enumerate(items + beside, start=1):
-        if place.out.full:
+        if scope.out.full:
             return
-        subject = _add_item(item, place.within(item), used)
-        place.out.add(sequence, f"<{RDF}_{number}>", subject)
+        subject = _add_item(item, scope.within(item), used)
+        scope.out.add(sequence, f"<{RDF}_{number}>", subject)
 
 
-def _add_item(item: etree._Element, place: Place, used: set[str]) -> str:
+def _add_item(item: etree._Element, scope: FeedScope, used: set[str]) -> str:
     """State one item or entry, and give its subject: its address, unless another item has it already."""
-    place = place.at(_item_subject(item, place, used) or place.out.blank())
-    used.add(place.subject)
-    place.add(RDF_TYPE, term(RSS, "item"))
+    scope = scope.at(_item_subject(item, scope, used) or scope.out.blank())
+    used.add(scope.subject)
+    scope.add(RDF_TYPE, term(RSS, "item"))
     if item.get(XML_LANG) is not None:
-        place.add_language(item)
+        scope.add_language(item)
     for child in children(item):
-        add_element(child, place)
-    _add_permalink(item, place)
-    _add_main_date(item, place)
-    return place.subject
+        add_element(child, scope)
+    _add_permalink(item, scope)
+    _add_main_date(item, scope)
+    return scope.subject
 
 
-def _add_permalink(item: etree._Element, place: Place) -> None:
+def _add_permalink(item: etree._Element, scope: FeedScope) -> None:
     """Without a link, the permanent link is the item's link (RSS 2.0, `guid`)."""
-    if any(_is_link(child, place) for child in children(item)):
+    if any(_is_link(child, scope) for child in children(item)):
         return
     for child in children(item):
-        if _local(child) == "guid" and (link := _permalink(child, place)):
-            place.add(term(RSS, "link"), place.out.literal(link))
+        if _local(child) == "guid" and (link := _permalink(child, scope)):
+            scope.add(term(RSS, "link"), scope.out.literal(link))
 
 
-def _add_main_date(item: etree._Element, place: Place) -> None:
+def _add_main_date(item: etree._Element, scope: FeedScope) -> None:
     """Give the item one date under the name that all feeds share, unless it has that itself."""
-    dates = {predicate: child for child in children(item) for _, predicate in [reader_of(child, place)]}
+    dates = {predicate: child for child in children(item) for _, predicate in [reader_of(child, scope)]}
     if term(DC, "date") not in dates:
         best = next((dates[predicate] for predicate in _DATES if predicate in dates), None)
         if best is not None:
-            add_date(best, place, term(DC, "date"))
+            add_date(best, scope, term(DC, "date"))
 
 
-def _item_subject(item: etree._Element, place: Place, used: set[str]) -> str | None:
+def _item_subject(item: etree._Element, scope: FeedScope, used: set[str]) -> str | None:
     """The item's own name, its link, its permanent link or its id, whichever is the first that is free."""
     links, identifiers = [item.get(f"{{{RDF}}}about")], []
     for child in children(item):
         local = _local(child)
-        if _is_link(child, place):
-            links.append(_absolute(child.get("href") or plain_text(child), place.within(child)))
+        if _is_link(child, scope):
+            links.append(_absolute(child.get("href") or plain_text(child), scope.within(child)))
         elif local == "guid":
-            identifiers.append(_permalink(child, place))
-        elif local == "id" and place.name(child).core and ":" in plain_text(child):
-            identifiers.append(_absolute(plain_text(child), place))
+            identifiers.append(_permalink(child, scope))
+        elif local == "id" and scope.name(child).core and ":" in plain_text(child):
+            identifiers.append(_absolute(plain_text(child), scope))
     for candidate in links + identifiers:
-        found = address(place.base, candidate)
+        found = address(scope.base, candidate)
         if found is not None and f"<{found.value}>" not in used:
             return f"<{found.value}>"
     return None
 
 
-def _is_link(element: etree._Element, place: Place) -> bool:
+def _is_link(element: etree._Element, scope: FeedScope) -> bool:
     """Whether the element links to what the item is about, in RSS's way or in Atom's."""
-    return _local(element) == "link" and place.name(element).core and (element.get("rel") or "alternate") == "alternate"
+    return _local(element) == "link" and scope.name(element).core and (element.get("rel") or "alternate") == "alternate"
 
 
-def _permalink(guid: etree._Element, place: Place) -> str | None:
+def _permalink(guid: etree._Element, scope: FeedScope) -> str | None:
     if (guid.get("isPermaLink") or "").strip().lower() == "false":
         return None
     text = plain_text(guid)
-    return _absolute(text, place.within(guid)) if ":" in text or "/" in text else None
+    return _absolute(text, scope.within(guid)) if ":" in text or "/" in text else None
 
 
-def _absolute(reference: str | None, place: Place) -> str | None:
-    found = address(place.base, reference)
+def _absolute(reference: str | None, scope: FeedScope) -> str | None:
+    found = address(scope.base, reference)
     return found.value if found else None
 
 

@@ -1,6 +1,6 @@
 """One element of a feed becomes statements: what each element of RSS, Atom and their common extensions means.
 
-A reader gets the element, the place that it speaks of, and the property that the table gives; what no table knows becomes a
+A reader gets the element, the scope that it speaks of, and the property that the table gives; what no table knows becomes a
 property of its own namespace. docs/feeds.md has the mapping in words.
 """
 
@@ -32,10 +32,10 @@ from rdfspider.extract.feeds.namespaces import (
     WFW,
     term,
 )
-from rdfspider.extract.feeds.tree import Place, address, children, plain_text, split_name, split_tag, text_of
+from rdfspider.extract.feeds.tree import FeedScope, address, children, plain_text, split_name, split_tag, text_of
 from rdfspider.vocabulary.ntriples import RDF, RDF_TYPE
 
-Reader = Callable[[etree._Element, Place, str], None]
+ElementReader = Callable[[etree._Element, FeedScope, str], None]
 
 _MAX_DEPTH = 30
 _RELATION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.\-]{0,60}")
@@ -51,54 +51,54 @@ _DEGREES = re.compile(r"[+-]?\d{1,3}(?:\.\d{1,20})?")
 _SHAPES = {"Point": "point", "LineString": "line", "Polygon": "polygon", "Envelope": "box"}
 
 
-def add_element(element: etree._Element, place: Place) -> None:
+def add_element(element: etree._Element, scope: FeedScope) -> None:
     """State what one child of a channel, feed, item or entry says of it."""
-    if place.depth > _MAX_DEPTH:
-        place.out.problem("too-deep", f"elements in more than {_MAX_DEPTH} groups were left out")
+    if scope.depth > _MAX_DEPTH:
+        scope.out.problem("too-deep", f"elements in more than {_MAX_DEPTH} groups were left out")
         return
-    reader, predicate = reader_of(element, place)
-    reader(element, place.within(element)._replace(depth=place.depth + 1), predicate)
+    reader, predicate = reader_of(element, scope)
+    reader(element, scope.within(element)._replace(depth=scope.depth + 1), predicate)
 
 
-def reader_of(element: etree._Element, place: Place) -> tuple[Reader, str]:
+def reader_of(element: etree._Element, scope: FeedScope) -> tuple[ElementReader, str]:
     """How an element is read, and the property that it states."""
-    name = place.name(element)
+    name = scope.name(element)
     if name.core:
         return CORE_READERS.get(name.local) or (add_extension, term(RSS, split_tag(element)[1]))
     return EXTENSION_READERS.get((name.namespace, name.local)) or (add_extension, term(name.namespace, name.local))
 
 
-def add_children(element: etree._Element, place: Place, _: str) -> None:
+def add_children(element: etree._Element, scope: FeedScope, _: str) -> None:
     """State of the same subject what stands in an element that only groups."""
     for child in children(element):
-        add_element(child, place)
+        add_element(child, scope)
 
 
-def add_text(element: etree._Element, place: Place, predicate: str) -> None:
+def add_text(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A text in the feed's language; markup stays as it is written."""
-    place.add_text(predicate, text_of(element))
+    scope.add_text(predicate, text_of(element))
 
 
-def add_plain(element: etree._Element, place: Place, predicate: str) -> None:
+def add_plain(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A text that is in no language."""
-    place.add_plain(predicate, plain_text(element))
+    scope.add_plain(predicate, plain_text(element))
 
 
-def add_content(element: etree._Element, place: Place, predicate: str) -> None:
-    """The full text, or the address that Atom has in its place (RFC 4287, section 4.1.3.2)."""
-    target = place.resolve(element.get("src"))
+def add_content(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+    """The full text, or the address that Atom has in place of it (RFC 4287, section 4.1.3.2)."""
+    target = scope.resolve(element.get("src"))
     if target is not None:
-        place.add(term(DCTERMS, "hasFormat"), target)
-        place.at(target).add_plain(term(DC, "format"), element.get("type"))
-    place.add_text(predicate, text_of(element))
+        scope.add(term(DCTERMS, "hasFormat"), target)
+        scope.at(target).add_plain(term(DC, "format"), element.get("type"))
+    scope.add_text(predicate, text_of(element))
 
 
-def add_reference(element: etree._Element, place: Place, predicate: str) -> None:
+def add_reference(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """An address in the element's text or in an attribute."""
-    place.add(predicate, place.resolve(plain_text(element) or element.get("href") or _resource(element)))
+    scope.add(predicate, scope.resolve(plain_text(element) or element.get("href") or _resource(element)))
 
 
-def add_link(element: etree._Element, place: Place, _: str) -> None:
+def add_link(element: etree._Element, scope: FeedScope, _: str) -> None:
     """Atom's `link` with its relation, or RSS's, whose text is the address."""
     href = element.get("href")
     if href is None:
@@ -106,47 +106,47 @@ def add_link(element: etree._Element, place: Place, _: str) -> None:
     else:
         reference, relation = href, (element.get("rel") or "alternate").strip()
     if relation == "enclosure":
-        add_enclosure(element, place, term(ENC, "enclosure"))
+        add_enclosure(element, scope, term(ENC, "enclosure"))
         return
     # An empty address means the document, which says something of a feed but not where an item is.
-    target = place.resolve(reference or (place.base if href is not None and relation != "alternate" else None))
+    target = scope.resolve(reference or (scope.base if href is not None and relation != "alternate" else None))
     if target is None:
         if relation == "alternate":
-            place.add_plain(term(RSS, "link"), reference)
+            scope.add_plain(term(RSS, "link"), reference)
         return
     if relation.removeprefix(RELATION) == "alternate":
-        place.add(term(RSS, "link"), place.out.literal(target[1:-1]))
-    predicate = term(RELATION, relation.lower()) if _RELATION_NAME.fullmatch(relation) else place.out.iri(relation)
-    if predicate and target != place.subject:
-        place.add(predicate, target)
-    at_target = place.at(target)
-    at_target.add_plain(term(DC, "format"), element.get("type"))
-    at_target.add_plain(term(DC, "language"), element.get("hreflang"))
-    at_target.add_text(term(DC, "title"), element.get("title"))
-    at_target.add_plain(term(ENC, "length"), element.get("length"))
+        scope.add(term(RSS, "link"), scope.out.literal(target[1:-1]))
+    predicate = term(RELATION, relation.lower()) if _RELATION_NAME.fullmatch(relation) else scope.out.iri(relation)
+    if predicate and target != scope.subject:
+        scope.add(predicate, target)
+    target_scope = scope.at(target)
+    target_scope.add_plain(term(DC, "format"), element.get("type"))
+    target_scope.add_plain(term(DC, "language"), element.get("hreflang"))
+    target_scope.add_text(term(DC, "title"), element.get("title"))
+    target_scope.add_plain(term(ENC, "length"), element.get("length"))
 
 
-def add_identifier(element: etree._Element, place: Place, _: str) -> None:
+def add_identifier(element: etree._Element, scope: FeedScope, _: str) -> None:
     """`guid` or `id`; relative ones are resolved if the feed gives a base itself."""
     text = plain_text(element)
     permanent = (element.get("isPermaLink") or "").strip().lower() != "false"
     if text and ":" not in text and "/" in text and permanent:
-        found = address(place.base, text)
+        found = address(scope.base, text)
         text = found.value if found else text
-    place.add_plain(term(DCTERMS, "identifier"), text)
+    scope.add_plain(term(DCTERMS, "identifier"), text)
 
 
-def add_date(element: etree._Element, place: Place, predicate: str) -> None:
+def add_date(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A date with its datatype; one that is in no known notation stays as it is."""
     text = plain_text(element)
     found = to_xsd_date(text)
     if found is None:
-        place.add_plain(predicate, text)
+        scope.add_plain(predicate, text)
     else:
-        place.add(predicate, place.out.literal(found[0], datatype=found[1]))
+        scope.add(predicate, scope.out.literal(found[0], datatype=found[1]))
 
 
-def add_person(element: etree._Element, place: Place, predicate: str) -> None:
+def add_person(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A person's name; with an address or a page also the person, in Dublin Core's newer property of the same name."""
     parts = {split_tag(child)[1].lower(): child for child in children(element)}
     if parts:
@@ -156,16 +156,16 @@ def add_person(element: etree._Element, place: Place, predicate: str) -> None:
     else:
         name, mail = split_person(plain_text(element))
         page = _resource(element) or ""
-    place.add_text(predicate, name or mail or page)
+    scope.add_text(predicate, name or mail or page)
     if not mail and not page:
         return
-    person = place.at(place.out.blank())
-    place.add(predicate.replace(DC, DCTERMS), person.subject)
+    person = scope.at(scope.out.blank())
+    scope.add(predicate.replace(DC, DCTERMS), person.subject)
     person.add(RDF_TYPE, term(FOAF, "Agent"))
     person.add_text(term(FOAF, "name"), name)
     if mail:
-        person.add(term(FOAF, "mbox"), place.out.iri("mailto:" + mail.removeprefix("mailto:")))
-    person.add(term(FOAF, "homepage"), place.resolve(page))
+        person.add(term(FOAF, "mbox"), scope.out.iri("mailto:" + mail.removeprefix("mailto:")))
+    person.add(term(FOAF, "homepage"), scope.resolve(page))
 
 
 def split_person(text: str) -> tuple[str, str]:
@@ -179,30 +179,30 @@ def split_person(text: str) -> tuple[str, str]:
     return name.strip(), mail[0]
 
 
-def add_category(element: etree._Element, place: Place, _: str) -> None:
+def add_category(element: etree._Element, scope: FeedScope, _: str) -> None:
     """A category as text; with a scheme or a label also as a concept."""
     label = element.get("label")
     word = (element.get("term") or plain_text(element) or element.get("text") or label or "").strip()
     scheme = (element.get("scheme") or element.get("domain") or "").strip()
-    place.add_text(term(DC, "subject"), word)
+    scope.add_text(term(DC, "subject"), word)
     if scheme or label:
-        concept = place.at(place.out.blank())
-        place.add(term(DCTERMS, "subject"), concept.subject)
+        concept = scope.at(scope.out.blank())
+        scope.add(term(DCTERMS, "subject"), concept.subject)
         concept.add(RDF_TYPE, term(SKOS, "Concept"))
         concept.add_plain(term(SKOS, "notation"), word)
         concept.add_text(term(SKOS, "prefLabel"), label)
         if ":" in scheme:
-            concept.add(term(SKOS, "inScheme"), place.resolve(scheme))
+            concept.add(term(SKOS, "inScheme"), scope.resolve(scheme))
         else:
             concept.add_plain(term(DC, "source"), scheme)
     for child in children(element):
-        add_category(child, place.within(child), "")
+        add_category(child, scope.within(child), "")
 
 
-def add_enclosure(element: etree._Element, place: Place, predicate: str) -> None:
+def add_enclosure(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A file that comes with an item."""
-    file = place.at(place.out.blank())
-    place.add(predicate, file.subject)
+    file = scope.at(scope.out.blank())
+    scope.add(predicate, file.subject)
     file.add(RDF_TYPE, term(ENC, "Enclosure"))
     file.add(term(ENC, "url"), file.resolve(element.get("url") or element.get("href") or _resource(element)))
     file.add_plain(term(ENC, "type"), element.get("type"))
@@ -211,15 +211,15 @@ def add_enclosure(element: etree._Element, place: Place, predicate: str) -> None
     file.add_plain(term(DC, "language"), element.get("hreflang"))
 
 
-def add_image(element: etree._Element, place: Place, predicate: str) -> None:
+def add_image(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A channel's image: the address is the image, and its other parts speak of it."""
     parts = {split_tag(child)[1].lower(): child for child in children(element)}
     url = parts.get("url")
-    target = place.resolve(plain_text(url if url is not None else element) or element.get("href") or _resource(element))
-    image = place.at(target or place.out.blank())
+    target = scope.resolve(plain_text(url if url is not None else element) or element.get("href") or _resource(element))
+    image = scope.at(target or scope.out.blank())
     if target is None and not parts:
         return
-    place.add(predicate, image.subject)
+    scope.add(predicate, image.subject)
     image.add(RDF_TYPE, term(RSS, "image"))
     for name, child in parts.items():
         if name != "link":
@@ -228,22 +228,22 @@ def add_image(element: etree._Element, place: Place, predicate: str) -> None:
             image.add_plain(term(RSS, "link"), (image.resolve(plain_text(child)) or "")[1:-1])
 
 
-def add_generator(element: etree._Element, place: Place, predicate: str) -> None:
+def add_generator(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """The program that made the feed; with an address or a version also as a thing."""
-    place.add_text(predicate, plain_text(element))
-    target = place.resolve(element.get("uri") or element.get("url") or _resource(element))
+    scope.add_text(predicate, plain_text(element))
+    target = scope.resolve(element.get("uri") or element.get("url") or _resource(element))
     version = element.get("version")
     if target or version:
-        program = place.at(target or place.out.blank())
-        place.add(term(ADMIN, "generatorAgent"), program.subject)
+        program = scope.at(target or scope.out.blank())
+        scope.add(term(ADMIN, "generatorAgent"), program.subject)
         program.add_text(term(FOAF, "name"), plain_text(element))
         program.add_plain(term(SCHEMA, "softwareVersion"), version)
 
 
-def add_source(element: etree._Element, place: Place, predicate: str) -> None:
+def add_source(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """The feed that an item comes from: RSS gives its address and title, Atom what it says of itself."""
-    source = place.at(place.resolve(element.get("url") or element.get("href")) or place.out.blank())
-    place.add(predicate, source.subject)
+    source = scope.at(scope.resolve(element.get("url") or element.get("href")) or scope.out.blank())
+    scope.add(predicate, source.subject)
     if len(element):
         add_children(element, source, "")
     else:
@@ -254,53 +254,53 @@ def _resource(element: etree._Element) -> str | None:
     return element.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource")
 
 
-def add_extension(element: etree._Element, place: Place, predicate: str) -> None:
+def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """Text becomes a literal, one address a resource, and anything richer a node with properties of its own."""
-    if not _LOCAL.fullmatch(split_tag(element)[1]) or (predicate := place.out.iri(predicate[1:-1]) or "") == "":
+    if not _LOCAL.fullmatch(split_tag(element)[1]) or (predicate := scope.out.iri(predicate[1:-1]) or "") == "":
         return
-    attributes = _attributes(element, place)
+    attributes = _attributes(element, scope)
     resource = element.get(f"{{{RDF}}}resource")
     if resource is not None and not attributes:
-        place.add(predicate, place.resolve(resource))
+        scope.add(predicate, scope.resolve(resource))
     elif _is_markup(element):
-        place.add_text(predicate, text_of(element))
+        scope.add_text(predicate, text_of(element))
     elif not len(element) and not attributes:
-        place.add_text(predicate, element.text)
+        scope.add_text(predicate, element.text)
     elif len(attributes) == 1 and attributes[0][1] in _ADDRESSES and not len(element) and not plain_text(element):
-        place.add(predicate, place.resolve(attributes[0][2]))
+        scope.add(predicate, scope.resolve(attributes[0][2]))
     else:
-        _add_node(element, attributes, place, predicate)
+        _add_node(element, attributes, scope, predicate)
 
 
-def add_keywords(element: etree._Element, place: Place, predicate: str) -> None:
+def add_keywords(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """Every word of a list with commas."""
     for word in plain_text(element).split(","):
-        place.add_text(predicate, word)
+        scope.add_text(predicate, word)
 
 
-def add_position(element: etree._Element, place: Place, predicate: str) -> None:
+def add_position(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A GeoRSS shape as its numbers; a point also by latitude and longitude."""
     numbers = plain_text(element).replace(",", " ").split()
-    place.add_plain(predicate, " ".join(numbers))
+    scope.add_plain(predicate, " ".join(numbers))
     if predicate == term(GEORSS, "point") and len(numbers) == 2 and all(map(_DEGREES.fullmatch, numbers)):
-        place.add_plain(term(GEO, "lat"), numbers[0])
-        place.add_plain(term(GEO, "long"), numbers[1])
+        scope.add_plain(term(GEO, "lat"), numbers[0])
+        scope.add_plain(term(GEO, "long"), numbers[1])
 
 
-def add_gml(element: etree._Element, place: Place, predicate: str) -> None:
+def add_gml(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A GML shape as GeoRSS writes it simply; in another reference system than WGS 84 it stays as it is."""
     shape = next(children(element), None)
     name = split_tag(shape) if shape is not None else ("", "")
     if shape is None or name[0] != GML or name[1] not in _SHAPES or shape.get("srsName") is not None:
-        add_extension(element, place, term(GEORSS, "where"))
+        add_extension(element, scope, term(GEORSS, "where"))
     else:
-        add_position(shape, place, term(GEORSS, _SHAPES[name[1]]))
+        add_position(shape, scope, term(GEORSS, _SHAPES[name[1]]))
 
 
-def _attributes(element: etree._Element, place: Place) -> list[tuple[str, str, str]]:
+def _attributes(element: etree._Element, scope: FeedScope) -> list[tuple[str, str, str]]:
     """Namespace, local name and value of what an element's attributes say; those of XML and RDF themselves do not count."""
     if len(element.attrib) > _MAX_ATTRIBUTES:
-        place.out.problem("too-many-attributes", f"those of an element with more than {_MAX_ATTRIBUTES} were left out")
+        scope.out.problem("too-many-attributes", f"those of an element with more than {_MAX_ATTRIBUTES} were left out")
         return []
     found = []
     for name, value in element.attrib.items():
@@ -314,12 +314,14 @@ def _is_markup(element: etree._Element) -> bool:
     return any(split_tag(child)[0] == XHTML for child in children(element))
 
 
-def _add_node(element: etree._Element, attributes: list[tuple[str, str, str]], place: Place, predicate: str) -> None:
-    node = place.at(place.out.blank())
-    place.add(predicate, node.subject)
+def _add_node(
+    element: etree._Element, attributes: list[tuple[str, str, str]], scope: FeedScope, predicate: str
+) -> None:
+    node = scope.at(scope.out.blank())
+    scope.add(predicate, node.subject)
     own = predicate[1 : -len(split_tag(element)[1]) - 1]
     for namespace, local, value in attributes:
-        named = place.out.iri(term(namespace or own, local)[1:-1])
+        named = scope.out.iri(term(namespace or own, local)[1:-1])
         if named is not None and local in _ADDRESSES:
             node.add(named, node.resolve(value))
         elif named is not None:
@@ -331,7 +333,7 @@ def _add_node(element: etree._Element, attributes: list[tuple[str, str, str]], p
 
 
 # By local name in lower case, as feeds disagree on the rest; RSS and Atom share one table, so their results are alike.
-CORE_READERS: dict[str, tuple[Reader, str]] = {
+CORE_READERS: dict[str, tuple[ElementReader, str]] = {
     "title": (add_text, term(RSS, "title")),
     "description": (add_text, term(RSS, "description")),
     "subtitle": (add_text, term(RSS, "description")),
@@ -370,7 +372,7 @@ CORE_READERS: dict[str, tuple[Reader, str]] = {
     "source": (add_source, term(DCTERMS, "source")),
 }
 
-EXTENSION_READERS: dict[tuple[str, str], tuple[Reader, str]] = {
+EXTENSION_READERS: dict[tuple[str, str], tuple[ElementReader, str]] = {
     (DC, "creator"): (add_person, term(DC, "creator")),
     (DC, "author"): (add_person, term(DC, "creator")),
     (DC, "contributor"): (add_person, term(DC, "contributor")),

@@ -40,7 +40,7 @@ class Name(NamedTuple):
     core: bool
 
 
-class Place(NamedTuple):
+class FeedScope(NamedTuple):
     """Where statements go: the subject, and the base and language that hold there."""
 
     subject: str
@@ -51,7 +51,7 @@ class Place(NamedTuple):
     depth: int = 0
     """How many groups and sources are around it."""
 
-    def within(self, element: etree._Element) -> "Place":
+    def within(self, element: etree._Element) -> "FeedScope":
         """The same subject with the element's own `xml:base` and `xml:lang`."""
         base, language = element.get(XML_BASE), element.get(XML_LANG)
         if base is None and language is None:
@@ -62,8 +62,8 @@ class Place(NamedTuple):
             language=self.language if language is None else language.strip(),
         )
 
-    def at(self, subject: str) -> "Place":
-        """The same place for another subject."""
+    def at(self, subject: str) -> "FeedScope":
+        """The same scope for another subject."""
         return self._replace(subject=subject)
 
     def add(self, predicate: str, obj: str | None) -> None:
@@ -72,7 +72,7 @@ class Place(NamedTuple):
             self.out.add(self.subject, predicate, obj)
 
     def add_text(self, predicate: str, text: str | None) -> None:
-        """State a text in the place's language; a text of nothing but space is none."""
+        """State a text in the scope's language; a text of nothing but space is none."""
         if text and (text := text.strip()):
             self.out.add(self.subject, predicate, self.out.literal(text, self.language))
 

@@ -25,16 +25,16 @@ from rdfspider.extract.jsonld.analysis import (
     PYLD_TERM_NS,
     USUAL_CHARS,
     ContextError,
-    ContextSurvey,
-    Survey,
+    ContextFeatures,
+    DocumentFeatures,
+    analyse_contexts,
+    analyse_document,
     count_repeated,
     count_steps,
-    estimate_effort,
+    estimate_cost,
     estimate_loading,
     measure_iris,
     spend,
-    survey_contexts,
-    survey_document,
 )
 from rdfspider.extract.jsonld.contexts import (
     ContextLoader,
@@ -45,9 +45,8 @@ from rdfspider.extract.jsonld.contexts import (
     schemaorg_context,
 )
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
-from rdfspider.extract.jsonld.processor import Report
 from rdfspider.extract.jsonld.repair import repair_json
-from rdfspider.extract.statements import Statements
+from rdfspider.extract.statements import Report, Statements
 from rdfspider.records import Content
 from rdfspider.urls import is_valid_iri, valid_iri
 
@@ -66,7 +65,7 @@ _MAX_ERRORS = 10_000
 _MAX_ERROR_CHARS = 500
 _MAX_REFERENCE_CHARS = 2_000
 # Contexts that a page may want and not have; real ones name one or two.
-_MAX_WANTED = 8
+_MAX_MISSING_DOCUMENTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +148,12 @@ def read_json(text: str, max_depth: int, report: Report, *, strict: bool = False
 
 def to_quads(
     document: Any,
-    survey: Survey,
+    features: DocumentFeatures,
     base: str,
     documents: DocumentSource | None,
     options: JsonLdOptions,
     report: Report,
-    may_spend: Callable[[int], bool] = lambda effort_ns: True,
+    may_spend: Callable[[int], bool] = lambda cost_ns: True,
     max_iri_chars: int = sys.maxsize,
 ) -> Iterator[Quad]:
     """JSON-LD 1.1 API, deserialise to RDF, by the processor that what the document uses asks for.
@@ -165,67 +164,69 @@ def to_quads(
     words = sorted({word.decode() for word in _WORDS.findall(encoded)}) if b"schema.org" in encoded else []
     schemaorg = schemaorg_context(words, own_vocabulary=b'"@vocab"' in encoded)
     # An @context in a JSON literal is none; only an expansion can tell.
-    json_literals = b'"@json"' in encoded and len(survey.holders) > 1
+    json_literals = b'"@json"' in encoded and len(features.holders) > 1
     load_context = _bound_loader(context_loader(schemaorg, documents), may_spend)
     if json_literals:
-        contexts = [holder["@context"] for holder in survey.holders]
+        contexts = [holder["@context"] for holder in features.holders]
     else:
-        contexts = _load_contexts(survey, base, load_context, report)
-    used = survey_contexts(contexts)
+        contexts = _load_contexts(features, base, load_context, report)
+    used = analyse_contexts(contexts)
     try:
-        longest = measure_iris(used, survey, max_iri_chars)
-        steps = count_steps(survey, used, longest)
-        small = survey.values <= _MAX_PYLD_VALUES and steps <= _MAX_PYLD_STEPS
-        by_pyld = json_literals or (small and survey.large_number) or _needs_pyld(encoded, survey, used, base, options)
+        longest = measure_iris(used, features, max_iri_chars)
+        steps = count_steps(features, used, longest)
+        small = features.values <= _MAX_PYLD_VALUES and steps <= _MAX_PYLD_STEPS
+        by_pyld = (
+            json_literals or (small and features.large_number) or _needs_pyld(encoded, features, used, base, options)
+        )
         if by_pyld and not small:
-            raise ContextError("jsonld-too-large", f"{survey.values} values, too many for what they use")
-        effort_ns = estimate_effort(survey, used, steps, longest, base, by_pyld)
-        if survey.values * len(encoded) > _UNCOUNTED_CHARS:
-            effort_ns += count_repeated(document, used, encoded) * LONG_CHAR_NS
-        if not may_spend(effort_ns):
-            raise ContextError("jsonld-too-large", f"{survey.values} values with {steps} terms would take too long")
+            raise ContextError("jsonld-too-large", f"{features.values} values, too many for what they use")
+        cost_ns = estimate_cost(features, used, steps, longest, base, by_pyld)
+        if features.values * len(encoded) > _UNCOUNTED_CHARS:
+            cost_ns += count_repeated(document, used, encoded) * LONG_CHAR_NS
+        if not may_spend(cost_ns):
+            raise ContextError("jsonld-too-large", f"{features.values} values with {steps} terms would take too long")
         if by_pyld:
-            measured = _measure_loaded(load_context, survey, max_iri_chars, may_spend)
+            measured = _measure_loaded(load_context, features, max_iri_chars, may_spend)
             dataset = processor.to_dataset(document, options.api_options(base), measured)
             quads = processor.dataset_quads(dataset, lenient=not options.strict, report=report)
     except ContextError as error:
         report(error.code, str(error))
         return
     if not by_pyld:
-        for holder, context in zip(survey.holders, contexts, strict=True):
+        for holder, context in zip(features.holders, contexts, strict=True):
             holder["@context"] = context
-        encoded = msgspec.json.encode(document) if survey.holders else encoded
+        encoded = msgspec.json.encode(document) if features.holders else encoded
         # Lenient parsing keeps IRIs that can be repaired, but also what hangs on terms that no context defines.
-        lenient = not options.strict and _defines_all_keys(document, survey, used)
+        lenient = not options.strict and _defines_all_keys(document, features, used)
         quads = _parse(encoded, base, lenient=lenient, report=report)
     yield from quads
 
 
 def _extract_value(document: Any, out: Statements, options: JsonLdOptions) -> None:
-    survey = survey_document(document, out.config.max_depth)
-    if survey.depth > out.config.max_depth:
+    features = analyse_document(document, out.config.max_depth)
+    if features.depth > out.config.max_depth:
         out.problem("json-too-deep", f"JSON nested deeper than {out.config.max_depth} was not read")
         return
-    roots = plain_roots(document, survey)
-    if roots is None and not options.strict and _repair_contexts(document, survey, out.problem):
-        roots = plain_roots(document, survey)
+    roots = plain_roots(document, features)
+    if roots is None and not options.strict and _repair_contexts(document, features, out.problem):
+        roots = plain_roots(document, features)
     if roots is not None:
         write_plain(roots, out)
         return
-    if not survey.keys:
+    if not features.keys:
         return
-    if not survey.holders and not options.strict and not _has_absolute_names(document, survey):
+    if not features.holders and not options.strict and not _has_absolute_names(document, features):
         out.problem("context-missing", "without an @context, the terms of a document have no meaning")
         return
 
     def find_document(url: str) -> bytes | None:
         found = out.config.documents(url) if out.config.documents is not None else None
-        if found is None and len(out.wanted) < _MAX_WANTED:
-            out.wanted.append(url)
+        if found is None and len(out.missing_documents) < _MAX_MISSING_DOCUMENTS:
+            out.missing_documents.append(url)
         return found
 
     quads = to_quads(
-        document, survey, out.base, find_document, options, out.problem, partial(spend, out), out.config.max_iri_chars
+        document, features, out.base, find_document, options, out.problem, partial(spend, out), out.config.max_iri_chars
     )
     # Labels of blank nodes are shared by all scripts of a page, which are one document (JSON-LD 1.1, 7.3).
     out.add_parsed(quads)
@@ -236,23 +237,23 @@ def _is_jsonld(script: Element) -> bool:
     return kind is not None and kind.partition(";")[0].strip().lower() == _MEDIA_TYPE
 
 
-def _has_absolute_names(document: Any, survey: Survey) -> bool:
+def _has_absolute_names(document: Any, features: DocumentFeatures) -> bool:
     """Whether a document without a context uses IRIs for its properties, or for the types of what it describes."""
-    if any(":" in key for key in survey.keys):
+    if any(":" in key for key in features.keys):
         return True
     roots = [root for root in (document if isinstance(document, list) else [document]) if isinstance(root, dict)]
     return any(":" in str(root.get("@type")) for root in roots)
 
 
-def _repair_contexts(document: Any, survey: Survey, report: Report) -> bool:
+def _repair_contexts(document: Any, features: DocumentFeatures, report: Report) -> bool:
     """Mend contexts that are misspelt in a plain way; whether there was anything to mend."""
     notes: list[str] = []
-    if not survey.holders:
+    if not features.holders:
         for root in document if isinstance(document, list) else [document]:
             if isinstance(root, dict) and (key := repair_root(root)):
-                survey.holders.append(root)
+                features.holders.append(root)
                 notes.append(f"the key {key!r} was read as @context")
-    for holder in survey.holders:
+    for holder in features.holders:
         holder["@context"], mended = repair_context(holder["@context"])
         notes += mended
     for note in notes:
@@ -260,12 +261,12 @@ def _repair_contexts(document: Any, survey: Survey, report: Report) -> bool:
     return bool(notes)
 
 
-def _load_contexts(survey: Survey, base: str, load_context: ContextLoader, report: Report) -> list[Any]:
+def _load_contexts(features: DocumentFeatures, base: str, load_context: ContextLoader, report: Report) -> list[Any]:
     """The contexts of all objects that have one. An object whose context cannot be had is emptied, others stay."""
     contexts = []
     # No context is found from a base of unusual length, and to look would take long.
     near = base if len(base) <= USUAL_CHARS else ""
-    for holder in survey.holders:
+    for holder in features.holders:
         try:
             context = holder["@context"]
             inlined = inline_context(context, near, load_context)
@@ -293,27 +294,29 @@ def _bound_loader(load_context: ContextLoader, may_spend: Callable[[int], bool])
 
 
 def _measure_loaded(
-    load_context: ContextLoader, survey: Survey, max_iri_chars: int, may_spend: Callable[[int], bool]
+    load_context: ContextLoader, features: DocumentFeatures, max_iri_chars: int, may_spend: Callable[[int], bool]
 ) -> ContextLoader:
-    """The same loader for PyLD, which asks for contexts that no survey has seen: they are measured as they come."""
+    """The same loader for PyLD, which asks for contexts that were not analysed before: they are measured as they come."""
 
     def load_measured(reference: str) -> Any:
         context = load_context(reference)
-        used = survey_contexts([context])
-        longest = measure_iris(used, survey, max_iri_chars)
-        if not may_spend(used.terms * PYLD_TERM_NS + survey.values * max(0, longest - USUAL_CHARS) * PYLD_CHAR_NS):
+        used = analyse_contexts([context])
+        longest = measure_iris(used, features, max_iri_chars)
+        if not may_spend(used.terms * PYLD_TERM_NS + features.values * max(0, longest - USUAL_CHARS) * PYLD_CHAR_NS):
             raise ContextError("context-too-large", f"{used.terms} terms of {reference[:200]} would take too long")
         return context
 
     return load_measured
 
 
-def _needs_pyld(encoded: bytes, survey: Survey, used: ContextSurvey, base: str, options: JsonLdOptions) -> bool:
+def _needs_pyld(
+    encoded: bytes, features: DocumentFeatures, used: ContextFeatures, base: str, options: JsonLdOptions
+) -> bool:
     """Whether the document uses what pyoxigraph does not do, or does otherwise than the specification."""
     asked = options.rdf_direction or options.generalized or options.expand_context is not None
     if asked or options.processing_mode != "json-ld-1.1":
         return True
-    if "@direction" in survey.keys or "@direction" in used.keys:
+    if "@direction" in features.keys or "@direction" in used.keys:
         return True
     if "@import" in used.keys or used.scoped_names:
         return True
@@ -325,11 +328,11 @@ def _needs_pyld(encoded: bytes, survey: Survey, used: ContextSurvey, base: str, 
     return _DOTTED_AUTHORITY.search(encoded) is not None
 
 
-def _defines_all_keys(document: Any, survey: Survey, used: ContextSurvey) -> bool:
+def _defines_all_keys(document: Any, features: DocumentFeatures, used: ContextFeatures) -> bool:
     """Whether every key of the document has a meaning for certain: by a vocabulary for all, or each by a definition."""
     if used.unmapped:
         return False
-    if all(key[:1] == "@" or ":" in key or key in used.keys for key in survey.keys):
+    if all(key[:1] == "@" or ":" in key or key in used.keys for key in features.keys):
         return True
     roots = document if isinstance(document, list) else [document]
     return all(isinstance(root, dict) and _sets_vocabulary(root.get("@context")) for root in roots)

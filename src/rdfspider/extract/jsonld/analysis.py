@@ -25,7 +25,7 @@ _KEYWORDS = frozenset(
 
 
 @dataclass(slots=True)
-class Survey:
+class DocumentFeatures:
     """Counts and sets over one document. Contexts are apart: their keys are terms, not data."""
 
     keys: set[str] = field(default_factory=set)
@@ -40,7 +40,7 @@ class Survey:
 
 
 @dataclass(slots=True)
-class ContextSurvey:
+class ContextFeatures:
     """The same over the contexts of a document, those in term definitions included."""
 
     keys: set[str] = field(default_factory=set)
@@ -63,25 +63,25 @@ class ContextSurvey:
     """Whether something is said to have no meaning: null, or a word that looks like a keyword and is none."""
 
 
-def survey_document(document: Any, max_depth: int) -> Survey:
+def analyse_document(document: Any, max_depth: int) -> DocumentFeatures:
     """Walk the document; deeper than `max_depth` the walk ends, with `depth` beyond it, as it does at deep contexts."""
-    survey = Survey()
-    keys, holders = survey.keys, survey.holders
+    features = DocumentFeatures()
+    keys, holders = features.keys, features.holders
     level = [document] if isinstance(document, dict | list) else []
-    while level and survey.depth <= max_depth:
-        survey.depth += 1
+    while level and features.depth <= max_depth:
+        features.depth += 1
         below: list[Any] = []
         for node in level:
-            survey.values += len(node)
+            features.values += len(node)
             members: Iterable[Any] = node
             if node.__class__ is dict:
                 keys.update(node)
                 if "@graph" in node:
-                    survey.graphs += 1
+                    features.graphs += 1
                 if "@context" in node:
                     holders.append(node)
                     if node["@context"].__class__ is not str and is_deeper(node["@context"], MAX_CONTEXT_DEPTH):
-                        survey.depth = max_depth + 1
+                        features.depth = max_depth + 1
                     members = [value for key, value in node.items() if key != "@context"]
                 else:
                     members = node.values()
@@ -92,9 +92,9 @@ def survey_document(document: Any, max_depth: int) -> Survey:
                 if kind is dict or kind is list:
                     below.append(value)
                 elif (kind is int or kind is float) and not -_LARGE_NUMBER < value < _LARGE_NUMBER:
-                    survey.large_number = True
+                    features.large_number = True
         level = below
-    return survey
+    return features
 
 
 def is_deeper(value: Any, depth: int) -> bool:
@@ -112,32 +112,32 @@ def is_deeper(value: Any, depth: int) -> bool:
     return True
 
 
-def survey_contexts(contexts: list[Any]) -> ContextSurvey:
+def analyse_contexts(contexts: list[Any]) -> ContextFeatures:
     """Walk the contexts of a document, after remote ones were put in their places."""
-    survey = ContextSurvey()
+    features = ContextFeatures()
     sizes: dict[int, tuple[int, int]] = {}
     for context in contexts:
         grown = 0
         for part in context if isinstance(context, list) else [context]:
             if id(part) not in sizes:
-                before, nodes = survey.terms, len(survey.definitions)
-                _survey_context(part, survey)
-                sizes[id(part)] = survey.terms - before, sum(map(_relative_chars, survey.definitions[nodes:]))
-            survey.processed += sizes[id(part)][0]
+                before, nodes = features.terms, len(features.definitions)
+                _analyse_context(part, features)
+                sizes[id(part)] = features.terms - before, sum(map(_relative_chars, features.definitions[nodes:]))
+            features.processed += sizes[id(part)][0]
             grown += sizes[id(part)][1]
-            survey.uses += 1
-        survey.grown = max(survey.grown, grown)
-    return survey
+            features.uses += 1
+        features.grown = max(features.grown, grown)
+    return features
 
 
-def _survey_context(context: Any, survey: ContextSurvey) -> None:
-    survey.unmapped = survey.unmapped or context is None
+def _analyse_context(context: Any, features: ContextFeatures) -> None:
+    features.unmapped = features.unmapped or context is None
     level = [context] if isinstance(context, dict | list) else []
     while level:
         below: list[Any] = []
         for node in level:
             if isinstance(node, dict):
-                _survey_definitions(node, survey)
+                _analyse_definitions(node, features)
                 members: Iterable[Any] = node.values()
             else:
                 members = node
@@ -145,21 +145,21 @@ def _survey_context(context: Any, survey: ContextSurvey) -> None:
                 if isinstance(value, dict | list):
                     below.append(value)
                 elif value is None or (isinstance(value, str) and value[:1] == "@" and value not in _KEYWORDS):
-                    survey.unmapped = True
+                    features.unmapped = True
         level = below
 
 
-def _survey_definitions(node: dict[str, Any], survey: ContextSurvey) -> None:
-    survey.terms += len(node)
-    survey.keys.update(node)
-    survey.definitions.append(node)
+def _analyse_definitions(node: dict[str, Any], features: ContextFeatures) -> None:
+    features.terms += len(node)
+    features.keys.update(node)
+    features.definitions.append(node)
     if isinstance(base := node.get("@base"), str):
-        survey.bases.append(base)
+        features.bases.append(base)
     if _names_contexts(node.get("@context")):
-        survey.scoped_names = True
+        features.scoped_names = True
     container = node.get("@container")
     if container == "@type" or (isinstance(container, list) and "@type" in container):
-        survey.type_maps = True
+        features.type_maps = True
 
 
 def _relative_chars(node: dict[str, Any]) -> int:
@@ -206,7 +206,7 @@ def _references(term: str, definition: Any) -> list[str]:
     return sorted(names - {term})
 
 
-_MAX_EFFORT_NS = 2_000_000_000
+_MAX_COST_NS = 2_000_000_000
 # What PyLD takes grows with the square of the values.
 _PYLD_SQUARE_NS = 450
 PYLD_TERM_NS = 10_000
@@ -234,11 +234,11 @@ _TERM_BYTES = 500
 _UNCHECKED_TERMS = 200
 
 
-def spend(out: Statements, effort_ns: int) -> bool:
+def spend(out: Statements, cost_ns: int) -> bool:
     """Whether that much is still within the page's budget; what is not costs nothing, since it is not done."""
-    if out.effort + effort_ns > _MAX_EFFORT_NS:
+    if out.spent_ns + cost_ns > _MAX_COST_NS:
         return False
-    out.effort += effort_ns
+    out.spent_ns += cost_ns
     return True
 
 
@@ -247,24 +247,26 @@ def estimate_loading(context: Any) -> int:
     return _NAMED_NS + (len(context) if isinstance(context, list) else 1) * _LISTED_NS
 
 
-def count_steps(survey: Survey, used: ContextSurvey, longest: int) -> int:
+def count_steps(features: DocumentFeatures, used: ContextFeatures, longest: int) -> int:
     """How many terms are to be defined; contexts beyond all proportion in memory or stack are refused."""
     scoped = "@context" in used.keys
-    levels = survey.depth if scoped else min(survey.depth, len(survey.holders))
+    levels = features.depth if scoped else min(features.depth, len(features.holders))
     if used.terms > _MAX_TERMS or used.terms * levels * (_TERM_BYTES + longest) > _MAX_CONTEXT_BYTES:
-        raise ContextError("context-too-large", f"{used.terms} terms in {len(survey.holders)} contexts are too many")
+        raise ContextError("context-too-large", f"{used.terms} terms in {len(features.holders)} contexts are too many")
     for definitions in used.definitions:
         if len(definitions) > _UNCHECKED_TERMS:
             check_chains(definitions)
-    return used.processed + (survey.values * used.terms if scoped else 0)
+    return used.processed + (features.values * used.terms if scoped else 0)
 
 
-def estimate_effort(survey: Survey, used: ContextSurvey, steps: int, longest: int, base: str, by_pyld: bool) -> int:
+def estimate_cost(
+    features: DocumentFeatures, used: ContextFeatures, steps: int, longest: int, base: str, by_pyld: bool
+) -> int:
     """The nanoseconds that terms and IRIs will take; what is of usual length and number takes next to nothing."""
-    chars = (survey.values + steps) * (max(0, longest - USUAL_CHARS) + max(0, len(base) - USUAL_CHARS))
+    chars = (features.values + steps) * (max(0, longest - USUAL_CHARS) + max(0, len(base) - USUAL_CHARS))
     if by_pyld:
-        return survey.values**2 * _PYLD_SQUARE_NS + steps * PYLD_TERM_NS + chars * PYLD_CHAR_NS
-    return steps * _TERM_NS + used.terms * len(survey.holders) * _COPY_NS + chars * LONG_CHAR_NS
+        return features.values**2 * _PYLD_SQUARE_NS + steps * PYLD_TERM_NS + chars * PYLD_CHAR_NS
+    return steps * _TERM_NS + used.terms * len(features.holders) * _COPY_NS + chars * LONG_CHAR_NS
 
 
 _IRI_KEYS = ("@id", "@reverse")
@@ -274,7 +276,7 @@ _COLON = ord(":")
 _UNFOLLOWED_CHARS = 500_000
 
 
-def measure_iris(used: ContextSurvey, survey: Survey, max_iri_chars: int) -> int:
+def measure_iris(used: ContextFeatures, features: DocumentFeatures, max_iri_chars: int) -> int:
     """No IRI that the contexts give to a document is longer; too long ones are refused.
 
     What a document adds itself, after a prefix or as a relative reference, is not counted.
@@ -285,16 +287,16 @@ def measure_iris(used: ContextSurvey, survey: Survey, max_iri_chars: int) -> int
         for key, value in definitions.items()
     )
     # A context that is used again goes on from where it left, and one in a term definition is used with each value.
-    scoped = survey.values if "@context" in used.keys else 1
+    scoped = features.values if "@context" in used.keys else 1
     longest = texts * scoped * (used.uses if used.processed > used.terms else 1)
-    if longest > max_iri_chars or (longest - USUAL_CHARS) * (survey.values + used.processed) > _UNFOLLOWED_CHARS:
-        longest = _follow_terms(used, max_iri_chars) + used.grown * scoped * survey.depth
+    if longest > max_iri_chars or (longest - USUAL_CHARS) * (features.values + used.processed) > _UNFOLLOWED_CHARS:
+        longest = _follow_terms(used, max_iri_chars) + used.grown * scoped * features.depth
     if longest > max_iri_chars:
         raise ContextError("iri-too-long", f"the terms of a context make IRIs of up to {longest} characters")
     return longest
 
 
-def count_repeated(document: Any, used: ContextSurvey, encoded: bytes) -> int:
+def count_repeated(document: Any, used: ContextFeatures, encoded: bytes) -> int:
     """No more characters than these are written for the keys and identifiers of unusual length in a document.
 
     Each may be repeated with every value below it. `encoded` is the document as JSON, in which long ones are seen at once.
@@ -338,7 +340,7 @@ def _without_escapes(encoded: bytes) -> bytes:
     return encoded.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in encoded else encoded
 
 
-def _identifier_keys(used: ContextSurvey) -> set[str]:
+def _identifier_keys(used: ContextFeatures) -> set[str]:
     """`@id` and what contexts call it."""
     keys = {"@id"}
     for _ in range(MAX_CHAIN):
@@ -353,7 +355,7 @@ def _identifier_keys(used: ContextSurvey) -> set[str]:
     return keys
 
 
-def _follow_terms(used: ContextSurvey, max_iri_chars: int) -> int:
+def _follow_terms(used: ContextFeatures, max_iri_chars: int) -> int:
     """The longest IRI by definitions that refer to others, also to those of other contexts."""
     rules: set[tuple[str, str, int]] = set()
     for definitions in used.definitions:

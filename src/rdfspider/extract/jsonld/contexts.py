@@ -21,7 +21,7 @@ ContextLoader = Callable[[str], Any]
 """Gives the context at an absolute address, or raises `ContextError`."""
 
 
-class SchemaFacts(msgspec.Struct):
+class SchemaorgTerms(msgspec.Struct):
     """What schema.org's context says; `scripts/make_schemaorg_context` derives it."""
 
     vocabulary: str
@@ -32,16 +32,18 @@ class SchemaFacts(msgspec.Struct):
     plain: str
 
 
-FACTS = msgspec.json.decode((files("rdfspider.extract.jsonld") / "schemaorg.json").read_bytes(), type=SchemaFacts)
-VOCABULARY = FACTS.vocabulary
-PREFIXES = FACTS.prefixes
-COERCED = {term: kind for kind, terms in FACTS.coerced.items() for term in terms.split()}
+SCHEMAORG = msgspec.json.decode(
+    (files("rdfspider.extract.jsonld") / "schemaorg.json").read_bytes(), type=SchemaorgTerms
+)
+VOCABULARY = SCHEMAORG.vocabulary
+PREFIXES = SCHEMAORG.prefixes
+COERCED = {term: kind for kind, terms in SCHEMAORG.coerced.items() for term in terms.split()}
 """The terms whose strings are more than text: `@id` where they are IRIs, else the IRI of their datatype."""
-FOREIGN = FACTS.prefixes | FACTS.others
+FOREIGN = SCHEMAORG.prefixes | SCHEMAORG.others
 """The terms that are not in schema.org's own vocabulary, by their IRIs."""
 
 _TERMS: dict[str, Any] = (
-    FACTS.aliases | FOREIGN | {term: {"@id": VOCABULARY + term, "@type": kind} for term, kind in COERCED.items()}
+    SCHEMAORG.aliases | FOREIGN | {term: {"@id": VOCABULARY + term, "@type": kind} for term, kind in COERCED.items()}
 )
 _SERVED = re.compile(
     r"https?://(?:www\.)?schema\.org(?:/|/docs/jsonldcontext\.json(?:ld)?|/version/[\w.-]+/[\w.-]+\.jsonld)?"
@@ -186,4 +188,4 @@ def _is_meant(reference: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _plain_terms() -> frozenset[str]:
-    return frozenset(FACTS.plain.split())
+    return frozenset(SCHEMAORG.plain.split())

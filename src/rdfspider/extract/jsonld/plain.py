@@ -10,8 +10,8 @@ from collections import deque
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rdfspider.extract.jsonld.analysis import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_CHARS, Survey, spend
-from rdfspider.extract.jsonld.contexts import COERCED, FACTS, FOREIGN, PREFIXES, VOCABULARY, is_schemaorg
+from rdfspider.extract.jsonld.analysis import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_CHARS, DocumentFeatures, spend
+from rdfspider.extract.jsonld.contexts import COERCED, FOREIGN, PREFIXES, SCHEMAORG, VOCABULARY, is_schemaorg
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.ntriples import RDF_TYPE, XSD
@@ -31,19 +31,19 @@ class Term(NamedTuple):
     kind: str | None = None
 
 
-def plain_roots(document: Any, survey: Survey) -> list[dict[str, Any]] | None:
+def plain_roots(document: Any, features: DocumentFeatures) -> list[dict[str, Any]] | None:
     """The objects that a plain document describes at its top; None where it is not plain."""
-    keys = survey.keys
-    if not survey.holders or not keys.isdisjoint(FACTS.aliases):
+    keys = features.keys
+    if not features.holders or not keys.isdisjoint(SCHEMAORG.aliases):
         return None
     if any(key[:1] == "@" for key in keys) and not _only_plain_keywords(keys):
         return None
-    for holder in survey.holders:
+    for holder in features.holders:
         context = holder["@context"]
         if context.__class__ is not str or not is_schemaorg(context):
             return None
-    if survey.graphs:
-        if survey.graphs > 1 or not isinstance(document, dict) or document.keys() != {"@context", "@graph"}:
+    if features.graphs:
+        if features.graphs > 1 or not isinstance(document, dict) or document.keys() != {"@context", "@graph"}:
             return None
         members = document["@graph"]
         members = members if isinstance(members, list) else [members]
@@ -88,7 +88,7 @@ def write_plain(roots: list[dict[str, Any]], out: Statements) -> None:
 @lru_cache(maxsize=8192)
 def expand_key(key: str) -> Term | None:
     """JSON-LD 1.1 API, IRI expansion of a key or a type under schema.org's context; None where it has no meaning."""
-    if key in FACTS.aliases or _KEYWORD_LIKE.fullmatch(key):
+    if key in SCHEMAORG.aliases or _KEYWORD_LIKE.fullmatch(key):
         return None
     prefix, colon, name = key.partition(":")
     if key in FOREIGN:

@@ -4,19 +4,18 @@ PyLD is imported here and when first needed only: most runs never need it, and i
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
 from rdfspider.extract.jsonld.analysis import ContextError
 from rdfspider.extract.jsonld.contexts import ContextLoader
+from rdfspider.extract.statements import Report
 from rdfspider.urls import valid_iri
 
 Dataset = dict[str, list[dict[str, dict[str, str]]]]
 """As PyLD has it: by graph name, triples of terms, each an object with a type and a value."""
-Report = Callable[[str, str], None]
-"""Takes the code and the message of a problem."""
 
 
 def to_dataset(document: Any, options: dict[str, Any], load_context: ContextLoader) -> Dataset:

@@ -50,7 +50,7 @@ class Repaired(NamedTuple):
 
 def repair_json(text: str, max_depth: int) -> Repaired | None:
     """The values that broken JSON means; None where the meaning is not plain."""
-    writer = _Writer(_without_surrogates(text), max_depth)
+    writer = _Rewriter(_without_surrogates(text), max_depth)
     written = writer.rewrite()
     if written is None:
         return None
@@ -93,7 +93,7 @@ class _NotPlainError(Exception):
     """The text cannot be read further."""
 
 
-class _Writer:
+class _Rewriter:
     """The state of one pass: where it is, what it has written, and what it expects next."""
 
     def __init__(self, text: str, max_depth: int) -> None:

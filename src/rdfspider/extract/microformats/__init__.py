@@ -8,10 +8,10 @@ specification asks for; `extract_microformats` states as RDF what is not noise, 
 from typing import Any
 
 from rdfspider.extract.dom import Document
-from rdfspider.extract.microformats.items import Found, Item, Items, Report, find_items
+from rdfspider.extract.microformats.items import Item, Items, PropertyElement, find_items
 from rdfspider.extract.microformats.mapping import IGNORED_CLASSES, state_items
-from rdfspider.extract.microformats.values import SPACE, Markup, Reader, Url, Value
-from rdfspider.extract.statements import Statements
+from rdfspider.extract.microformats.values import SPACE, Markup, Url, Value, ValueReader
+from rdfspider.extract.statements import Report, Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
 
@@ -22,14 +22,14 @@ def extract_microformats(tree: Document, content: Content, out: Statements) -> N
     """State the page's microformats."""
     items = find_items(tree, IGNORED_CLASSES, out.problem)
     if items is not None:
-        state_items(items, Reader(tree, out.base, items, out.problem), out)
+        state_items(items, ValueReader(tree, out.base, items, out.problem), out)
 
 
 def parse_microformats(tree: Document, base: str, report: Report | None = None) -> Json:
     """The page as canonical JSON; `base` is what relative URLs are of, a `base` element already looked at."""
     report = report or _ignore
     items = find_items(tree, frozenset(), report) or Items()
-    reader = Reader(tree, base, items, report)
+    reader = ValueReader(tree, base, items, report)
     rendered: dict[Item, _Rendered] = {}
     for item in items.inside_out():
         rendered[item] = _render(item, reader, rendered)
@@ -47,7 +47,7 @@ class _Rendered:
         self.url: Any = None
 
 
-def _render(item: Item, reader: Reader, rendered: dict[Item, _Rendered]) -> _Rendered:
+def _render(item: Item, reader: ValueReader, rendered: dict[Item, _Rendered]) -> _Rendered:
     properties: dict[str, list[Any]] = {}
     json: Json = {"type": item.types, "properties": properties}
     result = _Rendered(json)
@@ -67,7 +67,9 @@ def _render(item: Item, reader: Reader, rendered: dict[Item, _Rendered]) -> _Ren
     return result
 
 
-def _shown(found: Found, value: Value | None, item: Item, reader: Reader, rendered: dict[Item, _Rendered]) -> Any:
+def _shown(
+    found: PropertyElement, value: Value | None, item: Item, reader: ValueReader, rendered: dict[Item, _Rendered]
+) -> Any:
     """A property's value as JSON."""
     if found.item is not None:
         return _nested(found, rendered[found.item], reader)
@@ -79,7 +81,7 @@ def _shown(found: Found, value: Value | None, item: Item, reader: Reader, render
     return value
 
 
-def _nested(found: Found, nested: _Rendered, reader: Reader) -> Json:
+def _nested(found: PropertyElement, nested: _Rendered, reader: ValueReader) -> Json:
     """An item that is a property: its JSON, and the value that a simple property would have."""
     known = nested.name if found.prefix == "p" else nested.url if found.prefix == "u" else None
     if known is not None:

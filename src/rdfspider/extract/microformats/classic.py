@@ -1,4 +1,4 @@
-"""Classic microformats as microformats 2 would name them: a table of facts, and nothing else.
+"""Classic microformats as microformats 2 would name them: one table.
 
 The parsing specification reads an old root such as `vcard` as `h-card`, and inside it the old property names alone
 (`fn` as `p-name`). Here are those names, by root; what the specification's own list leaves out but the formats

@@ -6,7 +6,7 @@ those who read them never need to recurse.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
@@ -14,9 +14,7 @@ from typing import NamedTuple, cast
 
 from rdfspider.extract.dom import Document, Element, Node
 from rdfspider.extract.microformats.classic import ITEM, ROOTS, Rules, rules_of
-
-Report = Callable[[str, str], None]
-"""Takes the code and the message of a problem."""
+from rdfspider.extract.statements import Report
 
 _MAX_INCLUDED = 20_000
 """Elements that all includes of a page may bring into items: an include is read anew for each item that names it."""
@@ -45,7 +43,7 @@ _AFTER_SPACE = re.compile(f" (h-[^ ]*|(?:{'|'.join(sorted(ROOTS))})(?= ))")
 _VALUES = frozenset({"value", "value-title"})
 
 
-class Found(NamedTuple):
+class PropertyElement(NamedTuple):
     """An element that is a property of an item; `item` is the item that the same element is the root of."""
 
     prefix: str
@@ -61,7 +59,7 @@ class Item:
     element: Element
     types: list[str]
     rules: Rules | None
-    found: list[Found] = field(default_factory=list)
+    properties: list[PropertyElement] = field(default_factory=list)
     children: list["Item"] = field(default_factory=list)
     includes: list[str] = field(default_factory=list)
     """Ids of the elements that a classic item includes."""
@@ -185,7 +183,7 @@ class _Finder:
         if properties or item:
             self._places[element] = (item or owner, level + 1 if properties else level)
         if owner is not None:
-            owner.found.extend([Found(prefix, name, element, item) for prefix, name in properties])
+            owner.properties.extend([PropertyElement(prefix, name, element, item) for prefix, name in properties])
             if item is not None and not properties:
                 owner.children.append(item)
             if classes.is_include and owner.rules:
@@ -266,7 +264,7 @@ class _Finder:
             names = {owner.rules.names.get(word, ("", ""))[1] for word in self._words.get(element, ())}
             for needed, prefix, name in owner.rules.rels:
                 if needed <= relations and name not in names:
-                    owner.found.append(Found(prefix, name, element))
+                    owner.properties.append(PropertyElement(prefix, name, element))
                     if not self._has_room(1):
                         return
 
@@ -310,14 +308,14 @@ class _Finder:
             if self._place(element)[0] is not around:
                 continue
             properties = dict.fromkeys(names[word] for word in self._words.get(element, ()) if word in names)
-            item.found.extend([Found(prefix, name, element, nested) for prefix, name in properties])
+            item.properties.extend([PropertyElement(prefix, name, element, nested) for prefix, name in properties])
             if nested is not None and not properties:
                 item.children.append(nested)
         item.included.append(target)
 
     def _assign_values(self) -> None:
         """Value class pattern: a value element is of the nearest property, if no other property, item or value is between."""
-        properties = {found.element for item in self.items.every for found in item.found}
+        properties = {found.element for item in self.items.every for found in item.properties}
         nearest: dict[Node, Node | None] = dict.fromkeys(self._values)
         for element in (*self._values, *self._roots, *properties):
             nearest[element] = element

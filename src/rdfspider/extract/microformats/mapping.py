@@ -1,4 +1,4 @@
-"""Which RDF terms the names of microformats stand for: tables of facts; `docs/microformats.md` shows them to users.
+"""Which RDF terms the names of microformats stand for: tables; `docs/microformats.md` shows them to users.
 
 People, organisations and places are vCard; all else is schema.org. What neither has keeps its own name in the
 namespace of the microformats wiki.
@@ -8,8 +8,8 @@ import re
 from typing import NamedTuple
 
 from rdfspider.extract.datatypes import mend_xsd_date
-from rdfspider.extract.microformats.items import Found, Item, Items
-from rdfspider.extract.microformats.values import Markup, Reader, Url
+from rdfspider.extract.microformats.items import Item, Items, PropertyElement
+from rdfspider.extract.microformats.values import Markup, Url, ValueReader
 from rdfspider.extract.statements import Statements
 from rdfspider.vocabulary.ntriples import RDF_TYPE
 
@@ -135,7 +135,7 @@ def predicate_terms(types: list[str], name: str) -> tuple[str, str]:
     return GENERIC.get(name) or (f"<{FALLBACK}{name}>",) * 2
 
 
-def is_meant(name: str) -> bool:
+def is_defined(name: str) -> bool:
     """Whether a name is one of a property: one that a format defines, or an experiment (`p-x-…`).
 
     Utility classes of style sheets (`u-hidden`, `p-relative`, `e-con`) have the form of properties, and are far more
@@ -147,64 +147,66 @@ def is_meant(name: str) -> bool:
 _POSITION = re.compile(r"\s*(?P<latitude>[+-]?\d{1,3}(?:\.\d+)?)\s*[;,]\s*(?P<longitude>[+-]?\d{1,3}(?:\.\d+)?)\s*")
 
 
-Fact = tuple[str, "str | Item"]
+PredicateObject = tuple[str, "str | Item"]
 """A predicate, and the term or the item that is its object."""
 
 
-def state_items(items: Items, reader: Reader, out: Statements) -> None:
+def state_items(items: Items, reader: ValueReader, out: Statements) -> None:
     """State all items of a page that say something."""
-    facts: dict[Item, list[Fact]] = {}
+    described: dict[Item, list[PredicateObject]] = {}
     # What is inside an item decides whether the item says anything.
     for item in items.inside_out():
-        if _may_speak(item):
-            said = _read_facts(item, facts, reader, out)
-            if said:
-                facts[item] = said
-    nodes = {item: out.blank() for item in items.every if item in facts}
+        if _may_be_described(item):
+            description = _describe_item(item, described, reader, out)
+            if description:
+                described[item] = description
+    nodes = {item: out.blank() for item in items.every if item in described}
     for item, node in nodes.items():
         for term in class_terms(item.types):
             out.add(node, RDF_TYPE, term)
-        for predicate, thing in facts[item]:
+        for predicate, thing in described[item]:
             out.add(node, predicate, nodes[thing] if isinstance(thing, Item) else thing)
 
 
-def _may_speak(item: Item) -> bool:
+def _may_be_described(item: Item) -> bool:
     """Whether an item is more than a class: one of an unknown type must have a property that microformats define."""
-    return any(kind in MAPPINGS for kind in item.types) or any(is_meant(found.name) for found in item.found)
+    return any(kind in MAPPINGS for kind in item.types) or any(is_defined(found.name) for found in item.properties)
 
 
-def _read_facts(item: Item, facts: dict[Item, list[Fact]], reader: Reader, out: Statements) -> list[Fact]:
-    said: list[Fact] = []
+def _describe_item(
+    item: Item, described: dict[Item, list[PredicateObject]], reader: ValueReader, out: Statements
+) -> list[PredicateObject]:
+    description: list[PredicateObject] = []
     texts: dict[str, str] = {}
-    for found, value in reader.read_item(item, is_meant):
+    for found, value in reader.read_item(item, is_defined):
         literal, resource = predicate_terms(item.types, found.name)
         if found.item is not None:
-            if found.item in facts:
-                said.append((resource, found.item))
+            if found.item in described:
+                description.append((resource, found.item))
                 continue
             # An item that says nothing is but an element with text.
             value = reader.read(found.prefix, found.element)
         if isinstance(value, Url):
             iri = _url_term(found, value, reader, out)
             if iri is not None:
-                said.append((resource, iri))
+                description.append((resource, iri))
         elif value:
             text = _collapse(value.value if isinstance(value, Markup) else value)
             if text:
                 texts.setdefault(found.name, text)
-                said.append((literal, date_literal(text, out) if found.prefix == "dt" else out.literal(text)))
+                description.append((literal, date_literal(text, out) if found.prefix == "dt" else out.literal(text)))
     if "h-card" in item.types and "org" in texts and texts["org"] == texts.get("name"):
-        said.append((RDF_TYPE, ORGANISATION))
+        description.append((RDF_TYPE, ORGANISATION))
     if "h-geo" in item.types and "latitude" not in texts:
-        said = _position(item, texts, reader, out) or said
+        description = _position(item, texts, reader, out) or description
     for child in item.children:
-        if child in facts:
+        if child in described:
             is_entry = "h-feed" in item.types and "h-entry" in child.types
-            said.append((FEED_CHILD if is_entry else CHILD, child))
-    return said
+            description.append((FEED_CHILD if is_entry else CHILD, child))
+    return description
 
 
-def _url_term(found: Found, value: Url, reader: Reader, out: Statements) -> str | None:
+def _url_term(found: PropertyElement, value: Url, reader: ValueReader, out: Statements) -> str | None:
     """The IRI of a URL; an address without `mailto:` is one of e-mail, and data: URLs name nothing."""
     if value.value[:5].lower() == "data:":
         return None
@@ -215,9 +217,9 @@ def _url_term(found: Found, value: Url, reader: Reader, out: Statements) -> str 
     return out.resolve(value.value)
 
 
-def _position(item: Item, texts: dict[str, str], reader: Reader, out: Statements) -> list[Fact]:
+def _position(item: Item, texts: dict[str, str], reader: ValueReader, out: Statements) -> list[PredicateObject]:
     """The position that a geo without parts gives as text: latitude, semicolon, longitude."""
-    text = texts.get("name") if item.rules is None else None if item.found else reader.read("p", item.element)
+    text = texts.get("name") if item.rules is None else None if item.properties else reader.read("p", item.element)
     match = _POSITION.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         return []

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from rdfspider.extract.dom import CData, Document, Element, Node, Text
-from rdfspider.extract.microformats.items import Found, Item, Items, Report
+from rdfspider.extract.microformats.items import Item, Items, PropertyElement
+from rdfspider.extract.statements import Report
 from rdfspider.urls import resolve_iri
 
 SPACE = " \t\n\f\r"
@@ -65,7 +66,7 @@ class Markup(NamedTuple):
 Value = str | Url | Markup
 
 
-class Reader:
+class ValueReader:
     """Reads the elements of one page."""
 
     def __init__(self, tree: Document, base: str, items: Items, report: Report) -> None:
@@ -78,13 +79,15 @@ class Reader:
         self._mixed: set[Node] | None = None
 
     def read_item(
-        self, item: Item, is_meant: Callable[[str], bool] | None = None
-    ) -> Iterator[tuple[Found, Value | None]]:
+        self, item: Item, is_defined: Callable[[str], bool] | None = None
+    ) -> Iterator[tuple[PropertyElement, Value | None]]:
         """The properties of an item with their values, last the implied ones; None for those that are items.
 
         Properties whose names are not meant are passed over, as if they were not there.
         """
-        properties = item.found if is_meant is None else [found for found in item.found if is_meant(found.name)]
+        properties = (
+            item.properties if is_defined is None else [found for found in item.properties if is_defined(found.name)]
+        )
         date: str | None = None
         for found in properties:
             if found.item is not None:
@@ -231,7 +234,7 @@ class Reader:
             pieces.append(self.text(part).strip(SPACE) if attribute is None else attribute)
         return pieces
 
-    def _read_implied(self, item: Item, properties: list[Found]) -> Iterator[tuple[Found, Value]]:
+    def _read_implied(self, item: Item, properties: list[PropertyElement]) -> Iterator[tuple[PropertyElement, Value]]:
         """Parsing for implied properties: name, photo and url, where nothing explicit is in their way."""
         if item.children or any(found.item is not None for found in properties):
             return
@@ -241,17 +244,17 @@ class Reader:
         if "name" not in names and prefixes.isdisjoint(("p", "e")) and self._chars_left > 0:
             name = self._implied_name(element)
             self._chars_left -= len(name)
-            yield Found("p", "name", element), name
+            yield PropertyElement("p", "name", element), name
         if "u" in prefixes:
             return
         if "photo" not in names:
             photo = _implied_link(element, (("img", "src"), ("object", "data")))
             if photo is not None:
-                yield Found("u", "photo", photo), self._read_url(photo)
+                yield PropertyElement("u", "photo", photo), self._read_url(photo)
         if "url" not in names:
             link = _implied_link(element, (("a", "href"), ("area", "href")))
             if link is not None:
-                yield Found("u", "url", link), self._read_url(link)
+                yield PropertyElement("u", "url", link), self._read_url(link)
 
     def _implied_name(self, element: Element) -> str:
         own = _text_attribute(element) if element.tag in _NAMING else None

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import Document, Element, parse_html
-from rdfspider.extract.rdfa.evaluation import Status
+from rdfspider.extract.rdfa.evaluation import ProcessorGraph
 from rdfspider.extract.rdfa.expansion import Triple, copy_patterns, expand_vocabularies
-from rdfspider.extract.rdfa.host_languages import CORE_TERMS, Host, find_host
+from rdfspider.extract.rdfa.host_languages import CORE_TERMS, HostLanguage, find_host_language
 from rdfspider.extract.rdfa.walk import Walk
 from rdfspider.extract.rdfa.walk10 import Walk10
 from rdfspider.extract.statements import Problems, Statements
@@ -30,66 +30,66 @@ class _Selection(NamedTuple):
     """The elements to visit, in document order; whether some complete statements of others; whether there are lists."""
 
     elements: list[Element]
-    hanging: bool
+    incomplete: bool
     lists: bool
 
 
 def extract_rdfa(tree: Document, content: Content, out: Statements, version: str | None = None) -> None:
     """Add what the page says in RDFa; `version` ("1.0", "1.1") overrules what the page says of itself."""
-    status = Status() if out.config.processor_graph else None
-    for triple in _read_triples(tree, content, out, version, status):
+    processor_graph = ProcessorGraph() if out.config.processor_graph else None
+    for triple in _read_triples(tree, content, out, version, processor_graph):
         out.add(*triple)
         if out.full:
             break
-    if status is not None:
-        status.write(out)
+    if processor_graph is not None:
+        processor_graph.write(out)
 
 
 def extract_processor_graph(tree: Document | str, content: Content, out: Statements) -> None:
     """Add the processor graph alone; for XML that is not well-formed, `tree` is the reason why there is none."""
-    status = Status()
+    processor_graph = ProcessorGraph()
     if isinstance(tree, str):
-        status.report("Error", "DocumentError", tree)
+        processor_graph.report("Error", "DocumentError", tree)
     else:
-        _read_triples(tree, content, out, None, status)
-    status.write(out)
+        _read_triples(tree, content, out, None, processor_graph)
+    processor_graph.write(out)
 
 
 def _read_triples(
-    tree: Document, content: Content, out: Statements, version: str | None, status: Status | None
+    tree: Document, content: Content, out: Statements, version: str | None, processor_graph: ProcessorGraph | None
 ) -> list[Triple]:
-    host = find_host(tree, content, version)
-    selection = _select_elements(tree, host, everything=status is not None)
+    host_language = find_host_language(tree, content, version)
+    selection = _select_elements(tree, host_language, everything=processor_graph is not None)
     if not selection.elements:
         return []
-    walk = (Walk10 if host.rdfa10 else Walk)(tree, content, out, host, status)
+    walk = (Walk10 if host_language.rdfa10 else Walk)(tree, content, out, host_language, processor_graph)
     walk.visit(*selection)
     triples = walk.triples
-    if host.patterns and walk.copies:
+    if host_language.patterns and walk.copies:
         triples = copy_patterns(triples, out.config.max_quads)
     if out.config.vocabulary_expansion and walk.vocabularies:
         triples = triples + expand_vocabularies(triples, walk.vocabularies, out, _read_vocabulary)
     return triples
 
 
-def _select_elements(tree: Document, host: Host, everything: bool) -> _Selection:
+def _select_elements(tree: Document, host_language: HostLanguage, everything: bool) -> _Selection:
     """The elements that can make statements, chosen as sparsely as the page allows."""
     if everything:
         return _Selection(tree.select(_EVERYTHING), True, True)
-    if host.terms is CORE_TERMS:
+    if host_language.terms is CORE_TERMS:
         elements = tree.select(_STATING)
         vocabularies = [element for element in elements if "vocab" in element.attrs]
         if vocabularies:
             elements = _widen(tree, elements, vocabularies, "[rel],[vocab]")
     else:
         elements = tree.select(_ANNOTATED)
-    hanging = [element for element in elements if _may_hang(element)]
-    if hanging:
-        elements = _widen(tree, elements, hanging, _RESOURCES)
-    return _Selection(elements, bool(hanging), any("inlist" in element.attrs for element in elements))
+    incomplete = [element for element in elements if _may_be_incomplete(element)]
+    if incomplete:
+        elements = _widen(tree, elements, incomplete, _RESOURCES)
+    return _Selection(elements, bool(incomplete), any("inlist" in element.attrs for element in elements))
 
 
-def _may_hang(element: Element) -> bool:
+def _may_be_incomplete(element: Element) -> bool:
     attributes = element.attrs
     if ("rel" not in attributes and "rev" not in attributes) or "href" in attributes:
         return False
@@ -101,13 +101,13 @@ def _widen(tree: Document, elements: list[Element], roots: list[Element], select
 
     A selector with a combinator would do, but takes time by the number of an ancestor's attributes for each element.
     """
-    wanted = set(elements)
+    chosen = set(elements)
     searched: set[Element] = set()
     for root in roots:
         if root not in searched:
             searched.update(root.select(selector))
-    wanted |= searched
-    return [element for element in tree.select(_EVERYTHING) if element in wanted]
+    chosen |= searched
+    return [element for element in tree.select(_EVERYTHING) if element in chosen]
 
 
 def _read_vocabulary(text: str, url: str) -> list[Triple]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rdfspider.extract.dom import Element
 from rdfspider.extract.rdfa.expansion import Triple
-from rdfspider.extract.rdfa.host_languages import INITIAL_PREFIXES, RDFA, XHV, Host
+from rdfspider.extract.rdfa.host_languages import INITIAL_PREFIXES, RDFA, XHV, HostLanguage
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
 from rdfspider.vocabulary.ntriples import RDF_TYPE
@@ -21,7 +21,7 @@ _CONTEXT = f"<{RDFA}context>"
 _MAX_REPORTS = 1000
 
 
-class Status:
+class ProcessorGraph:
     """The reports on one page, each once, in order of appearance."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Names:
             if found is None and curie:
                 page.report_curie(curie)
             return found
-        if page.host.rdfa10:
+        if page.host_language.rdfa10:
             return page.reference(value, base)
         return page.find_curie(value, self) or page.reference(value, base)
 
@@ -107,17 +107,17 @@ class Names:
 class PageNames:
     """What the names of a page have in common; makes the scopes of its elements."""
 
-    __slots__ = ("_children", "_mappings", "_out", "_status", "host", "initial", "roles", "room")
+    __slots__ = ("_children", "_mappings", "_out", "_processor_graph", "host_language", "initial", "roles", "room")
 
-    def __init__(self, out: Statements, host: Host, status: Status | None) -> None:
+    def __init__(self, out: Statements, host_language: HostLanguage, processor_graph: ProcessorGraph | None) -> None:
         self._out = out
-        self._status = status
+        self._processor_graph = processor_graph
         self._mappings = 0
         self.room = MAX_STATEMENT_CHARS
         """Characters of terms that may still be made; a page can repeat one long prefix or base a million times."""
         self._children: dict[tuple[Names, str | None, str | None, tuple[tuple[str, str], ...]], Names] = {}
         self.roles: dict[str, str | None] = {}
-        self.host = host
+        self.host_language = host_language
         self.initial = Names(self, {}, None)
 
     def derive(
@@ -161,13 +161,13 @@ class PageNames:
         if _TERM.fullmatch(token):
             if names.vocabulary is not None:
                 return self._iri(names.vocabulary + token)
-            iri = self.host.terms.get(token) or self.host.terms.get(token.lower())
+            iri = self.host_language.terms.get(token) or self.host_language.terms.get(token.lower())
             if iri is None:
                 self._report("Warning", "UnresolvedTerm", f"not a known term: {token[:200]!r}")
                 return None
             return f"<{iri}>"
         found = self.find_curie(token, names)
-        if found is None and not self.host.rdfa10 and _ABSOLUTE.match(token):
+        if found is None and not self.host_language.rdfa10 and _ABSOLUTE.match(token):
             return self._iri(token)
         if found is None:
             self.report_curie(token)
@@ -182,7 +182,7 @@ class PageNames:
             return self._out.named_blank(reference)
         prefix = prefix.lower()
         iri = names.prefixes.get(prefix)
-        if iri is None and (not prefix or not self.host.rdfa10):
+        if iri is None and (not prefix or not self.host_language.rdfa10):
             iri = INITIAL_PREFIXES.get(prefix)
         return None if iri is None else self._iri(iri + reference)
 
@@ -206,8 +206,8 @@ class PageNames:
         return self._out.iri(text) if self.room > 0 else None
 
     def _report(self, kind: str, subclass: str, message: str) -> None:
-        if self._status is not None:
-            self._status.report(kind, subclass, message)
+        if self._processor_graph is not None:
+            self._processor_graph.report(kind, subclass, message)
 
 
 @lru_cache(maxsize=8192)
@@ -232,11 +232,11 @@ def _prefix_pairs(text: str) -> list[tuple[str, str]]:
 Attributes = dict[str, str | list[str] | None]
 """Attributes as the tree gives them: link types are lists, and attributes without a value may be None."""
 
-Incomplete = tuple[str, str | list[str]]
+IncompleteTriple = tuple[str, str | list[str]]
 """An incomplete triple: forward or reverse with its predicate, or list with the list that waits for members."""
 
 
-class Lists:
+class ListMapping:
     """A list mapping: the lists that are being collected for one subject, by predicate."""
 
     __slots__ = ("items", "subject")
@@ -246,7 +246,7 @@ class Lists:
         self.items: dict[str, list[str]] = {}
 
 
-class Context:
+class EvaluationContext:
     """An evaluation context: what an element passes on to those in it."""
 
     __slots__ = ("base", "incomplete", "language", "lists", "names", "object", "subject")
@@ -255,8 +255,8 @@ class Context:
         self,
         subject: str,
         obj: str,
-        incomplete: list[Incomplete],
-        lists: Lists,
+        incomplete: list[IncompleteTriple],
+        lists: ListMapping,
         names: Names,
         language: str | None,
         base: str,
@@ -290,7 +290,7 @@ class LocalElement:
         "typed",
     )
 
-    def __init__(self, node: Element, attributes: Attributes, context: Context) -> None:
+    def __init__(self, node: Element, attributes: Attributes, context: EvaluationContext) -> None:
         # Step 1.
         self.node = node
         self.attributes = attributes
@@ -305,7 +305,7 @@ class LocalElement:
         self.subject: str = ""
         self.object: str | None = None
         self.typed: str | None = None
-        self.incomplete: list[Incomplete] = []
+        self.incomplete: list[IncompleteTriple] = []
 
 
 def tokens_of(value: str | list[str] | None) -> list[str]:
@@ -325,10 +325,17 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9_\-]{1,200}")
 class Roles:
     """Adds the roles of one page's elements to its triples; `initial` is the page's own evaluation context."""
 
-    def __init__(self, triples: list[Triple], out: Statements, host: Host, page: PageNames, initial: Context) -> None:
+    def __init__(
+        self,
+        triples: list[Triple],
+        out: Statements,
+        host_language: HostLanguage,
+        page: PageNames,
+        initial: EvaluationContext,
+    ) -> None:
         self._triples = triples
         self._out = out
-        self._host = host
+        self._host_language = host_language
         self._page = page
         self._initial = initial
 
@@ -341,16 +348,16 @@ class Roles:
             or element.attr("rel") is not None
             or element.attr("rev") is not None
             or element.attr("vocab") is not None
-            or self._host.xml_base
+            or self._host_language.xml_base
         ):
             return False
         self.add(role, element.attr("id") or "", self._initial)
         return True
 
-    def add(self, role: str, name: str, context: Context) -> None:
+    def add(self, role: str, name: str, context: EvaluationContext) -> None:
         """Add what is said of the element with this @id, or of something unnamed."""
         tokens = role.split()
-        if self._host.rdfa10 or not tokens:
+        if self._host_language.rdfa10 or not tokens:
             return
         if not name:
             subject = self._out.blank()

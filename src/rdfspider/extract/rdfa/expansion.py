@@ -132,11 +132,11 @@ def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
     if not references:
         return triples
     own: dict[str, list[tuple[str, str]]] = {pattern: [] for pattern in references}
-    wanted: dict[str, dict[str, None]] = {pattern: {} for pattern in references}
+    copied_patterns: dict[str, dict[str, None]] = {pattern: {} for pattern in references}
     for s, p, o in triples:
         if s in own:
             if p == COPY and o in own:
-                wanted[s][o] = None
+                copied_patterns[s][o] = None
             elif (p, o) != (RDF_TYPE, PATTERN):
                 own[s].append((p, o))
     copied: list[Triple] = []
@@ -147,7 +147,7 @@ def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
         if p != COPY or o not in own:
             copied.append((s, p, o))
             continue
-        for pattern in _reachable(o, wanted):
+        for pattern in _reachable(o, copied_patterns):
             steps += 1
             copied.extend((s, p, o) for p, o in own[pattern])
             if len(copied) + steps > max_triples:
@@ -155,14 +155,14 @@ def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
     return copied
 
 
-def _reachable(start: str, wanted: dict[str, dict[str, None]]) -> Iterator[str]:
+def _reachable(start: str, copied_patterns: dict[str, dict[str, None]]) -> Iterator[str]:
     """A pattern and those that it copies from in turn, each once, nearest first."""
     found = {start}
     todo = deque([start])
     while todo:
         pattern = todo.popleft()
         yield pattern
-        for other in wanted[pattern]:
+        for other in copied_patterns[pattern]:
             if other not in found:
                 found.add(other)
                 todo.append(other)

@@ -1,6 +1,6 @@
 """What RDFa knows before it reads a page: initial contexts, and how host languages differ.
 
-A page enters as its content and tree; its `Host` leaves, which is the row of the feature table that the processing asks.
+A page enters as its content and tree; its `HostLanguage` leaves, which is the row of the feature table that the processing asks.
 The tables are facts of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), HTML+RDFa 1.1 and RDFa in XHTML 1.0.
 """
 
@@ -76,7 +76,7 @@ LINK_TYPES: dict[str, str] = {term: XHV + term for term in _XHTML_LINK_TYPES.spl
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class HostLanguage:
     """The features of a host language; the defaults are those of plain XML."""
 
     terms: dict[str, str]
@@ -84,7 +84,7 @@ class Host:
     """The tree follows HTML's rules: `lang` on elements, lower-case names, HTML's default language."""
     head_body: bool = False
     """`head` and `body` are about what their parent is about."""
-    mute_plain_rel: bool = False
+    ignore_plain_rel: bool = False
     """Beside @property, terms in @rel and @rev that are neither CURIEs nor IRIs are no RDFa."""
     datetime: bool = False
     """@datetime and the element `time` give typed literals."""
@@ -102,12 +102,12 @@ class Host:
     """The rules of RDFa in XHTML 1.0 apply."""
 
 
-_XML = Host(CORE_TERMS, xml_base=True)
-_HTML5 = Host(
+_XML = HostLanguage(CORE_TERMS, xml_base=True)
+_HTML5 = HostLanguage(
     CORE_TERMS,
     html=True,
     head_body=True,
-    mute_plain_rel=True,
+    ignore_plain_rel=True,
     datetime=True,
     html_literal=True,
     patterns=True,
@@ -115,31 +115,31 @@ _HTML5 = Host(
     lang=True,
 )
 _XHTML5 = replace(_HTML5, html=False)
-_XHTML1 = Host(CORE_TERMS | LINK_TYPES, head_body=True, base_element=True, lang=True)
+_XHTML1 = HostLanguage(CORE_TERMS | LINK_TYPES, head_body=True, base_element=True, lang=True)
 
 
-def find_host(tree: Document, content: Content, version: str | None = None) -> Host:
+def find_host_language(tree: Document, content: Content, version: str | None = None) -> HostLanguage:
     """The features to process a page with; `version` ("1.0", "1.1") overrules what the page says of itself."""
     doctype = _public_id(tree)
     if content.media_type == "application/xhtml+xml" or (
         content.kind != ContentKind.HTML and content.namespace == XHTML
     ):
-        host = _XHTML1 if "XHTML" in doctype else _XHTML5
+        host_language = _XHTML1 if "XHTML" in doctype else _XHTML5
     elif content.kind == ContentKind.HTML:
-        host = _HTML5
+        host_language = _HTML5
     else:
-        host = _XML
+        host_language = _XML
     if version == "1.0" or (version is None and _says_rdfa10(tree, doctype)):
-        return Host(
+        return HostLanguage(
             LINK_TYPES,
-            html=host.html,
-            head_body=host.head_body,
-            base_element=host.base_element,
-            xml_base=host.xml_base,
-            lang=host.html,
+            html=host_language.html,
+            head_body=host_language.head_body,
+            base_element=host_language.base_element,
+            xml_base=host_language.xml_base,
+            lang=host_language.html,
             rdfa10=True,
         )
-    return host
+    return host_language
 
 
 def find_pragma_language(tree: Document) -> str | None:

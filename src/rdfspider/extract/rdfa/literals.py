@@ -8,7 +8,7 @@ import re
 from rdfspider.extract.datatypes import RDFA_TIMES, find_datatype
 from rdfspider.extract.dom import XHTML, CData, Comment, Element, Node, Text
 from rdfspider.extract.rdfa.evaluation import PageNames
-from rdfspider.extract.rdfa.host_languages import Host
+from rdfspider.extract.rdfa.host_languages import HostLanguage
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.vocabulary.ntriples import RDF
@@ -25,12 +25,12 @@ _MAX_TIME_CHARS = 100
 class Literals:
     """Makes the literals of one page, and keeps account of their length."""
 
-    def __init__(self, content: Content, out: Statements, host: Host, page: PageNames) -> None:
+    def __init__(self, content: Content, out: Statements, host_language: HostLanguage, page: PageNames) -> None:
         self._out = out
-        self._host = host
+        self._host_language = host_language
         self._page = page
-        self._cdata = not host.html and "<![CDATA[" in content.text
-        self._writer = XmlWriter(host.html, out.config.max_literal_chars)
+        self._cdata = not host_language.html and "<![CDATA[" in content.text
+        self._writer = XmlWriter(host_language.html, out.config.max_literal_chars)
 
     def text_of(self, element: Element) -> str:
         """DOM's textContent, with what is in CDATA sections, which the tree's own property leaves out."""
@@ -55,7 +55,7 @@ class Literals:
         if datatype == XML_LITERAL:
             return self.xml(element)
         if content is None:
-            is_html = datatype == _HTML_LITERAL and self._host.html_literal
+            is_html = datatype == _HTML_LITERAL and self._host_language.html_literal
             content = element.inner_html if is_html else self.text_of(element)
         self._page.room -= len(content)
         return self._out.literal(content, None, datatype)

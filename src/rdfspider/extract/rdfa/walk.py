@@ -8,17 +8,17 @@ changes nothing shares its parent's context. Comments carry the numbers of the s
 from rdfspider.extract.dom import Document, Element, Node
 from rdfspider.extract.rdfa.evaluation import (
     Attributes,
-    Context,
-    Lists,
+    EvaluationContext,
+    ListMapping,
     LocalElement,
     PageNames,
+    ProcessorGraph,
     Roles,
-    Status,
     text_value,
     tokens_of,
 )
 from rdfspider.extract.rdfa.expansion import COPY, Triple
-from rdfspider.extract.rdfa.host_languages import RDFA, Host, find_pragma_language
+from rdfspider.extract.rdfa.host_languages import RDFA, HostLanguage, find_pragma_language
 from rdfspider.extract.rdfa.literals import Literals
 from rdfspider.extract.statements import MAX_LANGUAGE_CHARS, Statements
 from rdfspider.records import Content
@@ -37,35 +37,42 @@ _SETTINGS = frozenset({"vocab", "prefix", "lang", "xml:lang", "xml:base"})
 class Walk:
     """One page being read. `triples` grows in document order; `vocabularies` are those that the page declares."""
 
-    def __init__(self, tree: Document, content: Content, out: Statements, host: Host, status: Status | None) -> None:
+    def __init__(
+        self,
+        tree: Document,
+        content: Content,
+        out: Statements,
+        host_language: HostLanguage,
+        processor_graph: ProcessorGraph | None,
+    ) -> None:
         self.triples: list[Triple] = []
         self.vocabularies: dict[str, None] = {}
         self.copies = False
         self._root = tree.root
         self._out = out
-        self._host = host
-        self._page = PageNames(out, host, status)
-        self._literals = Literals(content, out, host, self._page)
+        self._host_language = host_language
+        self._page = PageNames(out, host_language, processor_graph)
+        self._literals = Literals(content, out, host_language, self._page)
         base = self._find_base(tree)
         self._base_term = out.iri(resolve_iri(base, "")) or out.page
-        language = find_pragma_language(tree) if host.html else None
-        lists = Lists(self._base_term)
-        context = Context(self._base_term, self._base_term, [], lists, self._page.initial, language, base)
+        language = find_pragma_language(tree) if host_language.html else None
+        lists = ListMapping(self._base_term)
+        context = EvaluationContext(self._base_term, self._base_term, [], lists, self._page.initial, language, base)
         self._initial = context
-        self._roles = Roles(self.triples, out, host, self._page, context)
+        self._roles = Roles(self.triples, out, host_language, self._page, context)
         # None is the context of what an RDFa 1.0 processor does not look into.
-        self._contexts: dict[Node, Context | None] = {tree: context}
+        self._contexts: dict[Node, EvaluationContext | None] = {tree: context}
         self._open_lists = [lists]
         self._lists = False
         self._waiting = 0
 
-    def visit(self, elements: list[Element], hanging: bool, lists: bool) -> None:
+    def visit(self, elements: list[Element], incomplete: bool, lists: bool) -> None:
         """Process the elements, which are in document order; some may complete triples of others, or make lists."""
         self._lists = lists
         room = self._out.config.max_quads
         for element in elements:
             role = element.attr("role")
-            if role is None or hanging or not self._roles.add_plain(element, role):
+            if role is None or incomplete or not self._roles.add_plain(element, role):
                 self._visit(element, role)
             if len(self.triples) + self._waiting > room or self._page.room < 0:
                 self._out.problem("too-many-triples", f"reading stopped after {len(self.triples)} triples")
@@ -83,7 +90,7 @@ class Walk:
         if inner is not None and role is not None:
             self._roles.add(role, text_value(attributes.get("id")), inner)
 
-    def _find_context(self, node: Node | None) -> Context | None:
+    def _find_context(self, node: Node | None) -> EvaluationContext | None:
         """The context that an ancestor passes on; those above it that are not known yet are processed on the way."""
         chain = []
         while node is not None and node not in self._contexts:
@@ -96,7 +103,7 @@ class Walk:
             self._contexts[ancestor] = context
         return context
 
-    def _process(self, node: Element, attributes: Attributes, context: Context) -> Context | None:
+    def _process(self, node: Element, attributes: Attributes, context: EvaluationContext) -> EvaluationContext | None:
         """Section 7.5 for one element; the context for those in it leaves."""
         annotated = settings = False
         for name in attributes:
@@ -109,7 +116,7 @@ class Walk:
         if (
             "content" in attributes
             and _BEYOND_CONTENT.isdisjoint(attributes)
-            and not (settings or context.incomplete or self._host.rdfa10)
+            and not (settings or context.incomplete or self._host_language.rdfa10)
         ):
             self._add_content(text_value(attributes["property"]), text_value(attributes["content"]), context)
             return context
@@ -120,9 +127,9 @@ class Walk:
             self._read_settings(element)
         return self._annotate(element) if annotated else self._pass_through(element)
 
-    def _add_meta(self, element: Element, context: Context) -> bool:
+    def _add_meta(self, element: Element, context: EvaluationContext) -> bool:
         """Add what a `meta` element says that has @property and @content alone, and tell whether it was one."""
-        if len(element.attrs) != 2 or context.incomplete or self._host.rdfa10:
+        if len(element.attrs) != 2 or context.incomplete or self._host_language.rdfa10:
             return False
         names, content = element.attr("property"), element.attr("content")
         if names is None or content is None:
@@ -130,7 +137,7 @@ class Walk:
         self._add_content(names, content, context)
         return True
 
-    def _add_content(self, names: str, content: str, context: Context) -> None:
+    def _add_content(self, names: str, content: str, context: EvaluationContext) -> None:
         """Steps 5.2 and 11 at once for nothing but @property and @content, as most `meta` elements have them."""
         predicates = context.names.predicates(names.split())
         if predicates:
@@ -138,11 +145,11 @@ class Walk:
             for predicate in predicates:
                 self.triples.append((context.object, predicate, value))
 
-    def _annotate(self, element: LocalElement) -> Context | None:
+    def _annotate(self, element: LocalElement) -> EvaluationContext | None:
         """Steps 5 to 13."""
         attributes = element.attributes
-        if self._host.mute_plain_rel and "property" in attributes:
-            _mute_plain_relations(element)
+        if self._host_language.ignore_plain_rel and "property" in attributes:
+            _drop_plain_relations(element)
         if element.rel is not None or element.rev is not None:
             self._set_related_subject(element)
         elif "property" in attributes and "content" not in attributes and "datatype" not in attributes:
@@ -166,19 +173,19 @@ class Walk:
             if name.startswith("xmlns:")
         )
         vocab = prefix = None
-        if not self._host.rdfa10:
+        if not self._host_language.rdfa10:
             vocab = text_value(attributes["vocab"]).strip() if "vocab" in attributes else None
             prefix = text_value(attributes["prefix"]) if "prefix" in attributes else None
         if vocab is not None or prefix is not None or namespaces:
             element.names = self._page.derive(element.names, vocab, prefix, namespaces)
         if vocab:
             self._use_vocabulary(vocab, element.base)
-        foreign = self._host.html and element.node.namespace.value != "html"
-        if "xml:lang" in attributes and (foreign or not self._host.html):
+        foreign = self._host_language.html and element.node.namespace.value != "html"
+        if "xml:lang" in attributes and (foreign or not self._host_language.html):
             element.language = self._find_language(attributes["xml:lang"])
-        elif "lang" in attributes and self._host.lang:
+        elif "lang" in attributes and self._host_language.lang:
             element.language = self._find_language(attributes["lang"])
-        if "xml:base" in attributes and self._host.xml_base and element.node is not self._root:
+        if "xml:base" in attributes and self._host_language.xml_base and element.node is not self._root:
             element.base = self._resolve_base(element.base, text_value(attributes["xml:base"]))
 
     def _find_language(self, value: str | list[str] | None) -> str | None:
@@ -246,8 +253,8 @@ class Walk:
         if self._lists and element.subject != element.context.object and not element.skip:
             element.lists = self._open_lists_of(element.subject)
 
-    def _open_lists_of(self, subject: str) -> Lists:
-        lists = Lists(subject)
+    def _open_lists_of(self, subject: str) -> ListMapping:
+        lists = ListMapping(subject)
         self._open_lists.append(lists)
         return lists
 
@@ -298,7 +305,11 @@ class Walk:
         attributes = element.attributes
         literals = self._literals
         content = text_value(attributes["content"]) if "content" in attributes else None
-        timed = content is None and self._host.datetime and ("datetime" in attributes or element.node.tag == "time")
+        timed = (
+            content is None
+            and self._host_language.datetime
+            and ("datetime" in attributes or element.node.tag == "time")
+        )
         if timed:
             content = text_value(attributes["datetime"]) if "datetime" in attributes else literals.text_of(element.node)
         if "datatype" in attributes:
@@ -332,7 +343,7 @@ class Walk:
             else:
                 self.triples.append((element.subject, what, context.subject))
 
-    def _next_context(self, element: LocalElement) -> Context:
+    def _next_context(self, element: LocalElement) -> EvaluationContext:
         """Step 13: the context for those in this element; without a change, that of its parent."""
         if element.skip:
             return self._pass_through(element)
@@ -349,14 +360,16 @@ class Walk:
         ):
             return context
         lists = self._open_lists_of(obj) if self._lists and obj != element.subject else element.lists
-        return Context(element.subject, obj, element.incomplete, lists, element.names, element.language, element.base)
+        return EvaluationContext(
+            element.subject, obj, element.incomplete, lists, element.names, element.language, element.base
+        )
 
-    def _pass_through(self, element: LocalElement) -> Context:
+    def _pass_through(self, element: LocalElement) -> EvaluationContext:
         """Step 13 for an element that is skipped: only its settings are passed on."""
         context = element.context
         if element.names is context.names and element.language == context.language and element.base == context.base:
             return context
-        return Context(
+        return EvaluationContext(
             context.subject,
             context.object,
             context.incomplete,
@@ -397,14 +410,14 @@ class Walk:
         return None
 
     def _is_head_or_body(self, node: Element) -> bool:
-        return self._host.head_body and node.tag.rpartition(":")[2] in ("head", "body")
+        return self._host_language.head_body and node.tag.rpartition(":")[2] in ("head", "body")
 
     def _find_base(self, tree: Document) -> str:
         """The page's base, by its root's @xml:base, or by its `base` element where nobody has looked at that yet."""
         out = self._out
-        if self._host.xml_base and tree.root is not None:
+        if self._host_language.xml_base and tree.root is not None:
             return self._resolve_base(out.base, tree.root.attr("xml:base") or "")
-        if self._host.base_element and out.base == out.page[1:-1]:
+        if self._host_language.base_element and out.base == out.page[1:-1]:
             element = tree.select_one("base[href]")
             if element is not None:
                 return self._resolve_base(out.base, element.attr("href") or "")
@@ -416,7 +429,7 @@ class Walk:
         return found if len(found) <= self._out.config.max_iri_chars else self._out.page[1:-1]
 
 
-def _mute_plain_relations(element: LocalElement) -> None:
+def _drop_plain_relations(element: LocalElement) -> None:
     """HTML+RDFa 1.1, 3.1: beside @property, @rel and @rev hold CURIEs and IRIs; without any, they are not there."""
     element.rel = [token for token in element.rel or () if ":" in token] or None
     element.rev = [token for token in element.rev or () if ":" in token] or None

@@ -5,7 +5,7 @@ which a processor does not look. Comments carry the numbers of the steps in RDFa
 """
 
 from rdfspider.extract.dom import Element
-from rdfspider.extract.rdfa.evaluation import Context, LocalElement, text_value, tokens_of
+from rdfspider.extract.rdfa.evaluation import EvaluationContext, LocalElement, text_value, tokens_of
 from rdfspider.extract.rdfa.literals import XML_LITERAL
 from rdfspider.extract.rdfa.walk import Walk
 from rdfspider.vocabulary.ntriples import RDF_TYPE
@@ -14,7 +14,7 @@ from rdfspider.vocabulary.ntriples import RDF_TYPE
 class Walk10(Walk):
     """One page of RDFa 1.0 being read."""
 
-    def _annotate(self, element: LocalElement) -> Context | None:
+    def _annotate(self, element: LocalElement) -> EvaluationContext | None:
         """Steps 4 to 11; None where those in the element are not to be looked at."""
         if element.rel is not None or element.rev is not None:
             self._set_related_subject(element)
