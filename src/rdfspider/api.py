@@ -146,7 +146,7 @@ class Crawl:
         `on_progress` is told every second, and at last what is returned.
         """
         # Not at the top: it brings the whole crawler, of which who only extracts has no use.
-        from rdfspider.run.runners.local import run_local
+        from rdfspider.run.coordination import run_crawl
 
         check_volumes(self.config.archive.volumes)
         if self.config.index.enabled:
@@ -154,7 +154,7 @@ class Crawl:
 
             check_before_crawl(self.folder, self.config)
         with hold_folder(self.folder):
-            return run_local(self.folder, self.config, on_progress)
+            return run_crawl(self.folder, self.config, on_progress)
 
     def import_archives(
         self, sources: Sequence[str], on_progress: "Callable[[Status, Sequence[Report]], None] | None" = None

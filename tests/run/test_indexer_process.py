@@ -27,7 +27,7 @@ from rdfspider.index.indexer import hold_index
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.snapshots import hold_snapshot
 from rdfspider.index.status import IndexStatus, ViewStatus, is_indexed, read_index_status, write_index_status
-from rdfspider.run import indexer_watch
+from rdfspider.processes import supervisor
 from rdfspider.run.indexer_process import USAGE_ERROR, IndexOrder, encode_order
 from rdfspider.run.indexer_watch import IndexWatch
 from waiting import PATIENCE_S, ShiftedTime, wait_until
@@ -241,7 +241,7 @@ def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = ShiftedTime()
-    monkeypatch.setattr(indexer_watch, "time", clock)
+    monkeypatch.setattr(supervisor, "time", clock)
     paths = IndexPaths(tmp_path)
     watch = IndexWatch(tmp_path, Config(index=IndexConfig(max_lag_s=60)))
 

@@ -10,7 +10,8 @@ from rdfspider import Crawl
 from rdfspider.crawl.folder import load_domains
 from rdfspider.records import Lease, RobotsState
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.peers.sockets import make_endpoint_folder, remove_endpoint_folder
+from rdfspider.run.runners.local import LocalRunner
+from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.run.shard import Shard, choose_address
 from web import Site, Web, make_page
 
@@ -56,11 +57,11 @@ def test_bodies_share_one_room_until_they_are_durable(room_bytes: int, tmp_path:
 
 async def watch_shard(crawl: Crawl) -> tuple[int, int]:
     """Run the only shard of a crawl to the end: the most bytes that it held at any time, and its pages."""
-    endpoints = make_endpoint_folder()
+    runner = LocalRunner(1)
     coordinator = Coordinator(1, crawl.config.crawl)
-    hub = CoordinatorHub(coordinator, endpoints, lambda: None)
+    hub = CoordinatorHub(coordinator, runner.addresses.coordinator, lambda: None)
     hub.open()
-    shard = Shard(0, crawl.folder, str(endpoints), crawl.config, load_domains(crawl.folder, 1))
+    shard = Shard(ShardOrder(0, crawl.folder, runner.addresses, crawl.config), load_domains(crawl.folder, 1))
     running = asyncio.create_task(shard.run())
     most = 0
     while not running.done():
@@ -68,5 +69,5 @@ async def watch_shard(crawl: Crawl) -> tuple[int, int]:
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(running), 0.002)
     hub.close()
-    remove_endpoint_folder(hub.endpoint)
+    runner.close()
     return most, coordinator.pages

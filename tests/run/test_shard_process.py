@@ -12,16 +12,19 @@ import pytest
 from rdfspider import Crawl
 from rdfspider.crawl.folder import load_domains, shard_folder
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.shard_process import DAMAGED, DISK_FAILED, Order
+from rdfspider.run.peers.sockets import AddressBook
+from rdfspider.run.runners.runner import ShardExit, ShardOrder
 
 # A parent that dies when its shard has the order, or before it has all of it.
 DYING = """
 import os, pickle, subprocess, sys
 from rdfspider import Crawl
-from rdfspider.run.shard_process import Order
+from rdfspider.run.peers.sockets import AddressBook
+from rdfspider.run.runners.runner import ShardOrder
 
 crawl = Crawl.open(sys.argv[1])
-order = pickle.dumps(Order(0, crawl.folder, sys.argv[2], crawl.config, os.getpid()))
+addresses = AddressBook(f"ipc://{sys.argv[2]}/coordinator", (f"ipc://{sys.argv[2]}/0",))
+order = pickle.dumps(ShardOrder(0, crawl.folder, addresses, crawl.config, parent_pid=os.getpid()))
 shard = subprocess.Popen([sys.executable, "-m", "rdfspider.run.shard_process"], stdin=subprocess.PIPE)
 shard.stdin.write(order if sys.argv[3] == "whole" else order[:100])
 shard.stdin.flush()
@@ -29,12 +32,17 @@ os._exit(0)
 """
 
 
+def make_order(crawl: Crawl, sockets: Path) -> ShardOrder:
+    addresses = AddressBook(f"ipc://{sockets}/coordinator", (f"ipc://{sockets}/0",))
+    return ShardOrder(0, crawl.folder, addresses, crawl.config, parent_pid=os.getpid())
+
+
 def test_a_database_that_cannot_be_had_suspends_the_shard(tmp_path: Path) -> None:
     """A shard whose parent was killed may live for another second: one line, no traceback, and the code for "later"."""
     crawl = Crawl.create(tmp_path / "crawl", ["https://example.org/"], shards=1)
     domains = load_domains(crawl.folder, 1)
     holder = Frontier(shard_folder(crawl.folder, 0) / "frontier", crawl.config, domains, 0)
-    order = Order(0, crawl.folder, str(tmp_path), crawl.config, os.getpid())
+    order = make_order(crawl, tmp_path)
     ended = subprocess.run(
         [sys.executable, "-m", "rdfspider.run.shard_process"],
         input=pickle.dumps(order),
@@ -42,7 +50,7 @@ def test_a_database_that_cannot_be_had_suspends_the_shard(tmp_path: Path) -> Non
         timeout=120,
     )
     holder.close()
-    assert ended.returncode == DISK_FAILED
+    assert ended.returncode == ShardExit.DISK_FAILED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is suspended: ")
     assert ended.stderr.endswith(b"is in use by another process\n")
     assert ended.stderr.count(b"\n") == 1
@@ -55,14 +63,14 @@ def test_a_database_without_a_disk_suspends_the_shard(tmp_path: Path) -> None:
     # What RocksDB would write is a folder already.
     (frontier / "IDENTITY").mkdir(parents=True)
     (frontier / "CURRENT").mkdir()
-    order = Order(0, crawl.folder, str(tmp_path), crawl.config, os.getpid())
+    order = make_order(crawl, tmp_path)
     ended = subprocess.run(
         [sys.executable, "-m", "rdfspider.run.shard_process"],
         input=pickle.dumps(order),
         capture_output=True,
         timeout=120,
     )
-    assert ended.returncode == DISK_FAILED
+    assert ended.returncode == ShardExit.DISK_FAILED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is suspended: IO error: ")
 
 
@@ -71,14 +79,14 @@ def test_a_damaged_database_is_told_in_one_line(tmp_path: Path) -> None:
     frontier = shard_folder(crawl.folder, 0) / "frontier"
     Frontier(frontier, crawl.config, load_domains(crawl.folder, 1), 0).close()
     (frontier / "CURRENT").write_bytes(b"")
-    order = Order(0, crawl.folder, str(tmp_path), crawl.config, os.getpid())
+    order = make_order(crawl, tmp_path)
     ended = subprocess.run(
         [sys.executable, "-m", "rdfspider.run.shard_process"],
         input=pickle.dumps(order),
         capture_output=True,
         timeout=120,
     )
-    assert ended.returncode == DAMAGED
+    assert ended.returncode == ShardExit.DAMAGED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is damaged: Corruption: ")
     assert ended.stderr.count(b"\n") == 1
 

@@ -20,7 +20,7 @@ from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_tota
 from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.run.importer import ImportOrder, Report
-from rdfspider.run.peers.sockets import remove_old_endpoints
+from rdfspider.run.runners.local import remove_old_sockets
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def run_import(
     folder: Path, config: Config, paths: Sequence[Path], on_progress: Progress
 ) -> tuple[Status, list[Report]]:
     """Import all pages of the archives; the caller holds the folder's lock. Going on where it was cut off is done by itself."""
-    remove_old_endpoints(folder / CONTROL)
+    remove_old_sockets(folder / CONTROL)
     running = _Import(folder, config, tuple(paths), on_progress)
     return run_until_end(running.run, running.signals)
 

@@ -4,35 +4,24 @@ What it writes of itself is read every second; from that comes whether shards mu
 goes on: what was not indexed is indexed later.
 """
 
-import asyncio
 import logging
-import signal
-import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 
 from rdfspider.config import Config
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, load_index_status, prolong_lag, read_index_status
+from rdfspider.processes.supervisor import Exit, Fate, ModuleProcess, RestartPolicy, Supervisor
 from rdfspider.run.indexer_process import FINISH, USAGE_ERROR, IndexOrder, encode_order
 
 _log = logging.getLogger(__name__)
 
-# One that dies at once is started again after this time, and after twice that, and so on.
-_FIRST_PAUSE_S = 1.0
-_MAX_PAUSE_S = 30.0
-# One that has lived for so long had recovered; one that has died so many times in a row never will.
-_RECOVERED_S = 60.0
-_MAX_LIVES = 8
+_RESTARTS = RestartPolicy()
 # It commits and leaves within some seconds; one that does not is stuck, and loses nothing.
 _PATIENCE_S = 60.0
 # Shards go on when the index is this much nearer than where they began to wait, so that they do not stop and go.
 _EASED = 0.8
 # It writes every second how far it is: one that is silent for so long is behind by that, too, whatever it said last.
 _SILENT_S = 5.0
-# One that is silent for so long never speaks again.
-_STUCK_S = 120.0
 
 
 class IndexWatch:
@@ -41,15 +30,12 @@ class IndexWatch:
     def __init__(self, folder: Path, config: Config) -> None:
         self._paths = IndexPaths(folder)
         self._config = config
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: ModuleProcess | None = None
+        self._supervisor = Supervisor("the indexer", self._start, self._judge_exit, _RESTARTS)
         self._is_finishing = False
         self._is_leaving = False
         self._is_given_up = False
         self._slowed = ""
-        self._last_word = (0, 0)
-        """Of which process, and when that was."""
-        self._heard_at = 0.0
-        self._is_stuck = False
         self.error = ""
         """Why the index cannot be made; a person has to decide what becomes of it."""
         self.has_begun = False
@@ -59,46 +45,23 @@ class IndexWatch:
 
     async def run(self) -> None:
         """Keep it alive until it has left."""
-        pause_s = _FIRST_PAUSE_S
-        lives = 0
-        while not self._is_leaving:
-            started = time.monotonic()
-            code = await self._run_process()
-            if self._is_leaving or (code == 0 and self._is_finishing):
-                return
-            if code == USAGE_ERROR:
-                self._is_given_up = True
-                self.error = "the index cannot be made; --no-index crawls without it"
-                return
-            if time.monotonic() - started > _RECOVERED_S and not self._is_stuck:
-                pause_s, lives = _FIRST_PAUSE_S, 0
-            lives += 1
-            if lives >= _MAX_LIVES:
-                self._is_given_up = True
-                _log.warning(
-                    "the indexer has failed %d times in a row, and the crawl goes on without it; "
-                    "try `rdfspider index --dir %s` later",
-                    *(lives, self._paths.folder),
-                )
-                return
-            _log.warning("the indexer has ended with code %d; it is started again in %g s", code, pause_s)
-            await self._sleep(pause_s)
-            pause_s = min(2 * pause_s, _MAX_PAUSE_S)
+        if not await self._supervisor.run():
+            self._is_given_up = True
+            _log.warning(
+                "the indexer has failed %d times in a row, and the crawl goes on without it; "
+                "try `rdfspider index --dir %s` later",
+                *(_RESTARTS.max_failures, self._paths.folder),
+            )
 
     def look(self) -> None:
-        """Read what it says of itself, and kill one that has stopped to do so, which loses nothing."""
-        status, process = load_index_status(self._paths), self._process
-        if status is None or process is None or process.pid != status.pid or self._is_leaving:
+        """Read what it says of itself; one that has stopped to do so is killed, which loses nothing."""
+        status = load_index_status(self._paths)
+        if status is None or self._supervisor.pid != status.pid or self._is_leaving:
             self.status = read_index_status(self._paths) or self.status
             return
         self.has_begun = True
-        silent_s = self._measure_silence(process.pid)
+        silent_s = self._supervisor.watch(self._read_time())
         self.status = prolong_lag(status, silent_s) if silent_s > _SILENT_S else status
-        if silent_s > _STUCK_S:
-            _log.warning("the indexer has not been heard for %g s; it is started again", _STUCK_S)
-            self._is_stuck = True
-            with suppress(ProcessLookupError):
-                process.kill()
 
     def find_brake(self) -> str:
         """Why shards should begin nothing new; empty where they may. While an indexer is started again what was decided holds;
@@ -115,66 +78,41 @@ class IndexWatch:
     def finish(self) -> None:
         """Let it leave when all is indexed."""
         self._is_finishing = True
-        if self._process is not None and self._process.stdin is not None:
-            with suppress(OSError, RuntimeError):  # It may have died in this moment.
-                self._process.stdin.write(FINISH)
+        if self._process is not None:
+            self._process.send(FINISH)
 
     async def leave(self) -> None:
         """Let it make durable what it has taken, and leave; one that does not is killed, which loses nothing either."""
         self._is_leaving = True
-        if self._process is None:
-            return
-        with suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGTERM)
-        try:
-            await asyncio.wait_for(self._process.wait(), _PATIENCE_S)
-        except TimeoutError:
-            self.kill()
+        await self._supervisor.terminate(_PATIENCE_S)
 
     def kill(self) -> None:
         """End it at once."""
         self._is_leaving = True
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+        self._supervisor.kill()
 
-    def _measure_silence(self, pid: int) -> float:
-        """How long ago it was heard, by this process's clock."""
-        with suppress(OSError):
-            word = (pid, self._paths.status.stat().st_mtime_ns)
-            if word != self._last_word:
-                self._last_word, self._heard_at = word, time.monotonic()
-        return time.monotonic() - self._heard_at
+    def _judge_exit(self, ended: Exit) -> Fate:
+        if ended.code == 0 and self._is_finishing:
+            return Fate.OVER
+        if ended.code == USAGE_ERROR and not self._is_leaving:
+            self._is_given_up = True
+            self.error = "the index cannot be made; --no-index crawls without it"
+            return Fate.OVER
+        return Fate.WORKED if ended.has_recovered else Fate.FAILED
 
-    async def _run_process(self) -> int:
-        # Ctrl-C reaches every process of a terminal, also one that has not yet come to the line where it turns that off: it
-        # inherits what is blocked here, for a moment.
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        try:
-            # What lies in the current folder is no part of us (-P).
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "rdfspider.run.indexer_process"), stdin=asyncio.subprocess.PIPE
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        self._process = process
-        self._is_stuck = False
-        assert process.stdin is not None
+    async def _start(self) -> ModuleProcess:
         order = IndexOrder(self._paths.folder, self._config, self._is_finishing)
-        with suppress(OSError):
-            # The pipe stays open: its end tells the indexer that this process is gone.
-            process.stdin.write(encode_order(order))
-            await process.stdin.drain()
+        # The pipe stays open: its end tells the indexer that this process is gone.
+        self._process = await ModuleProcess.start(
+            "rdfspider.run.indexer_process", encode_order(order), keeps_stdin=True
+        )
         if self._is_finishing and not order.is_finishing:
             self.finish()
-        if self._is_leaving:
-            self.kill()
-        code = await process.wait()
-        process.stdin.close()
-        self._process = None
-        return code
+        return self._process
 
-    async def _sleep(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and not self._is_leaving:
-            await asyncio.sleep(min(0.1, seconds))
+    def _read_time(self) -> int | None:
+        """When it last wrote of itself."""
+        try:
+            return self._paths.status.stat().st_mtime_ns
+        except OSError:
+            return None

@@ -8,11 +8,9 @@ import asyncio
 import os
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from msgspec.structs import replace
 
-from rdfspider.config import Config
 from rdfspider.crawl.folder import DOCUMENTS, read_seeds, shard_folder
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.finder import Finder, follow_redirect
@@ -37,6 +35,7 @@ from rdfspider.run.peers.admission import Passage
 from rdfspider.run.peers.messages import Control
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.prerequisites import keep_errand, name_errand
+from rdfspider.run.runners.runner import ShardOrder
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3
@@ -50,13 +49,11 @@ _MANY_LINKS = 10_000
 class Shard:
     """Everything of one shard, and the loop that moves it."""
 
-    def __init__(
-        self, number: int, folder: Path, endpoints: str, config: Config, domains: Domains, *, is_again: bool = False
-    ) -> None:
+    def __init__(self, order: ShardOrder, domains: Domains) -> None:
         """One that died and is started again does not try seeds again that had no answer: nobody has mended anything since."""
-        self._number = number
-        self._folder = folder
-        self._config = config
+        self._number = number = order.number
+        self._folder = folder = order.folder
+        self._config = config = order.config
         clock = Clock()
         self._meter = Meter()
         ranks = {name: way.rank for name, way in WAYS.items()}
@@ -88,8 +85,7 @@ class Shard:
         self._committer = Committer(self._store, self._frontier, scope, self._router, config.run.group_pages)
         self._peers = Peers(
             number,
-            domains.shards,
-            endpoints,
+            order.addresses,
             self._frontier,
             config,
             on_control=self._obey,
@@ -136,7 +132,7 @@ class Shard:
         self._wake = asyncio.Event()
         self._is_ready = False
         """Whether the start is over, after which there may be nothing to do."""
-        self._retries_seeds = not is_again
+        self._retries_seeds = not order.is_again
         self._was_idle = False
         self._is_paused = False
         self._is_stopping = False

@@ -1,4 +1,4 @@
-"""The process of one shard: started by `run/runners/local.py`, with its order on stdin; the exit code says why it ended."""
+"""The process of one shard: started by a runner, with its order on stdin; the exit code says why it ended."""
 
 import asyncio
 import errno
@@ -9,42 +9,23 @@ import resource
 import signal
 import sys
 from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple
 
 import uvloop
 
-from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.processes.collector import calm_collector
 from rdfspider.run.commits import check_disk
+from rdfspider.run.runners.runner import ShardExit, ShardOrder
 from rdfspider.run.shard import Shard
 
 _log = logging.getLogger(__name__)
 
-DISK_FAILED = 75
-"""The exit code of a shard whose disk is full or missing; it is started again later."""
-DAMAGED = 65
-"""The exit code of a shard whose database cannot be read; that does not get better by itself."""
 # How RocksDB, which has no classes for it, begins what it says of the disk or of files that another process holds still, and
 # of files that are not as it left them.
 _STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
 # Files of the database and the archive, pipes, sockets to other shards.
 _OTHER_DESCRIPTORS = 1024
-
-
-class Order(NamedTuple):
-    """What a shard must know."""
-
-    number: int
-    folder: Path
-    endpoints: str
-    config: Config
-    parent_pid: int
-    """A shard whose parent is another process by now ends: nobody could stop it."""
-    is_again: bool = False
-    """Whether the shard had died in this run."""
 
 
 def main() -> None:
@@ -53,7 +34,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
     try:
-        order: Order = pickle.load(sys.stdin.buffer)
+        order: ShardOrder = pickle.load(sys.stdin.buffer)
     except (EOFError, pickle.UnpicklingError):
         # The parent was killed before it had said all.
         sys.exit(1)
@@ -62,7 +43,7 @@ def main() -> None:
         uvloop.run(_run(order))
     except UsageError as error:
         sys.stderr.write(f"rdfspider: {error}\n")
-        sys.exit(2)
+        sys.exit(ShardExit.UNUSABLE)
     except Exception as error:
         # A new parent may have removed the sockets of the one that was killed; nobody wants to know what fails without one.
         _leave_without_parent(order)
@@ -74,10 +55,10 @@ def _report(number: int, error: Exception) -> int:
     """Say why a shard cannot go on; returns its exit code."""
     if str(error).startswith(_STORE_DAMAGED):
         _log.warning("shard %d is damaged: %s", number, error)
-        return DAMAGED
+        return ShardExit.DAMAGED
     if isinstance(error, OSError) or str(error).startswith(_STORE_FAILED):
         _log.warning("shard %d is suspended: %s", number, error)
-        return DISK_FAILED
+        return ShardExit.DISK_FAILED
     _log.error("shard %d failed", number, exc_info=error)
     return 1
 
@@ -91,18 +72,18 @@ def allow_descriptors(wanted: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _leave_without_parent(order: Order) -> None:
+def _leave_without_parent(order: ShardOrder) -> None:
     if os.getppid() != order.parent_pid:
         # As if the power failed, which loses nothing.
         os._exit(0)
 
 
-async def _run(order: Order) -> None:
+async def _run(order: ShardOrder) -> None:
     _leave_without_parent(order)
     check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:
-        shard = Shard(order.number, order.folder, order.endpoints, order.config, domains, is_again=order.is_again)
+        shard = Shard(order, domains)
     except InUseError as error:
         # By a shard whose parent was killed, and that ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error

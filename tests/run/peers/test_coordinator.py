@@ -1,5 +1,4 @@
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ from rdfspider.run.peers.messages import (
     RoundAnswer,
     ScopeFound,
 )
-from rdfspider.run.peers.sockets import make_endpoint_folder
+from rdfspider.run.runners.local import LocalRunner
 
 NO_LIMITS = CrawlConfig()
 
@@ -263,23 +262,24 @@ def test_an_unknown_command_is_told_so(command: str) -> None:
 
 
 def test_the_command_line_reaches_the_coordinator() -> None:
-    folder = make_endpoint_folder()
+    runner = LocalRunner(2)
+    address = runner.addresses.coordinator
     changes = []
 
     async def story() -> None:
         coordinator = make_coordinator()
         coordinator.hear(make_beat(1))
-        hub = CoordinatorHub(coordinator, folder, lambda: changes.append(coordinator.is_paused))
+        hub = CoordinatorHub(coordinator, address, lambda: changes.append(coordinator.is_paused))
         hub.open()
         try:
-            done = await asyncio.to_thread(send_command, hub.endpoint, "pause")
+            done = await asyncio.to_thread(send_command, address, "pause")
             assert done is not None
             assert done.is_done
             assert coordinator.is_paused
-            status = await asyncio.to_thread(send_command, hub.endpoint, "status")
+            status = await asyncio.to_thread(send_command, address, "status")
             assert status is not None
             assert [beat.shard for beat in status.beats] == [1]
-            wrong = await asyncio.to_thread(send_command, hub.endpoint, "dance")
+            wrong = await asyncio.to_thread(send_command, address, "dance")
             assert wrong is not None
             assert not wrong.is_done
         finally:
@@ -288,15 +288,9 @@ def test_the_command_line_reaches_the_coordinator() -> None:
     try:
         asyncio.run(story())
         assert changes == [True, True, True]
-        assert send_command(f"ipc://{folder}/nobody", "pause", timeout_s=0.05) is None
+        assert send_command(runner.addresses.shards[0], "pause", timeout_s=0.05) is None
     finally:
-        remove(folder)
-
-
-def remove(folder: Path) -> None:
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
+        runner.close()
 
 
 def test_permits_come_back_from_a_shard_that_waits_for_some_itself() -> None:

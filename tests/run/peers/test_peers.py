@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -24,7 +23,8 @@ from rdfspider.records import Discovered
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.peers.messages import Control, Hello, Links, Parcel, encode_links
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.peers.sockets import find_endpoint, make_endpoint_folder
+from rdfspider.run.peers.sockets import AddressBook
+from rdfspider.run.runners.local import LocalRunner
 
 DELAY_S = 0.05
 
@@ -36,11 +36,11 @@ def make_domains(shards: int) -> Domains:
 class Shard:
     """As much of a shard as the others notice: it stages what it is sent, and commits it soon."""
 
-    def __init__(self, number: int, shards: int, folder: Path, endpoints: Path, config: Config) -> None:
+    def __init__(self, number: int, folder: Path, addresses: AddressBook, config: Config) -> None:
         self.number = number
         path = folder / str(number)
         path.mkdir(exist_ok=True)
-        self.frontier = Frontier(path / "frontier", config, make_domains(shards), number)
+        self.frontier = Frontier(path / "frontier", config, make_domains(len(addresses.shards)), number)
         self.controls: list[Control] = []
         self.is_idle = False
         self.holds_commits = False
@@ -48,8 +48,7 @@ class Shard:
         """Entries of other shards' outboxes."""
         self.peers = Peers(
             number,
-            shards,
-            endpoints,
+            addresses,
             self.frontier,
             config,
             on_control=self.controls.append,
@@ -92,17 +91,17 @@ class Shard:
 
 
 class Crawl:
-    """A folder, endpoints, and shards that can be opened and closed."""
+    """A folder, addresses, and shards that can be opened and closed."""
 
-    def __init__(self, folder: Path, endpoints: Path, shards: int, config: Config) -> None:
-        self.folder, self.endpoints, self.shards, self.config = folder, endpoints, shards, config
+    def __init__(self, folder: Path, addresses: AddressBook, config: Config) -> None:
+        self.folder, self.addresses, self.config = folder, addresses, config
         self.open: list[Shard] = []
-        self.coordinator = Coordinator(shards, config.crawl)
-        self.hub = CoordinatorHub(self.coordinator, endpoints, lambda: None)
+        self.coordinator = Coordinator(len(addresses.shards), config.crawl)
+        self.hub = CoordinatorHub(self.coordinator, addresses.coordinator, lambda: None)
         self.hub.open()
 
     async def start(self, number: int) -> Shard:
-        shard = Shard(number, self.shards, self.folder, self.endpoints, self.config)
+        shard = Shard(number, self.folder, self.addresses, self.config)
         self.open.append(shard)
         return await shard.start()
 
@@ -118,21 +117,25 @@ class Crawl:
 
 
 @pytest.fixture
-def endpoints() -> Iterator[Path]:
-    folder = make_endpoint_folder()
-    yield folder
-    shutil.rmtree(folder)
+def sockets() -> Iterator[LocalRunner]:
+    runner = LocalRunner(8)
+    yield runner
+    runner.close()
+
+
+def take_addresses(runner: LocalRunner, shards: int) -> AddressBook:
+    return runner.addresses._replace(shards=runner.addresses.shards[:shards])
 
 
 @pytest.fixture
-def tell(tmp_path: Path, endpoints: Path) -> Callable[..., None]:
+def tell(tmp_path: Path, sockets: LocalRunner) -> Callable[..., None]:
     """Runs a story of a crawl, and closes what it left open."""
 
     def run(story: Callable[[Crawl], Coroutine[Any, Any, None]], shards: int = 2, **crawl: int) -> None:
         config = Config(crawl=CrawlConfig(shards=shards, **crawl), frontier=FrontierConfig(ip_delay_s=DELAY_S))
 
         async def tell() -> None:
-            told = Crawl(tmp_path, endpoints, shards, config)
+            told = Crawl(tmp_path, take_addresses(sockets, shards), config)
             try:
                 await asyncio.wait_for(story(told), 60)
             finally:
@@ -257,7 +260,7 @@ def test_repeated_links_are_taken_once_and_a_gap_is_sent_again(tell: Callable[..
 
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
-        other = Player(crawl.endpoints, 1, epoch=7)
+        other = Player(crawl.addresses, 1, epoch=7)
         hello = await other.meet(first)
         assert hello[0] == (0, 0)
 
@@ -282,7 +285,7 @@ def test_repeated_links_are_taken_once_and_a_gap_is_sent_again(tell: Callable[..
 def test_what_the_frontier_does_not_take_has_to_come_again(tell: Callable[..., None]) -> None:
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
-        other = Player(crawl.endpoints, 1, epoch=7)
+        other = Player(crawl.addresses, 1, epoch=7)
         await other.meet(first)
         other.say(Links((7, 2), (0, 0), encode_links([Discovered("http://a.test/2")])))
         assert await other.hear(lambda message: message[0] == 5) == [5, [0, 0], True]
@@ -296,7 +299,7 @@ def test_what_the_frontier_does_not_take_has_to_come_again(tell: Callable[..., N
 def test_what_was_meant_for_an_earlier_life_is_not_heard(tell: Callable[..., None]) -> None:
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
-        other = Player(crawl.endpoints, 1, epoch=7)
+        other = Player(crawl.addresses, 1, epoch=7)
         await other.meet(first)
         other.to_epoch += 1
         other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/1")])))
@@ -492,10 +495,11 @@ def test_a_missing_peer_is_named(tell: Callable[..., None], monkeypatch: pytest.
     tell(story)
 
 
-def test_no_link_is_lost_when_shards_are_killed(tmp_path: Path, endpoints: Path) -> None:
+def test_no_link_is_lost_when_shards_are_killed(tmp_path: Path, sockets: LocalRunner) -> None:
     """Three processes send each other links, and are killed in the middle of it until all has arrived."""
     chance = random.Random(5)
-    processes = {number: start_process(number, tmp_path, endpoints) for number in range(3)}
+    addresses = take_addresses(sockets, 3)
+    processes = {number: start_process(number, tmp_path, addresses) for number in range(3)}
 
     def wait_for(mark: str, numbers: Iterable[int]) -> None:
         deadline = time.monotonic() + 120
@@ -513,7 +517,7 @@ def test_no_link_is_lost_when_shards_are_killed(tmp_path: Path, endpoints: Path)
             processes[victim].wait()
             for mark in ("open", "done"):
                 (tmp_path / f"{victim}.{mark}").unlink(missing_ok=True)
-            processes[victim] = start_process(victim, tmp_path, endpoints)
+            processes[victim] = start_process(victim, tmp_path, addresses)
         wait_for("done", range(3))
     finally:
         for process in processes.values():
@@ -531,9 +535,9 @@ def test_no_link_is_lost_when_shards_are_killed(tmp_path: Path, endpoints: Path)
 PAGES = 2000
 
 
-async def send_pages(number: int, folder: Path, endpoints: Path) -> None:
+async def send_pages(number: int, folder: Path, addresses: AddressBook) -> None:
     """What one of those processes does: each page has a link for each other shard, and its number is stored with them."""
-    shard = Shard(number, 3, folder, endpoints, Config(crawl=CrawlConfig(shards=3)))
+    shard = Shard(number, folder, addresses, Config(crawl=CrawlConfig(shards=3)))
     await shard.start()
     (folder / f"{number}.open").touch()
     page = int(shard.frontier.meta.get("page") or b"0")
@@ -550,8 +554,8 @@ async def send_pages(number: int, folder: Path, endpoints: Path) -> None:
     await asyncio.sleep(600)
 
 
-def start_process(number: int, folder: Path, endpoints: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, __file__, str(number), str(folder), str(endpoints)])
+def start_process(number: int, folder: Path, addresses: AddressBook) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, __file__, str(number), str(folder), *addresses.shards])
 
 
 def find_address(owner: int, shards: int) -> str:
@@ -592,14 +596,14 @@ def send_beats(shards: list[Shard]) -> None:
 class Player:
     """A peer whose every word is written by the test."""
 
-    def __init__(self, endpoints: Path, number: int, epoch: int) -> None:
+    def __init__(self, addresses: AddressBook, number: int, epoch: int) -> None:
         self.number, self.epoch, self.to_epoch = number, epoch, 0
         self._context = zmq.Context()
         self._in = self._context.socket(zmq.PULL)
-        self._in.bind(find_endpoint(endpoints, number))
+        self._in.bind(addresses.shards[number])
         self._out = self._context.socket(zmq.PUSH)
         self._out.linger = 0
-        self._out.connect(find_endpoint(endpoints, 0))
+        self._out.connect(addresses.shards[0])
         self._heard: list[Any] = []
 
     def raw(self, frame: bytes) -> None:
@@ -634,4 +638,4 @@ class Player:
 
 
 if __name__ == "__main__":
-    asyncio.run(send_pages(int(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])))
+    asyncio.run(send_pages(int(sys.argv[1]), Path(sys.argv[2]), AddressBook("ipc:///nowhere", tuple(sys.argv[3:]))))

@@ -9,7 +9,6 @@ generations, nothing was committed in between, so nothing can be on its way.
 
 import logging
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import msgspec
 import zmq
@@ -32,7 +31,7 @@ from rdfspider.run.peers.messages import (
     ShardMessage,
 )
 from rdfspider.run.peers.permits import PermitBook
-from rdfspider.run.peers.sockets import COORDINATOR, Wire, find_endpoint, open_hub
+from rdfspider.run.peers.sockets import Wire, open_hub
 
 _log = logging.getLogger(__name__)
 
@@ -296,7 +295,7 @@ class CoordinatorHub:
     def __init__(
         self,
         coordinator: Coordinator,
-        folder: Path | str,
+        address: str,
         on_change: Callable[[], None],
         change: Callable[[Command], tuple[Answer, Letters]] | None = None,
     ) -> None:
@@ -304,14 +303,14 @@ class CoordinatorHub:
         asks that is to be kept in the crawl's folder."""
         self._coordinator = coordinator
         self._change = change
-        self.endpoint = find_endpoint(folder, COORDINATOR)
+        self._address = address
         self._on_change = on_change
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._wire: Wire | None = None
 
     def open(self) -> None:
         """Bind the socket; needs a running loop."""
-        self._wire = Wire(open_hub(self._context, self.endpoint), self._read, linger_ms=500)
+        self._wire = Wire(open_hub(self._context, self._address), self._read, linger_ms=500)
 
     def close(self) -> None:
         """Close the socket, once the last words are out."""

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 import zmq
@@ -26,7 +25,7 @@ from rdfspider.run.peers.messages import (
     ShardMessage,
 )
 from rdfspider.run.peers.permits import PermitPool
-from rdfspider.run.peers.sockets import COORDINATOR, Wire, find_endpoint, open_line
+from rdfspider.run.peers.sockets import Wire, open_line
 
 # Seconds without a word from the coordinator, which answers every beat, after which a shard is on its own and halts.
 _MAX_SILENT_TICKS = 20
@@ -43,7 +42,7 @@ class CoordinatorLine:
     def __init__(
         self,
         shard: int,
-        folder: Path | str,
+        address: str,
         frontier: Frontier,
         config: Config,
         on_control: Callable[[Control], None],
@@ -52,7 +51,7 @@ class CoordinatorLine:
         scope: tuple[str, ...],
     ) -> None:
         self._shard = shard
-        self._folder = folder
+        self._address = address
         self._frontier = frontier
         self._on_control = on_control
         self._is_idle = is_idle
@@ -68,7 +67,7 @@ class CoordinatorLine:
 
     def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
         """Connect, and say who is there and how many pages it has."""
-        socket = open_line(context, find_endpoint(self._folder, COORDINATOR), str(self._shard))
+        socket = open_line(context, self._address, str(self._shard))
         self._wire = Wire(socket, self._read, _LINGER_MS)
         counts = self._frontier.counts
         self._send(

@@ -11,7 +11,6 @@ import itertools
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 import zmq
@@ -43,7 +42,7 @@ from rdfspider.run.peers.messages import (
     decode_mail,
 )
 from rdfspider.run.peers.permits import PermitPool
-from rdfspider.run.peers.sockets import Wire, find_endpoint, open_inlet, open_outlet
+from rdfspider.run.peers.sockets import AddressBook, Wire, open_inlet, open_outlet
 
 _log = logging.getLogger(__name__)
 
@@ -79,8 +78,7 @@ class Peers:
     def __init__(
         self,
         shard: int,
-        shards: int,
-        folder: Path | str,
+        addresses: AddressBook,
         frontier: Frontier,
         config: Config,
         on_control: Callable[[Control], None],
@@ -95,9 +93,10 @@ class Peers:
         something to do, as permits or links have come; `note` when something was staged in the frontier that should be
         committed soon, and nothing else. `scope` is what the shard knows to be in scope beyond the seeds.
         """
+        shards = len(addresses.shards)
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
-        self._folder = folder
+        self._addresses = addresses.shards
         self._frontier = frontier
         self._on_links = on_links
         self._wake = wake
@@ -108,7 +107,7 @@ class Peers:
         self._clocks = AddressClocks(delay_s, grant_s, self._clock, self.others)
         self.gate = AddressGate(shards, delay_s, self._clock, self._send)
         self.claims = Claims(shard, shards, frontier, self._clock, self._send)
-        self._line = CoordinatorLine(shard, folder, frontier, config, on_control, is_idle, wake, scope)
+        self._line = CoordinatorLine(shard, addresses.coordinator, frontier, config, on_control, is_idle, wake, scope)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._peers: dict[int, _Peer] = {}
         self._own: list[PeerMessage] = []
@@ -121,10 +120,10 @@ class Peers:
         self._loop = asyncio.get_running_loop()
         now = self._clock.monotonic()
         for number in self.others:
-            outlet = open_outlet(self._context, find_endpoint(self._folder, number))
+            outlet = open_outlet(self._context, self._addresses[number])
             delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number)
             self._peers[number] = _Peer(outlet, delivery, intake, heard_at=now)
-        self._inlet = Wire(open_inlet(self._context, find_endpoint(self._folder, self._shard)), self._read)
+        self._inlet = Wire(open_inlet(self._context, self._addresses[self._shard]), self._read)
         self._line.open(self._context)
         self._ticks = asyncio.create_task(self._tick_forever())
 

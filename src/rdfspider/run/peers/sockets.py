@@ -1,60 +1,27 @@
-"""ZeroMQ sockets on an asyncio loop: endpoints in a private folder, frames in, frames out.
+"""ZeroMQ sockets on an asyncio loop: addresses of the runner enter, frames go in and out.
 
 Plain sockets with the loop's own readers, as pyzmq's futures would cost more than the messages. A socket's file descriptor
 tells of changes only once, so whoever is woken reads until nothing is left, and looks again after it has sent.
 """
 
 import asyncio
-import shutil
-import socket
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
+from typing import NamedTuple
 
 import zmq
 
-COORDINATOR = "coordinator"
-_PREFIX = "rdfspider-"
-# The system allows about 107 bytes for the path of a socket; the names in the folder need some of them.
-_MAX_FOLDER_BYTES = 80
 # A peer that is started again should be found soon; connecting to nobody costs next to nothing.
 _RECONNECT_MS = 50
 # Messages that are read before others of the loop have their turn.
 _READ_AT_ONCE = 100
 
 
-def make_endpoint_folder() -> Path:
-    """A new folder for sockets that nobody else can enter; who makes it removes it."""
-    folder = tempfile.mkdtemp(prefix=_PREFIX)
-    if len(folder.encode()) > _MAX_FOLDER_BYTES:
-        Path(folder).rmdir()
-        folder = tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp")
-    return Path(folder)
+class AddressBook(NamedTuple):
+    """Where the processes of a running crawl can be reached, as ZeroMQ writes addresses; the runner decides that."""
 
-
-def remove_endpoint_folder(endpoint: str) -> None:
-    """Remove the folder of an endpoint, if it is one that was made here and nobody listens there.
-
-    What a crawl's folder says of its last run may have been copied with it, or come with it from elsewhere.
-    """
-    place = Path(endpoint.strip().removeprefix("ipc://"))
-    folder = place.parent
-    is_ours = folder.name.startswith(_PREFIX) and str(folder.parent) in (tempfile.gettempdir(), "/tmp")
-    if is_ours and not _is_listening(place):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def remove_old_endpoints(control: Path) -> None:
-    """Remove what a run that was killed has left: its sockets, and the file that names one of them."""
-    with suppress(FileNotFoundError):
-        remove_endpoint_folder(control.read_text())
-        control.unlink()
-
-
-def find_endpoint(folder: Path | str, name: str | int) -> str:
-    """The address of a shard, by its number, or of the coordinator."""
-    return f"ipc://{folder}/{name}"
+    coordinator: str
+    shards: tuple[str, ...]
+    """By their number."""
 
 
 class Wire:
@@ -136,13 +103,3 @@ def open_hub(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.S
     socket.router_handover = True
     socket.bind(endpoint)
     return socket
-
-
-def _is_listening(place: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(str(place))
-        except OSError:
-            return False
-    return True

@@ -1,0 +1,314 @@
+"""A crawl from its first process to its last: the parent's loop around the coordinator, the shards and the indexer.
+
+Shards are started by a runner and kept alive; one that dies is started again while the others go on. Every second, and when it
+changes, the state of the whole is written to the crawl's folder. The first Ctrl-C finishes what is under way, the second stops
+at once, and neither loses anything.
+"""
+
+import asyncio
+import logging
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from rdfspider.config import Config
+from rdfspider.crawl.edits import make_change
+from rdfspider.crawl.folder import CONTROL, shard_folder
+from rdfspider.crawl.history import Recorder
+from rdfspider.crawl.messages import Answer, Command
+from rdfspider.crawl.status import (
+    Speed,
+    Status,
+    end_shards,
+    forget_run,
+    leave_to_totals,
+    read_status,
+    sum_beats,
+    write_status,
+)
+from rdfspider.disk import write_atomically
+from rdfspider.errors import UsageError
+from rdfspider.processes.signals import Signals, run_until_end
+from rdfspider.processes.supervisor import Child, Exit, Fate, RestartPolicy, Supervisor
+from rdfspider.run.indexer_watch import IndexWatch
+from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
+from rdfspider.run.peers.messages import Control
+from rdfspider.run.runners.local import LocalRunner, remove_old_sockets
+from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
+
+_log = logging.getLogger(__name__)
+
+_TICK_S = 1.0
+# How soon it is noticed that nobody wants to wait for the index any more.
+_FINISH_POLL_S = 0.1
+# Of shards that die before they are heard at all.
+_RESTARTS = RestartPolicy()
+_REASONS = {
+    "done": ("ended", "finished"),
+    "pages": ("ended", "pages"),
+    "bytes": ("ended", "bytes"),
+    "time": ("ended", "time"),
+    "stopped": ("stopped", "asked"),
+}
+
+
+def run_crawl(folder: Path, config: Config, on_progress: Callable[[Status], None] | None = None) -> Status:
+    """Run a crawl until it ends; the caller holds the folder's lock. Returns how it ended, and tells that last of all."""
+    on_progress = on_progress or (lambda status: None)
+    remove_old_sockets(folder / CONTROL)
+    runner = LocalRunner(config.crawl.shards)
+    try:
+        coordination = _Coordination(folder, config, runner, on_progress)
+        status = run_until_end(coordination.run, coordination.signals)
+    finally:
+        runner.close()
+    on_progress(status)
+    return status
+
+
+class _Coordination:
+    def __init__(self, folder: Path, config: Config, runner: Runner, on_progress: Callable[[Status], None]) -> None:
+        self._folder = folder
+        self._config = config
+        self._runner = runner
+        self._on_progress = on_progress
+        previous = read_status(folder)
+        self._previous = tuple(map(forget_run, previous.shards))
+        self._spent_s = previous.elapsed_s
+        self._started = time.time()
+        self._speed = Speed()
+        self._history = Recorder(folder)
+        known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}
+        self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
+        self._hub = CoordinatorHub(self._coordinator, runner.addresses.coordinator, self._on_heard, self._change)
+        self._shards = [self._make_supervisor(number) for number in range(config.crawl.shards)]
+        self._started_shards: set[int] = set()
+        """Those that were started in this run."""
+        self._index = IndexWatch(folder, config) if config.index.enabled else None
+        self._is_finishing = False
+        """Whether all shards have ended, and the index alone is waited for."""
+        self.signals = Signals(self._take_signal)
+        self._taken: list[signal.Signals] = []
+        """The signals that came."""
+        self._error = ""
+        self._written_state = ""
+        self._is_written = True
+        """Whether the last status could be written."""
+
+    async def run(self) -> Status:
+        """Start all, and wait until all has ended."""
+        self._hub.open()
+        ticks = asyncio.create_task(self._tick())
+        ticks.add_done_callback(self._end_without_ticks)
+        try:
+            address = self._runner.addresses.coordinator
+            write_atomically(self._folder / CONTROL, f"{address}\n".encode(), durable=False)
+            self.signals.listen()
+            indexing = asyncio.create_task(self._keep_index())
+            await asyncio.gather(*map(self._keep_shard, range(len(self._shards))))
+            await self._finish_index(indexing)
+        finally:
+            if self._index is not None:
+                self._index.kill()
+            ticks.cancel()
+            self._hub.close()
+            with suppress(OSError):
+                (self._folder / CONTROL).unlink()
+        if self._index is not None:
+            self._index.look()
+        status = end_shards(self._make_status())
+        self._write_status(status)
+        self._history.write()
+        if ticks.done():
+            ticks.result()
+        if self._error:
+            raise UsageError(self._error)
+        return status
+
+    def _change(self, command: Command) -> tuple[Answer, Letters]:
+        """Do what a person asks that is to be kept; this process holds the folder's lock."""
+        try:
+            count, self._config = make_change(self._folder, self._config, command)
+        except (UsageError, OSError) as error:
+            return Answer(False, str(error)), []
+        crawl = self._config.crawl
+        change = Control("filters", include=crawl.include, exclude=crawl.exclude)
+        if command.command == "add-seeds":
+            change = Control("seeds")
+        return Answer(True, count=count), self._coordinator.announce(change) if count else []
+
+    def _make_supervisor(self, number: int) -> Supervisor:
+        start, judge = partial(self._start_shard, number), partial(self._judge_exit, number)
+        return Supervisor(f"shard {number}", start, judge, _RESTARTS)
+
+    async def _keep_shard(self, number: int) -> None:
+        """Keep a shard alive until the crawl ends; one that cannot be kept alive ends it."""
+        if not await self._shards[number].run():
+            self._end_with(f"shard {number} cannot be started: it has failed {_RESTARTS.max_failures} times in a row")
+
+    async def _start_shard(self, number: int) -> Child:
+        is_again = number in self._started_shards
+        self._started_shards.add(number)
+        return await self._runner.start(
+            ShardOrder(number, self._folder, self._runner.addresses, self._config, is_again)
+        )
+
+    def _judge_exit(self, number: int, ended: Exit) -> Fate:
+        """A shard fails where it is not heard before it dies; what a person has to mend first ends the crawl."""
+        has_arrived = number in self._coordinator.present
+        self._coordinator.lose(number)
+        if self._coordinator.ended:
+            return Fate.OVER
+        match ended.code:
+            case ShardExit.DAMAGED:
+                # An older frontier alone would cut the archive back to its own age.
+                self._end_with(
+                    f"{shard_folder(self._folder, number) / 'frontier'} is damaged: put a sound copy of all of {self._folder} "
+                    "in its place, or start a new crawl elsewhere; its WARC files can still be read"
+                )
+                return Fate.OVER
+            case ShardExit.UNUSABLE:
+                self._end_with(f"shard {number} cannot be opened")
+                return Fate.OVER
+            case ShardExit.DISK_FAILED:
+                return Fate.SUSPENDED
+        return Fate.WORKED if has_arrived else Fate.FAILED
+
+    async def _keep_index(self) -> None:
+        """Have the crawl indexed, if it is to be. One that cannot be indexed at all is not begun; what fails later is told, and
+        does not end it."""
+        if self._index is None:
+            return
+        await self._index.run()
+        if self._index.error and not self._index.has_begun:
+            self._end_with(self._index.error)
+        elif self._index.error:
+            _log.warning("the crawl goes on without its index; bring it up to date later, with `rdfspider index`")
+
+    async def _finish_index(self, indexing: asyncio.Task[None]) -> None:
+        """Let the indexer take what the shards have left, after a crawl that has ended by itself; else let it leave."""
+        if self._index is not None and not indexing.done():
+            self._is_finishing = True
+            if not self._is_cut_short():
+                self._index.finish()
+            while not indexing.done() and not self._is_cut_short():
+                await asyncio.wait([indexing], timeout=_FINISH_POLL_S)
+            await self._index.leave()
+        await indexing
+
+    def _is_cut_short(self) -> bool:
+        """Whether a person or an error has ended the crawl."""
+        coordinator = self._coordinator
+        return bool(self._taken or self._error) or coordinator.is_told_to_stop or coordinator.ended == "halted"
+
+    def _end_with(self, error: str) -> None:
+        """Let the other shards finish what is under way; how the crawl ended is the first error."""
+        self._error = self._error or error
+        self._end()
+
+    def _end(self) -> None:
+        self._hub.send(self._coordinator.end("stopped"))
+        self._stop_supervisors()
+
+    def _take_signal(self, number: signal.Signals) -> None:
+        """The first one stops the crawl, the second at once."""
+        self._taken.append(number)
+        if len(self._taken) == 1:
+            self._end()
+            return
+        for shard in self._shards:
+            shard.kill()
+        if self._index is not None:
+            self._index.kill()
+
+    async def _tick(self) -> None:
+        while True:
+            self._hub.send(self._coordinator.tick())
+            self._stop_supervisors()
+            for shard, supervisor in enumerate(self._shards):
+                beat = self._coordinator.beats.get(shard)
+                supervisor.watch(beat.time if beat is not None and beat.pid == supervisor.pid else None)
+            if self._index is not None:
+                self._index.look()
+                self._hub.send(self._coordinator.slow(self._index.find_brake()))
+            status = self._write_present()
+            self._history.record(status)
+            self._on_progress(status)
+            await asyncio.sleep(_TICK_S)
+
+    def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:
+        """Without them no limit of time would be kept, so what ends them, a watcher's error say, ends the crawl."""
+        if not ticks.cancelled() and (error := ticks.exception()):
+            self._end_with(f"what watched it failed: {str(error) or type(error).__name__}")
+
+    def _on_heard(self) -> None:
+        """Who has paused a crawl, and asks for its status then, must not read what was true a second ago."""
+        self._stop_supervisors()
+        if self._coordinator.state != self._written_state:
+            self._write_present()
+
+    def _stop_supervisors(self) -> None:
+        """Start no shard again once the crawl is over; those that run end by themselves."""
+        if self._coordinator.ended:
+            for shard in self._shards:
+                shard.stop()
+
+    def _write_present(self) -> Status:
+        """How it goes now; a crawl that is ending has not ended."""
+        status = self._make_status()
+        if self._coordinator.ended:
+            status = msgspec.structs.replace(status, state=self._coordinator.state)
+            if self._is_finishing and not self._is_cut_short():
+                behind = status.index.behind_pages if status.index else 0
+                what = f"indexing the last pages, about {behind:,}" if behind else "the index is brought up to date"
+                status = msgspec.structs.replace(status, reason=what)
+        self._write_status(status)
+        return status
+
+    def _write_status(self, status: Status) -> None:
+        """A disk that is full or missing is no reason to stop: the crawl goes on when it is back, and so does this."""
+        self._written_state = status.state
+        try:
+            write_status(self._folder, status)
+        except OSError as error:
+            if self._is_written:
+                _log.warning("the status cannot be written: %s", error)
+            self._is_written = False
+        else:
+            self._is_written = True
+
+    def _make_status(self) -> Status:
+        beats = self._coordinator.beats
+        # Until a shard is heard, what was last known of it still holds.
+        unheard = [beat for beat in self._previous if beat.shard not in beats]
+        known = sorted((*beats.values(), *unheard), key=lambda beat: beat.shard)
+        totals = sum_beats(known)
+        pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
+        state, reason = self._coordinator.state, ""
+        if self._coordinator.ended:
+            state, reason = _REASONS.get(self._coordinator.ended, ("stopped", self._coordinator.ended))
+            if self._taken:
+                state, reason = "stopped", "interrupted" if self._taken[0] == signal.SIGINT else "terminated"
+            if self._error:
+                state, reason = "stopped", self._error
+        crawl = self._config.crawl
+        limits = {name: float(getattr(crawl, name)) for name in ("pages", "bytes", "time_s", "depth")}
+        return Status(
+            state=state,
+            reason=reason,
+            started=self._started,
+            updated=time.time(),
+            run_s=self._coordinator.ran_s - self._spent_s,
+            elapsed_s=self._coordinator.ran_s,
+            pages_s=pages_s,
+            bytes_s=bytes_s,
+            limits={name: limit for name, limit in limits.items() if limit},
+            totals=totals,
+            shards=tuple(map(leave_to_totals, known)),
+            index=self._index.status if self._index else None,
+        )
