@@ -35,9 +35,9 @@ ENDLESS = XSLT.format(
 
 @pytest.fixture(autouse=True)
 def fresh_helper() -> Iterator[None]:
-    untrusted._HELPER.close()
+    untrusted._CHILD.rest()
     yield
-    untrusted._HELPER.close()
+    untrusted._CHILD.rest()
 
 
 def hello(limits: Limits = LIMITS) -> str:
@@ -46,8 +46,8 @@ def hello(limits: Limits = LIMITS) -> str:
 
 
 def helper_pid() -> int:
-    assert untrusted._HELPER._process is not None
-    return untrusted._HELPER._process.pid
+    assert untrusted._CHILD.pid is not None
+    return untrusted._CHILD.pid
 
 
 def is_running(pid: int) -> bool:
@@ -173,9 +173,9 @@ class TestHelper:
         """Killed in the middle of a job, a parent can kill nobody: the helper's own alarm ends it."""
         code = f"""
             import threading
-            from rdfspider.extract.untrusted import _HELPER, Limits, run_stylesheet
+            from rdfspider.extract.untrusted import _CHILD, Limits, run_stylesheet
             run_stylesheet(b"", None, "", Limits(60, 2**30, 1000))
-            threading.Timer(1, lambda: print(_HELPER._process.pid, flush=True)).start()
+            threading.Timer(1, lambda: print(_CHILD.pid, flush=True)).start()
             run_stylesheet({ENDLESS!r}, "<a/>", "", Limits(12, 2**30, 1000))
             """
         with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE) as parent:

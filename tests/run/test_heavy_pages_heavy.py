@@ -78,7 +78,7 @@ def test_a_page_says_the_same_as_in_this_process(large_pages: LargePages, run: "
     assert large_pages.waiting_bytes == 0
 
 
-def test_a_page_that_kills_the_helper_costs_only_itself(large_pages: LargePages) -> None:
+def test_a_page_that_kills_the_calls_costs_only_itself(large_pages: LargePages) -> None:
     found = asyncio.run(run_all(large_pages, (GOOD, CONFIG), (ASKING, DYING), (GOOD, CONFIG), (ASKING, DYING)))
     assert [codes(extraction) for extraction in found] == [[], ["crashed"], [], ["crashed"]]
     assert found[1].problems[0].message == "the process that read it ended with exit status 1"
@@ -93,12 +93,12 @@ def test_a_page_that_takes_too_long_is_killed_and_the_loop_goes_on() -> None:
     async def run() -> tuple[Extraction, Extraction, int]:
         await pages.extract(GOOD, CONFIG)
         # A new helper has to load much before it can read anything; the old one has done that.
-        pages._helper._timeout_s = 2
+        pages._calls._timeout_s = 2
         rounds, running = 0, asyncio.ensure_future(pages.extract(ASKING, using("hang")))
         while not running.done():
             await asyncio.sleep(0.01)
             rounds += 1
-        pages._helper._timeout_s = 60
+        pages._calls._timeout_s = 60
         return await running, await pages.extract(GOOD, CONFIG), rounds
 
     slow, good, rounds = asyncio.run(run())
@@ -141,7 +141,7 @@ def test_closing_ends_what_is_under_way() -> None:
 
     async def run() -> list[Extraction | BaseException]:
         jobs = [asyncio.ensure_future(pages.extract(page, using("hang"))) for page in (ASKING, ASKING)]
-        while pages._helper._process is None:
+        while pages._calls.pid is None:
             await asyncio.sleep(0.01)
         await asyncio.to_thread(pages.close)
         return await asyncio.gather(*jobs, return_exceptions=True)

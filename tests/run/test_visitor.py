@@ -80,7 +80,7 @@ def test_who_pastes_does_not_wait_for_ever_for_others(tmp_path: Path, monkeypatc
     monkeypatch.setattr(visitor_module, "_TURN_S", 0.1)
     made = Visitor(tmp_path, Config())
     page = Page(URL, b"<title>Mine</title>", "text/html")
-    with made._helper._turn:
+    with made._calls._child._turn:
         with pytest.raises(UnansweredError, match="try again in a moment"):
             made.read(page)
         # What was crawled does not wait for what is pasted.

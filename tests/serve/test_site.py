@@ -115,7 +115,7 @@ def test_a_site_that_nobody_looks_at_holds_no_old_files(site_crawl: Crawl, monke
         site = serving.site
         assert serving.get("/page", url="https://shop.example/").status == 200
         assert serving.get("/entity", iri=TEA).status == 200
-        wait_until(lambda: site.indexes._snapshots._opened is None and site.lookout._helper._process is None)
+        wait_until(lambda: site.indexes._snapshots._opened is None and site.lookout._calls.pid is None)
         assert set(ask_all(serving).values()) == {200}
 
 

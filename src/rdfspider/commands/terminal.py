@@ -37,7 +37,7 @@ def show_log() -> Iterator[None]:
     """What the crawler, or the site, has to say while it runs, such as that a shard died, on stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("rdfspider: %(message)s"))
-    loggers = [logging.getLogger(f"rdfspider.{stage}") for stage in ("run", "index", "search", "serve")]
+    loggers = [logging.getLogger(f"rdfspider.{stage}") for stage in ("processes", "run", "index", "search", "serve")]
     for logger in loggers:
         logger.addHandler(handler)
     try:

@@ -1,29 +1,27 @@
 """The process in which stylesheets and the user's Python functions run, because a process can be killed.
 
-`guard.py` starts it as a script. Jobs enter on standard input, answers leave on what was standard output, one after the
-other, until the input ends. It imports nothing of rdfspider, so that it starts in 50 ms; and lxml only where it is
-needed, because the other side imports this module too, for the form of the messages.
+`extract/untrusted.py` starts it, and asks it for one job after the other. It imports next to nothing of rdfspider, so that it
+starts soon; and lxml only where it is needed, because the parent imports this module too, for the form of the messages.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import os
 import re
-import resource
-import signal
 import struct
 import sys
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import IO, Any
+from typing import Any
+
+from rdfspider.processes.confinement import limit_resources
+from rdfspider.processes.framing import READY, ParentPipe
 
 Header = dict[str, Any]
 """What a message says of itself. A job's `kind` is stylesheet or function; an answer's `code` is empty on success."""
 
-_LENGTHS = struct.Struct(">IQ")
+_LENGTH = struct.Struct(">I")
 _XSL = "{http://www.w3.org/1999/XSL/Transform}"
 _MEMORY_ADDRESS = re.compile(r"string://\S*\d+\S*")
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
@@ -33,17 +31,17 @@ _MAX_TEMPLATE_DEPTH = 3000
 
 
 def pack_message(header: Header, *parts: bytes) -> bytes:
-    """A message: its lengths, a header in JSON, and parts of bytes."""
+    """A message: the length of its header, the header in JSON, and parts of bytes."""
     head = json.dumps({**header, "parts": [len(part) for part in parts]}).encode()
-    return b"".join((_LENGTHS.pack(len(head), sum(map(len, parts))), head, *parts))
+    return b"".join((_LENGTH.pack(len(head)), head, *parts))
 
 
 def unpack_message(message: bytes) -> tuple[Header, list[bytes]]:
-    """The header and the parts of a whole message; ValueError where it is none."""
+    """The header and the parts of a message; ValueError where it is none."""
     try:
-        head_bytes, _ = _LENGTHS.unpack_from(message)
-        position = _LENGTHS.size + head_bytes
-        header: Header = json.loads(message[_LENGTHS.size : position])
+        (head_bytes,) = _LENGTH.unpack_from(message)
+        position = _LENGTH.size + head_bytes
+        header: Header = json.loads(message[_LENGTH.size : position])
         parts = []
         for length in header.pop("parts"):
             parts.append(message[position : position + length])
@@ -53,39 +51,19 @@ def unpack_message(message: bytes) -> tuple[Header, list[bytes]]:
     return header, parts
 
 
-def message_bytes(start: bytes | bytearray) -> int | None:
-    """How long the message is that starts so; None where too little of it is there to tell."""
-    return _LENGTHS.size + sum(_LENGTHS.unpack_from(start)) if len(start) >= _LENGTHS.size else None
-
-
 def main() -> None:
-    """Answer jobs until the input ends."""
+    """Answer jobs until the parent hangs up."""
     _etree()  # now, so that the first job's time is its own
-    jobs, answers = _take_streams()
-    _write(answers, pack_message({"code": "", "ready": True}))
-    while start := jobs.read(_LENGTHS.size):
-        message = start + jobs.read((message_bytes(start) or 0) - len(start))
-        _write(answers, _answer(*unpack_message(message)))
-
-
-def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """The two ends of the conversation; what the user's code prints or reads goes nowhere."""
-    jobs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
-    return jobs, answers
-
-
-def _write(answers: IO[bytes], message: bytes) -> None:
-    answers.write(message)
-    answers.flush()
+    pipe = ParentPipe()
+    pipe.send(READY)
+    while (message := pipe.receive()) is not None:
+        pipe.send(_answer(*unpack_message(message)))
 
 
 def _answer(job: Header, parts: list[bytes]) -> bytes:
     work = _run_stylesheet if job["kind"] == "stylesheet" else _run_function
     try:
-        with _limits(job["seconds"], job["memory_bytes"]):
+        with limit_resources(job["seconds"], job["memory_bytes"]):
             body, media_type = work(job, parts)
     except (Exception, SystemExit) as error:
         reasons = [(entry.type_name, entry.message) for entry in getattr(error, "error_log", ())]
@@ -102,23 +80,6 @@ def _answer(job: Header, parts: list[bytes]) -> bytes:
 
 def _refusal(code: str, message: str) -> bytes:
     return pack_message({"code": code, "message": message[:500]})
-
-
-@contextlib.contextmanager
-def _limits(seconds: float, memory_bytes: int) -> Iterator[None]:
-    """Bound the memory of one job; and its time, for the case that nobody is left to kill this process."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    soft = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds + 1)
-    with contextlib.suppress(ValueError, OSError):  # where the system has no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _run_stylesheet(job: Header, parts: list[bytes]) -> tuple[bytes, str | None]:
@@ -197,7 +158,3 @@ def _set_path(path: list[str]) -> None:
             del sys.modules[name]
     sys.path[:] = path
     importlib.invalidate_caches()
-
-
-if __name__ == "__main__":
-    main()

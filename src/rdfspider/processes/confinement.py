@@ -1,6 +1,6 @@
-"""What the process of a query may not do: use the network, outlive its parent, take more time or memory than it is given.
+"""What a child process may not do: use the network, outlive its parent, take more time or memory than it is given.
 
-Time and memory are the kernel's to enforce, because a query runs in native code that listens to nobody.
+The kernel enforces it, because much of what runs there is native code that nothing else can interrupt.
 """
 
 import ctypes
@@ -10,7 +10,8 @@ import resource
 import signal
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # The architecture as the kernel knows it, and its number of the system call `socket`.
@@ -22,7 +23,7 @@ _ALLOW, _FAIL, _EACCES = 0x7FFF0000, 0x00050000, 13
 _STACK_BYTES = 8 * 1024 * 1024
 _PARENT_LOOK_S = 1.0
 # The parent ends the process at its limit; this long after it the kernel does, where the parent cannot.
-_GRACE_S = 2.0
+_GRACE_S = 5.0
 _PAGE_BYTES = resource.getpagesize()
 
 
@@ -43,7 +44,6 @@ def confine_process(parent_pid: int) -> None:
     """Confine this process for good, before it has other threads."""
     # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _set_limit(resource.RLIMIT_CORE, 0)
     _set_limit(resource.RLIMIT_STACK, _STACK_BYTES)
     forbid_network()
@@ -72,25 +72,35 @@ def forbid_network() -> bool:
     return bool(libc.prctl(_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) == 0)
 
 
-def start_limits(timeout_s: float, memory_bytes: int) -> None:
-    """From now on the process may take so much time, and so much memory over what it has."""
+@contextmanager
+def limit_resources(timeout_s: float, memory_bytes: int) -> Iterator[None]:
+    """Within this context the process may use so much address space in all; and it is ended some time after the timeout, for the
+    case that its parent, which ends it at the timeout, is gone."""
+    # Code that ran here before may have changed it.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, timeout_s + _GRACE_S)
-    with suppress(OSError):
-        _set_limit(resource.RLIMIT_AS, _read_memory(0) + memory_bytes)
+    _set_limit(resource.RLIMIT_AS, memory_bytes)
+    try:
+        yield
+    finally:
+        _set_limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def end_limits() -> None:
-    """The process may do what it likes again."""
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    _set_limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+def read_address_space_bytes() -> int:
+    """How much address space the process uses; where that is not known, more than it could have."""
+    try:
+        return _read_memory(0)
+    except OSError:
+        return 1 << 48
 
 
 def read_resident_bytes() -> int:
-    """How much memory the process uses; 0 where that is not known."""
+    """How much memory the process uses; where only that is known, the most that it has used so far."""
     try:
         return _read_memory(1)
     except OSError:
-        return 0
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _read_memory(column: int) -> int:

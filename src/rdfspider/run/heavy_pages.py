@@ -1,7 +1,7 @@
 """Large pages enter, what they say leaves, by way of a process that can be killed: no page stalls a shard or takes it down. And
 so it is with queries of the user's over the data of pages.
 
-A page that takes too long, or that the helper dies of, gives an Extraction with a Problem and nothing else.
+A page that takes too long, or that the process dies of, gives an Extraction with a Problem and nothing else.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from rdfspider.config import ExtractConfig
 from rdfspider.discover.data_links import run_query
 from rdfspider.errors import RdfspiderError
 from rdfspider.pipeline import extract_from
-from rdfspider.processes.calls import Helper, JobError
+from rdfspider.processes.calls import CallError, KillableCalls
 from rdfspider.records import Extraction, Page, Problem
 
 _log = logging.getLogger(__name__)
 
 LARGE_PAGE_BYTES = 1024 * 1024
-"""Longer pages go to the helper, so that none stalls a shard."""
+"""Longer pages go to another process, so that none stalls a shard."""
 
 # Characters of statements that a page may send back, as the shard has to hold them: 16 MB of usual Turtle give about this much.
 _STATEMENT_CHARS = 64 * 1024**2
@@ -36,31 +36,31 @@ class LargePages:
     """The large pages of a shard; `extract` may be called for any number at once, and they take turns."""
 
     def __init__(self, timeout_s: float) -> None:
-        self._helper = Helper(timeout_s)
-        # Talking to the helper is waiting, which a thread may do and the loop may not.
+        self._calls = KillableCalls(timeout_s)
+        # Talking to the process is waiting, which a thread may do and the loop may not.
         self._thread = ThreadPoolExecutor(1, "large-pages")
         self.waiting_bytes = 0
-        """The bodies of the pages that are with the helper, or in line for it."""
+        """The bodies of the pages that the process has, or that wait for it."""
 
     async def extract(self, page: Page, config: ExtractConfig) -> Extraction:
         """All that a page says; its time begins when its turn comes."""
-        found = await self._wait_for(page, extract_by, self._helper, page, config)
+        found = await self._wait_for(page, extract_by, self._calls, page, config)
         assert isinstance(found, Extraction)
         return found
 
     async def query(self, query: str, page: Page, nquads: str) -> list[str] | Problem:
         """The addresses that a query finds in the data of a page, or what kept it from finding any."""
         try:
-            found: list[str] = await self._wait_for(page, self._helper.call, run_query, query, page.url, nquads)
+            found: list[str] = await self._wait_for(page, self._calls.call, run_query, query, page.url, nquads)
         except RdfspiderError as error:
-            code = "query-timeout" if isinstance(error, JobError) and error.code == "too-slow" else "query-failed"
+            code = "query-timeout" if isinstance(error, CallError) and error.code == "too-slow" else "query-failed"
             return Problem(code, f"the query for links: {error}")
         return found
 
     def close(self) -> None:
-        """End the helper, whatever it does; pages that are in line are not extracted."""
+        """End the process, whatever it does; pages that wait are not extracted."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-        self._helper.close()
+        self._calls.close()
         self._thread.shutdown()
 
     async def _wait_for(self, page: Page, function: Callable[..., Any], *arguments: object) -> Any:
@@ -72,17 +72,17 @@ class LargePages:
             self.waiting_bytes -= len(page.body)
 
 
-def extract_by(helper: Helper, page: Page, config: ExtractConfig) -> Extraction:
-    """All that a page says, as a helper finds it; what keeps it from that is a Problem of the page."""
+def extract_by(calls: KillableCalls, page: Page, config: ExtractConfig) -> Extraction:
+    """All that a page says, as another process finds it; what keeps it from that is a Problem of the page."""
     try:
-        found: Extraction = helper.call(extract_bounded, page, pickle.dumps(config))
+        found: Extraction = calls.call(extract_bounded, page, pickle.dumps(config))
         return found
-    except JobError as error:
+    except CallError as error:
         return _give_up(page, error.code, str(error))
 
 
 def extract_bounded(page: Page, config: bytes) -> Extraction:
-    """All that a page says, in the helper; not more than can be held."""
+    """All that a page says, in that process; not more than can be held."""
     return _cut_statements(extract_from(page, _load_config(config)))
 
 

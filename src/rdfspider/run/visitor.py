@@ -27,7 +27,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.keys import origin_of
 from rdfspider.judge.judgement import judge_wishes
 from rdfspider.pace import pace_gap_s
-from rdfspider.processes.calls import Helper
+from rdfspider.processes.calls import KillableCalls
 from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState
 from rdfspider.run.heavy_pages import extract_by
 from rdfspider.urls import MAX_URL_CHARS, host_of
@@ -79,9 +79,9 @@ class Visitor:
     def __init__(self, folder: Path, config: Config) -> None:
         self._config = replace(config, fetch=_hurry(config.fetch))
         # Whatever a person has at hand is as hostile as any page: it is read where it can be killed.
-        self._helper = Helper(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
+        self._calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         # Who pastes much keeps nobody from what was crawled.
-        self._archivist = Helper(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
+        self._archive_calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
         self._extract = replace(config.extract, documents=documents)
         self._turn = threading.Lock()
@@ -92,17 +92,17 @@ class Visitor:
 
     def read(self, page: Page) -> Extraction:
         """What a page says that somebody has at hand; UnansweredError where too many others want that, too."""
-        return extract_by(self._helper, page, self._extract)
+        return extract_by(self._calls, page, self._extract)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """What a function of a module's top level makes of an archived page, in another process that can be killed; as with
-        `Helper.call`."""
-        return self._archivist.call(function, *arguments)
+        `KillableCalls.call`."""
+        return self._archive_calls.call(function, *arguments)
 
     def close(self) -> None:
         """End these processes, whatever they do."""
-        self._helper.close()
-        self._archivist.close()
+        self._calls.close()
+        self._archive_calls.close()
         self.end_visits()
 
     def end_visits(self) -> None:

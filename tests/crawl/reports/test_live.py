@@ -60,8 +60,8 @@ def test_frontiers_that_nobody_asks_for_are_let_go(lookout: Lookout, monkeypatch
     monkeypatch.setattr(lookout_module, "_IDLE_S", 3600.0)
     lookout.hosts("pages", 5)
     lookout.rest()
-    assert lookout._helper._process is not None, "somebody has just asked"
+    assert lookout._calls.pid is not None, "somebody has just asked"
     monkeypatch.setattr(lookout_module, "_IDLE_S", 0.0)
     lookout.rest()
-    assert lookout._helper._process is None
+    assert lookout._calls.pid is None
     assert lookout.hosts("pages", 5)

@@ -1,8 +1,8 @@
 """Reports on a crawl that runs, for those who ask often: each look at the frontiers is one of another process, seconds old.
 
-To open the frontiers of a busy crawl takes a good part of a second, in which RocksDB lets no other thread of Python's run. So a
-helper process opens them, answers from them for a moment, and opens them again. Whatever it has open keeps its place on the disk,
-so that it ends when nobody has asked for a while.
+To open the frontiers of a busy crawl takes a good part of a second, in which RocksDB lets no other thread of Python's run. So
+another process opens them, answers from them for a moment, and opens them again. Whatever it has open keeps its place on the
+disk, so that it ends when nobody has asked for a while.
 """
 
 import time
@@ -16,7 +16,7 @@ from rdfspider.crawl.reports.why import Explanation, explain_url
 from rdfspider.crawl.settings import load_config
 from rdfspider.errors import UnansweredError
 from rdfspider.frontier.entries import HostEntry
-from rdfspider.processes.calls import Helper, JobError
+from rdfspider.processes.calls import CallError, KillableCalls
 
 _ANSWER_S, _TURN_S = 30.0, 10.0
 _KEPT_S = 3.0
@@ -29,7 +29,7 @@ class Lookout:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._helper = Helper(_ANSWER_S, _TURN_S)
+        self._calls = KillableCalls(_ANSWER_S, _TURN_S)
         self._asked = 0.0
 
     def why(self, url: str) -> Explanation:
@@ -43,23 +43,23 @@ class Lookout:
     def rest(self) -> None:
         """Let the frontiers go where nobody has asked for some seconds."""
         if time.monotonic() - self._asked > _IDLE_S:
-            self._helper.rest()
+            self._calls.rest()
 
     def close(self) -> None:
-        """End the helper."""
-        self._helper.close()
+        """End the process."""
+        self._calls.close()
 
     def _ask(self, report: Callable[..., _Report], *arguments: object) -> _Report:
         self._asked = time.monotonic()
         try:
-            found: _Report = self._helper.call(report, self._folder, *arguments)
-        except JobError as error:
+            found: _Report = self._calls.call(report, self._folder, *arguments)
+        except CallError as error:
             raise UnansweredError(f"the frontiers could not be looked at: {error}") from error
         return found
 
 
 class _Kept:
-    """The frontiers that the helper has open."""
+    """The frontiers that the process has open."""
 
     def __init__(self) -> None:
         self._frontiers: Frontiers | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.processes.calls import JobError
+from rdfspider.processes.calls import CallError
 from rdfspider.run.visitor import prepare_address, read_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy
 from rdfspider.serve.harmless_copies import MAX_BYTES, Copy, make_copy
@@ -71,7 +71,7 @@ def _read_copy(request: PageRequest, record: PageRecord, newest_wishes: str) -> 
         raise NotFoundError(f"the archive has no copy of {record.url}")
     try:
         copy: Copy = request.site.visitor.call(make_copy, capture)
-    except JobError as error:
+    except CallError as error:
         raise UnansweredError(f"the copy cannot be shown: {error}") from error
     if copy.is_refused:
         raise NotFoundError(f"{record.url} asks that no copy be shown")

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from rdfspider.crawl.reports.why import Explanation
 from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
 from rdfspider.index.text.fields import Card
-from rdfspider.processes.calls import JobError
+from rdfspider.processes.calls import CallError
 from rdfspider.run.visitor import prepare_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_page
 from rdfspider.serve.inspections import (
@@ -133,7 +133,7 @@ def find_record(site: Site, url: str, wishes: str) -> tuple[PageRecord | None, s
         else:
             # Pages of files from elsewhere are extracted again, so this may take long, or die.
             found = site.visitor.call(read_page_of, site.folder, url, config)
-    except (UsageError, JobError) as error:
+    except (UsageError, CallError) as error:
         return None, site.tell(error)
     return replace(found, payload=None) if found and forbids_copy(wishes) else found, ""
 

@@ -423,7 +423,7 @@ def test_workers_end_with_whoever_started_them(crawl: Path) -> None:
 def test_closing_ends_questions_and_starts_nothing(crawl: Path) -> None:
     door = Sparql(crawl, workers=1)
     door.query("ASK {}")
-    workers = [psutil.Process(worker._process.pid) for worker in door._all]
+    workers = [psutil.Process(worker.pid) for worker in door._all]
     with ThreadPoolExecutor(2) as threads:
         asked = [threads.submit(door.ask, ENDLESS, limits=LONG) for _ in range(2)]
         wait_until(lambda: is_busy(door))
@@ -449,8 +449,8 @@ def test_a_worker_that_was_killed_is_replaced(crawl: Path) -> None:
     with Sparql(crawl, workers=1) as door:
         door.query("ASK {}")
         for worker in door._all:
-            worker._process.kill()
-            worker._process.wait()
+            worker.kill()
+            worker._popen.wait()
         assert door.query("ASK {}") is True
 
 

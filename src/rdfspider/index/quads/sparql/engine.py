@@ -4,19 +4,14 @@ Some processes wait ready, so that neither a question nor the end of one that we
 thread may ask; nothing of a query is parsed in this process.
 """
 
-import fcntl
 import os
-import select
-import subprocess
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,9 +21,7 @@ from rdfspider.index.quads.sparql.fair_queue import Turns
 from rdfspider.index.quads.sparql.messages import (
     DONE,
     FAILED,
-    LENGTH,
     MEMORY,
-    READY,
     UNFIT,
     UNINDEXED,
     UNREADABLE,
@@ -40,6 +33,7 @@ from rdfspider.index.quads.sparql.messages import (
 )
 from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, UnfitError
 from rdfspider.index.quads.sparql.rows import Rows, Statements, read_rows
+from rdfspider.processes.child import Child, DiedError, Wait, make_command
 from rdfspider.vocabulary.names import WELL_KNOWN
 
 Find = Callable[[str, int], Sequence[tuple[str, float]]]
@@ -51,13 +45,10 @@ MAX_QUERY_CHARS = 1_000_000
 
 _START_S = 30.0
 _MAX_TIMEOUT_S = 86_400.0
-_READ_BYTES = 1 << 20
 # What whoever asks is told as it is.
 _MISTAKES = {USAGE: UsageError, UNFIT: UnfitError, UNINDEXED: UnindexedError, UNREADABLE: UnreadableError}
 # How soon it is noticed that nobody wants an answer any more.
 _LOOK_S = 0.1
-# Of what a process says when it dies.
-_LAST_BYTES = 10_000
 # How Rust, C++ and Python say that there is none left.
 _NO_MEMORY = ("memory allocation", "bad_alloc", "MemoryError", "Cannot allocate memory")
 
@@ -208,7 +199,7 @@ class Sparql:
         try:
             reply, body = worker.ask(job, self._find, cancel)
             is_sound = not reply.is_last
-        except _DiedError as error:
+        except DiedError as error:
             raise _tell_closed() if self._is_closed else _explain_death(error, job) from None
         except TimeoutError:
             raise UnansweredError(
@@ -263,15 +254,6 @@ class Sparql:
         worker.end()
 
 
-class _DiedError(Exception):
-    """The worker is gone: its exit status, and the last that it said."""
-
-    def __init__(self, status: int, last_words: str) -> None:
-        super().__init__(status, last_words)
-        self.status = status
-        self.last_words = last_words
-
-
 class _Patience(NamedTuple):
     """How long an answer is waited for."""
 
@@ -288,97 +270,34 @@ class _Patience(NamedTuple):
         return min(left_s, _LOOK_S)
 
 
-class _Worker:
-    """One process, and the conversation with it."""
+class _Worker(Child):
+    """One process that answers queries."""
 
     def __init__(self, snapshots: Path) -> None:
-        self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "rdfspider.index.quads.sparql.worker",
-                str(snapshots.absolute()),
-                str(os.getpid()),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
+        super().__init__(
+            make_command("rdfspider.index.quads.sparql.worker", str(snapshots.absolute()), str(os.getpid())),
+            keeps_errors=True,
             env=os.environ | {"RUST_BACKTRACE": "0"},
         )
         self._is_ready = False
-        assert self._process.stdout is not None
-        # So that the two need not take turns so often; some systems allow less, or do not know it.
-        with suppress(OSError, AttributeError):
-            fcntl.fcntl(self._process.stdout, fcntl.F_SETPIPE_SZ, _READ_BYTES)
-
-    def is_alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
 
     def ask(self, job: Job, find: Find | None, cancel: threading.Event) -> tuple[Reply, bytes]:
-        """Have a job done; TimeoutError when its time is up, _DiedError when it dies of it."""
+        """Have a job done; TimeoutError when its time is up, DiedError when it dies of it."""
         if not self._is_ready:
-            ready = self._read_reply(_Patience(time.monotonic() + _START_S, cancel))
-            assert ready.code == READY
+            self.receive(_Patience(time.monotonic() + _START_S, cancel).find_step_s)
             self._is_ready = True
         patience = _Patience(time.monotonic() + job.timeout_s, cancel)
-        self._send(job)
-        reply = self._read_reply(patience)
+        wait = patience.find_step_s
+        self.send(msgspec.msgpack.encode(job), wait)
+        reply = self._receive_reply(wait)
         if reply.code == WORDS:
-            self._send([_find_words(find, *asked, patience) for asked in reply.words])
-            reply = self._read_reply(patience)
-        return reply, self._read_message(patience) if reply.code == DONE else b""
+            found = [_find_words(find, *asked, patience) for asked in reply.words]
+            self.send(msgspec.msgpack.encode(found), wait)
+            reply = self._receive_reply(wait)
+        return reply, self.receive(wait) if reply.code == DONE else b""
 
-    def kill(self) -> None:
-        """End it, whatever it does; somebody may be reading what it says."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """End it when nobody waits for it any more."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
-
-    def _send(self, message: Any) -> None:
-        assert self._process.stdin is not None
-        data = msgspec.msgpack.encode(message)
-        rest = memoryview(LENGTH.pack(len(data)) + data)
-        # Whoever is not there any more is missed when the answer is read.
-        with suppress(BrokenPipeError):
-            while rest:
-                rest = rest[self._process.stdin.write(rest) :]
-
-    def _read_reply(self, patience: _Patience) -> Reply:
-        return msgspec.msgpack.decode(self._read_message(patience), type=Reply)
-
-    def _read_message(self, patience: _Patience) -> bytes:
-        return self._read(LENGTH.unpack(self._read(LENGTH.size, patience))[0], patience)
-
-    def _read(self, length: int, patience: _Patience) -> bytes:
-        assert self._process.stdout is not None
-        descriptor = self._process.stdout.fileno()
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
-        parts = []
-        while length:
-            while not poll.poll(patience.find_step_s() * 1000):
-                pass
-            part = os.read(descriptor, min(length, _READ_BYTES))
-            if not part:
-                raise self._find_death()
-            parts.append(part)
-            length -= len(part)
-        return b"".join(parts)
-
-    def _find_death(self) -> _DiedError:
-        assert self._process.stderr is not None
-        status = self._process.wait()
-        return _DiedError(status, self._process.stderr.read(_LAST_BYTES).decode("utf-8", "replace"))
+    def _receive_reply(self, wait: Wait) -> Reply:
+        return msgspec.msgpack.decode(self.receive(wait), type=Reply)
 
 
 def _end_workers(workers: set[_Worker], pid: int) -> None:
@@ -396,7 +315,7 @@ def _find_words(find: Find | None, words: str, limit: int, patience: _Patience) 
     return [(iri, score) for iri, score in find(words, limit)]
 
 
-def _explain_death(death: _DiedError, job: Job) -> RdfspiderError:
+def _explain_death(death: DiedError, job: Job) -> RdfspiderError:
     if any(sign in death.last_words for sign in _NO_MEMORY):
         return _tell_memory(job)
     if death.status < 0:

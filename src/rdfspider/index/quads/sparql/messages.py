@@ -1,12 +1,8 @@
-"""What `sparql.py` and its worker processes say to each other, each message after its length."""
-
-import struct
+"""What `engine.py` and its worker processes say to each other."""
 
 import msgspec
 
-LENGTH = struct.Struct(">Q")
-"""Stands before every message, and says how long it is."""
-DONE, WORDS, USAGE, UNFIT, MEMORY, FAILED, READY = "done", "words", "usage", "unfit", "memory", "failed", "ready"
+DONE, WORDS, USAGE, UNFIT, MEMORY, FAILED = "done", "words", "usage", "unfit", "memory", "failed"
 UNINDEXED, UNREADABLE = "unindexed", "unreadable"
 """What a reply is. `words`: the texts that the query looks for; what was found is asked for. `usage`: the query is wrong.
 `unfit`: none of the formats can hold the answer. `unindexed`, `unreadable`: there are no quads to ask, or damaged ones."""

@@ -1,12 +1,11 @@
 """The process in which queries run, because a process can be ended: at its limits, or by a query that overflows its stack.
 
-`sparql.py` starts it. Jobs enter on standard input and replies leave on standard output, one after the other, until the input
-ends. The text of a query is read and parsed here alone. Between two jobs it opens the newest snapshot, ahead of need.
+`engine.py` starts it, and sends it one job after the other. The text of a query is read and parsed here alone. Between two
+jobs it opens the newest snapshot, ahead of need.
 """
 
 import os
 import re
-import select
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,9 +19,7 @@ from rdfspider.index.quads.sparql.lexer import VARIABLE, Token, check_kind, find
 from rdfspider.index.quads.sparql.messages import (
     DONE,
     FAILED,
-    LENGTH,
     MEMORY,
-    READY,
     UNFIT,
     UNINDEXED,
     UNREADABLE,
@@ -34,7 +31,13 @@ from rdfspider.index.quads.sparql.messages import (
 )
 from rdfspider.index.quads.sparql.result_documents import UnfitError, write_document
 from rdfspider.index.quads.sparql.service_calls import TextCall, find_calls, replace_calls
-from rdfspider.processes.confinement import confine_process, end_limits, read_resident_bytes, start_limits
+from rdfspider.processes.confinement import (
+    confine_process,
+    limit_resources,
+    read_address_space_bytes,
+    read_resident_bytes,
+)
+from rdfspider.processes.framing import READY, ParentPipe
 from rdfspider.urls import is_valid_iri
 
 _IDLE_S = 0.25
@@ -46,34 +49,33 @@ _SENTENCE = re.compile(r"(?:^|, )([A-Z]\w* [^,\[\]\"]*[a-z]{3}[^,\[\]\"]*)")
 
 
 def main() -> None:
-    """Answer jobs until the input ends: `worker FOLDER PARENT`."""
+    """Answer jobs until the parent hangs up: `FOLDER PARENT`."""
     confine_process(int(sys.argv[2]))
+    pipe = ParentPipe()
     snapshots = SnapshotReader(Path(sys.argv[1]))
     _look_ahead(snapshots)
-    _send(Reply(READY))
+    pipe.send(READY)
     first_bytes = read_resident_bytes()
     while True:
-        while not select.select([0], [], [], _IDLE_S)[0]:
+        while not pipe.wait(_IDLE_S):
             _look_ahead(snapshots)
-        message = _receive()
-        if not message:
+        message = pipe.receive()
+        if message is None:
             return
-        reply, body = _answer(msgspec.msgpack.decode(message, type=Job), snapshots)
+        reply, body = _answer(msgspec.msgpack.decode(message, type=Job), snapshots, pipe)
         is_last = read_resident_bytes() - first_bytes > _GROWTH_BYTES
-        _send(msgspec.structs.replace(reply, is_last=is_last))
+        pipe.send(msgspec.msgpack.encode(msgspec.structs.replace(reply, is_last=is_last)))
         if reply.code == DONE:
-            _write(LENGTH.pack(len(body)))
-            _write(body)
+            pipe.send(body)
         del body
         if is_last:
             return
 
 
-def _answer(job: Job, snapshots: SnapshotReader) -> tuple[Reply, bytes]:
-    start_limits(job.timeout_s, job.memory_bytes)
+def _answer(job: Job, snapshots: SnapshotReader, pipe: ParentPipe) -> tuple[Reply, bytes]:
     try:
-        with snapshots.use() as store:
-            return _ask_store(job, store)
+        with limit_resources(job.timeout_s, read_address_space_bytes() + job.memory_bytes), snapshots.use() as store:
+            return _ask_store(job, store, pipe)
     except UnfitError as error:
         return Reply(UNFIT, str(error)), b""
     except UnindexedError as error:
@@ -88,15 +90,13 @@ def _answer(job: Job, snapshots: SnapshotReader) -> tuple[Reply, bytes]:
         return Reply(MEMORY), b""
     except Exception as error:
         return Reply(FAILED, f"{error}"[:500]), b""
-    finally:
-        end_limits()
 
 
-def _ask_store(job: Job, store: Store) -> tuple[Reply, bytes]:
+def _ask_store(job: Job, store: Store, pipe: ParentPipe) -> tuple[Reply, bytes]:
     tokens = read_tokens(job.query)
     check_kind(job.query, tokens)
     calls = find_calls(job.query, tokens, job.prefixes)
-    query = replace_calls(job.query, calls, _ask_words(calls)) if calls else job.query
+    query = replace_calls(job.query, calls, _ask_words(calls, pipe)) if calls else job.query
     results = store.query(
         _order_columns(query, tokens, job),
         base_iri=job.base or None,
@@ -133,11 +133,12 @@ def _read_iris(iris: Sequence[str]) -> list[NamedNode]:
     return [NamedNode(iri) for iri in iris]
 
 
-def _ask_words(calls: Sequence[TextCall]) -> Found:
+def _ask_words(calls: Sequence[TextCall], pipe: ParentPipe) -> Found:
     """Let the parent ask the text index."""
-    _send(Reply(WORDS, words=tuple((call.words, call.limit) for call in calls)))
-    message = _receive()
-    if not message:
+    reply = Reply(WORDS, words=tuple((call.words, call.limit) for call in calls))
+    pipe.send(msgspec.msgpack.encode(reply))
+    message = pipe.receive()
+    if message is None:
         # The parent has given the question up, or is gone.
         os._exit(0)
     return msgspec.msgpack.decode(message, type=Found)
@@ -168,35 +169,3 @@ def _look_ahead(snapshots: SnapshotReader) -> None:
     except (UsageError, OSError):
         # There is none yet; whoever asks is told.
         return
-
-
-def _receive() -> bytes:
-    """The next message; empty at the end of the input."""
-    head = _read(LENGTH.size)
-    return _read(LENGTH.unpack(head)[0]) if head else b""
-
-
-def _read(length: int) -> bytes:
-    parts = []
-    while length:
-        part = os.read(0, min(length, 1 << 20))
-        if not part:
-            return b""
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
-
-
-def _send(reply: Reply) -> None:
-    message = msgspec.msgpack.encode(reply)
-    _write(LENGTH.pack(len(message)) + message)
-
-
-def _write(data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(1, rest[: 1 << 20]) :]
-
-
-if __name__ == "__main__":
-    main()
