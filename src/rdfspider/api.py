@@ -25,7 +25,7 @@ from rdfspider.crawl.folder import (
     make_folder,
 )
 from rdfspider.crawl.folder import read_seeds as read_known_seeds
-from rdfspider.crawl.messages import Answer, Command
+from rdfspider.crawl.messages import Answer, Command, CommandName, RunState
 from rdfspider.crawl.seeds import read_seeds
 from rdfspider.crawl.settings import Asked, ask_config, ask_flags, load_config
 from rdfspider.crawl.status import Status, read_status
@@ -290,7 +290,7 @@ class Crawl:
         urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, self.config.fetch)
         if not urls:
             raise UsageError("name at least one URL to add")
-        return self._change(Command("add-seeds", seeds=tuple(urls)))
+        return self._change(Command(CommandName.ADD_SEEDS, seeds=tuple(urls)))
 
     @property
     def filters(self) -> dict[str, tuple[str, ...]]:
@@ -308,29 +308,29 @@ class Crawl:
 
     def pause(self, *, wait: bool = True) -> None:
         """Let a running crawl finish what is under way and wait; returns when it does, or at once when it was told."""
-        self._tell("pause")
+        self._tell(CommandName.PAUSE)
         if not wait:
             return
         # No request takes longer; what came of it has to be made durable.
         limit_s = self.config.fetch.timeout_s + _ANSWER_S
         end = time.monotonic() + limit_s
-        while (state := self._tell("status").state) == "pausing":
+        while (state := self._tell(CommandName.STATUS).state) == RunState.PAUSING:
             if time.monotonic() > end:
                 raise RdfspiderError(
                     f"{self.folder}: what is under way is not finished after {limit_s:g} s; "
                     "the crawl pauses when it is, and starts nothing until then"
                 )
             time.sleep(_POLL_S)
-        if state != "paused":
+        if state != RunState.PAUSED:
             raise UsageError(f"{self.folder}: the crawl is {state} meanwhile")
 
     def resume(self) -> None:
         """Let a paused crawl go on."""
-        self._tell("resume")
+        self._tell(CommandName.RESUME)
 
     def stop(self, *, wait: bool = True) -> None:
         """Let a running crawl finish what is under way and end; returns when it has, or at once when it was told."""
-        self._tell("stop")
+        self._tell(CommandName.STOP)
         while wait and is_in_use(self.folder):
             time.sleep(_POLL_S)
 

@@ -12,7 +12,6 @@ from rdfspider.crawl.status import (
     Totals,
     encode_status,
     end_shards,
-    estimate_rest,
     forget_run,
     read_status,
     sum_beats,
@@ -188,25 +187,3 @@ def test_speed_is_that_of_the_last_seconds_of_this_run() -> None:
     for second in range(103, 200):
         pages_s, bytes_s = speed.measure(float(second), Totals(statuses={"200": 60 + second}, wire_bytes=20))
     assert pages_s == pytest.approx(1.0) and bytes_s == 0.0
-
-
-@pytest.mark.parametrize(
-    ("limits", "pages_s", "rest"),
-    [
-        ({}, 2.0, None),
-        ({"depth": 3.0}, 2.0, None),
-        ({"pages": 200.0}, 2.0, ("pages", 50.0)),
-        ({"pages": 200.0}, 0.0, None),
-        ({"time_s": 90.0}, 0.0, ("time", 30.0)),
-        ({"time_s": 90.0, "pages": 120.0}, 2.0, ("pages", 10.0)),
-        # A page has had ten bytes, so far.
-        ({"bytes": 1600.0, "pages": 200.0}, 2.0, ("bytes", 30.0)),
-        ({"pages": 50.0}, 2.0, ("pages", 0.0)),
-    ],
-)
-def test_the_nearest_limit_says_how_long_it_takes(
-    limits: dict[str, float], pages_s: float, rest: tuple[str, float] | None
-) -> None:
-    totals = Totals(pages=100, body_bytes=1000)
-    status = Status(state="running", elapsed_s=60.0, pages_s=pages_s, limits=limits, totals=totals)
-    assert estimate_rest(status) == rest

@@ -16,6 +16,7 @@ from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
 from rdfspider.commands.serve import SiteBeside
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked, find_name, load_config
 from rdfspider.crawl.status import Status, encode_status
 from rdfspider.crawl.summary import warn_of_nothing, write_line, write_place, write_summary
@@ -123,7 +124,7 @@ def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
     progress = _CrawlProgress(found.folder, as_json)
     with progress, show_log():
         status = found.run(progress.show)
-    if status.state == "stopped":
+    if status.state == RunState.STOPPED:
         say("stopped; run the same command to go on")
     if warning := warn_of_nothing(status):
         say(warning)
@@ -139,7 +140,7 @@ class _CrawlProgress:
         self._display = Display(folder) if not as_json and can_display(os.environ) else None
         self._context = ExitStack()
         self._next = time.monotonic() + _LINE_EVERY_S
-        self._state = "running"
+        self._state = RunState.RUNNING
         self.is_unread = False
         """Whether nobody reads the JSON any more, as in `| head`; that ends the crawl."""
 
@@ -154,7 +155,7 @@ class _CrawlProgress:
     def show(self, status: Status) -> None:
         """A line of JSON each time; for people the display, or a line now and then and when something changes; and at the end
         what has come of it."""
-        if status.reason == "interrupted" and self._state not in ("stopping", "stopped"):
+        if status.reason == "interrupted" and self._state not in (RunState.STOPPING, RunState.STOPPED):
             say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
         has_changed = status.state != self._state
         self._state = status.state

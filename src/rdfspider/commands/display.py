@@ -19,8 +19,9 @@ from rich.console import Console, ConsoleDimensions, Group
 from rich.live import Live
 from rich.text import Text
 
-from rdfspider.crawl.messages import Beat, Find
-from rdfspider.crawl.status import Status, estimate_rest
+from rdfspider.crawl.budgets import estimate_rest
+from rdfspider.crawl.messages import Beat, Find, RunState
+from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import (
     clean_text,
     shorten_name,
@@ -184,7 +185,7 @@ def _draw_head(status: Status, folder: Path, width: int) -> list[Text]:
         end = f"ETA {write_duration(rest[1])} ({rest[0]})"
     head = Text.assemble(
         ("rdfspider  ", "bold"),
-        (write_state(status), "green" if status.state == "running" else "yellow"),
+        (write_state(status), "green" if status.state == RunState.RUNNING else "yellow"),
         f"  {write_duration(status.run_s)}  ",
         (clean_text(str(folder)), "dim"),
     )

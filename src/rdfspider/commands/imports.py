@@ -11,6 +11,7 @@ from rdfspider.api import Crawl
 from rdfspider.commands import options
 from rdfspider.commands.index import index_imported
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked
 from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import write_counts
@@ -58,7 +59,7 @@ def import_archives(
         status, reports = crawl.import_archives(sources, progress.show)
     for line in write_import(status, reports):
         show(line)
-    if status.state == "stopped":
+    if status.state == RunState.STOPPED:
         say("stopped; run the same command to go on")
     elif crawl.config.index.enabled:
         index_imported(crawl)

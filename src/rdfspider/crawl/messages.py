@@ -3,9 +3,49 @@
 Shards send beats to the coordinator as MessagePack; the command line and the site ask in JSON, so that any tool can.
 """
 
+from enum import StrEnum
+
 from msgspec import Struct
 
 from rdfspider.frontier.entries import HostEntry
+
+
+class RunState(StrEnum):
+    """What a crawl or one of its shards is doing. A shard of a crawl that is over has the crawl's state."""
+
+    NEW = "new"
+    """The crawl has never run."""
+    RUNNING = "running"
+    SLOWED = "slowed"
+    """The shard begins nothing new: others cannot follow."""
+    PAUSING = "pausing"
+    """It finishes what is under way."""
+    PAUSED = "paused"
+    SUSPENDED = "suspended"
+    """The shard cannot go on before its disk has room, or another shard is back."""
+    STOPPING = "stopping"
+    """It finishes what is under way."""
+    ENDED = "ended"
+    """The crawl is over by itself."""
+    STOPPED = "stopped"
+    """The crawl was ended by a person or an error."""
+    DIED = "died"
+    """The crawl's process is gone, and did not say why."""
+
+
+class EndReason(StrEnum):
+    """Why the shards of a crawl are told to stop."""
+
+    DONE = "done"
+    """Nothing is left to fetch."""
+    PAGES = "pages"
+    BYTES = "bytes"
+    TIME = "time"
+    """A budget is used up."""
+    STOPPED = "stopped"
+    """By a person or an error: what is under way is finished."""
+    HALTED = "halted"
+    """By a person, at once."""
 
 
 class Find(Struct, frozen=True):
@@ -41,8 +81,7 @@ class Beat(Struct, frozen=True, tag=2):
     pid: int
     generation: tuple[int, int]
     is_idle: bool
-    state: str = "running"
-    """running, slowed (others cannot follow), pausing (it finishes what is under way), paused, suspended, stopping."""
+    state: RunState = RunState.RUNNING
     reason: str = ""
     """Why it is in that state, for people."""
     memory_used_bytes: int = 0
@@ -104,7 +143,22 @@ class Beat(Struct, frozen=True, tag=2):
         return self.body_bytes - self.counts.get("imported_bytes", 0)
 
 
-CHANGES = frozenset({"add-seeds", "add-filters", "remove-filters"})
+class CommandName(StrEnum):
+    """What a person may ask of a running crawl."""
+
+    STATUS = "status"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    """Finish what is under way, and end."""
+    HALT = "halt"
+    """End at once."""
+    ADD_SEEDS = "add-seeds"
+    ADD_FILTERS = "add-filters"
+    REMOVE_FILTERS = "remove-filters"
+
+
+CHANGES = frozenset({CommandName.ADD_SEEDS, CommandName.ADD_FILTERS, CommandName.REMOVE_FILTERS})
 """Commands that are kept in the crawl's folder."""
 
 
@@ -112,7 +166,7 @@ class Command(Struct, frozen=True):
     """What the command line asks of the coordinator, as JSON."""
 
     command: str
-    """pause, resume, stop, halt or status; or a change: add-seeds, add-filters, remove-filters."""
+    """A CommandName, if it is one."""
     seeds: tuple[str, ...] = ()
     """URLs to add."""
     include: tuple[str, ...] = ()
@@ -127,7 +181,7 @@ class Answer(Struct, frozen=True):
     message: str = ""
     """Why it was not done, in one line."""
     state: str = ""
-    """To status: running, pausing, paused or stopping."""
+    """To status, a RunState: running, pausing, paused or stopping."""
     count: int = 0
     """To a change: how many seeds or filters were added or removed."""
     beats: tuple[Beat, ...] = ()

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from rdfspider.crawl.folder import is_in_use
-from rdfspider.crawl.messages import Beat, Fetching, Find
+from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
 from rdfspider.disk import write_atomically
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
@@ -35,6 +35,7 @@ _IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching", "wait
 # What only a process that lives can have.
 _NOTHING_UNDER_WAY: dict[str, Any] = {"visits": {}, "fetching": (), "waiting_hosts": ()}
 
+_OVER = frozenset({RunState.NEW, RunState.ENDED, RunState.STOPPED, RunState.DIED})
 _Number = TypeVar("_Number", int, float)
 
 
@@ -86,9 +87,7 @@ class Totals(Counts, kw_only=True):
 class Status(Struct, frozen=True, kw_only=True):
     """What `status.json` holds. Times are seconds since 1970."""
 
-    state: str
-    """new, running, pausing (it finishes what is under way), paused, stopping (likewise), ended (by itself), stopped (by a
-    person or an error) or died."""
+    state: RunState
     reason: str = ""
     """Why it stops or no longer runs: a key of `summary.REASONS` or a sentence; empty while it runs."""
     started: float = 0.0
@@ -112,7 +111,7 @@ class Status(Struct, frozen=True, kw_only=True):
     @property
     def is_over(self) -> bool:
         """Whether nothing runs any more."""
-        return self.state in ("new", "ended", "stopped", "died")
+        return self.state in _OVER
 
 
 class Speed:
@@ -208,23 +207,6 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
     )
 
 
-def estimate_rest(status: Status) -> tuple[str, float] | None:
-    """The limit that is reached first at the speed of now, and in how many seconds; None where none is in sight."""
-    totals, limits = status.totals, status.limits
-    rests = {}
-    if "time_s" in limits:
-        rests["time"] = limits["time_s"] - status.elapsed_s
-    if "pages" in limits and status.pages_s:
-        rests["pages"] = (limits["pages"] - totals.fetched_pages) / status.pages_s
-    if "bytes" in limits and status.pages_s and totals.body_bytes:
-        bytes_s = status.pages_s * totals.body_bytes / totals.pages
-        rests["bytes"] = (limits["bytes"] - totals.fetched_bytes) / bytes_s
-    if not rests:
-        return None
-    nearest = min(rests, key=rests.__getitem__)
-    return nearest, max(0.0, rests[nearest])
-
-
 def read_status(folder: Path) -> Status:
     """The state of the crawl in the folder; one that says that it runs, but does not, has died."""
     # A crawl may be indexed at any time, also when it is over.
@@ -232,11 +214,11 @@ def read_status(folder: Path) -> Status:
     try:
         status = msgspec.json.decode((folder / FILE).read_bytes(), type=Status)
     except (FileNotFoundError, msgspec.MsgspecError):
-        return Status(state="running" if is_in_use(folder) else "new", index=index)
+        return Status(state=RunState.RUNNING if is_in_use(folder) else RunState.NEW, index=index)
     status = msgspec.structs.replace(status, index=index)
     if status.is_over or is_in_use(folder):
         return status
-    return end_shards(msgspec.structs.replace(status, state="died", reason="gone"))
+    return end_shards(msgspec.structs.replace(status, state=RunState.DIED, reason="gone"))
 
 
 def write_status(folder: Path, status: Status) -> None:
@@ -258,7 +240,7 @@ def describe_status(status: Status) -> dict[str, Any]:
     return plain
 
 
-def _let_go(beat: Beat, state: str) -> Beat:
+def _let_go(beat: Beat, state: RunState) -> Beat:
     """A beat without what its process held open or was busy with."""
     counts = beat.counts | {"in_flight": 0}
     return msgspec.structs.replace(

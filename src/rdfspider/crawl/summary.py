@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rdfspider.crawl.folder import DOCUMENTS, read_first_seed
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, Totals, count_pages
 from rdfspider.index.status import IndexStatus
 from rdfspider.vocabulary.names import shorten_iri
@@ -48,7 +49,7 @@ def write_line(status: Status) -> str:
         f"hosts {totals.hosts:,}",
         f"errors {sum(totals.errors.values()):,}{f' ({write_counts(totals.errors, 2)})' if totals.errors else ''}",
     )
-    mark = "" if status.state == "running" else f"  {write_state(status)}"
+    mark = "" if status.state == RunState.RUNNING else f"  {write_state(status)}"
     index = f"  {write_index(status.index)}" if status.index else ""
     held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
     return "  ".join(parts) + index + mark + held
@@ -116,7 +117,7 @@ def write_place(status: Status, folder: Path) -> list[str]:
 def warn_of_nothing(status: Status) -> str:
     """What a person should know of a crawl that has ended without a single page; empty where there is nothing to say."""
     totals = status.totals
-    if status.state != "ended" or totals.fetched_pages:
+    if status.state != RunState.ENDED or totals.fetched_pages:
         return ""
     reasons = {**totals.statuses, **totals.errors}
     if totals.disallowed:

@@ -17,10 +17,11 @@ from pathlib import Path
 import msgspec
 
 from rdfspider.config import Config
+from rdfspider.crawl.budgets import list_limits
 from rdfspider.crawl.edits import make_change
 from rdfspider.crawl.folder import CONTROL, shard_folder
 from rdfspider.crawl.history import Recorder
-from rdfspider.crawl.messages import Answer, Command
+from rdfspider.crawl.messages import Answer, Command, CommandName, EndReason, RunState
 from rdfspider.crawl.status import (
     Speed,
     Status,
@@ -37,7 +38,7 @@ from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Child, Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.run.indexer_watch import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
-from rdfspider.run.peers.messages import Control
+from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.runners.local import LocalRunner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
 
@@ -49,11 +50,12 @@ _FINISH_POLL_S = 0.1
 # Of shards that die before they are heard at all.
 _RESTARTS = RestartPolicy()
 _REASONS = {
-    "done": ("ended", "finished"),
-    "pages": ("ended", "pages"),
-    "bytes": ("ended", "bytes"),
-    "time": ("ended", "time"),
-    "stopped": ("stopped", "asked"),
+    EndReason.DONE: (RunState.ENDED, "finished"),
+    EndReason.PAGES: (RunState.ENDED, "pages"),
+    EndReason.BYTES: (RunState.ENDED, "bytes"),
+    EndReason.TIME: (RunState.ENDED, "time"),
+    EndReason.STOPPED: (RunState.STOPPED, "asked"),
+    EndReason.HALTED: (RunState.STOPPED, "halted"),
 }
 
 
@@ -96,7 +98,7 @@ class _Coordination:
         self._taken: list[signal.Signals] = []
         """The signals that came."""
         self._error = ""
-        self._written_state = ""
+        self._written_state: RunState | None = None
         self._is_written = True
         """Whether the last status could be written."""
 
@@ -137,9 +139,9 @@ class _Coordination:
         except (UsageError, OSError) as error:
             return Answer(False, str(error)), []
         crawl = self._config.crawl
-        change = Control("filters", include=crawl.include, exclude=crawl.exclude)
-        if command.command == "add-seeds":
-            change = Control("seeds")
+        change = Control(ControlCommand.FILTERS, include=crawl.include, exclude=crawl.exclude)
+        if command.command == CommandName.ADD_SEEDS:
+            change = Control(ControlCommand.SEEDS)
         return Answer(True, count=count), self._coordinator.announce(change) if count else []
 
     def _make_supervisor(self, number: int) -> Supervisor:
@@ -204,7 +206,7 @@ class _Coordination:
     def _is_cut_short(self) -> bool:
         """Whether a person or an error has ended the crawl."""
         coordinator = self._coordinator
-        return bool(self._taken or self._error) or coordinator.is_told_to_stop or coordinator.ended == "halted"
+        return bool(self._taken or self._error) or coordinator.is_told_to_stop or coordinator.ended == EndReason.HALTED
 
     def _end_with(self, error: str) -> None:
         """Let the other shards finish what is under way; how the crawl ended is the first error."""
@@ -212,7 +214,7 @@ class _Coordination:
         self._end()
 
     def _end(self) -> None:
-        self._hub.send(self._coordinator.end("stopped"))
+        self._hub.send(self._coordinator.end(EndReason.STOPPED))
         self._stop_supervisors()
 
     def _take_signal(self, number: signal.Signals) -> None:
@@ -291,13 +293,11 @@ class _Coordination:
         pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
         state, reason = self._coordinator.state, ""
         if self._coordinator.ended:
-            state, reason = _REASONS.get(self._coordinator.ended, ("stopped", self._coordinator.ended))
+            state, reason = _REASONS[self._coordinator.ended]
             if self._taken:
-                state, reason = "stopped", "interrupted" if self._taken[0] == signal.SIGINT else "terminated"
+                state, reason = RunState.STOPPED, "interrupted" if self._taken[0] == signal.SIGINT else "terminated"
             if self._error:
-                state, reason = "stopped", self._error
-        crawl = self._config.crawl
-        limits = {name: float(getattr(crawl, name)) for name in ("pages", "bytes", "time_s", "depth")}
+                state, reason = RunState.STOPPED, self._error
         return Status(
             state=state,
             reason=reason,
@@ -307,7 +307,7 @@ class _Coordination:
             elapsed_s=self._coordinator.ran_s,
             pages_s=pages_s,
             bytes_s=bytes_s,
-            limits={name: limit for name, limit in limits.items() if limit},
+            limits=list_limits(self._config.crawl),
             totals=totals,
             shards=tuple(map(leave_to_totals, known)),
             index=self._index.status if self._index else None,

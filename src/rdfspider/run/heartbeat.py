@@ -10,7 +10,7 @@ from itertools import islice
 import msgspec
 import psutil
 
-from rdfspider.crawl.messages import Beat, Fetching
+from rdfspider.crawl.messages import Beat, Fetching, RunState
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import PREREQUISITE_REASONS, REFUSALS, Capture, Failure, Lease, RobotsState, Verdict
 from rdfspider.run.data_counts import Survey
@@ -133,7 +133,7 @@ def make_beat(
     survey: Survey,
     archive_bytes: int,
     is_idle: bool,
-    state: str,
+    state: RunState,
     reason: str,
     connections: int,
 ) -> Beat:

@@ -21,7 +21,7 @@ from rdfspider.archive.reader import Archived, Damage, read_captures
 from rdfspider.archive.writer import Written
 from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains, shard_folder
-from rdfspider.crawl.messages import Beat
+from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.entries import PageFacts
@@ -196,7 +196,7 @@ class Importer:
             self._store.survey,
             self._store.archive_bytes,
             is_done,
-            "running",
+            RunState.RUNNING,
             "",
             0,
         )

@@ -16,6 +16,7 @@ import msgspec
 from rdfspider.archive.reader import is_archive, split_archive
 from rdfspider.config import Config
 from rdfspider.crawl.folder import CONTROL
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
 from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.processes.signals import Signals, run_until_end
@@ -93,7 +94,7 @@ class _Import:
             # Where who watches it fails, say.
             self._kill_all()
         reason = self._error or _REASONS.get(self._signal, "finished")
-        status = end_shards(self._make_status("stopped" if self._is_over else "ended", reason))
+        status = end_shards(self._make_status(RunState.STOPPED if self._is_over else RunState.ENDED, reason))
         write_status(self._folder, status)
         if self._error:
             raise RdfspiderError(self._error)
@@ -128,7 +129,7 @@ class _Import:
         process.stdin.close()
         async for line in process.stdout:
             self._reports[number] = msgspec.json.decode(line, type=Report)
-            status = self._make_status("running", "")
+            status = self._make_status(RunState.RUNNING, "")
             write_status(self._folder, status)
             self._on_progress(status, list(self._reports.values()))
         self._processes.discard(process)
@@ -149,7 +150,7 @@ class _Import:
             with suppress(ProcessLookupError):
                 process.kill()
 
-    def _make_status(self, state: str, reason: str) -> Status:
+    def _make_status(self, state: RunState, reason: str) -> Status:
         beats = self._previous | {number: report.beat for number, report in self._reports.items()}
         known = tuple(beats[number] for number in sorted(beats))
         run_s = time.time() - self._started

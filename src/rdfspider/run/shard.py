@@ -12,6 +12,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from rdfspider.crawl.folder import DOCUMENTS, read_seeds, shard_folder
+from rdfspider.crawl.messages import RunState
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.parameters import ParameterDropper
@@ -32,7 +33,7 @@ from rdfspider.run.extraction import Readings
 from rdfspider.run.heartbeat import Meter, make_beat
 from rdfspider.run.live_changes import Changes
 from rdfspider.run.peers.admission import Passage
-from rdfspider.run.peers.messages import Control
+from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.prerequisites import keep_errand, name_errand
 from rdfspider.run.runners.runner import ShardOrder
@@ -355,28 +356,28 @@ class Shard:
 
     def _obey(self, control: Control) -> None:
         match control.command:
-            case "pause":
+            case ControlCommand.PAUSE:
                 self._is_paused = True
                 self._call_off()
-            case "resume":
+            case ControlCommand.RESUME:
                 self._is_paused = False
                 self._contexts.go_on()
-            case "slow":
+            case ControlCommand.SLOW:
                 self._slowed = control.reason
-            case "stop":
+            case ControlCommand.STOP:
                 self._is_stopping = True
                 # Whoever stops all at once, a moment later, hears no other.
                 self._send_beat()
-            case "halt":
+            case ControlCommand.HALT:
                 # As if the power failed, which loses nothing; and hosts get their full pause at the next start.
                 os._exit(0)
-            case "scope":
+            case ControlCommand.SCOPE:
                 self._committer.widen_scope(control.additions)
                 self._changes.note()
-            case "filters":
+            case ControlCommand.FILTERS:
                 self._scope.change_filters(Filters(control.include, control.exclude))
                 self._changes.note()
-            case "seeds":
+            case ControlCommand.SEEDS:
                 self._changes.note_seeds()
         self._wake.set()
 
@@ -433,19 +434,19 @@ class Shard:
             await asyncio.sleep(_BEAT_S)
 
     def _send_beat(self) -> None:
-        state, reason = "running", ""
+        state, reason = RunState.RUNNING, ""
         if self._is_stopping:
-            state = "stopping"
+            state = RunState.STOPPING
         elif self._is_quiet():
-            state = "paused"
+            state = RunState.PAUSED
         elif self._committer.suspended:
-            state, reason = "suspended", self._committer.suspended
+            state, reason = RunState.SUSPENDED, self._committer.suspended
         elif self._peers.is_outbox_full:
-            state, reason = "suspended", f"links wait for shards {', '.join(map(str, self._peers.missing))}"
+            state, reason = RunState.SUSPENDED, f"links wait for shards {', '.join(map(str, self._peers.missing))}"
         elif self._is_paused:
-            state = "pausing"
+            state = RunState.PAUSING
         elif self._slowed:
-            state, reason = "slowed", self._slowed
+            state, reason = RunState.SLOWED, self._slowed
         beat = make_beat(
             self._number,
             self._store.free_bytes,

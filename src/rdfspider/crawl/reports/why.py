@@ -14,7 +14,9 @@ from msgspec import Struct
 from rdfspider.archive.log import read_fetch
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.config import Config
+from rdfspider.crawl.budgets import explain_reached
 from rdfspider.crawl.folder import load_domains, read_seeds, shard_folder
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.reports.explanations import (
     answer_done,
     answer_failed,
@@ -189,17 +191,8 @@ class _Case:
     def find_budget(self) -> str:
         """The limit that is used up; empty where none is."""
         crawl, reader = self.config.crawl, self.reader
-        totals = self.status.totals
-        limits = (
-            ("pages", crawl.pages, totals.fetched_pages, "page", "crawl.pages"),
-            ("bytes", crawl.bytes, totals.fetched_bytes, "byte", "crawl.bytes"),
-            ("time", crawl.time_s, self.status.elapsed_s, "second", "crawl.time_s"),
-        )
-        for reason, limit, used, unit, name in limits:
-            # A crawl that ended by a limit may have a little less; one whose limit was raised since then goes on.
-            is_end = self.status.reason == reason and self.status.limits.get(name.removeprefix("crawl.")) == limit
-            if limit and (used >= limit or is_end):
-                return f"the crawl has all its {limit:,.15g} {unit}{'s' * (limit != 1)} ({name})"
+        if spent := explain_reached(crawl, self.status):
+            return spent
         if reader and crawl.pages_per_host and reader.count_host_pages(host_of(self.url)) >= crawl.pages_per_host:
             return f"its host has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
         if reader and crawl.pages_per_domain and reader.count_domain_pages(self.domain) >= crawl.pages_per_domain:
@@ -215,9 +208,9 @@ class _Case:
             return ""
         if status.is_over:
             return f"the crawl does not run ({write_state(status)})"
-        if status.state != "running":
+        if status.state != RunState.RUNNING:
             return f"the crawl is {write_state(status)}"
-        beats = (beat for beat in status.shards if beat.shard == self.shard and beat.state == "suspended")
+        beats = (beat for beat in status.shards if beat.shard == self.shard and beat.state == RunState.SUSPENDED)
         return next((f"its shard is suspended: {beat.reason}" for beat in beats), "")
 
     def find_way(self, via: int) -> tuple[Step, ...]:

@@ -14,11 +14,13 @@ import msgspec
 import zmq
 
 from rdfspider.config import CrawlConfig
-from rdfspider.crawl.messages import CHANGES, Answer, Beat, Command
+from rdfspider.crawl.budgets import Used, find_reached
+from rdfspider.crawl.messages import CHANGES, Answer, Beat, Command, CommandName, EndReason, RunState
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.messages import (
     Arrival,
     Control,
+    ControlCommand,
     CoordinatorMessage,
     Heard,
     Permits,
@@ -63,7 +65,7 @@ class Coordinator:
         self._pages: dict[int, int] = {}
         self._body_bytes: dict[int, int] = dict(known_bytes or {})
         self._scope: dict[str, None] = {}
-        self._changes: dict[str, Control] = {}
+        self._changes: dict[ControlCommand, Control] = {}
         """What was changed in this run, the last of each kind."""
         self._permits = PermitBook(config.pages, shards)
         self._round = 0
@@ -83,8 +85,8 @@ class Coordinator:
         """Whether a person has asked for the end."""
         self.slowed = ""
         """Why shards begin nothing new at the moment; empty where they do."""
-        self.ended = ""
-        """Why the crawl is over: done (nothing is left), pages, bytes, time, stopped, halted; empty while it is not."""
+        self.ended: EndReason | None = None
+        """Why the crawl is over; None while it is not."""
 
     @property
     def ran_s(self) -> float:
@@ -92,14 +94,14 @@ class Coordinator:
         return self._spent_s + self._clock.monotonic() - self._started
 
     @property
-    def state(self) -> str:
+    def state(self) -> RunState:
         """running, pausing (what is under way is finished), paused or stopping."""
         if self.ended:
-            return "stopping"
+            return RunState.STOPPING
         if not self.is_paused:
-            return "running"
+            return RunState.RUNNING
         # A shard that is not there has nothing under way, and hears of the pause before it begins.
-        return "paused" if self._quiet >= self._epochs.keys() else "pausing"
+        return RunState.PAUSED if self._quiet >= self._epochs.keys() else RunState.PAUSING
 
     @property
     def pages(self) -> int:
@@ -139,8 +141,8 @@ class Coordinator:
 
     def tick(self) -> Letters:
         """What time alone brings; to be called every second or so."""
-        if self._config.time_s and self.ran_s >= self._config.time_s:
-            return self.end("time")
+        if ended := self._check_limits():
+            return ended
         if self._answers is not None and self._clock.monotonic() > self._round_started + _ROUND_S:
             self._end_rounds()
         return self._give_permits()
@@ -148,20 +150,22 @@ class Coordinator:
     def obey(self, command: str) -> tuple[Answer, Letters]:
         """Do what a person asks."""
         match command:
-            case "status":
+            case CommandName.STATUS:
                 return Answer(True, state=self.state, beats=tuple(self.beats.values())), []
-            case "stop":
+            case CommandName.STOP:
                 self.is_told_to_stop = True
-                return Answer(True), self.end("stopped")
-            case "halt":
-                return Answer(True), self.end("halted")
-            case "pause" | "resume" if self.ended:
+                return Answer(True), self.end(EndReason.STOPPED)
+            case CommandName.HALT:
+                return Answer(True), self.end(EndReason.HALTED)
+            case CommandName.PAUSE | CommandName.RESUME if self.ended:
                 return Answer(False, "the crawl is ending"), []
-            case "pause" | "resume":
-                self.is_paused = command == "pause"
-                if command == "resume":
-                    self._quiet.clear()
-                return Answer(True), self._tell_all(Control(command))
+            case CommandName.PAUSE:
+                self.is_paused = True
+                return Answer(True), self._tell_all(Control(ControlCommand.PAUSE))
+            case CommandName.RESUME:
+                self.is_paused = False
+                self._quiet.clear()
+                return Answer(True), self._tell_all(Control(ControlCommand.RESUME))
         return Answer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
 
     def announce(self, change: Control) -> Letters:
@@ -175,11 +179,11 @@ class Coordinator:
         if reason == self.slowed:
             return []
         self.slowed = reason
-        return self._tell_all(Control("slow", reason))
+        return self._tell_all(Control(ControlCommand.SLOW, reason))
 
-    def end(self, reason: str) -> Letters:
+    def end(self, reason: EndReason) -> Letters:
         """Tell all shards to stop, or to halt even if they are stopping already."""
-        if self.ended and reason != "halted":
+        if self.ended and reason != EndReason.HALTED:
             return []
         self.ended = reason
         return self._tell_all(self._last_word())
@@ -193,14 +197,14 @@ class Coordinator:
         self._permits.arrive(shard, arrival.pages)
         letters: Letters = []
         if self.is_paused:
-            letters.append((shard, Control("pause")))
+            letters.append((shard, Control(ControlCommand.PAUSE)))
         if self.slowed:
-            letters.append((shard, Control("slow", self.slowed)))
+            letters.append((shard, Control(ControlCommand.SLOW, self.slowed)))
         if self.ended:
             letters.append((shard, self._last_word()))
         known = set(arrival.scope)
         if missed := tuple(addition for addition in self._scope if addition not in known):
-            letters.append((shard, Control("scope", additions=missed)))
+            letters.append((shard, Control(ControlCommand.SCOPE, additions=missed)))
         letters += [(shard, change) for change in self._changes.values()]
         letters += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
         # The shard begins when it hears this, so that it comes after all that may keep it from beginning.
@@ -212,16 +216,14 @@ class Coordinator:
         if before is not None and before.epoch != beat.epoch:
             self._past[shard] = before
         self.beats[shard] = _add_counts(self._past[shard], beat) if shard in self._past else beat
-        (self._quiet.add if beat.state == "paused" else self._quiet.discard)(shard)
+        (self._quiet.add if beat.state == RunState.PAUSED else self._quiet.discard)(shard)
         self._pages[beat.shard], self._body_bytes[beat.shard] = beat.fetched_pages, beat.fetched_bytes
         return self._check_limits() or self._start_round()
 
     def _check_limits(self) -> Letters:
-        if self._config.pages and self.pages >= self._config.pages:
-            return self.end("pages")
-        if self._config.bytes and sum(self._body_bytes.values()) >= self._config.bytes:
-            return self.end("bytes")
-        return []
+        used = Used(self.pages, sum(self._body_bytes.values()), self.ran_s)
+        reached = find_reached(self._config, used)
+        return self.end(reached.reason) if reached is not None else []
 
     def _give_permits(self) -> Letters:
         given = self._permits.give_out()
@@ -256,7 +258,7 @@ class Coordinator:
         generations = {shard: answer.generation for shard, answer in self._answers.items()}
         self._answers = None
         if generations == self._last_generations:
-            return self.end("done")
+            return self.end(EndReason.DONE)
         self._last_generations = generations
         return self._start_round()
 
@@ -267,10 +269,11 @@ class Coordinator:
     def _widen_scope(self, additions: tuple[str, ...]) -> Letters:
         new = tuple(addition for addition in additions if addition not in self._scope)
         self._scope.update(dict.fromkeys(new))
-        return self._tell_all(Control("scope", additions=new)) if new else []
+        return self._tell_all(Control(ControlCommand.SCOPE, additions=new)) if new else []
 
     def _last_word(self) -> Control:
-        return Control("halt" if self.ended == "halted" else "stop", self.ended)
+        command = ControlCommand.HALT if self.ended == EndReason.HALTED else ControlCommand.STOP
+        return Control(command, self.ended or "")
 
     def _tell_all(self, message: CoordinatorMessage) -> Letters:
         return [(shard, message) for shard in self._epochs]

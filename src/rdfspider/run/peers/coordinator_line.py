@@ -13,6 +13,7 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.peers.messages import (
     Arrival,
     Control,
+    ControlCommand,
     CoordinatorMessage,
     Heard,
     Permits,
@@ -101,7 +102,7 @@ class CoordinatorLine:
         """Look, every second, whether the coordinator still lives; a shard without one halts, as nobody could stop it."""
         self._silent_ticks += self._has_beaten
         if os.getppid() != self._parent_pid or self._silent_ticks == _MAX_SILENT_TICKS:
-            self._on_control(Control("halt", "the coordinator is gone"))
+            self._on_control(Control(ControlCommand.HALT, "the coordinator is gone"))
 
     def _read(self, frames: list[bytes]) -> None:
         self._silent_ticks = 0

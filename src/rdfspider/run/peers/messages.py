@@ -5,6 +5,7 @@ asks in JSON, so that any tool can.
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 import msgspec
 from msgspec import Struct
@@ -171,12 +172,28 @@ class Round(Struct, frozen=True, array_like=True, tag=4):
     number: int
 
 
+class ControlCommand(StrEnum):
+    """What is asked of each shard."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"
+    """Finish what is under way, and end."""
+    HALT = "halt"
+    """End at once."""
+    SLOW = "slow"
+    """Begin nothing new while there is a reason."""
+    SCOPE = "scope"
+    """More is in scope."""
+    FILTERS = "filters"
+    SEEDS = "seeds"
+    """Their file has more."""
+
+
 class Control(Struct, frozen=True, array_like=True, tag=5):
     """What a person, a limit or another shard's finding asks of each shard."""
 
-    command: str
-    """pause, resume, stop (finish what is under way), halt (stop at once), scope, filters, seeds (their file has more), or slow
-    (begin nothing new while there is a reason)."""
+    command: ControlCommand
     reason: str = ""
     additions: tuple[str, ...] = ()
     """For scope: what is in scope too."""

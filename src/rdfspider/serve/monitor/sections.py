@@ -7,8 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from rdfspider.crawl.messages import Beat
-from rdfspider.crawl.status import Status, estimate_rest
+from rdfspider.crawl.budgets import estimate_rest
+from rdfspider.crawl.messages import Beat, RunState
+from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import REASONS
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.frontier.keys import PRIORITIES
@@ -162,7 +163,7 @@ def find_unheard(site: Site, status: Status) -> list[int]:
 def write_news(status: Status) -> list[str]:
     """The state in sentences. They change only with it, so that they can be read aloud each time."""
     sentences = [_SENTENCES.get(status.state, f"The crawl is {status.state}.")]
-    if status.reason and status.state != "died":
+    if status.reason and status.state != RunState.DIED:
         reason = REASONS.get(status.reason, status.reason)
         sentences.append(f"{reason[:1].upper()}{reason[1:]}.")
     return sentences
