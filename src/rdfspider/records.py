@@ -304,19 +304,33 @@ class Verdict(Struct, frozen=True, gc=False):
         return 200 <= self.status < 300 and self.reason not in PREREQUISITE_REASONS
 
 
+class DuplicateKind(StrEnum):
+    """How a page duplicates another one."""
+
+    NONE = ""
+    """It does not."""
+    EXACT = "exact"
+    """It has the same bytes."""
+    NEAR = "near"
+    """It has nearly the same text, and states the same."""
+    CANONICAL = "canonical"
+    """It says so itself."""
+    SOFT_404 = "soft-404"
+    """It says that there is no such page, with a status that says otherwise."""
+
+
 class Judgement(Struct, frozen=True, gc=False):
-    """What was found of a page's content beyond its exchange: what it repeats, what it asks, and what follows from that."""
+    """What was found of a page's content beyond its exchange: what it duplicates, what it asks, and what follows from that."""
 
     digest: str = ""
     """Of the body, `sha1:BASE32` as WARC writes it; empty where no whole body came."""
-    likeness: int = 0
-    """A simhash of the text, 64 bits; 0 where the text is too short for one."""
-    duplicate: str = ""
-    """How it repeats another page: exact, near, canonical (it says so itself) or soft-404; empty where it does not."""
+    simhash: int = 0
+    """The simhash of the text, 64 bits; 0 where the text is too short for one."""
+    duplicate: DuplicateKind = DuplicateKind.NONE
     original: str = ""
-    """The URL of that other page; empty where there is none."""
-    wishes: tuple[str, ...] = ()
-    """What it asks and who says so, one each: `noindex (X-Robots-Tag)`."""
+    """The URL of the page that it duplicates; empty where there is none."""
+    directives: tuple[str, ...] = ()
+    """The robots directives with their sources, one each: `noindex (X-Robots-Tag)`."""
     robots: Robots = Robots()
     """The same, of meta elements and header together."""
     data: tuple[int, ...] = ()

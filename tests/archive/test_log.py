@@ -162,7 +162,7 @@ def test_the_same_bytes_leave_the_page_as_it_is(log: Log) -> None:
 
 def test_a_redirect_removes_and_tells_where_it_leads(log: Log) -> None:
     headers = (("Location", "/new"), ("X-Robots-Tag", "noarchive"))
-    judgement = Judgement(wishes=("noarchive (X-Robots-Tag)",), duplicate="exact")
+    judgement = Judgement(directives=("noarchive (X-Robots-Tag)",), duplicate="exact")
     log.write(Verdict("done", "redirect", 301), None, headers=headers, judgement=judgement)
     found = read_one(log)
     assert (found.effect, found.outlinks, found.duplicate) == ("remove", ("http://example.org/new",), "exact")
@@ -178,7 +178,7 @@ def test_a_page_that_asks_not_to_be_indexed_has_nothing_to_say(log: Log) -> None
 @pytest.mark.parametrize(("now", "effect"), [(STARTED, "replace"), (STARTED + 1e6, "remove")])
 def test_a_page_may_ask_to_be_forgotten_later(log: Log, now: float, effect: str) -> None:
     wishes = ("nofollow (meta robots)", "unavailable_after 2023-11-20T00:00:00Z (X-Robots-Tag)", "noarchive (x)")
-    log.write(judgement=Judgement(wishes=wishes))
+    log.write(judgement=Judgement(directives=wishes))
     log.publish()
     ((source, (path, length)),) = list_segments(log.folder).items()
     (found,) = read_outcomes(path, source, 0, length, now=now)

@@ -255,7 +255,9 @@ def test_the_metadata_tell_all_that_is_known(folder: Path) -> None:
 
 
 def test_the_metadata_tell_what_decided_and_what_a_page_repeats(folder: Path) -> None:
-    judgement = Judgement(wishes=("noarchive (meta robots)",), duplicate="canonical", original="http://example.org/tea")
+    judgement = Judgement(
+        directives=("noarchive (meta robots)",), duplicate="canonical", original="http://example.org/tea"
+    )
     rule = "unavailable_after 2010-06-25T23:00:00Z (meta robots)"
     write(folder, make_capture(), EXTRACTION, verdict=replace(DONE, reason="noindex", rule=rule), judgement=judgement)
     (fields,) = (dict(record.fields) for record in read_records(folder, "facts") if record.kind == "metadata")

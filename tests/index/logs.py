@@ -40,7 +40,7 @@ class ShardLog:
             )
             said = Extraction(url, "text/html", "utf-8", {"jsonld": nquads}, (), name or url, "en", f"words of {url}")
             verdict = Verdict("done", reason if status == 200 else "gone", status)
-            judgement = Judgement(wishes=wishes)
+            judgement = Judgement(directives=wishes)
             lease = Lease("page", "x", 1, url)
             self._writer.write_outcome(
                 Finished(lease, verdict, capture, said if status == 200 else None, judgement=judgement)

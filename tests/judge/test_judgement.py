@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from rdfspider.judge.judgement import apply_judgement, judge_wishes
-from rdfspider.records import Capture, Extraction, Judgement, Page, Robots, Verdict
+from rdfspider.judge.judgement import Fingerprint, apply_judgement, judge_alone, judge_directives, judge_similar
+from rdfspider.records import Capture, DuplicateKind, Extraction, Judgement, Page, Robots, Verdict
 from web import Answer, Outcome, Site, Web, crawl, make_page, pages_of, read_outcomes, read_responses
 
 HOME = "http://a.test/"
@@ -206,19 +207,58 @@ def make_capture(*headers: tuple[str, str]) -> Capture:
 def test_of_page_and_header_the_strictest_counts() -> None:
     capture = make_capture(("x-robots-tag", "nofollow"), ("X-ROBOTS-TAG", "unavailable_after: 2030-01-01"))
     extraction = Extraction(HOME, "text/html", robots=Robots(noarchive=True, unavailable_after=2_000_000_000.0))
-    found = judge_wishes(capture, extraction, 1_800_000_000.0)
+    found = judge_directives(capture, extraction, 1_800_000_000.0)
     assert found.robots == Robots(False, True, True, 1_893_542_400.0)
-    assert found.wishes == (
+    assert found.directives == (
         "nofollow (X-Robots-Tag)",
         "unavailable_after 2030-01-02T00:00:00Z (X-Robots-Tag)",
         "noarchive (meta robots)",
         "unavailable_after 2033-05-18T03:33:20Z (meta robots)",
     )
-    assert judge_wishes(capture, extraction, 1_900_000_000.0).robots.noindex
-    assert judge_wishes(make_capture(), None, 0.0) == Judgement()
+    assert judge_directives(capture, extraction, 1_900_000_000.0).robots.noindex
+    assert judge_directives(make_capture(), None, 0.0) == Judgement()
 
 
 def test_a_sitemap_stays_one_though_it_is_not_to_be_indexed() -> None:
     verdict = Verdict("done", "sitemap", 200)
-    judgement = Judgement(robots=Robots(noindex=True), wishes=("noindex (X-Robots-Tag)",))
+    judgement = Judgement(robots=Robots(noindex=True), directives=("noindex (X-Robots-Tag)",))
     assert apply_judgement(verdict, Extraction(HOME, "text/xml"), judgement)[0] == verdict
+
+
+class Similar(NamedTuple):
+    """A page with nearly the same text."""
+
+    facts: int = 0
+    is_absence: bool = False
+
+
+PLAIN = Extraction(HOME, "text/html", title="A kettle")
+ABSENT = Extraction(HOME, "text/html", title="Page not found", text="Page not found")
+FOLDERS = [(f"http://a.test/{number}/x", Similar(is_absence=True)) for number in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("statements", "is_absent", "similar", "kind", "original"),
+    [
+        (7, False, [], "", ""),
+        (7, False, [("http://a.test/2", Similar(7)), ("http://a.test/1", Similar(7))], "near", "http://a.test/1"),
+        (7, False, [("http://a.test/1", Similar(8))], "", ""),
+        (7, False, [("http://a.test/1", Similar(7, is_absence=True))], "", ""),
+        (7, True, [("http://a.test/1", Similar(7))], "soft-404", ""),
+        (7, True, FOLDERS, "soft-404", "http://a.test/1/x"),
+        (7, False, FOLDERS, "soft-404", "http://a.test/1/x"),
+        (7, False, FOLDERS[:1] * 5, "", ""),
+    ],
+)
+def test_pages_with_nearly_the_same_text(
+    statements: int, is_absent: bool, similar: list[tuple[str, Similar]], kind: str, original: str
+) -> None:
+    found = judge_similar(HOME, PLAIN, Fingerprint(5, statements, is_absent), similar)
+    assert found == (5, kind, original)
+
+
+def test_what_a_page_says_of_itself_alone() -> None:
+    assert judge_alone(make_capture(), ABSENT, 0.0).duplicate == DuplicateKind.SOFT_404
+    found = judge_alone(make_capture(("X-Robots-Tag", "noindex")), ABSENT, 0.0)
+    assert apply_judgement(Verdict("done", "fetched", 200), ABSENT, found)[0].reason == "noindex"
+    assert judge_alone(make_capture(), PLAIN, 0.0) == Judgement()

@@ -6,7 +6,7 @@ import pytest
 from xxhash import xxh3_64_digest
 
 from rdfspider import extract
-from rdfspider.judge.simhash import MIN_WORDS, compute_likeness, digest_facts
+from rdfspider.judge.simhash import MIN_WORDS, compute_simhash, digest_statements
 from rdfspider.records import Extraction
 
 CHANCE = random.Random(4)
@@ -18,7 +18,7 @@ def make_text(words: int, chance: random.Random) -> str:
 
 
 def distance(text: str, other: str) -> int:
-    return (compute_likeness(text) ^ compute_likeness(other)).bit_count()
+    return (compute_simhash(text) ^ compute_simhash(other)).bit_count()
 
 
 def test_it_is_what_most_words_have_bit_by_bit() -> None:
@@ -26,15 +26,15 @@ def test_it_is_what_most_words_have_bit_by_bit() -> None:
         words = CHANCE.sample(WORDS, count)
         hashes = [int.from_bytes(xxh3_64_digest(word.encode()), "little") for word in set(words)]
         expected = sum(1 << place for place in range(64) if sum(key >> place & 1 for key in hashes) > len(hashes) // 2)
-        assert compute_likeness(" ".join(words)) == expected
+        assert compute_simhash(" ".join(words)) == expected
         CHANCE.shuffle(words)
-        assert compute_likeness("\n".join([*words, *words[:20]])) == expected
+        assert compute_simhash("\n".join([*words, *words[:20]])) == expected
 
 
 def test_a_short_text_has_none() -> None:
-    assert compute_likeness("") == 0
-    assert compute_likeness("word " * (MIN_WORDS - 1)) == 0
-    assert compute_likeness(" ".join(WORDS[:MIN_WORDS])) != 0
+    assert compute_simhash("") == 0
+    assert compute_simhash("word " * (MIN_WORDS - 1)) == 0
+    assert compute_simhash(" ".join(WORDS[:MIN_WORDS])) != 0
 
 
 @pytest.mark.parametrize("words", [500, 2_000, 50_000])
@@ -54,15 +54,15 @@ def test_scripts_without_spaces_are_compared_by_their_characters() -> None:
     chance = random.Random(7)
     text = "".join(chr(chance.randrange(0x4E00, 0x9FA5)) for _ in range(400))
     other = "".join(chr(chance.randrange(0x4E00, 0x9FA5)) for _ in range(400))
-    assert compute_likeness("短い文") == 0
+    assert compute_simhash("短い文") == 0
     assert distance(text, text[:200] + "中" + text[200:]) <= 6
     assert distance(text, other) > 10
 
 
 def test_hostile_texts_are_taken() -> None:
-    assert compute_likeness("\ud800 " * 100)
-    assert compute_likeness("x" * 1_000_000)
-    compute_likeness("\n" * 1_000_000)
+    assert compute_simhash("\ud800 " * 100)
+    assert compute_simhash("x" * 1_000_000)
+    compute_simhash("\n" * 1_000_000)
 
 
 def make_product(url: str, price: str, title: str = "A kettle") -> Extraction:
@@ -74,7 +74,7 @@ def make_product(url: str, price: str, title: str = "A kettle") -> Extraction:
 
 
 def test_facts_are_the_same_whatever_the_address_of_the_page() -> None:
-    facts = digest_facts(make_product("http://a.test/kettle", "10"))
-    assert facts == digest_facts(make_product("http://a.test/kettle?session=1", "10"))
-    assert facts != digest_facts(make_product("http://a.test/kettle", "11"))
-    assert facts != digest_facts(make_product("http://a.test/kettle", "10", "Another kettle"))
+    facts = digest_statements(make_product("http://a.test/kettle", "10"))
+    assert facts == digest_statements(make_product("http://a.test/kettle?session=1", "10"))
+    assert facts != digest_statements(make_product("http://a.test/kettle", "11"))
+    assert facts != digest_statements(make_product("http://a.test/kettle", "10", "Another kettle"))

@@ -3,11 +3,11 @@
 import pytest
 
 from rdfspider import extract
-from rdfspider.judge.soft404 import says_absence
+from rdfspider.judge.soft404 import is_soft_404
 
 
 def judge(title: str, body: str = "<p>Go to the front page", head: str = "") -> bool:
-    return says_absence(extract(f"<!doctype html><title>{title}</title>{head}<body>{body}", "http://a.test/x"))
+    return is_soft_404(extract(f"<!doctype html><title>{title}</title>{head}<body>{body}", "http://a.test/x"))
 
 
 @pytest.mark.parametrize(

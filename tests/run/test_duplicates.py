@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.judge.simhash import compute_likeness
+from rdfspider.judge.simhash import compute_simhash
 from web import (
     Answer,
     Crawling,
@@ -137,7 +137,7 @@ def test_pages_with_nearly_the_same_text_are_duplicates_unless_their_data_differ
         # They differ by one word for people, and in what they state.
         data = f'"@type": "Product", "name": "A thing", "offers": {{"@type": "Offer", "price": "{number}.99"}}'
         site.add(f"http://{host}/product/{number}", make_article("A thing", f"{template} {number}.99", data))
-    likenesses = [compute_likeness(f"{template} {number}.99") for number in range(5)]
+    likenesses = [compute_simhash(f"{template} {number}.99") for number in range(5)]
     assert all((likenesses[0] ^ likeness).bit_count() <= 3 for likeness in likenesses)
     with Web(site) as web:
         crawl(tmp_path / "crawl", f"http://{host}/", *FLAGS, "--delay", 0, *web.resolve(EVERYWHERE))

@@ -34,7 +34,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     log.write(redirects := Verdict("done", "fetched", 200), chain=("http://example.org/old",))
     log.write(Verdict("done", "unchanged", 304), extraction=None, digest="sha1:x", captured=1.0)
     write_several(log)
-    secret = Judgement(wishes=("noarchive (meta robots)",), robots=Robots(noarchive=True))
+    secret = Judgement(directives=("noarchive (meta robots)",), robots=Robots(noarchive=True))
     log.write(url=f"{URL}/secret", judgement=secret)
     log.write(url=f"{URL}/links", extraction=replace(EXTRACTION, links=LINKS))
     log.write(url=f"{URL}/long", extraction=replace(EXTRACTION, statements={"jsonld": NQUADS * 1000}, text="é" * 1000))

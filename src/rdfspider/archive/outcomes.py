@@ -151,7 +151,7 @@ def make_outcome(
         unchanged=unchanged,
         payload=payload,
         target=(capture.redirect or "") if capture else "",
-        directives=", ".join(judgement.wishes),
+        directives=", ".join(judgement.directives),
         duplicate=judgement.duplicate,
         duplicate_of=judgement.original,
         media_type=said.media_type,

@@ -1,8 +1,8 @@
-"""Samples of what a page holds: an Extraction in, a few numbers out that tell whether other pages held the same.
+"""Bottom-k samples of what a page holds: an Extraction enters, a few numbers leave that tell whether other pages held the same.
 
-Of all the literals that a page states, and of all its words, those with the smallest checksums are taken. So pages that repeat
-each other in parts, in whatever order, have samples in common, and a page that has something of its own soon shows it. Subjects
-and graphs do not count, as every page has those of its own; nor do words with digits, as calendars have other ones on every page.
+Of all the literals that a page states, and of all its words, those with the smallest checksums are taken. So pages that share
+parts, in whatever order, have samples in common, and a page that has something new soon shows it. Subjects and graphs do not
+count, as every page has its own; nor do words with digits, as calendars have other ones on every page.
 """
 
 from typing import NamedTuple

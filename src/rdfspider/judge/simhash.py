@@ -1,9 +1,9 @@
-"""How alike two pages are: a text enters, 64 bits leave that differ in few places where the texts do (Charikar's simhash); and
-what a page states enters, a digest leaves that is equal where two pages state the same.
+"""How similar two pages are: a text enters, its simhash leaves (Charikar), 64 bits of which few differ where texts differ in few
+words; and what a page states enters, a digest leaves that is equal where two pages state the same.
 
-Every word of a text has a hash of 64 bits; a bit of the likeness is what most of the hashes have at that place. The hashes lie
-side by side in one long integer, so that all of them are counted at once. A word counts once, for else the few words that every
-text is full of would decide; where it stands does not count, so that a list that is sorted anew is what it was.
+Every word of a text has a hash of 64 bits; a bit of the simhash is what most of these hashes have at that place. The hashes lie
+side by side in one long integer, so that all of them are counted at once. A word counts once, or else the few words that every
+text is full of would decide; its place does not count, so that a list in another order has the same simhash.
 """
 
 from itertools import pairwise
@@ -26,7 +26,7 @@ _HASH_BITS = 64
 _HASH_MASK = (1 << _HASH_BITS) - 1
 
 
-def compute_likeness(text: str) -> int:
+def compute_simhash(text: str) -> int:
     """The simhash of a text; 0 where it is too short for one."""
     words = _sample_words(text)
     if len(words) < MIN_WORDS:
@@ -36,7 +36,7 @@ def compute_likeness(text: str) -> int:
     return _find_majority(hashes, len(different)) or 1
 
 
-def digest_facts(extraction: Extraction) -> int:
+def digest_statements(extraction: Extraction) -> int:
     """A digest of what a page states: its title, and the literals of its statements but for addresses, in their order.
 
     IRIs do not count: that of the page itself is in all of its statements, and each page has its own.

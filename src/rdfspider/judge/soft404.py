@@ -1,7 +1,7 @@
-"""Does a page say that there is nothing where it is? An Extraction in, whether it is a "soft 404" out: an apology sent with 200.
+"""Is a page a soft 404? An Extraction enters; whether it says that there is no such page, though its status is 200, leaves.
 
-Only what has nothing else to say is taken for one: the title, or the first line, is such a sentence and little more, the text is
-short, and the data names no thing besides the site itself. The sentences are those of the languages that most of the web is in.
+Only a page that says nothing else is one: its title or its first line is such a sentence and little more, its text is short, and
+its data describes nothing but the site itself. The sentences are in the languages of most of the web.
 """
 
 import re
@@ -66,8 +66,8 @@ _SITE_TYPES = frozenset(
 )
 
 
-def says_absence(extraction: Extraction) -> bool:
-    """Whether the page says that it is not there, and nothing else."""
+def is_soft_404(extraction: Extraction) -> bool:
+    """Whether a page says that there is no such page, and nothing else."""
     text = extraction.text
     if len(text) > _MAX_CHARS:
         return False

@@ -26,7 +26,7 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.judge.judgement import apply_judgement, judge_wishes
+from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.records import Capture, Finished, Lease, Verdict
 from rdfspider.run.commits import ShardStore, check_disk, count_bytes, count_quads
 from rdfspider.run.extraction import read_page
@@ -148,7 +148,7 @@ class Importer:
             self._group_bytes -= count_bytes(earlier)
         page = replace(capture.page, url=url)
         extraction = await read_page(page, self._config.extract, self._large_pages, self._suspects, self._meter)
-        judgement = judge_wishes(capture, extraction, time.time())
+        judgement = judge_directives(capture, extraction, time.time())
         verdict = Verdict("done", "imported", capture.status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
         self._meter.count(host, verdict, capture)

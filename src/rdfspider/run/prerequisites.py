@@ -20,7 +20,7 @@ from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.discover.sitemaps import USUAL_PLACE, is_list
 from rdfspider.documents import KeptDocuments
 from rdfspider.fetch.fetcher import MAX_CONTEXT_BYTES
-from rdfspider.judge.soft404 import says_absence
+from rdfspider.judge.soft404 import is_soft_404
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Verdict
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
 
@@ -248,7 +248,7 @@ def name_errand(
 
 def _says_nothing(extraction: Extraction) -> bool:
     """Whether what came from a place that was only guessed is empty, or says that there is nothing."""
-    return not (extraction.links or extraction.statements) or says_absence(extraction)
+    return not (extraction.links or extraction.statements) or is_soft_404(extraction)
 
 
 def _stands_in(lease: Lease, extraction: Extraction) -> bool:
@@ -262,5 +262,5 @@ def keep_errand(lease: Lease, verdict: Verdict, extraction: Extraction, *, is_in
     nothing."""
     if not verdict.reason.startswith("no-"):
         return extraction
-    leads = is_inside and _stands_in(lease, extraction) and not says_absence(extraction)
+    leads = is_inside and _stands_in(lease, extraction) and not is_soft_404(extraction)
     return replace(extraction, statements={}, text="", title=None, links=extraction.links if leads else ())

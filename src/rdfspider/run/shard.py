@@ -25,12 +25,12 @@ from rdfspider.fetch.robots_cache import RecentRules, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.judge.judgement import Judge, apply_judgement, judge_wishes
+from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
 from rdfspider.run.commits import Committer, ShardStore
-from rdfspider.run.duplicates import Repetitions
 from rdfspider.run.extraction import Readings
 from rdfspider.run.heartbeat import Meter, make_beat
+from rdfspider.run.judging import PageJudge
 from rdfspider.run.live_changes import Changes
 from rdfspider.run.peers.admission import Passage
 from rdfspider.run.peers.messages import Control, ControlCommand
@@ -125,7 +125,7 @@ class Shard:
             should_stop=lambda: self._is_stopping,
             on_end=self._note_failure,
         )
-        self._judge = Judge(domains, Repetitions(self._frontier, self._peers.claims, domains).find, dropper.drop)
+        self._judge = PageJudge(self._frontier, self._peers.claims, domains, dropper.drop)
         self._visits: set[asyncio.Task[None]] = set()
         self._unasked: dict[asyncio.Task[None] | None, Lease] = {}
         """Visits that have not asked anybody yet, and what for: they can be called off."""
@@ -291,7 +291,7 @@ class Shard:
         found: Sequence[Discovered] = ()
         judgement = Judgement()
         if isinstance(exchange, Capture):
-            judgement = judge_wishes(exchange, None, exchange.started)
+            judgement = judge_directives(exchange, None, exchange.started)
             if verdict.reason == "redirect":
                 found = follow_redirect(lease, exchange.redirect)
                 if lease.found_as == "context":
@@ -318,7 +318,7 @@ class Shard:
             judgement = await self._judge.judge(lease, capture, extraction)
             verdict, extraction = apply_judgement(verdict, extraction, judgement)
         else:
-            judgement = judge_wishes(capture, extraction, capture.started)
+            judgement = judge_directives(capture, extraction, capture.started)
             extraction = keep_errand(lease, verdict, extraction, is_inside=is_inside)
         queried, extraction = await self._readings.query(self._finder.query, capture.page, extraction)
         found = self._finder.find(lease, capture, extraction, judgement, queried)

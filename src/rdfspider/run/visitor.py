@@ -25,7 +25,7 @@ from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.keys import origin_of
-from rdfspider.judge.judgement import judge_wishes
+from rdfspider.judge.judgement import judge_directives
 from rdfspider.pace import pace_gap_s
 from rdfspider.processes.calls import KillableCalls
 from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState
@@ -214,7 +214,9 @@ class Visitor:
         if capture.truncated == "unwanted":
             return replace(visit, failure="its type is none that is read")
         extraction = self.read(capture.page)
-        return replace(visit, extraction=extraction, wishes=judge_wishes(capture, extraction, capture.started).wishes)
+        return replace(
+            visit, extraction=extraction, wishes=judge_directives(capture, extraction, capture.started).directives
+        )
 
 
 async def _watch(ends: Sequence[threading.Event], limit: asyncio.Timeout) -> None:

@@ -158,7 +158,7 @@ def test_pages_of_one_domain_with_nearly_the_same_text_are_found(pages: Pages, o
     for bits in (0, 0b111, 1 << 63 | 1 << 31 | 1, 7 << 47):
         assert pages.find_alike(second, LIKENESS ^ bits) == ["http://www.a.test/1"]
     assert pages.find_alike(second, LIKENESS ^ 0b1111) == []
-    pages.record(first, judgement=Judgement(likeness=LIKENESS))
+    pages.record(first, judgement=Judgement(simhash=LIKENESS))
     assert pages.find_alike(second, LIKENESS ^ 1) == ["http://www.a.test/1"]
     pages.frontier.commit()
     kill(pages.frontier)
@@ -181,9 +181,9 @@ def test_what_was_only_met_is_forgotten_with_the_process(pages: Pages, open_fron
 def test_a_page_that_repeats_another_is_not_found_itself(pages: Pages) -> None:
     first, second = pages.lease("http://a.test/1"), pages.lease("http://www.a.test/2")
     pages.find_alike(first)
-    pages.record(first, judgement=Judgement(likeness=LIKENESS))
+    pages.record(first, judgement=Judgement(simhash=LIKENESS))
     pages.find_alike(second)
-    pages.record(second, judgement=Judgement(likeness=LIKENESS, duplicate="near", original=first.url))
+    pages.record(second, judgement=Judgement(simhash=LIKENESS, duplicate="near", original=first.url))
     assert pages.find_alike(pages.lease("http://shop.a.test/3")) == ["http://a.test/1"]
 
 
@@ -191,12 +191,12 @@ def test_a_page_that_repeats_another_is_not_found_itself(pages: Pages) -> None:
 def test_the_likeness_of_a_page_that_changes_or_goes_is_removed(pages: Pages, status: int) -> None:
     first = pages.lease("http://a.test/1")
     pages.find_alike(first)
-    pages.record(first, judgement=Judgement(likeness=LIKENESS))
+    pages.record(first, judgement=Judgement(simhash=LIKENESS))
     again = pages.lease_again()
     new = LIKENESS ^ 0xFFFF if status == 200 else 0
     if new:
         assert pages.find_alike(again, new) == []
-    pages.record(again, judgement=Judgement(likeness=new), status=status)
+    pages.record(again, judgement=Judgement(simhash=new), status=status)
     other = pages.lease("http://www.a.test/2")
     assert pages.find_alike(other) == []
     assert bool(pages.find_alike(other, LIKENESS ^ 0xFFFF)) == bool(new)

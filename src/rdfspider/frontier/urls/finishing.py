@@ -66,7 +66,7 @@ class Finisher:
                 self._contents.record(slot, lease.url_id, verdict, facts.digest, judgement)
                 row.etag, row.last_modified = facts.etag, facts.last_modified
                 row.digest, row.captured = facts.digest, facts.captured
-                row.quads, row.likeness = facts.quads, judgement.likeness
+                row.quads, row.likeness = facts.quads, judgement.simhash
                 row.duplicate, row.original = judgement.duplicate, judgement.original
             row.segment, row.offset = facts.position or ("", 0)
             self._end(lease.url_id, slot, verdict, facts)

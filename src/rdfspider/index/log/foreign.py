@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 from rdfspider.archive.log import Segment, read_outcome, read_outcomes
@@ -26,8 +25,7 @@ from rdfspider.disk import add_lines, read_lines
 from rdfspider.errors import UsageError
 from rdfspider.extract.page import extract_page
 from rdfspider.index.layout import IndexPaths
-from rdfspider.judge.judgement import apply_judgement, judge_wishes
-from rdfspider.judge.soft404 import says_absence
+from rdfspider.judge.judgement import apply_judgement, judge_alone, judge_directives
 from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, Verdict
 from rdfspider.urls import host_of, normalise_url
 
@@ -208,11 +206,11 @@ def _read_page(visit: _Visit, config: ExtractConfig, now: float) -> Finished:
     extraction = Extraction(page.url, "")
     if is_page and not visit.is_revisit:
         extraction = extract_page(page, detect_content(page, config.max_body_bytes), config)
-    judgement = judge_wishes(capture, extraction, now)
+        judgement = judge_alone(capture, extraction, now)
+    else:
+        judgement = judge_directives(capture, extraction, now)
     verdict = Verdict("done", _REASONS.get(status, f"status-{status}"), status)
     if is_page:
         verdict = Verdict("done", "unchanged" if visit.is_revisit else "imported", status)
-        if not visit.is_revisit and says_absence(extraction):
-            judgement = msgspec.structs.replace(judgement, duplicate="soft-404")
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
     return Finished(lease, verdict, capture, extraction, judgement=judgement)
