@@ -7,7 +7,8 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, Store
 
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.snapshots import hold_snapshot
-from rdfspider.index.text.fields import build_schema, register_tokenizers
+from rdfspider.index.text.analysis import register_tokenizers
+from rdfspider.index.text.fields import build_schema
 
 
 def read_quads(folder: Path) -> set[str]:

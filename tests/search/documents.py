@@ -10,17 +10,9 @@ import tantivy
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from rdfspider.index.layout import VERSION, IndexPaths
-from rdfspider.index.text.fields import (
-    BUCKETS,
-    CURSOR_ID,
-    ENTITY,
-    PAGE,
-    Card,
-    Source,
-    build_schema,
-    make_rank_fields,
-    register_tokenizers,
-)
+from rdfspider.index.text.analysis import register_tokenizers
+from rdfspider.index.text.fields import BUCKETS, CURSOR_ID, ENTITY, PAGE, build_schema, rank_document, weigh_document
+from rdfspider.index.text.results import Card, Source
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes
 
 SCHEMA = "http://schema.org/"
@@ -102,9 +94,8 @@ def _make_document(thing: Thing) -> tantivy.Document:
     document.add_text("syntax", thing.syntax)
     document.add_date("date", date)
     document.add_unsigned("year", int(thing.date[:4]))
-    rank = make_rank_fields(thing.weight, thing.sources, bytes.fromhex(digest))
-    document.add_unsigned("order", int(rank["order"]))
-    document.add_float("weight", rank["weight"])
+    document.add_unsigned("order", rank_document(thing.sources, bytes.fromhex(digest)))
+    document.add_float("weight", weigh_document(thing.weight, thing.sources, bytes.fromhex(digest)))
     for target in thing.outlinks:
         document.add_unsigned("outlinks", xxh3_64_intdigest(target.encode()))
     document.add_unsigned("bucket", int(digest, 16) % BUCKETS)

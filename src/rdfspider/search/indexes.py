@@ -29,8 +29,8 @@ from rdfspider.index.quads.snapshots import SnapshotReader, tell_damage
 from rdfspider.index.quads.sparql.engine import Answer, Limits, Sparql
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.rows import Rows, Statements
-from rdfspider.index.text.fields import PAGE, Card
-from rdfspider.index.text.results import Hit, Results
+from rdfspider.index.text.fields import PAGE
+from rdfspider.index.text.results import Card, Hit, Results
 from rdfspider.index.text.searcher import Filter, TextIndex
 from rdfspider.index.text.suggestions import Suggestion
 from rdfspider.search.attributions import ReadStatements

@@ -52,7 +52,7 @@ def test_an_entity_of_several_pages() -> None:
     assert fields["site"] == ["a.example", "b.example"]
     assert fields["sites"] == ["a.example", "b.example", "www.a.example", "www.b.example"]
     assert fields["lang"] == fields["langs"] == ["en"]
-    assert fields["syntax"] == ["jsonld"]
+    assert fields["syntax"] == ("jsonld",)
     assert fields["order"] == 70 << 40 | int.from_bytes(hash_entity(KEY)[:5])
     assert fields["bucket"] == int.from_bytes(hash_entity(KEY)) % BUCKETS
     card = decode_card(fields)

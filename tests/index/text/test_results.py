@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
-from rdfspider.index.text.fields import Source
-from rdfspider.index.text.results import Facet, FacetCount, Hit, Marked, Results, list_facts, list_remarks
+from rdfspider.index.text.results import Facet, FacetCount, Hit, Marked, Results, Source, list_facts, list_remarks
 
 EVIL = '<script>alert("x")</script>'
 

@@ -11,7 +11,7 @@ from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.index.text import suggestions
-from rdfspider.index.text.fields import list_starts
+from rdfspider.index.text.analysis import list_starts
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.suggestions import MAX_LIMIT, Suggestion
 

@@ -1,12 +1,12 @@
-"""What pages say of an entity, or an outcome, in; a document of the text index out, as JSON in the terms of `schema.py`.
+"""Documents of the text index: what pages state of an entity, or the outcome of a page, enters; a document as JSON leaves.
 
-The same sayings give the same document, byte for byte, in whatever order they were read.
+Here labels, descriptions, dates and values are chosen among what pages state, and bounded; the rows of `fields.py` make the
+fields of them. The same input gives the same document, byte for byte, in whatever order it was read.
 """
 
 import base64
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from math import isfinite
@@ -18,18 +18,10 @@ from rdfspider.archive.outcomes import Outcome
 from rdfspider.index.entities.contributions import MAX_TYPES, PART_WEIGHT, Contribution, PageReading
 from rdfspider.index.entities.nodes import MAX_IRI, Text, decode_references
 from rdfspider.index.ledger.writer import Mention
-from rdfspider.index.text.fields import (
-    BUCKETS,
-    CURSOR_ID,
-    ENTITY,
-    PAGE,
-    Card,
-    Source,
-    list_starts,
-    make_rank_fields,
-    split_scripts,
-)
+from rdfspider.index.text.analysis import split_scripts
+from rdfspider.index.text.fields import CURSOR_ID, ENTITY, PAGE, Subject, Terms, Texts, fill_fields, make_id
 from rdfspider.index.text.highlights import choose_facts
+from rdfspider.index.text.results import Card, Source
 from rdfspider.vocabulary.classes import list_class_names, list_facet_classes
 from rdfspider.vocabulary.dates import bound_date
 from rdfspider.vocabulary.labels import is_visible
@@ -67,12 +59,12 @@ def encode(fields: Fields) -> str:
 
 def make_page_id(url: str) -> str:
     """The id of a page's document."""
-    return f"p:{xxh3_128_digest(url.encode('utf-8', 'replace')).hex()}"
+    return make_id(PAGE, xxh3_128_digest(url.encode("utf-8", "replace")))
 
 
 def make_entity_id(entity: bytes) -> str:
     """The id of an entity's document."""
-    return f"e:{entity.hex()}"
+    return make_id(ENTITY, entity)
 
 
 def build_cursor(state: bytes) -> Fields:
@@ -81,50 +73,54 @@ def build_cursor(state: bytes) -> Fields:
 
 
 def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str], sources: int) -> Fields:
-    """Put together what pages say of an entity."""
-    sayings = [mention.contribution for mention in mentions]
-    weight = max(saying.weight for saying in sayings)
+    """The document of an entity, from what pages state of it."""
+    claims = [mention.contribution for mention in mentions]
+    weight = max(claim.weight for claim in claims)
     labels = _choose_labels(mentions)
-    types = put_known_first(_rank_names(iri for saying in sayings for iri in saying.types))
+    types = put_known_first(_rank_names(iri for claim in claims for iri in claim.types))
     languages = _rank_names(language for mention in mentions for language in _languages_of(mention))
-    syntaxes = sorted({syntax for saying in sayings for syntax in saying.syntaxes})
-    dates = [saying.date for saying in sayings if saying.date]
+    syntaxes = sorted({syntax for claim in claims for syntax in claim.syntaxes})
+    dates = [claim.date for claim in claims if claim.date]
     best = min((rank for rank, _ in dates), default=0)
     date = max((time for rank, time in dates if rank == best), default=0.0)
     newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
     card = Card(
-        id=min(saying.id for saying in sayings),
+        id=min(claim.id for claim in claims),
         kind=ENTITY,
         label=labels[0],
-        description=_choose_text([saying.description for saying in sayings]),
+        description=_choose_text([claim.description for claim in claims]),
         types=tuple(types[:MAX_TYPES]),
-        url=_choose_address(saying.url for saying in sayings),
-        image=_choose_address(saying.image for saying in sayings),
+        url=_choose_address(claim.url for claim in claims),
+        image=_choose_address(claim.image for claim in claims),
         sites=tuple(sites[:_SHOWN]),
         languages=tuple(languages[:_SHOWN]),
         syntaxes=tuple(syntaxes),
         sources=sources,
         pages=tuple(Source(mention.url, mention.time) for mention in newest),
         date=bound_date(date) if dates else 0.0,
-        facts=choose_facts(sayings, labels) if weight > PART_WEIGHT else (),
+        facts=choose_facts(claims, labels) if weight > PART_WEIGHT else (),
         site_count=max(1, len(sites)),
     )
-    names = {iri for saying in sayings for each in (saying.values, saying.links) for iri, _ in each}
-    paths = {path.partition(" ")[::2] for saying in sayings for path, _ in saying.parts}
+    names = {iri for claim in claims for each in (claim.values, claim.links) for iri, _ in each}
+    paths = {path.partition(" ")[::2] for claim in claims for path, _ in claim.parts}
     names.update(outer for outer, _ in paths)
     inner = {inner for _, inner in paths if inner}
-    values, fields = _gather_values(sayings, set(labels))
-    return {
-        "id": make_entity_id(entity),
-        **_text_fields(labels, values=values),
-        **_name_fields(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES], sorted(inner)[:_MAX_NAMES]),
-        **_place_fields(sites, {mention.host for mention in mentions}, languages, syntaxes),
-        "properties": fields,
-        "start": list_starts(card.label) if weight > PART_WEIGHT else [],
-        **make_rank_fields(weight, sources, entity),
-        "bucket": int.from_bytes(entity) % BUCKETS,
-        **_card_fields(card),
-    }
+    values, properties = _gather_values(claims, set(labels))
+    return fill_fields(
+        Subject(
+            digest=entity,
+            card=card,
+            claims=claims,
+            texts=_split_texts(labels, values),
+            terms=_list_terms(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES], sorted(inner)[:_MAX_NAMES]),
+            properties=properties,
+            sites=_choose_sites(sites),
+            hosts={mention.host for mention in mentions},
+            languages=tuple(languages),
+            weight=weight,
+            is_suggested=weight > PART_WEIGHT,
+        )
+    )
 
 
 def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> Fields:
@@ -132,8 +128,6 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     if not isfinite(outcome.time):
         raise ValueError(f"it was fetched at {outcome.time}, which is no time")
     own, facts = reading.own, reading.facts
-    page = xxh3_128_digest(outcome.url.encode("utf-8", "replace"))
-    text = decode_references(outcome.text[:_MAX_TEXT])
     title = " ".join(decode_references(outcome.title[:_MAX_LABEL]).split())
     names = [label for _, _, label in own.labels] if own else []
     types = put_known_first(sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri)))
@@ -154,19 +148,26 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         duplicate_of=outcome.duplicate_of[:MAX_IRI],
     )
     labels = list(dict.fromkeys([card.label, *names]))[:_MAX_LABELS]
-    values, fields = _gather_values([own] if own else [], set(labels))
-    return {
-        "id": make_page_id(outcome.url),
-        **_text_fields(labels, text=text, values=values),
-        **_name_fields(types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], ontologies=sorted(facts.ontologies)),
-        **_place_fields([site], {host}, languages, card.syntaxes),
-        "properties": fields,
-        **make_rank_fields(_REPEATED_WEIGHT if outcome.duplicate_of else 1.0, 1, page),
-        "start": [] if outcome.duplicate_of else list_starts(card.label),
-        "outlinks": hash_outlinks(outcome.outlinks),
-        "bucket": int.from_bytes(page) % BUCKETS,
-        **_card_fields(card),
-    }
+    claims = [own] if own else []
+    values, properties = _gather_values(claims, set(labels))
+    return fill_fields(
+        Subject(
+            digest=xxh3_128_digest(outcome.url.encode("utf-8", "replace")),
+            card=card,
+            claims=claims,
+            texts=_split_texts(labels, values, decode_references(outcome.text[:_MAX_TEXT])),
+            terms=_list_terms(
+                types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], ontologies=sorted(facts.ontologies)
+            ),
+            properties=properties,
+            sites=_choose_sites([site]),
+            hosts=(host,),
+            languages=tuple(languages),
+            weight=_REPEATED_WEIGHT if outcome.duplicate_of else 1.0,
+            is_suggested=not outcome.duplicate_of,
+            outlinks=hash_outlinks(outcome.outlinks),
+        )
+    )
 
 
 def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
@@ -177,22 +178,20 @@ def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
     )
 
 
-def _text_fields(labels: list[str], **texts: str) -> Fields:
-    """Fields of words and of runs without spaces; with the texts as they are, where that is not how they are indexed."""
+def _split_texts(labels: list[str], values: str, text: str | None = None) -> Texts:
+    """Texts as they are indexed, by words and by runs without spaces; and as they are, where that is otherwise."""
     label_runs: list[str] = []
     runs: list[str] = []
-    fields: Fields = {"label": [_split(label, label_runs) for label in labels]}
-    shown: Fields = {} if fields["label"] == labels else {"label": labels}
-    for name, text in texts.items():
-        fields[name] = _split(text, runs)
-        # A space that does not break a line is shown as any other.
-        if fields[name] != text.replace("\xa0", " "):
-            shown[name] = [text]
-    if runs or label_runs:
-        fields |= {"label_bigrams": label_runs, "bigrams": runs}
-    if shown:
-        fields["shown"] = base64.b64encode(msgspec.json.encode(shown)).decode()
-    return fields
+    spaced = [_split(label, label_runs) for label in labels]
+    shown: dict[str, Sequence[str]] = {} if spaced == labels else {"label": labels}
+    text_words = None if text is None else _split(text, runs)
+    value_words = _split(values, runs)
+    # A space that does not break a line is shown as any other.
+    if text is not None and text_words != text.replace("\xa0", " "):
+        shown["text"] = [text]
+    if value_words != values.replace("\xa0", " "):
+        shown["values"] = [values]
+    return Texts(spaced, value_words, text_words, label_runs, runs, shown)
 
 
 def _split(text: str, runs: list[str]) -> str:
@@ -203,39 +202,31 @@ def _split(text: str, runs: list[str]) -> str:
     return words
 
 
-def _card_fields(card: Card) -> Fields:
-    fields: Fields = {"kind": card.kind, "card": base64.b64encode(msgspec.json.encode(card)).decode()}
-    if card.date:
-        date = datetime.fromtimestamp(int(card.date), UTC).isoformat()
-        fields |= {"date": date, "year": int(date[:4])}
-    return fields
-
-
-def _name_fields(
+def _list_terms(
     types: Sequence[str], names: Sequence[str], inner: Sequence[str] = (), ontologies: Sequence[str] = ()
-) -> Fields:
-    """Fields of classes, properties, those of nameless parts, and ontologies, which are theirs where none are given."""
-    # Things are alike: nine of ten have the classes and properties of one before. What is long is not worth the memory.
+) -> Terms:
+    """Classes, properties, those of nameless parts, and ontologies, which are theirs where none are given."""
+    # Entities are alike: nine of ten have the classes and properties of one before. What is long is not worth the memory.
     is_short = sum(map(len, names)) + sum(map(len, inner)) < _MAX_CACHED_CHARS
-    make = _make_name_fields if is_short else _make_name_fields.__wrapped__
+    make = _make_terms if is_short else _make_terms.__wrapped__
     return make(tuple(types), tuple(names), tuple(inner), tuple(ontologies))
 
 
 @lru_cache(maxsize=4096)
-def _make_name_fields(
+def _make_terms(
     types: tuple[str, ...], names: tuple[str, ...], inner: tuple[str, ...], ontologies: tuple[str, ...]
-) -> Fields:
+) -> Terms:
     found = ontologies or {find_ontology(iri) for iri in (*types, *names, *inner)}
     chosen = sorted(iri for iri in found if len(iri) <= MAX_IRI)[:_MAX_NAMES]
-    return {
-        "type": list(dict.fromkeys(name for iri in types for name in list_facet_classes(iri))),
-        "types": list(dict.fromkeys(name for iri in types for name in list_class_names(iri))),
-        "property": list(names),
-        "property_names": _list_asked_names(names),
-        "part_names": _list_asked_names(inner),
-        "ontology": chosen,
-        "ontologies": list(dict.fromkeys(name for iri in chosen for name in (iri.lower(), *list_prefixes(iri)))),
-    }
+    return Terms(
+        classes=list(dict.fromkeys(name for iri in types for name in list_facet_classes(iri))),
+        class_names=list(dict.fromkeys(name for iri in types for name in list_class_names(iri))),
+        properties=names,
+        property_names=_list_asked_names(names),
+        part_names=_list_asked_names(inner),
+        ontologies=chosen,
+        ontology_names=list(dict.fromkeys(name for iri in chosen for name in (iri.lower(), *list_prefixes(iri)))),
+    )
 
 
 def _list_asked_names(iris: Iterable[str]) -> list[str]:
@@ -243,32 +234,8 @@ def _list_asked_names(iris: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for iri in iris for name in (iri.lower(), find_short_name(iri))))
 
 
-def _place_fields(
-    sites: Sequence[str], hosts: Iterable[str], languages: Iterable[str], syntaxes: Iterable[str]
-) -> Fields:
-    """Fields of sites, languages and syntaxes."""
-    sites = [site for site in sites if site][:_MAX_SITES]
-    names = dict.fromkeys(sites)
-    for host in sorted(hosts):
-        names.update(dict.fromkeys(_domains_above(host, names)))
-    tags = [tag.lower() for tag in languages]
-    primary = sorted({tag.partition("-")[0] for tag in tags})
-    return {
-        "site": sites,
-        "sites": list(names),
-        "lang": primary,
-        "langs": sorted({*tags, *primary}),
-        "syntax": list(syntaxes),
-    }
-
-
-def _domains_above(host: str, known: Iterable[str]) -> list[str]:
-    """A host and the domains above it, down to one that is known."""
-    domains = []
-    while host and host not in known:
-        domains.append(host)
-        host = host.partition(".")[2]
-    return domains if host else domains[:1]
+def _choose_sites(sites: Iterable[str]) -> list[str]:
+    return [site for site in sites if site][:_MAX_SITES]
 
 
 def _choose_labels(mentions: Sequence[Mention]) -> list[str]:
@@ -336,13 +303,13 @@ def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
     return 0.0
 
 
-def _gather_values(sayings: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:
+def _gather_values(claims: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:
     """All texts, a line each, without the labels; and texts and IRIs by the names of their properties."""
     lines: dict[str, None] = {}
     fields: dict[str, dict[str, None]] = {}
     chars = _MAX_CHARS
-    for saying in sayings:
-        for path, texts in (*saying.values, *saying.parts):
+    for claim in claims:
+        for path, texts in (*claim.values, *claim.parts):
             # What a nameless part says is found by its own property, and by the one that leads to it.
             outer, _, inner = path.partition(" ")
             field = fields.setdefault(find_field_name(inner or outer), {})
@@ -354,7 +321,7 @@ def _gather_values(sayings: Sequence[Contribution], labels: set[str]) -> tuple[s
                 field[text] = above[text] = None
                 if text not in labels and not text.startswith(_ADDRESSES):
                     lines[" ".join(text.split())] = None
-        for iri, links in saying.links:
+        for iri, links in claim.links:
             field = fields.setdefault(find_field_name(iri), {})
             for link in links:
                 # Of the terms of a vocabulary people know the names: InStock, Monday.

@@ -12,15 +12,13 @@ from typing import Any
 
 from tantivy import Occur, Query
 
-from rdfspider.index.text.fields import BUCKETS, ENTITY, PAGE
+from rdfspider.index.text.fields import BUCKETS, ENTITY, FACETS, PAGE
 from rdfspider.index.text.query_language import Question
 from rdfspider.index.text.query_plan import Index, asks_for_things, build_plan
 from rdfspider.index.text.results import Facet, FacetCount
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
-from rdfspider.vocabulary.dates import write_year
-from rdfspider.vocabulary.names import SCHEMA, WELL_KNOWN, list_prefixes, shorten_iri
+from rdfspider.vocabulary.names import SCHEMA, WELL_KNOWN, shorten_iri
 
-FACETS = ("type", "ontology", "property", "site", "lang", "syntax", "year")
 VALUES = 10
 """Of each field that are told, where nothing else is asked."""
 # Of each field so many values are counted, and so many in each part of the index: from fewer it would not be known which are the
@@ -215,9 +213,5 @@ def _find_parents(types: Sequence[str], above: Mapping[str, Sequence[str]]) -> d
 
 
 def name_value(field: str, value: str) -> str:
-    """A value as people write it."""
-    if field == "ontology":
-        return next(iter(list_prefixes(value)), value)
-    if field == "year":
-        return write_year(int(value)) if value.isascii() and value.isdigit() and len(value) == 4 else value
-    return shorten_iri(value) if field in ("type", "property") else value
+    """A value of a facet, as people write it."""
+    return FACETS[field].show(value)

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from rdfspider.index.text.fields import AFTER, ASKED, BEFORE, ENTITY, PAGE, YEAR
+
 MAX_CHARS = 1_000
 MAX_CLAUSES = 32
 MAX_PREFIXES = 8
 """A beginning stands for thousands of words, and costs as much."""
 WORDS, VALUE = "words", "value"
-FIELDS = ("type", "ontology", "property", "site", "lang", "syntax", "before", "after", "year", "kind")
-"""What can be asked for by name; any other name is a property's, whose value is asked for."""
-KINDS = ("page", "entity")
+"""Clauses that ask for any text, and for the value of a property: any name before a colon that is not in `ASKED` is a
+property's."""
+KINDS = (PAGE, ENTITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Clause:
     """One thing that a result has, or has not."""
 
     field: str
-    """One of FIELDS, `words` for any text, or `value` for that of the property `name`."""
+    """One of `ASKED`, `words` for any text, or `value` for that of the property `name`."""
     text: str
     name: str = ""
     is_phrase: bool = False
@@ -51,7 +53,7 @@ class _BrokenRuleError(Exception):
 _NAME = r"[^\W\d_][\w.-]*"
 # The name of a property may have a prefix: schema:author:melville.
 _TERM = re.compile(
-    rf"(?P<minus>-)?(?:(?P<name>(?:(?!(?i:{'|'.join(FIELDS)}):){_NAME}:)?{_NAME}):)?"
+    rf"(?P<minus>-)?(?:(?P<name>(?:(?!(?i:{'|'.join(ASKED)}):){_NAME}:)?{_NAME}):)?"
     r'(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))'
 )
 WORD = re.compile(r"[^\W_]+")
@@ -143,7 +145,7 @@ def _read_clause(match: re.Match[str]) -> Clause | None:
         return None
     is_excluded = bool(match["minus"])
     field = name.lower()
-    if field in FIELDS:
+    if field in ASKED:
         _check_field(field, value)
         return Clause(field, value, is_excluded=is_excluded, start=start)
     is_prefix = quoted is None and value.endswith("*")
@@ -159,9 +161,9 @@ def _read_clause(match: re.Match[str]) -> Clause | None:
 
 
 def _check_field(field: str, value: str) -> None:
-    if field in ("before", "after") and parse_date(value) is None:
+    if field in (BEFORE, AFTER) and parse_date(value) is None:
         raise _BrokenRuleError(f"{value[:40]!r} is no date; {field}:2024, {field}:2024-05 and {field}:2024-05-01 are")
-    if field == "year" and not _YEAR.fullmatch(value):
+    if field == YEAR and not _YEAR.fullmatch(value):
         raise _BrokenRuleError(f"{value[:40]!r} is no year; year:2024 is")
     if field == "kind" and value.lower() not in KINDS:
         raise _BrokenRuleError(f"{value[:40]!r} is no kind; kind:page and kind:entity are")

@@ -4,26 +4,34 @@ A word may be in any of three fields, and counts by the one where it tells most:
 such as `type:` only sift; they do not change the order.
 """
 
-import re
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from datetime import MAXYEAR, UTC, datetime
-from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import tantivy
 from tantivy import Occur, Query
 
 from rdfspider.index.entities.contributions import find_entity
+from rdfspider.index.text.analysis import split_text
 from rdfspider.index.text.documents import make_entity_id, make_page_id
-from rdfspider.index.text.fields import CURSOR_ID, ENTITY, PAGE, build_words, split_scripts
+from rdfspider.index.text.fields import (
+    AFTER,
+    ASKED,
+    BEFORE,
+    CURSOR_ID,
+    ENTITY,
+    PAGE,
+    RUN_BOOSTS,
+    WORD_BOOSTS,
+    YEAR,
+    FindSubclasses,
+    list_names,
+)
 from rdfspider.index.text.query_language import VALUE, WORDS, Clause, Question, parse_date
-from rdfspider.vocabulary.names import find_field_name, find_namespaces
+from rdfspider.vocabulary.names import find_field_name
 from rdfspider.vocabulary.terms import fold_iri
 
-BOOSTS = {"label": 4.0, "values": 1.5, "text": 1.0}
-_RUN_BOOSTS = {"label_bigrams": BOOSTS["label"], "bigrams": 1.0}
 # A value may be that of a nameless part, too.
 _NAMES_OF_VALUES = ("property_names", "part_names")
 # What the other fields add to the best one.
@@ -38,8 +46,7 @@ class Index:
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
-    find_subclasses: Callable[[str], Iterable[str]]
-    """The classes that pages call subclasses of a class, by its IRI or short name in lower case."""
+    find_subclasses: FindSubclasses
     commit: Hashable
     """Which commit."""
     find_superclasses: Callable[[str], Iterable[str]] = lambda _: ()
@@ -87,12 +94,6 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
         _list_plain_words(question),
         "; ".join(dict.fromkeys(builder.notes)),
     )
-
-
-def split_text(text: str) -> tuple[list[str], list[str]]:
-    """The words of a text as the index has them, and its runs of scripts without spaces."""
-    spaced, runs = split_scripts(text)
-    return _words().analyze(spaced), [run.lower() for run in runs]
 
 
 def _list_plain_words(question: Question) -> tuple[str, ...]:
@@ -146,12 +147,13 @@ class _Builder:
             return self._build_words(clause)
         if clause.field == VALUE:
             return self._build_value(clause)
-        if clause.field in ("before", "after", "year"):
+        if clause.field in (BEFORE, AFTER, YEAR):
             return _sift(self._build_date(clause))
-        field, values = self._list_values(clause)
-        if not clause.is_excluded and not any(self._index.searcher.doc_freq(field, value) for value in values):
+        field = ASKED[clause.field]
+        values = field.look_up(clause.text.strip("<> ").lower(), self._index.find_subclasses)
+        if not clause.is_excluded and not any(self._index.searcher.doc_freq(field.name, value) for value in values):
             self.notes.append(f"nothing here has the {clause.field} {clause.text[:80]!r}")
-        return _sift(Query.term_set_query(self._schema, field, values))
+        return _sift(Query.term_set_query(self._schema, field.name, values))
 
     def _build_words(self, clause: Clause) -> Query:
         scheme, colon, rest = clause.text.partition("://")
@@ -169,7 +171,7 @@ class _Builder:
         if words:
             fields = [
                 Query.boost_query(self._build_tokens(field, words, clause.is_prefix), boost)
-                for field, boost in BOOSTS.items()
+                for field, boost in WORD_BOOSTS.items()
             ]
             parts.append(Query.disjunction_max_query(fields, _TIE))
         return _join(parts)
@@ -230,7 +232,7 @@ class _Builder:
     def _build_run(self, run: str) -> Query:
         pairs = dict.fromkeys(run[at : at + 2] for at in range(len(run) - 1)) or (run,)
         fields = []
-        for field, boost in _RUN_BOOSTS.items():
+        for field, boost in RUN_BOOSTS.items():
             query = _join([Query.term_query(self._schema, field, pair, "freq") for pair in pairs])
             fields.append(Query.boost_query(query, boost))
         return Query.disjunction_max_query(fields, _TIE)
@@ -241,58 +243,14 @@ class _Builder:
             return Query.empty_query()
         date = min(max(date, tantivy.MIN_DATETIME), tantivy.MAX_DATETIME)
         bounds: dict[str, Any] = {"lower_bound": date}
-        if clause.field != "after":
-            end = date if clause.field == "before" else _find_next_year(date)
-            bounds = {"upper_bound": end, "include_upper": False} | (bounds if clause.field == "year" else {})
+        if clause.field != AFTER:
+            end = date if clause.field == BEFORE else _find_next_year(date)
+            bounds = {"upper_bound": end, "include_upper": False} | (bounds if clause.field == YEAR else {})
         return Query.range_query(self._schema, "date", tantivy.FieldType.Date, **bounds)
-
-    def _list_values(self, clause: Clause) -> tuple[str, list[str]]:
-        """The field to look into, and the values of which one must be there."""
-        text = clause.text.strip("<> ").lower()
-        match clause.field:
-            case "type":
-                names = list_names(text)
-                below = (iri.lower() for name in names for iri in self._index.find_subclasses(name))
-                return "types", list(dict.fromkeys([*names, *below]))
-            case "property":
-                return "property_names", list_names(text)
-            case "ontology":
-                # The colon of schema: is no part of the prefix.
-                names = [text, *(text.rstrip(":") + end for end in ("", "/", "#"))]
-                return "ontologies", list(dict.fromkeys(map(fold_iri, names)))
-            case "site":
-                return "sites", [_find_host(text)]
-            case "lang":
-                return "langs", [text.replace("_", "-")]
-            case "syntax":
-                # JSON-LD and rdf/xml are how people write it.
-                return "syntax", [text, re.sub(r"\W", "", text)]
-            case _:
-                return clause.field, [text]
 
 
 def _find_next_year(date: datetime) -> datetime:
     return min(datetime(min(date.year + 1, MAXYEAR), 1, 1, tzinfo=UTC), tantivy.MAX_DATETIME)
-
-
-def list_names(text: str) -> list[str]:
-    """What the index may call a class or property that was asked for by short name, prefixed name or IRI."""
-    folded = fold_iri(text.lower())
-    prefix, colon, name = folded.partition(":")
-    namespaces = find_namespaces(prefix) if colon and not name.startswith("//") else ()
-    return [(namespace + name).lower() for namespace in namespaces] or [folded]
-
-
-def _find_host(text: str) -> str:
-    try:
-        host = urlsplit(text if "//" in text else f"//{text}").hostname or text
-    except ValueError:
-        return text
-    host = host.removeprefix("*.").strip(".")
-    try:
-        return host if host.isascii() else host.encode("idna").decode()
-    except UnicodeError:
-        return host
 
 
 def _join(parts: list[Query]) -> Query:
@@ -301,8 +259,3 @@ def _join(parts: list[Query]) -> Query:
 
 def _sift(query: Query) -> Query:
     return Query.const_score_query(query, 0.0)
-
-
-@cache
-def _words() -> tantivy.TextAnalyzer:
-    return build_words()

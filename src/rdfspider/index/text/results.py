@@ -7,9 +7,47 @@ from html import escape
 from itertools import pairwise
 from typing import overload
 
-from rdfspider.index.text.fields import Source
+import msgspec
+
 from rdfspider.vocabulary.dates import write_date
 from rdfspider.vocabulary.names import shorten_iri
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A page that says something of an entity, or the page itself."""
+
+    url: str
+    time: float
+
+
+class Card(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a result shows of a document; stored as JSON in the field `card`."""
+
+    id: str
+    """Of an entity: its IRI, or `urn:rdfspider:entity:HASH` for things that only blank nodes speak of. Of a page: its URL."""
+    kind: str
+    label: str
+    description: str = ""
+    types: tuple[str, ...] = ()
+    """IRIs, the most frequent first."""
+    url: str = ""
+    """A web address of the thing itself, where it is known."""
+    image: str = ""
+    sites: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    syntaxes: tuple[str, ...] = ()
+    sources: int = 1
+    """How many pages speak of it."""
+    pages: tuple[Source, ...] = ()
+    """Some of them."""
+    date: float = 0.0
+    """The field `date`, in seconds since 1970; 0 where none is known."""
+    duplicate_of: str = ""
+    """For a page that repeats another: which."""
+    facts: tuple[tuple[str, str], ...] = ()
+    """What people want to know of such a thing: up to three properties, each with its value as text (`facts.py`)."""
+    site_count: int = 1
+    """How many sites speak of it: all of them, unless more than 2,000 pages do; then those of 2,000."""
 
 
 @dataclass(frozen=True, slots=True)

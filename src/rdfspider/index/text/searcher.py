@@ -25,12 +25,13 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
+from rdfspider.index.text.analysis import register_tokenizers, split_text
 from rdfspider.index.text.documents import hash_outlinks
 from rdfspider.index.text.facets import VALUES, count_facets, count_kinds
-from rdfspider.index.text.fields import CURSOR_ID, PAGE, Card, register_tokenizers
+from rdfspider.index.text.fields import ASKED, CURSOR_ID, PAGE
 from rdfspider.index.text.query_language import Clause, Question, parse_question
-from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_plan, split_text
-from rdfspider.index.text.results import Facet, Hit, Results
+from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_plan
+from rdfspider.index.text.results import Card, Facet, Hit, Results
 from rdfspider.index.text.snippets import Marker
 from rdfspider.index.text.spelling import suggest_question
 from rdfspider.index.text.suggestions import Suggestion, suggest
@@ -82,26 +83,18 @@ class TextIndex:
         self,
         text: str = "",
         *,
-        type: Filter = None,
-        ontology: Filter = None,
-        property: Filter = None,
-        site: Filter = None,
-        lang: Filter = None,
-        syntax: Filter = None,
-        year: Filter = None,
-        kind: Filter = None,
         limit: int = 10,
         offset: int = 0,
         facets: bool | int = False,
+        **filters: Filter,
     ) -> Results:
-        """Answer a question. Several values of one filter mean any of them. No words are wrong; a limit or an offset may be.
+        """Answer a question. Filters are named as the fields of the query language (`ASKED`): `type`, `site` and so on; several
+        values of one mean any of them. No words are wrong; a limit or an offset may be.
         Facets are counted where they are asked for: with ten values each, or with so many as are asked for."""
         start = time.perf_counter()
         if not isinstance(text, str):
             raise UsageError(f"a search takes words as one text, not {text!r:.40}")
         _check_window(limit, offset)
-        filters = {"type": type, "ontology": ontology, "property": property, "site": site, "lang": lang}
-        filters |= {"syntax": syntax, "year": year, "kind": kind}
         question = _add_filters(parse_question(text), filters)
         index = self._load()
         with _reading(self._paths):
@@ -334,6 +327,8 @@ def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
     """The question with a group for each filter that was given."""
     groups = list(question.groups)
     for field, given in filters.items():
+        if field not in ASKED:
+            raise TypeError(f"a search has no filter {field!r}: there are {', '.join(ASKED)}")
         values = (given,) if isinstance(given, str) else tuple(given or ())
         clean = (str(value).encode("utf-8", "replace").decode() for value in values)
         if group := tuple(Clause(field, value, start=-1) for value in clean):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import cast
 
-from rdfspider.index.text.fields import UNSPACED, build_words, normalise_text
+from rdfspider.index.text.analysis import UNSPACED, build_words, normalise_text
 from rdfspider.index.text.query_plan import Plan
 from rdfspider.index.text.results import Marked
 

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tantivy import Query
 
+from rdfspider.index.text.analysis import split_text
+from rdfspider.index.text.fields import ASKED, WORD_BOOSTS
 from rdfspider.index.text.query_language import VALUE, WORD, WORDS, Clause, Question
-from rdfspider.index.text.query_plan import BOOSTS, Index, split_text
+from rdfspider.index.text.query_plan import Index
 
 # A word of so many documents may be a mistake, where a neighbour has so many times more.
 _RARE = 3
@@ -21,8 +23,6 @@ _MAX_CHARS = 24
 _MIN_CHARS_FOR_TWO = 5
 _MAX_WORDS = 4
 _LABELS = 50
-# Where names of classes, properties and ontologies are.
-_NAME_FIELDS = {"type": ("types",), "property": ("property_names",), "ontology": ("ontologies",)}
 _DIGITS = "0123456789"
 
 
@@ -47,17 +47,17 @@ def _list_words(clause: Clause) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Where each word of a clause was typed, the word, and the fields that may have it."""
     if clause.is_excluded or clause.is_prefix or clause.start < 0 or "://" in clause.text:
         return
-    if clause.field in _NAME_FIELDS:
-        yield clause.start, clause.text.lower(), _NAME_FIELDS[clause.field]
+    if clause.field in ASKED and ASKED[clause.field].is_spelled:
+        yield clause.start, clause.text.lower(), (ASKED[clause.field].name,)
     elif clause.field in (WORDS, VALUE):
         for match in WORD.finditer(clause.text):
             # Only words that are as long in the index can be put in the place of what was typed.
             words = split_text(match[0])[0]
             if len(words) == 1 and len(words[0]) == len(match[0]):
-                yield clause.start + match.start(), words[0], tuple(BOOSTS)
+                yield clause.start + match.start(), words[0], tuple(WORD_BOOSTS)
 
 
-def suggest_word(word: str, index: Index, fields: Sequence[str] = tuple(BOOSTS)) -> str:
+def suggest_word(word: str, index: Index, fields: Sequence[str] = tuple(WORD_BOOSTS)) -> str:
     """The most frequent neighbour of a word that is rare or missing in some fields; empty where it is neither or has none."""
     if not _MIN_CHARS <= len(word) <= _MAX_CHARS or word.isdigit():
         return ""

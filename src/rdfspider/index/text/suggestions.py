@@ -13,11 +13,12 @@ import msgspec
 from tantivy import Occur, Query
 
 from rdfspider.index.ledger.reader import NameCount
-from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
+from rdfspider.index.text.analysis import MAX_START, START_SIZES, write_start
 from rdfspider.index.text.facets import list_values
-from rdfspider.index.text.fields import ENTITY, MAX_START, PAGE, START_SIZES, Card, write_start
-from rdfspider.index.text.query_language import FIELDS, KINDS, VALUE, WORDS, Clause, parse_question
+from rdfspider.index.text.fields import ASKED, ENTITY, PAGE
+from rdfspider.index.text.query_language import KINDS, VALUE, WORDS, Clause, parse_question
 from rdfspider.index.text.query_plan import Index, build_plan, has_property
+from rdfspider.index.text.results import Card
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
 
 MAX_LIMIT = 50
@@ -29,10 +30,7 @@ _CANDIDATES_A_SUGGESTION, _MIN_CANDIDATES = 4, 100
 _MIN_INSIDE = 3
 _CLASSES = 3
 # A field of the language at the end, and what of its value is there; the quotation mark may be open.
-_LAST_FIELD = re.compile(rf"""(?i)(?:^|(?<=\s))-?(?P<field>{"|".join(FIELDS)}):(?P<value>"[^"]*|[^\s"]*)$""")
-# Fields whose values the ledger counts, and those of which there are few values.
-_NAMED = {"type": CLASS, "ontology": ONTOLOGY, "property": PROPERTY, "site": SITE}
-_COUNTED = {"lang": "lang", "syntax": "syntax", "year": "year", "before": "year", "after": "year"}
+_LAST_FIELD = re.compile(rf"""(?i)(?:^|(?<=\s))-?(?P<field>{"|".join(ASKED)}):(?P<value>"[^"]*|[^\s"]*)$""")
 _VALUES_COMPARED = 1_000
 
 FindNames = Callable[[str, str, int], Sequence[NameCount]]
@@ -100,12 +98,12 @@ def _list_values(index: Index, find_names: FindNames, field: str, start: str) ->
     """The values of a field, each as people may write it, and what it is."""
     if field == "kind":
         yield from (((kind,), "") for kind in KINDS)
-    elif field in _COUNTED:
-        yield from (((value,), "") for value in list_values(index, _COUNTED[field]))
+    elif counted := ASKED[field].suggests_values:
+        yield from (((value,), "") for value in list_values(index, counted))
     else:
         # The prefix of an ontology is no part of its IRI.
         asked = "" if field == "ontology" else start
-        for count in find_names(_NAMED[field], asked, _VALUES_COMPARED):
+        for count in find_names(ASKED[field].suggests_names, asked, _VALUES_COMPARED):
             if field == "site":
                 yield (count.name,), f"{count.pages:,} {'page' if count.pages == 1 else 'pages'}"
             elif field == "ontology":

@@ -33,8 +33,9 @@ from rdfspider.errors import UsageError
 from rdfspider.index.entities.contributions import PageReading, read_page
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention
+from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.documents import build_cursor, build_entity, build_page, encode, make_entity_id, make_page_id
-from rdfspider.index.text.fields import CURSOR_ID, build_schema, register_tokenizers
+from rdfspider.index.text.fields import CURSOR_ID, build_schema
 from rdfspider.index.view import Cursors
 from rdfspider.urls import host_of
 

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from rdfspider.crawl.reports.why import Explanation
 from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
-from rdfspider.index.text.fields import Card
+from rdfspider.index.text.results import Card
 from rdfspider.processes.calls import CallError
 from rdfspider.run.visitor import prepare_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_page
