@@ -27,8 +27,8 @@ COMMANDS = {
     "resume": ("control:resume", "Let a paused crawl go on."),
     "stop": ("control:stop", "End a running crawl when what is under way is finished."),
     "add": ("control:add", "Add seeds to a crawl."),
-    "why": ("reports:why", "Tell why a URL was fetched or not, or what would become of it."),
-    "hosts": ("reports:hosts", "Tell what was found on each host, and what it waits for."),
+    "why": ("control:why", "Tell why a URL was fetched or not, or what would become of it."),
+    "hosts": ("control:hosts", "Tell what was found on each host, and what it waits for."),
     "index": ("index:index", "Bring the index of a crawl up to date."),
     "forget": ("index:forget", "Remove a page or a whole site from the index, and keep it out."),
     "search": ("search:search", "Search what was found."),
@@ -38,7 +38,7 @@ COMMANDS = {
     "export": ("export:export", "Write what the pages of a crawl say, or a part of it, to a file."),
     "serve": ("serve:serve", "Show a crawl in the browser: search, explore, query, watch."),
     "import": ("imports:import_archives", "Take pages of WARC files into a crawl, as if it had fetched them."),
-    "filter": ("filter:app", "Change or show which links a crawl follows, also while it runs."),
+    "filter": ("control:filter_app", "Change or show which links a crawl follows, also while it runs."),
 }
 """Command → where in `rdfspider.commands` it is (`module:name`), and its line in `rdfspider --help`, which is also the first
 sentence of its own help."""

@@ -8,10 +8,10 @@ import pytest
 
 from rdfspider import Extraction, extract
 from rdfspider.demo import world
-from rdfspider.demo.answers import Answer
+from rdfspider.demo.answers import DemoAnswer
 from rdfspider.demo.expectations import list_hidden, list_published
+from rdfspider.demo.server import DemoWeb
 from rdfspider.demo.sites.places import choose_form
-from rdfspider.demo.web import DemoWeb
 from rdfspider.fetch.fetcher import ACCEPT
 
 WEB = DemoWeb(8585)
@@ -19,7 +19,7 @@ PUBLISHED = list_published(WEB.at)
 SITES = sorted(WEB.sites)
 
 
-def ask(url: str, **headers: str) -> Answer:
+def ask(url: str, **headers: str) -> DemoAnswer:
     host, slash, path = url.removeprefix("http://").partition("/")
     return WEB.answer(host, slash + path, headers)
 

@@ -1,6 +1,6 @@
 """Rules are those of the last robots.txt, and the memory for them is bounded."""
 
-from rdfspider.fetch.robots_cache import RecentRules
+from rdfspider.fetch.robots import RecentRules
 from rdfspider.records import Lease, RobotsState
 
 

@@ -16,7 +16,7 @@ from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.run.visitor import Visitor
 from rdfspider.serve import limits
-from rdfspider.serve.monitor import events
+from rdfspider.serve.monitor import event_stream
 from serving import TOKEN, Serving, serve
 from waiting import PATIENCE_S, wait_until
 
@@ -209,7 +209,7 @@ def test_a_client_has_only_so_many_connections(crawl: Crawl, monkeypatch: pytest
 
 
 def test_others_watch_while_one_address_has_all_its_places(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "MAX_OWN_WATCHERS", 3)
+    monkeypatch.setattr(event_stream, "MAX_OWN_WATCHERS", 3)
     with serve(crawl) as serving, ExitStack() as stack:
         for _ in range(3):
             client = stack.enter_context(closing(connect(serving, "GET /monitor/events")))

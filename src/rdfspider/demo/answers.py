@@ -61,7 +61,7 @@ _STYLE = "body{font:16px/1.5 Georgia,serif;max-width:44em;margin:2em auto;paddin
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DemoAnswer:
     """One answer of a site, without what the server adds to each."""
 
     body: bytes = b""
@@ -70,7 +70,7 @@ class Answer:
     headers: Fields = ()
 
 
-Dynamic = Callable[[str, str, Mapping[str, str]], Answer | None]
+Dynamic = Callable[[str, str, Mapping[str, str]], DemoAnswer | None]
 """Path, query and request headers in, an answer out; None where there is no such page."""
 
 
@@ -81,7 +81,7 @@ class DemoSite:
     title: str
     robots: str = ""
     """Its robots.txt; empty where it has none."""
-    pages: dict[str, Answer] = field(default_factory=dict)
+    pages: dict[str, DemoAnswer] = field(default_factory=dict)
     find_page: Dynamic | None = None
 
     def add(
@@ -92,9 +92,9 @@ class DemoSite:
 
     def frame(
         self, title: str, content: str, *, head: str = "", headers: Fields = (), lang: str = "en", status: int = 200
-    ) -> Answer:
+    ) -> DemoAnswer:
         """A page of HTML with the site's name, a way home and a foot."""
-        return Answer(
+        return DemoAnswer(
             f"""<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8"><title>{escape(title)} · {escape(self.title)}</title>
 <style>{_STYLE}</style>
@@ -110,16 +110,16 @@ class DemoSite:
 
     def add_data(self, path: str, text: str, content_type: str, headers: Fields = ()) -> None:
         """Add a document that is data as a whole."""
-        self.pages[path] = Answer(text.encode(), content_type, headers=headers)
+        self.pages[path] = DemoAnswer(text.encode(), content_type, headers=headers)
 
-    def answer(self, path: str, query: str, headers: Mapping[str, str]) -> Answer:
+    def answer(self, path: str, query: str, headers: Mapping[str, str]) -> DemoAnswer:
         """The answer to a request; as on most servers, parameters that nobody knows change nothing."""
         if path == "/robots.txt":
-            return Answer(self.robots.encode(), "text/plain; charset=utf-8") if self.robots else self._miss()
+            return DemoAnswer(self.robots.encode(), "text/plain; charset=utf-8") if self.robots else self._miss()
         found = self.find_page(path, query, headers) if self.find_page else None
         return found or self.pages.get(f"{path}?{query}") or self.pages.get(path) or self._miss()
 
-    def _miss(self) -> Answer:
+    def _miss(self) -> DemoAnswer:
         return self.frame("Not found", "<p>There is no such page.</p>", status=404)
 
     def add_redirect(self, path: str, target: str, status: int = 301) -> None:
@@ -127,9 +127,9 @@ class DemoSite:
         self.pages[path] = redirect(target, status)
 
 
-def redirect(target: str, status: int, headers: Fields = ()) -> Answer:
+def redirect(target: str, status: int, headers: Fields = ()) -> DemoAnswer:
     """An answer that leads elsewhere."""
-    return Answer(status=status, headers=(("Location", target), *headers))
+    return DemoAnswer(status=status, headers=(("Location", target), *headers))
 
 
 def script(data: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 server on loopback: requests in, the answers of the demo's web out, in a thread of its own.
+"""The demo's web and its server: which host answers what, by HTTP/1.1 on loopback, in a thread of its own.
 
 It keeps connections, answers GET and HEAD, compresses where that is asked for, and knows what has not changed. It is for this
 web alone: no request may have a body, and none is answered slowly.
@@ -15,8 +15,21 @@ from http import HTTPStatus
 from typing import Self
 from zlib import crc32
 
-from rdfspider.demo.answers import Answer
-from rdfspider.demo.web import DemoWeb
+from rdfspider.demo.answers import DemoAddresses, DemoAnswer, DemoSite
+from rdfspider.demo.sites import (
+    blog,
+    directory,
+    events,
+    library,
+    moved,
+    museum,
+    places,
+    portal,
+    recipes,
+    shop,
+    town,
+    university,
+)
 from rdfspider.errors import UsageError
 
 ADDRESS = "127.0.0.1"
@@ -28,6 +41,43 @@ _MAX_HEAD_BYTES = 32 * 1024
 _IDLE_S = 60.0
 _MODIFIED = "Mon, 02 Feb 2026 08:00:00 GMT"
 _MIN_PACKED_BYTES = 500
+
+
+_MAKERS = {
+    "www": directory.make_site,
+    "shop": shop.make_site,
+    "museum": museum.make_site,
+    "university": university.make_site,
+    "library": library.make_site,
+    "blog": blog.make_site,
+    "events": events.make_site,
+    "recipes": recipes.make_site,
+    "data": places.make_site,
+    "portal": portal.make_site,
+    "town": town.make_site,
+    "mirror": museum.make_site,
+    "old": moved.make_site,
+}
+_NO_HOST = DemoAnswer(b"No such site here.\n", "text/plain; charset=utf-8", 404)
+
+
+class DemoWeb:
+    """The sites at one port."""
+
+    def __init__(self, port: int) -> None:
+        self.at = DemoAddresses(port)
+        self.sites: dict[str, DemoSite] = {name: make_site(self.at) for name, make_site in _MAKERS.items()}
+
+    @property
+    def start(self) -> str:
+        """The page that leads to all sites."""
+        return self.at.url("www")
+
+    def answer(self, host: str, target: str, headers: Mapping[str, str]) -> DemoAnswer:
+        """The answer to a request: its Host, its path with the query, and its headers in lower case."""
+        site = self.sites.get(host.partition(":")[0].lower().removesuffix(".localhost"))
+        path, _, query = target.partition("?")
+        return site.answer(path, query, headers) if site else _NO_HOST
 
 
 class DemoServer:
@@ -85,15 +135,15 @@ def answer_request(web: DemoWeb, head: bytes) -> tuple[bytes, bool]:
     method, _, rest = first.partition(" ")
     target, _, version = rest.rpartition(" ")
     if not target.startswith("/") or not version.startswith("HTTP/1."):
-        return _write_reply(Answer(status=400), headers, is_kept=False), False
+        return _write_reply(DemoAnswer(status=400), headers, is_kept=False), False
     if method not in ("GET", "HEAD"):
-        return _write_reply(Answer(status=405, headers=(("Allow", "GET, HEAD"),)), headers, is_kept=False), False
+        return _write_reply(DemoAnswer(status=405, headers=(("Allow", "GET, HEAD"),)), headers, is_kept=False), False
     answer = web.answer(headers.get("host", ""), target, headers)
     is_kept = version == "HTTP/1.1" and headers.get("connection", "").lower() != "close"
     return _write_reply(answer, headers, is_kept=is_kept, has_body=method == "GET"), is_kept
 
 
-def _write_reply(answer: Answer, asked: Mapping[str, str], *, is_kept: bool, has_body: bool = True) -> bytes:
+def _write_reply(answer: DemoAnswer, asked: Mapping[str, str], *, is_kept: bool, has_body: bool = True) -> bytes:
     body, status = answer.body, answer.status
     fields = [("Content-Type", answer.content_type), *answer.headers]
     if status == 200:

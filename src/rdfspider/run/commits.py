@@ -24,7 +24,7 @@ from rdfspider.crawl.folder import shard_folder
 from rdfspider.crawl.status import read_status
 from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope, load_scope_additions, stage_scope_addition
-from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
+from rdfspider.fetch.robots import PRODUCT, make_user_agent
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Finished

@@ -21,7 +21,7 @@ from rdfspider.discover.scope import Scope
 from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher
-from rdfspider.fetch.robots_cache import RecentRules, make_user_agent
+from rdfspider.fetch.robots import RecentRules, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier

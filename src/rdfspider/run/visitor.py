@@ -21,8 +21,7 @@ from rdfspider.crawl.seeds import has_scheme, normalise_seed
 from rdfspider.documents import KeptDocuments
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.fetch.fetcher import Fetcher
-from rdfspider.fetch.robots import RobotsTxt
-from rdfspider.fetch.robots_cache import PRODUCT, make_user_agent
+from rdfspider.fetch.robots import PRODUCT, RobotsTxt, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.keys import origin_of
 from rdfspider.judge.judgement import judge_directives

@@ -24,7 +24,7 @@ from rdfspider.serve import endpoint
 from rdfspider.serve.access import IMAGES_COOKIE, find_client, is_secure
 from rdfspider.serve.guard import NONCE, Guard
 from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
-from rdfspider.serve.monitor import events, metrics
+from rdfspider.serve.monitor import event_stream, metrics
 from rdfspider.serve.negotiation import (
     MEDIA_TYPES,
     choose_format,
@@ -81,7 +81,7 @@ PAGES: tuple[SitePage, ...] = (
 """All pages, in the order of the documentation."""
 ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
     endpoint.make_routes,
-    events.make_routes,
+    event_stream.make_routes,
     metrics.make_routes,
 )
 """What is no page: endpoints with rules of their own."""

@@ -34,8 +34,7 @@ from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope, load_scope_additions
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
-from rdfspider.fetch.robots import RobotsTxt
-from rdfspider.fetch.robots_cache import PRODUCT
+from rdfspider.fetch.robots import PRODUCT, RobotsTxt
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader

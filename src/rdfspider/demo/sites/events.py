@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from rdfspider.demo.answers import Answer, DemoAddresses, DemoSite, listing, script
+from rdfspider.demo.answers import DemoAddresses, DemoAnswer, DemoSite, listing, script
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import CALENDAR_END, EVENTS, PLACES, Event, secrets_of
 
@@ -46,7 +46,7 @@ def _describe_event(at: DemoAddresses, event: Event) -> dict[str, object]:
     }
 
 
-def _find_month(site: DemoSite, path: str, headers: Mapping[str, str]) -> Answer | None:
+def _find_month(site: DemoSite, path: str, headers: Mapping[str, str]) -> DemoAnswer | None:
     match = _MONTH.fullmatch(path)
     if match is None:
         return None

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from html import escape
 
-from rdfspider.demo.answers import JSON_LD, TURTLE, Answer, DemoAddresses, DemoSite, alternate, listing, redirect
+from rdfspider.demo.answers import JSON_LD, TURTLE, DemoAddresses, DemoAnswer, DemoSite, alternate, listing, redirect
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import PLACES, DemoPlace, secrets_of
 
@@ -43,7 +43,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
     return site
 
 
-def _find_name(path: str, headers: Mapping[str, str]) -> Answer | None:
+def _find_name(path: str, headers: Mapping[str, str]) -> DemoAnswer | None:
     """A name is no document, so it leads to one (303): to the form that is asked for most."""
     key = path.removeprefix("/id/")
     place = next((place for place in PLACES if place.key == key), None)

@@ -4,7 +4,7 @@ import gzip
 import json
 from html import escape
 
-from rdfspider.demo.answers import JSON_LD, RDF_XML, TURTLE, Answer, DemoAddresses, DemoSite, listing, script
+from rdfspider.demo.answers import JSON_LD, RDF_XML, TURTLE, DemoAddresses, DemoAnswer, DemoSite, listing, script
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import DATASETS, Dataset
 
@@ -85,7 +85,7 @@ def _add_sitemaps(site: DemoSite, at: DemoAddresses) -> None:
         for number, dataset in enumerate(DATASETS)
     )
     packed = gzip.compress(f"<urlset {namespace}>\n{pages}</urlset>\n".encode(), mtime=0)
-    site.pages[names[0]] = Answer(packed, "application/gzip")
+    site.pages[names[0]] = DemoAnswer(packed, "application/gzip")
     lines = (
         at.url("portal", f"/dataset/{dataset.key}.{FORMS[number % len(FORMS)][0]}")
         for number, dataset in enumerate(DATASETS)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from html import escape
 
-from rdfspider.demo.answers import SCHEMA, Answer, DemoAddresses, DemoSite, link, listing
+from rdfspider.demo.answers import SCHEMA, DemoAddresses, DemoAnswer, DemoSite, link, listing
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import COOKS, RECIPES, Recipe
 
@@ -51,7 +51,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
     return site
 
 
-def _miss(site: DemoSite) -> Answer:
+def _miss(site: DemoSite) -> DemoAnswer:
     """A page that says that it is not there, but not to machines."""
     content = "<h1>Page not found</h1><p>Sorry, this recipe is no longer in our book. Perhaps another one is to your taste?</p>"
     return site.frame("Page not found", content)

@@ -5,7 +5,7 @@ from html import escape
 from urllib.parse import parse_qsl, urlencode
 from zlib import crc32
 
-from rdfspider.demo.answers import SCHEMA, Answer, DemoAddresses, DemoSite, link, listing, script
+from rdfspider.demo.answers import SCHEMA, DemoAddresses, DemoAnswer, DemoSite, link, listing, script
 from rdfspider.demo.filler import describe, draw_picture
 from rdfspider.demo.world import FACETS_END, PRODUCTS, Product, secrets_of
 
@@ -48,7 +48,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
         site.add(f"/category/{category}", category.title(), f"<p>{describe(category, 'shop')}</p>{_list_products(own)}")
     for number, product in enumerate(PRODUCTS):
         if image := locate_image(product):
-            site.pages[image] = Answer(draw_picture(product.name), "image/png")
+            site.pages[image] = DemoAnswer(draw_picture(product.name), "image/png")
         related = [PRODUCTS[(number + step) % len(PRODUCTS)] for step in (1, 5, 11)]
         content = _write_microdata(product) if number % 2 else f"<h1>{escape(product.name)}</h1>"
         foot = listing((f"/products/{other.key}?{_make_session(product)}", other.name) for other in related)
@@ -70,7 +70,7 @@ def locate_image(product: Product) -> str:
     return f"/images/{product.key}.png" if product.category in PICTURED else ""
 
 
-def _find_list(site: DemoSite, path: str, query: str, headers: Mapping[str, str]) -> Answer | None:
+def _find_list(site: DemoSite, path: str, query: str, headers: Mapping[str, str]) -> DemoAnswer | None:
     """The list of products: one of its pages, in some order, or filtered by any number of filters in any order."""
     if path != "/products":
         return None
@@ -92,7 +92,7 @@ def _find_list(site: DemoSite, path: str, query: str, headers: Mapping[str, str]
     return site.frame(f"Products, page {page}", _list_products(shown) + listing(ways), head=head)
 
 
-def _make_filtered(site: DemoSite, filters: dict[str, str]) -> Answer:
+def _make_filtered(site: DemoSite, filters: dict[str, str]) -> DemoAnswer:
     chosen = ", ".join(f"{name} {value}" for name, value in filters.items())
     shown = [product for product in PRODUCTS if crc32(f"{product.key} {sorted(filters.items())}".encode()) % 5 == 0]
     head = _write_secret(_CLEARANCE.name) if len(filters) >= FACETS_END else ""

@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from rdfspider.demo.answers import Answer, DemoAddresses, DemoSite, link, listing
+from rdfspider.demo.answers import DemoAddresses, DemoAnswer, DemoSite, link, listing
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import ARTICLES, CITIZENS, FOLDERS_END, Article, Person, Secret, secrets_of
 
@@ -44,7 +44,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
     return site
 
 
-def _find_folder(site: DemoSite, path: str) -> Answer | None:
+def _find_folder(site: DemoSite, path: str) -> DemoAnswer | None:
     """The archive, which holds itself: somebody forgot a slash in a link."""
     if not _FOLDER.fullmatch(path):
         return None
