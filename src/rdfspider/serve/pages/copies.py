@@ -8,9 +8,9 @@ from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.processes.calls import CallError
 from rdfspider.run.visitor import prepare_address, read_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy
-from rdfspider.serve.harmless_copies import MAX_BYTES, Copy, make_copy
 from rdfspider.serve.pages.inspector import find_record
 from rdfspider.serve.replies import NotFoundError, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.sanitized_copies import MAX_BYTES, Copy, make_copy
 
 # Not what all pages have: whatever went wrong before, a browser runs and loads nothing here.
 _HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from rdfspider.records import Capture, Page
-from rdfspider.serve.harmless_copies import MAX_BYTES, Copy, draw_tree, make_copy
+from rdfspider.serve.sanitized_copies import MAX_BYTES, Copy, draw_tree, make_copy
 
 URL = "https://a.example/folder/page"
 TAGS = frozenset(
