@@ -31,6 +31,7 @@ from msgspec import Struct
 
 from rdfspider import formats
 from rdfspider.urls import resolve_links
+from rdfspider.ways import Way
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad
@@ -132,8 +133,8 @@ class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=T
     """In WHATWG normal form, without a fragment."""
     depth: int = 0
     """Links from a seed; a redirect does not add to it."""
-    found_as: str = "link"
-    """How it was found: seed, link, redirect, or the name of another way of discovery (`discover/ways.py` lists them)."""
+    found_as: Way = Way.LINK
+    """How it was found."""
     via: int = 0
     """The id of the URL that it was found on; 0 for a seed."""
     chain: tuple[str, ...] = ()
@@ -144,11 +145,37 @@ class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=T
     """When it was last modified, by what its finder says, in seconds since 1970; 0 where nothing says so."""
 
 
-PREREQUISITE_REASONS = frozenset({"sitemap", "context", "no-sitemap", "no-context"})
+class Reason(StrEnum):
+    """Reasons of verdicts that have a name; others are the code of a failure, or `status-` and the HTTP status."""
+
+    FETCHED = "fetched"
+    UNCHANGED = "unchanged"
+    REDIRECT = "redirect"
+    GONE = "gone"
+    TOO_MANY_REDIRECTS = "too-many-redirects"
+    DISALLOWED = "disallowed"
+    """By robots.txt."""
+    FILTERED = "filtered"
+    """By the scope, a filter or the form of a trap."""
+    TRAP = "trap"
+    """URLs like it gave nothing new."""
+    NOINDEX = "noindex"
+    """The page asks not to be indexed."""
+    SOFT_404 = "soft-404"
+    """The page says that there is none."""
+    IMPORTED = "imported"
+    """It was read from an archive made elsewhere."""
+    SITEMAP = "sitemap"
+    CONTEXT = "context"
+    NO_SITEMAP = "no-sitemap"
+    NO_CONTEXT = "no-context"
+
+
+PREREQUISITE_REASONS = frozenset({Reason.SITEMAP, Reason.CONTEXT, Reason.NO_SITEMAP, Reason.NO_CONTEXT})
 """Reasons of verdicts on what was fetched for the crawl itself, also in vain: it counts as no page."""
 
 
-REFUSALS = frozenset({"disallowed", "filtered"})
+REFUSALS = frozenset({Reason.DISALLOWED, Reason.FILTERED})
 """Reasons of verdicts on what was not asked for: robots.txt, or the scope, a filter or a trap, is against it."""
 
 
@@ -156,11 +183,43 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that send on to another URL. 300 offers a choice, 304 is about a copy that one has, 305 and 306 are obsolete."""
 
 
+class RobotsRule(StrEnum):
+    """What follows from a robots.txt for the pages of its origin."""
+
+    RULES = "rules"
+    """Its text decides."""
+    ALLOW = "allow"
+    """There is none: all may be fetched."""
+    UNREACHABLE = "unreachable"
+    """Nothing may be fetched until it answers (RFC 9309, 2.3.1.4)."""
+
+
+class LeaseKind(StrEnum):
+    """What a lease is for."""
+
+    NAME = "name"
+    """To look up the host's addresses."""
+    ROBOTS = "robots"
+    """To fetch a robots.txt."""
+    PAGE = "page"
+    """To fetch a page."""
+
+
+class VerdictState(StrEnum):
+    """What becomes of a URL after an exchange."""
+
+    DONE = "done"
+    """It answered: 2xx, 3xx, 304, or 4xx that is an answer too."""
+    RETRY = "retry"
+    """It is scheduled again."""
+    FAILED = "failed"
+    """It is not tried again."""
+
+
 class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
     """What is known of an origin's robots.txt, as it is kept on disk. Times are seconds since 1970."""
 
-    rule: str
-    """rules: ask `body`; allow: there is none; unreachable: nothing may be fetched until it answers (RFC 9309, 2.3.1.4)."""
+    rule: RobotsRule
     fetched: float
     """When it answered; while it fails, when the first of those failures was."""
     expires: float
@@ -176,10 +235,9 @@ class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=
 
 
 class Lease(Struct, frozen=True, gc=False):
-    """Permission to ask one host once. Whoever has it must give it back to the frontier."""
+    """Permission to ask one host once, given by `Frontier.lease`. Whoever has it must end it with `Frontier.release`."""
 
-    kind: str
-    """name: look the host's addresses up; robots: fetch its robots.txt; page: fetch a page."""
+    kind: LeaseKind
     host: str
     host_number: int
     url: str = ""
@@ -187,7 +245,7 @@ class Lease(Struct, frozen=True, gc=False):
     url_id: int = 0
     """The id of a page's URL; 0 for a name and a robots.txt."""
     depth: int = 0
-    found_as: str = ""
+    found_as: Way = Way.UNKNOWN
     via: int = 0
     chain: tuple[str, ...] = ()
     attempts: int = 0
@@ -279,12 +337,11 @@ class Capture:
 
 
 class Verdict(Struct, frozen=True, gc=False):
-    """What became of a URL: the frontier's answer to an exchange."""
+    """What becomes of a URL: decided by the frontier from the exchange, and changed where the page's content says otherwise."""
 
-    state: str
-    """done: it answered, 2xx, 3xx, 304, or 4xx that is an answer too; retry: it is scheduled again; failed: it is not."""
+    state: VerdictState
     reason: str
-    """For the record: fetched, unchanged, redirect, gone, status-404, disallowed, timeout, …; one word or a code."""
+    """For the record: a Reason, the code of a failure, or `status-404` and the like."""
     status: int = 0
     """The HTTP status; 0 where there was none."""
     error: str = ""
@@ -296,7 +353,7 @@ class Verdict(Struct, frozen=True, gc=False):
     @property
     def is_final(self) -> bool:
         """Whether the outcome is put on record; a retry is not."""
-        return self.state != "retry"
+        return self.state != VerdictState.RETRY
 
     @property
     def is_page(self) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xxhash import xxh3_64
 
 from rdfspider.archive.segments import Position
-from rdfspider.records import REFUSALS, Capture, Extraction, Failure, Finished, Problem
+from rdfspider.records import REFUSALS, Capture, Extraction, Failure, Finished, Problem, Reason
 
 
 class Effect(StrEnum):
@@ -94,7 +94,11 @@ class Outcome:
 
 
 # Whatever the status: what a page says of itself, and what nobody has asked.
-_EFFECTS_BY_REASON = {"noindex": Effect.REMOVE, "soft-404": Effect.REMOVE, **dict.fromkeys(REFUSALS, Effect.TOUCH)}
+_EFFECTS_BY_REASON: dict[str, Effect] = {
+    Reason.NOINDEX: Effect.REMOVE,
+    Reason.SOFT_404: Effect.REMOVE,
+    **dict.fromkeys(REFUSALS, Effect.TOUCH),
+}
 # Statuses that are not as their hundreds: nothing new, and "not now" (too slow, wrong connection, too early, too often).
 _EFFECTS_BY_STATUS = dict.fromkeys((304, 408, 421, 425, 429), Effect.TOUCH)
 _EFFECTS_BY_HUNDRED = {2: Effect.REPLACE, 3: Effect.REMOVE, 4: Effect.REMOVE}

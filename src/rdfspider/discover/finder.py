@@ -14,13 +14,15 @@ from rdfspider.discover.data_links import DataLinks, Ontologies, find_query
 from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.discover.parameters import ParameterDropper
 from rdfspider.discover.sitemaps import Sitemaps, is_list
-from rdfspider.discover.ways import WAYS, name_way
 from rdfspider.domains import Domains
 from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link
 from rdfspider.urls import host_of, resolve_links
+from rdfspider.ways import WAYS, Way, name_way
 
 # Steps of priority that put links behind all others.
 LAST = 8
+# Pages have hundreds of links, and members of an enumeration take longer to look up.
+_LINK, _CANONICAL = Way.LINK, Way.CANONICAL
 
 
 class Finder:
@@ -65,7 +67,7 @@ class Finder:
         if not self._is_followed(lease):
             return []
         links = extraction.links
-        if extraction.is_sitemap or (lease.found_as == "sitemap" and is_list(links)):
+        if extraction.is_sitemap or (lease.found_as == Way.SITEMAP and is_list(links)):
             if judgement.robots.nofollow:
                 self._turn_away("nofollow", links)
                 return []
@@ -73,7 +75,7 @@ class Finder:
         found = self.find_sitemaps(lease)
         if self._ontologies is not None:
             namespaces = self._ontologies.find(self._domain_of(lease.url), extraction.statements.values())
-            found += [Discovered(url, lease.depth, "ontology", lease.url_id) for url in namespaces]
+            found += [Discovered(url, lease.depth, Way.ONTOLOGY, lease.url_id) for url in namespaces]
         depth = lease.depth + 1
         if judgement.robots.nofollow:
             self._turn_away("nofollow", links)
@@ -84,7 +86,7 @@ class Finder:
             rank = LAST if judgement.duplicate else 0
             found += [
                 # What a page calls its own address does not share its fault.
-                Discovered(url, depth, name, lease.url_id, (), rank if name != "canonical" else 0)
+                Discovered(url, depth, name, lease.url_id, (), rank if name != _CANONICAL else 0)
                 for url, name in ways.items()
             ]
         return found
@@ -96,17 +98,17 @@ class Finder:
         return self._sitemaps.find_of_origin(lease) if is_wanted else []
 
     def _is_followed(self, lease: Lease) -> bool:
-        way = WAYS.get(lease.found_as) or WAYS["link"]
+        way = WAYS[lease.found_as]
         return way.is_followed or self._is_inside(lease.url)
 
     def _find_links(
         self, lease: Lease, capture: Capture, extraction: Extraction, queried: Iterable[str]
-    ) -> dict[str, str]:
+    ) -> dict[str, Way]:
         """The URLs that a page leads to, each with the name of its way."""
         links = [link for link in extraction.links if not link.nofollow]
         if len(links) < len(extraction.links):
             self._turn_away("nofollow", [link for link in extraction.links if link.nofollow])
-        ways = {link.target: "link" for link in links}
+        ways = {link.target: _LINK for link in links}
         # Nearly all links have no relation, so that those that have one are looked at again.
         for link in links:
             if link.relation:
@@ -114,31 +116,31 @@ class Finder:
         if self._reads_headers:
             for link in read_link_headers(capture.headers, capture.page.url):
                 name = name_way(link.relation, link.media_type)
-                self._note(ways, lease, link.target, name if name != "link" else "header")
+                self._note(ways, lease, link.target, name if name != _LINK else Way.HEADER)
         written = self._data.find(extraction.statements.values()) if self._data is not None else queried
         if written:
             for url in resolve_links("", written).values():
                 if url:
-                    self._note(ways, lease, url, "data")
+                    self._note(ways, lease, url, Way.DATA)
         ways.pop(lease.url, None)
         return self._drop_parameters(ways)
 
-    def _note(self, ways: dict[str, str], lease: Lease, url: str, name: str) -> None:
+    def _note(self, ways: dict[str, Way], lease: Lease, url: str, name: Way) -> None:
         """A URL was found in such a way; one that says more than a plain link does counts."""
-        if name == "canonical" and self._domain_of(url) != self._domain_of(lease.url):
-            name = "link"
-        if ways.get(url, "link") == "link":
+        if name == _CANONICAL and self._domain_of(url) != self._domain_of(lease.url):
+            name = _LINK
+        if ways.get(url, _LINK) == _LINK:
             ways[url] = name
 
-    def _drop_parameters(self, ways: dict[str, str]) -> dict[str, str]:
+    def _drop_parameters(self, ways: dict[str, Way]) -> dict[str, Way]:
         """The same without what only tracks or names a session."""
         # One look at those that have parameters tells of most pages that there is nothing to drop.
         if not self._dropper.is_needed("\n".join([url for url in ways if "?" in url or ";" in url])):
             return ways
-        found: dict[str, str] = {}
+        found: dict[str, Way] = {}
         for url, name in ways.items():
             url = self._drop(url)
-            if found.get(url, "link") == "link":
+            if found.get(url, _LINK) == _LINK:
                 found[url] = name
         return found
 
@@ -157,7 +159,7 @@ class Finder:
             self._turn_away("depth", links)
             return []
         urls = dict.fromkeys(self._drop(link.target) for link in links)
-        return [Discovered(url, depth, "listed", lease.url_id) for url in urls]
+        return [Discovered(url, depth, Way.LISTED, lease.url_id) for url in urls]
 
     def _turn_away(self, reason: str, links: Sequence[Link]) -> None:
         """Count links that are not followed, each target of a page once."""
@@ -169,9 +171,9 @@ class Finder:
 
 
 def follow_redirect(lease: Lease, target: str | None) -> list[Discovered]:
-    """The target of a redirect, with the chain that led to it; a seed's is a seed, an errand's the same errand."""
+    """The target of a redirect, with the chain that led to it; a seed's is a seed, a prerequisite's the same prerequisite."""
     if target is None or target == lease.url:
         return []
-    is_kept = lease.found_as == "seed" or not WAYS.get(lease.found_as, WAYS["link"]).is_scoped
-    found_as = lease.found_as if is_kept else "redirect"
+    is_kept = lease.found_as == Way.SEED or not WAYS[lease.found_as].is_scoped
+    found_as = lease.found_as if is_kept else Way.REDIRECT
     return [Discovered(target, lease.depth, found_as, lease.url_id, (*lease.chain, lease.url))]

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rdfspider.discover.scope import Scope
-from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
 from rdfspider.records import Discovered
 from rdfspider.urls import host_of
+from rdfspider.ways import REQUESTED_WAYS, UNSCOPED_WAYS, Way
 
-# Ways of discovery that the scope does not bind, as they lead elsewhere by their nature; `--exclude` holds for them, too.
-_UNSCOPED = frozenset(name for name, way in WAYS.items() if not way.is_scoped)
-# What is taken without a question here: a seed, or its redirect, as the scope grows by it; and a context, which is judged when
-# its turn comes, so that pages that wait for it are told.
-_UNASKED = frozenset({"seed", "context"})
-_JUDGED_APART = _UNSCOPED | _UNASKED
+# The scope does not decide on unscoped ways, but `--exclude` holds for them, too. Requested ones are taken without a question: a
+# seed, or its redirect, as the scope grows by it; and a context, which is judged when its turn comes, so that pages that wait for
+# it are told.
+_JUDGED_APART = UNSCOPED_WAYS | REQUESTED_WAYS
 # How long the links of one page may take: a page of 10,000 needs a tenth of it, unless it was made to be slow. The clock is read
 # after some of them.
 _MAX_PAGE_S = 1.0
@@ -42,9 +40,9 @@ class Router:
 
     def find_refusal(self, found_as: str, url: str) -> str:
         """Why a URL that was found in some way is not to be fetched; empty where it is."""
-        if found_as == "seed":
+        if found_as == Way.SEED:
             return ""
-        return self._scope.filters.find_exclusion(url) if found_as in _UNSCOPED else self._scope.find_refusal(url)
+        return self._scope.filters.find_exclusion(url) if found_as in UNSCOPED_WAYS else self._scope.find_refusal(url)
 
     def route(self, found: Sequence[Discovered]) -> Routed:
         """By owner; what is out of scope is left out."""
@@ -61,10 +59,10 @@ class Router:
         # Nearly all are links within the scope's power, and pages have hundreds: these are judged without a step of our own.
         if _JUDGED_APART.isdisjoint([link.found_as for link in found]):
             return list(map(self._scope.find_refusal, [link.url for link in found]))
-        return ["" if link.found_as in _UNASKED else self.find_refusal(link.found_as, link.url) for link in found]
+        return ["" if link.found_as in REQUESTED_WAYS else self.find_refusal(link.found_as, link.url) for link in found]
 
     def _judge_late(self, found: Sequence[Discovered]) -> list[str]:
-        return ["" if link.found_as in _UNASKED else "too slow to judge" for link in found]
+        return ["" if link.found_as in REQUESTED_WAYS else "too slow to judge" for link in found]
 
     def _sort(self, found: Sequence[Discovered], refusals: Sequence[str], routed: Routed) -> None:
         find_shard = self._domains.shard

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from rdfspider.domains import Domains
 from rdfspider.records import Capture, Discovered, Lease, Link
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
+from rdfspider.ways import Way
 
 _LISTED = frozenset({"listed", "sitemap", "item"})
 USUAL_PLACE = "/sitemap.xml"
@@ -56,13 +57,13 @@ class Sitemaps:
         self._origins.add(origin)
         named = self._list_named(lease)[:MAX_NAMED]
         if not named:
-            return [Discovered(origin + USUAL_PLACE, 0, "sitemap", lease.url_id)]
+            return [Discovered(origin + USUAL_PLACE, 0, Way.SITEMAP, lease.url_id)]
         own = self._domain_of(origin + "/")
         targets = resolve_links(origin + "/", named).values()
         return [
             # Who names a sitemap elsewhere has to be remembered with it.
             Discovered(
-                url, 0, "sitemap", lease.url_id, () if self._domain_of(url) == own else (origin + "/robots.txt",)
+                url, 0, Way.SITEMAP, lease.url_id, () if self._domain_of(url) == own else (origin + "/robots.txt",)
             )
             for url in dict.fromkeys(targets)
             if url and len(host_of(url)) <= MAX_HOST_CHARS
@@ -73,7 +74,7 @@ class Sitemaps:
         # Redirects and the robots.txt that named it lead to a sitemap, and so to what it says.
         spoken_for = {self._domain_of(url) for url in (lease.url, *lease.chain)}
         # One that is met as a page has its place among the pages, so that a web of lists has an end.
-        is_page = lease.found_as != "sitemap"
+        is_page = lease.found_as != Way.SITEMAP
         level, depth = (1, lease.depth + 1) if is_page else (lease.depth + 1, 1)
         fresh_from = capture.started - _FRESH_S
         allowed: dict[str, bool] = {}
@@ -88,15 +89,15 @@ class Sitemaps:
                 # It may be kept elsewhere, and who lists it has to be remembered with it. It counts for both domains, so that no
                 # list can send us to hosts without end.
                 if is_file and self._may_have(url, lease.url) and self._may_have(url, url):
-                    yield Discovered(url, level, "sitemap", lease.url_id, (*lease.chain, lease.url))
+                    yield Discovered(url, level, Way.SITEMAP, lease.url_id, (*lease.chain, lease.url))
                 continue
             if link.relation != "sitemap":
                 # A date to come is no date: such a page would be fetched again with every visit of the list.
                 modified = link.modified if self._keeps_dates and link.modified <= capture.started else 0.0
                 rank = max(link.rank - (link.modified > fresh_from), -1)
-                yield Discovered(url, depth, "listed", lease.url_id, rank=rank, modified=modified)
+                yield Discovered(url, depth, Way.LISTED, lease.url_id, rank=rank, modified=modified)
             elif level <= MAX_NESTING and self._may_have(url, url):
-                yield Discovered(url, level, "sitemap", lease.url_id, lease.chain)
+                yield Discovered(url, level, Way.SITEMAP, lease.url_id, lease.chain)
 
     def _may_have(self, url: str, owner: str) -> bool:
         """Whether the domain of a URL may have this sitemap besides those that it has."""

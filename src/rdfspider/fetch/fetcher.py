@@ -19,8 +19,9 @@ from rdfspider.fetch.dns import Clock, Resolver
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.fetch.schemes import TRANSPORTS
 from rdfspider.pace import pace_gap_s
-from rdfspider.records import Capture, Failure, Lease, RobotsState
+from rdfspider.records import Capture, Failure, Lease, RobotsRule, RobotsState
 from rdfspider.urls import host_of
+from rdfspider.ways import Way
 
 ACCEPT = (
     "text/html, application/xhtml+xml;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.8, application/rdf+xml;q=0.8, "
@@ -149,9 +150,9 @@ class Fetcher:
             headers["If-Modified-Since"] = lease.last_modified
         max_body_bytes = None
         keeps = self._keeps_data if _is_named(lease.url, _DATA_ENDINGS) else self._keeps
-        if lease.found_as == "sitemap" or _is_named(lease.url, _PACKED_ENDINGS):
+        if lease.found_as == Way.SITEMAP or _is_named(lease.url, _PACKED_ENDINGS):
             keeps = self._keeps_packed
-        elif lease.found_as == "context":
+        elif lease.found_as == Way.CONTEXT:
             keeps, max_body_bytes = self._keeps_data, min(MAX_CONTEXT_BYTES, self._config.max_body_bytes)
         return await self._get(lease.url, lease.host, address, headers, max_body_bytes, keeps)
 
@@ -166,7 +167,7 @@ class Fetcher:
         """
         exchange, busy_s = await self._follow_robots(lease, address, gate)
         state = judge_robots(lease.robots, exchange, self._clock.now(), self._config, self._pace, busy_s)
-        delay_s = RobotsTxt(state.body).crawl_delay(self._user_agent) if state.rule == "rules" else None
+        delay_s = RobotsTxt(state.body).crawl_delay(self._user_agent) if state.rule == RobotsRule.RULES else None
         return state, exchange, delay_s
 
     @property

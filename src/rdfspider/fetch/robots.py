@@ -13,7 +13,7 @@ from rdfspider import __version__
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.robots_rules import Rule, Ruleset, read_target
 from rdfspider.pace import backoff_gap_s, read_retry_after
-from rdfspider.records import Capture, Failure, Lease, RobotsState
+from rdfspider.records import Capture, Failure, Lease, RobotsRule, RobotsState
 
 MAX_ROBOTS_BYTES = 500 * 1024
 """How much of a robots.txt is read: what RFC 9309 asks for at least. Whoever fetches one need not fetch more."""
@@ -146,7 +146,7 @@ def judge_robots(
     if isinstance(exchange, Failure):
         if exchange.code == "unsupported":
             # Nobody can be asked there, neither for this nor for a page, which then fails for good.
-            return RobotsState("allow", now, now + config.robots_ttl_s, reason=exchange.code)
+            return RobotsState(RobotsRule.ALLOW, now, now + config.robots_ttl_s, reason=exchange.code)
         return _judge_unreachable(previous, exchange.code, now, busy_s, pace, config)
     status, reason = exchange.status, f"status-{exchange.status}"
     if 200 <= status < 300:
@@ -155,14 +155,14 @@ def judge_robots(
             return _judge_unreachable(previous, exchange.truncated, now, 0.0, pace, config)
         body = _cut(exchange.page.body, is_whole=exchange.truncated != "length")
         lifetime_s = _read_lifetime(exchange, config)
-        return RobotsState("rules", now, now + lifetime_s, body, now, reason)
+        return RobotsState(RobotsRule.RULES, now, now + lifetime_s, body, now, reason)
     if status == 429:
         # By its number it would be an "unavailable" one, which allows all; what it says is: not now.
         retry_after_s = read_retry_after(exchange, now)
         return _judge_unreachable(previous, reason, now, retry_after_s, pace, config, is_refusal=True)
     if 300 <= status < 500 and status != 304:
         # 2.3.1.3, and for a redirect that leads nowhere, or on and on, 2.3.1.2.
-        return RobotsState("allow", now, now + _read_lifetime(exchange, config), reason=reason)
+        return RobotsState(RobotsRule.ALLOW, now, now + _read_lifetime(exchange, config), reason=reason)
     return _judge_unreachable(previous, reason, now, read_retry_after(exchange, now), pace, config)
 
 
@@ -190,14 +190,14 @@ def _judge_unreachable(
         wait_s += random.uniform(0.0, pace.backoff_s)
     body, body_fetched = (previous.body, previous.body_fetched) if previous else (b"", 0.0)
     if is_refusal:
-        return RobotsState("unreachable", since, now + wait_s, body, body_fetched, reason, errors)
+        return RobotsState(RobotsRule.UNREACHABLE, since, now + wait_s, body, body_fetched, reason, errors)
     if body_fetched:
         # If the file were asked for as soon as its host may be asked again, the copy would never be used.
         lifetime_s = max(wait_s, min(_MIN_LIFETIME_S, config.robots_ttl_s))
-        return RobotsState("rules", since, now + lifetime_s, body, body_fetched, reason, errors)
+        return RobotsState(RobotsRule.RULES, since, now + lifetime_s, body, body_fetched, reason, errors)
     if now - since >= _LONG_TIME_S and errors >= _MANY_ERRORS:
-        return RobotsState("allow", since, now + config.robots_ttl_s, reason=reason, errors=errors)
-    return RobotsState("unreachable", since, now + wait_s, reason=reason, errors=errors)
+        return RobotsState(RobotsRule.ALLOW, since, now + config.robots_ttl_s, reason=reason, errors=errors)
+    return RobotsState(RobotsRule.UNREACHABLE, since, now + wait_s, reason=reason, errors=errors)
 
 
 def _read_lifetime(capture: Capture, config: FetchConfig) -> float:
@@ -287,7 +287,7 @@ class RecentRules:
 
     def _find(self, lease: Lease) -> RobotsTxt | None:
         state = lease.robots
-        if state is None or state.rule != "rules":
+        if state is None or state.rule != RobotsRule.RULES:
             return None
         origin = lease.url[: lease.url.find("/", 8)]
         known = self._rules.get(origin)

@@ -5,11 +5,13 @@ hosts, and errors.
 """
 
 from collections.abc import Callable
+from enum import StrEnum
 
 from msgspec import Struct
 
 from rdfspider.errors import RdfspiderError
-from rdfspider.records import Capture, Discovered, Failure, Judgement, RobotsState
+from rdfspider.records import Capture, Discovered, DuplicateKind, Failure, Judgement, Reason, RobotsState
+from rdfspider.ways import Way
 
 Priority = Callable[[Discovered], int]
 """How soon a URL should be fetched, by itself: 0 is first, 7 last."""
@@ -24,6 +26,19 @@ def by_depth(link: Discovered) -> int:
 
 class GapError(RdfspiderError):
     """A message from another shard is missing before this one; the sender must go back to the cursor."""
+
+
+class UrlState(StrEnum):
+    """What is on record of a URL."""
+
+    SCHEDULED = "scheduled"
+    """It is to be fetched, for the first time or again; it may be leased."""
+    DONE = "done"
+    """It had an answer."""
+    FAILED = "failed"
+    """It was tried in vain, and is not tried again."""
+    DISALLOWED = "disallowed"
+    """It was not asked for: robots.txt, the scope, a filter or a trap is against it."""
 
 
 class RobotsAnswer(Struct, frozen=True, gc=False):
@@ -108,8 +123,8 @@ class Counts(Struct):
     def count_refused(self, reason: str, number: int = 1) -> None:
         """Take a URL into the counts that is not asked for, by the reason on record; or, with -1, out of them."""
         self.disallowed += number
-        self.filtered += number * (reason == "filtered")
-        self.trapped += number * (reason == "trap")
+        self.filtered += number * (reason == Reason.FILTERED)
+        self.trapped += number * (reason == Reason.TRAP)
 
     @property
     def fetched_pages(self) -> int:
@@ -132,10 +147,9 @@ class UrlEntry(Struct, frozen=True):
 
     url: str
     url_id: int
-    state: str
-    """scheduled, done, failed or disallowed."""
+    state: UrlState
     depth: int
-    found_as: str
+    found_as: Way
     via: int
     """The id of the URL that it was found on; 0 for a seed."""
     chain: tuple[str, ...] = ()
@@ -156,8 +170,7 @@ class UrlEntry(Struct, frozen=True):
     """WARC segment and offset of the metadata record."""
     rule: str = ""
     """What decided, in words for people; empty where the reason says all."""
-    duplicate: str = ""
-    """How it repeats another page: exact, near, canonical or soft-404; empty where it does not."""
+    duplicate: DuplicateKind = DuplicateKind.NONE
     original: str = ""
     """The URL of that page."""
 

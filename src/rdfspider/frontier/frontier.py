@@ -8,7 +8,7 @@ without a lease, `meta` for values of the caller's. The life of a URL is told in
 All calls but `sync` belong to one thread.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -77,12 +77,10 @@ class Frontier:
         shard: int,
         clock: Clock | None = None,
         priority: Priority | None = None,
-        ranks: Mapping[str, int] | None = None,
     ) -> None:
         """Open the frontier in a folder, or make a new one. Its new epoch is durable before this returns.
 
         Without a priority of the caller's, URLs come in the order of what those like them have given, and traps are learned.
-        The ranks are steps of priority by how URLs are found, besides those of the links.
         """
         self._config = config
         self._clock = clock or Clock()
@@ -97,7 +95,7 @@ class Frontier:
             self._state.lookup, self._state.lookup_epoch = lookup, calendar.epoch
         self.epoch = calendar.epoch
         """How often this frontier was opened."""
-        self._build(domains, shard, calendar, priority, ranks or {})
+        self._build(domains, shard, calendar, priority)
         self.restarts.apply_limits()
 
     @property
@@ -240,9 +238,7 @@ class Frontier:
         """The hosts in memory that wait longest before they may be asked again; it costs far less than a look at all hosts."""
         return self._active.find_waiting(limit)
 
-    def _build(
-        self, domains: Domains, shard: int, calendar: Calendar, priority: Priority | None, ranks: Mapping[str, int]
-    ) -> None:
+    def _build(self, domains: Domains, shard: int, calendar: Calendar, priority: Priority | None) -> None:
         store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
         self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
         self._url_rows = UrlRows(store, shard)
@@ -259,7 +255,7 @@ class Frontier:
         pacing = Pacing(self._hosts, self._outages, config.frontier, clock)
         foreign = ForeignHosts(config.frontier, clock, self._active.max_in_flight)
         self._patterns = Patterns(store)
-        ratings = Ratings(self._patterns, counts, ranks)
+        ratings = Ratings(self._patterns, counts)
         self._schedule = Schedule(core, self._sieve, visits, self._outages, ratings, priority)
         self._traps = Traps(core, domains, self._patterns, ratings, self._schedule, self._active)
         host_parts = HostParts(

@@ -38,7 +38,7 @@ from rdfspider.frontier.store import StoreView, has_store
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry
 from rdfspider.frontier.urls.sieve import find_sequence
 from rdfspider.pace import longest_wait_s
-from rdfspider.records import RobotsState
+from rdfspider.records import RobotsRule, RobotsState
 from rdfspider.urls import host_of
 
 _TABLES = ("urls", "ledger", "queue", "names", "hosts", "robots", "domains", "patterns", "meta")
@@ -245,7 +245,7 @@ class FrontierReader:
         found: list[tuple[float, str]] = []
         for key, value in self._tables["robots"].iterate(pack_host(number), pack_host(number + 1)):
             state = decode_robots(value)
-            if state.rule != "unreachable":
+            if state.rule != RobotsRule.UNREACHABLE:
                 return None
             origin = key[len(pack_host(number)) :].decode()
             left_s = max(state.expires - self._clock.now(), 0.0)

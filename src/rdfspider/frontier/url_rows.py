@@ -7,15 +7,15 @@ nothing before the path, so that of two thirds of a row the disk holds next to n
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from rdfspider.frontier.entries import UrlEntry
+from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.keys import from_url_id, pack_row, to_url_id
 from rdfspider.frontier.store import Store
-from rdfspider.records import Discovered
+from rdfspider.records import Discovered, DuplicateKind
+from rdfspider.ways import Way
 
 SCHEDULED, DONE, FAILED, DISALLOWED = range(4)
-IMPORTED = "import"
-"""How a URL was found that came with a page from an archive made elsewhere."""
-_STATES = ("scheduled", "done", "failed", "disallowed")
+# In the order of the numbers that are stored.
+_STATES = tuple(UrlState)
 _LENGTH_BYTES = 3
 # URLs that were asked for by their ids and are kept in memory.
 _RECENT_URLS = 4096
@@ -28,7 +28,7 @@ class Row(Struct, gc=False, array_like=True):
 
     via: int
     depth: int
-    found_as: str = "link"
+    found_as: Way = Way.LINK
     chain: tuple[str, ...] = ()
     state: int = SCHEDULED
     turn: int = 0
@@ -51,9 +51,9 @@ class Row(Struct, gc=False, array_like=True):
     offset: int = 0
     rule: str = ""
     """What decided, in words for people."""
-    likeness: int = 0
+    simhash: int = 0
     """A simhash of the text of the last capture; 0 where it has none."""
-    duplicate: str = ""
+    duplicate: DuplicateKind = DuplicateKind.NONE
     """How it repeats another page; empty where it does not."""
     original: str = ""
     """The URL of that page."""
@@ -62,7 +62,7 @@ class Row(Struct, gc=False, array_like=True):
     def is_imported(self) -> bool:
         """Whether what is on record came from an archive made elsewhere; a page that asks not to be indexed is on record as
         that."""
-        return self.reason == "imported" or (self.reason == "noindex" and self.found_as == IMPORTED)
+        return self.reason == "imported" or (self.reason == "noindex" and self.found_as == Way.IMPORT)
 
 
 _encode = Encoder().encode
@@ -125,7 +125,7 @@ def encode_row(row: Row, url: str) -> bytes:
 
 def encode_fresh(link: Discovered) -> bytes:
     """What comes before the URL in the row of a new link; the same for all links of one page."""
-    is_plain = link.found_as == "link" and not link.chain
+    is_plain = link.found_as == Way.LINK and not link.chain
     facts = _encode((link.via, link.depth) if is_plain else (link.via, link.depth, link.found_as, link.chain))
     return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts
 

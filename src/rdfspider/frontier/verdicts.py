@@ -7,7 +7,7 @@ A host that says "not now" (429, 503) is not held against the URL, nor is our ow
 from typing import NamedTuple
 
 from rdfspider.config import FrontierConfig
-from rdfspider.records import REDIRECTS, Capture, Failure, Lease, Verdict
+from rdfspider.records import REDIRECTS, Capture, Failure, Lease, Reason, Verdict, VerdictState
 
 # How often a URL may be turned away without a fault of its own: a page that always says 503 must not be asked for ever.
 MAX_TURNED_AWAY = 20
@@ -36,19 +36,19 @@ def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, 
         return _judge_failure(lease, exchange, turned_away, config)
     status = exchange.status
     if 200 <= status < 300:
-        return Ruling(Verdict("done", "fetched", status))
+        return Ruling(Verdict(VerdictState.DONE, Reason.FETCHED, status))
     if status == 304:
-        return Ruling(Verdict("done", "unchanged", status))
+        return Ruling(Verdict(VerdictState.DONE, Reason.UNCHANGED, status))
     if status in REDIRECTS and exchange.header("Location"):
         if len(lease.chain) >= MAX_REDIRECTS:
-            return Ruling(Verdict("failed", "too-many-redirects", status))
-        return Ruling(Verdict("done", "redirect", status))
+            return Ruling(Verdict(VerdictState.FAILED, Reason.TOO_MANY_REDIRECTS, status))
+        return Ruling(Verdict(VerdictState.DONE, Reason.REDIRECT, status))
     reason = f"status-{status}"
     if status in _NOT_NOW:
-        return _turn_away(Verdict("retry", reason, status), turned_away, is_host_error=True)
+        return _turn_away(Verdict(VerdictState.RETRY, reason, status), turned_away, is_host_error=True)
     if 300 <= status < 500:
-        return Ruling(Verdict("done", "gone" if status == 410 else reason, status))
-    return _try_again(Verdict("retry", reason, status), lease, config)
+        return Ruling(Verdict(VerdictState.DONE, Reason.GONE if status == 410 else reason, status))
+    return _try_again(Verdict(VerdictState.RETRY, reason, status), lease, config)
 
 
 def is_error(exchange: Capture | Failure | None) -> bool:
@@ -61,8 +61,8 @@ def is_error(exchange: Capture | Failure | None) -> bool:
 def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: FrontierConfig) -> Ruling:
     code = failure.code
     if code in _FINAL_FAILURES:
-        return Ruling(Verdict("failed", code, error=code))
-    verdict = Verdict("retry", code, error=code)
+        return Ruling(Verdict(VerdictState.FAILED, code, error=code))
+    verdict = Verdict(VerdictState.RETRY, code, error=code)
     if code == "busy":
         return _turn_away(verdict, turned_away, is_host_error=False)
     return _try_again(verdict, lease, config)
@@ -81,4 +81,4 @@ def _turn_away(verdict: Verdict, turned_away: int, is_host_error: bool) -> Rulin
 
 
 def _fail(verdict: Verdict) -> Verdict:
-    return Verdict("failed", verdict.reason, verdict.status, verdict.error)
+    return Verdict(VerdictState.FAILED, verdict.reason, verdict.status, verdict.error)

@@ -26,10 +26,12 @@ from rdfspider.records import (
     Extraction,
     Judgement,
     Lease,
+    Reason,
     Robots,
     Verdict,
 )
 from rdfspider.urls import host_of
+from rdfspider.ways import Way
 
 # Smaller bodies are the same by chance: an empty list, a word, a pixel.
 _MIN_BODY_BYTES = 64
@@ -122,7 +124,7 @@ def digest_payload(capture: Capture) -> str:
 def is_comparable(lease: Lease, judgement: Judgement) -> bool:
     """Whether a page is compared with others, and others with it: not where it is a sitemap, says itself what it duplicates, or
     asks not to be indexed."""
-    is_sitemap = lease.found_as == "sitemap" and not lease.chain
+    is_sitemap = lease.found_as == Way.SITEMAP and not lease.chain
     return not (is_sitemap or judgement.duplicate or judgement.robots.noindex)
 
 
@@ -165,10 +167,10 @@ def apply_judgement(verdict: Verdict, extraction: Extraction, judgement: Judgeme
     if judgement.robots.noindex:
         # What serves the crawl alone, such as a sitemap, is in no index anyway.
         if verdict.reason not in PREREQUISITE_REASONS:
-            verdict = msgspec.structs.replace(verdict, reason="noindex", rule="; ".join(judgement.directives))
+            verdict = msgspec.structs.replace(verdict, reason=Reason.NOINDEX, rule="; ".join(judgement.directives))
         extraction = replace(extraction, statements={}, text="", title=None)
     elif judgement.duplicate == DuplicateKind.SOFT_404:
-        verdict = msgspec.structs.replace(verdict, reason="soft-404")
+        verdict = msgspec.structs.replace(verdict, reason=Reason.SOFT_404)
     return verdict, extraction
 
 

@@ -32,6 +32,7 @@ from rdfspider.run.data_counts import Survey
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
+from rdfspider.ways import Way
 
 _log = logging.getLogger(__name__)
 
@@ -189,7 +190,7 @@ class Committer:
     def receive(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
         """Links that another shard found; they are acknowledged when they are durable."""
         for link in links:
-            if link.found_as == "seed":
+            if link.found_as == Way.SEED:
                 self._take_into_scope(link.url)
         # Whether they are in scope was judged by who found them, who may know already what widens it.
         if self._frontier.inbox.accept(source, epoch, sequence):
@@ -296,7 +297,7 @@ class Committer:
 
     def _schedule(self, found: Sequence[Discovered]) -> None:
         for link in found:
-            if link.found_as == "seed":
+            if link.found_as == Way.SEED:
                 self._take_into_scope(link.url)
         routed = self._router.route(found)
         self._frontier.add(routed.own)

@@ -12,7 +12,16 @@ import psutil
 
 from rdfspider.crawl.messages import Beat, Fetching, RunState
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import PREREQUISITE_REASONS, REFUSALS, Capture, Failure, Lease, RobotsState, Verdict
+from rdfspider.records import (
+    PREREQUISITE_REASONS,
+    REFUSALS,
+    Capture,
+    Failure,
+    Lease,
+    RobotsState,
+    Verdict,
+    VerdictState,
+)
 from rdfspider.run.data_counts import Survey
 
 # The load of a shorter time says little: that of a single page, or the grain of a clock.
@@ -110,7 +119,7 @@ class Meter:
             self.wire_bytes += exchange.wire_bytes
         else:
             self.statuses[exchange.code if exchange else verdict.reason] += 1
-        if verdict.state == "failed" and verdict.reason not in REFUSALS:
+        if verdict.state == VerdictState.FAILED and verdict.reason not in REFUSALS:
             self.failures[verdict.reason.removeprefix("status-")] += 1
 
     def find_slowest(self) -> dict[str, float]:

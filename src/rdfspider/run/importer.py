@@ -27,12 +27,13 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
-from rdfspider.records import Capture, Finished, Lease, Verdict
+from rdfspider.records import Capture, Finished, Lease, LeaseKind, Reason, Verdict, VerdictState
 from rdfspider.run.commits import ShardStore, check_disk, count_bytes, count_quads
 from rdfspider.run.extraction import read_page
 from rdfspider.run.heartbeat import Meter, make_beat
 from rdfspider.run.heavy_pages import LargePages, Suspects
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
+from rdfspider.ways import Way
 
 # Bytes of bodies, words and statements that are made durable together, but for those of the last page.
 _GROUP_BYTES = 16 * 1024 * 1024
@@ -149,10 +150,10 @@ class Importer:
         page = replace(capture.page, url=url)
         extraction = await read_page(page, self._config.extract, self._large_pages, self._suspects, self._meter)
         judgement = judge_directives(capture, extraction, time.time())
-        verdict = Verdict("done", "imported", capture.status)
+        verdict = Verdict(VerdictState.DONE, Reason.IMPORTED, capture.status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
         self._meter.count(host, verdict, capture)
-        lease = Lease("page", host, 0, url, found_as="import")
+        lease = Lease(LeaseKind.PAGE, host, 0, url, found_as=Way.IMPORT)
         taken = Finished(lease, verdict, replace(capture, page=page), extraction, judgement=judgement)
         self._group[url] = taken
         self._group_bytes += count_bytes(taken)

@@ -11,6 +11,7 @@ from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered
+from rdfspider.ways import Way
 
 # Seeds that are put into the frontier in one step.
 _SEED_BATCH = 2_000
@@ -91,7 +92,7 @@ class Changes:
             async with self._turn:
                 for url in batch:
                     self._scope.extend(url)
-                self._frontier.add(self._router.route([Discovered(url, found_as="seed") for url in batch]).own)
+                self._frontier.add(self._router.route([Discovered(url, found_as=Way.SEED) for url in batch]).own)
                 self._frontier.commit()
             await asyncio.sleep(0)
         async with self._turn:

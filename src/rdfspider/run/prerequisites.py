@@ -21,8 +21,9 @@ from rdfspider.discover.sitemaps import USUAL_PLACE, is_list
 from rdfspider.documents import KeptDocuments
 from rdfspider.fetch.fetcher import MAX_CONTEXT_BYTES
 from rdfspider.judge.soft404 import is_soft_404
-from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Verdict
+from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Reason, Verdict, VerdictState
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
+from rdfspider.ways import PREREQUISITE_WAYS, Way
 
 # Pages of a shard that wait at once, and how long each does.
 MAX_WAITING = 32
@@ -125,7 +126,7 @@ class Contexts:
         for link in read_link_headers(capture.headers, capture.page.url):
             if link.media_type == "application/ld+json" and "alternate" in link.relation.lower().split():
                 return Taken("no-context", self.lead(lease, follow_redirect(lease, link.target)))
-        self.settle(lease, Verdict("done", "no-context"), ())
+        self.settle(lease, Verdict(VerdictState.DONE, Reason.NO_CONTEXT), ())
         return None
 
     def take_found(self, page: Page, media_type: str) -> None:
@@ -146,7 +147,7 @@ class Contexts:
 
     def settle(self, lease: Lease, verdict: Verdict, found: Sequence[Discovered]) -> None:
         """Something came of a lease: of a context that cannot be had everybody is told, so that nobody waits for it."""
-        if lease.found_as == "context" and verdict.is_final and not found:
+        if lease.found_as == Way.CONTEXT and verdict.is_final and not found:
             for url in (lease.url, *lease.chain):
                 if not self._documents.give_up(url):
                     self._given_up.add(url)
@@ -182,7 +183,7 @@ class Contexts:
         if new:
             self._asked_by_site[site] += len(new)
             self._asked.update(dict.fromkeys(new, now))
-            self._discover([Discovered(url, lease.depth, "context", lease.url_id) for url in new])
+            self._discover([Discovered(url, lease.depth, Way.CONTEXT, lease.url_id) for url in new])
         return [url for url in missing if url in self._asked]
 
     async def _wait(self, wanted: Sequence[str], body_bytes: int, deadline: float) -> None:
@@ -227,22 +228,22 @@ def name_errand(
     """What was fetched for the crawl itself is called so, and counts as no page; what turned out to be a page is one, if it is in
     scope and not just anything in the place of a list. That there is no sitemap where nobody has promised one is no failure. A
     sitemap that was met as a page is one: a server may answer everything so, and pages have their limits."""
-    if lease.found_as not in ("sitemap", "context"):
+    if lease.found_as not in PREREQUISITE_WAYS:
         return verdict
-    is_guess = lease.found_as == "sitemap" and lease.url.endswith(USUAL_PLACE) and not lease.chain
+    is_guess = lease.found_as == Way.SITEMAP and lease.url.endswith(USUAL_PLACE) and not lease.chain
     if verdict.is_page:
         if (
-            lease.found_as == "sitemap"
+            lease.found_as == Way.SITEMAP
             and extraction is not None
             and (extraction.is_sitemap or is_list(extraction.links))
         ):
-            return msgspec.structs.replace(verdict, reason="sitemap")
+            return msgspec.structs.replace(verdict, reason=Reason.SITEMAP)
         if is_inside and extraction is not None and not _stands_in(lease, extraction):
             is_nothing = is_guess and _says_nothing(extraction)
-            return msgspec.structs.replace(verdict, reason="no-sitemap") if is_nothing else verdict
+            return msgspec.structs.replace(verdict, reason=Reason.NO_SITEMAP) if is_nothing else verdict
         return msgspec.structs.replace(verdict, reason=f"no-{lease.found_as}")
     if is_guess and verdict.is_final and verdict.status >= 400:
-        return msgspec.structs.replace(verdict, state="done", reason="no-sitemap")
+        return msgspec.structs.replace(verdict, state=VerdictState.DONE, reason=Reason.NO_SITEMAP)
     return verdict
 
 
@@ -253,7 +254,7 @@ def _says_nothing(extraction: Extraction) -> bool:
 
 def _stands_in(lease: Lease, extraction: Extraction) -> bool:
     """Whether a page is where a list should be: the same page has another address, where it has any."""
-    is_of_list = lease.found_as == "sitemap" and lease.url.partition("?")[0].endswith(_LIST_ENDINGS)
+    is_of_list = lease.found_as == Way.SITEMAP and lease.url.partition("?")[0].endswith(_LIST_ENDINGS)
     return is_of_list and extraction.media_type in _HTML
 
 

@@ -18,7 +18,6 @@ from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.parameters import ParameterDropper
 from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
-from rdfspider.discover.ways import WAYS
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots import RecentRules, make_user_agent
@@ -26,7 +25,18 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
-from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
+from rdfspider.records import (
+    Capture,
+    Discovered,
+    Failure,
+    Finished,
+    Judgement,
+    Lease,
+    LeaseKind,
+    Reason,
+    Verdict,
+    VerdictState,
+)
 from rdfspider.run.commits import Committer, ShardStore
 from rdfspider.run.extraction import Readings
 from rdfspider.run.heartbeat import Meter, make_beat
@@ -37,6 +47,7 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.prerequisites import keep_errand, name_errand
 from rdfspider.run.runners.runner import ShardOrder
+from rdfspider.ways import Way
 
 # A host that waits for its address takes no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3
@@ -57,10 +68,7 @@ class Shard:
         self._config = config = order.config
         clock = Clock()
         self._meter = Meter()
-        ranks = {name: way.rank for name, way in WAYS.items()}
-        self._frontier = Frontier(
-            shard_folder(folder, number) / "frontier", config, domains, number, clock, ranks=ranks
-        )
+        self._frontier = Frontier(shard_folder(folder, number) / "frontier", config, domains, number, clock)
         self._scope = scope = Scope(config.crawl, domains)
         self._router = Router(scope, domains, number, self._meter.turned_away)
         self._rules = RecentRules()
@@ -211,7 +219,7 @@ class Shard:
         )
 
     def _start_visit(self, lease: Lease) -> None:
-        if lease.kind == "page":
+        if lease.kind == LeaseKind.PAGE:
             self._peers.permits.reserve()
         self._meter.visits[lease.kind] += 1
         visit = asyncio.create_task(self._visit(lease))
@@ -225,7 +233,7 @@ class Shard:
         self._meter.visits[lease.kind] -= 1
         self._meter.end_fetch(lease)
         if visit.cancelled():
-            if lease.kind == "page":
+            if lease.kind == LeaseKind.PAGE:
                 self._peers.permits.give_back()
             self._frontier.release(lease, None)
         self._note_failure(visit)
@@ -245,9 +253,9 @@ class Shard:
 
     async def _visit(self, lease: Lease) -> None:
         match lease.kind:
-            case "name":
+            case LeaseKind.NAME:
                 await self._ask_name(lease)
-            case "robots":
+            case LeaseKind.ROBOTS:
                 await self._ask_robots(lease)
             case _:
                 await self._ask_page(lease)
@@ -274,12 +282,12 @@ class Shard:
         """
         if refusal := self._router.find_refusal(lease.found_as, lease.url):
             # Filters may have changed since it was found.
-            self._finish(Finished(lease, self._frontier.release(lease, Refusal("filtered", refusal))))
+            self._finish(Finished(lease, self._frontier.release(lease, Refusal(Reason.FILTERED, refusal))))
             return
         if not lease.addresses or not self._rules.allows(lease):
             self._meter.robots["disallowed"] += bool(lease.addresses)
             self._finish(
-                Finished(lease, self._frontier.release(lease, Refusal("disallowed", self._rules.explain(lease))))
+                Finished(lease, self._frontier.release(lease, Refusal(Reason.DISALLOWED, self._rules.explain(lease))))
             )
             return
         self._meter.robots["allowed"] += 1
@@ -292,11 +300,11 @@ class Shard:
         judgement = Judgement()
         if isinstance(exchange, Capture):
             judgement = judge_directives(exchange, None, exchange.started)
-            if verdict.reason == "redirect":
+            if verdict.reason == Reason.REDIRECT:
                 found = follow_redirect(lease, exchange.redirect)
-                if lease.found_as == "context":
+                if lease.found_as == Way.CONTEXT:
                     found = self._contexts.lead(lease, found)
-            elif verdict.is_page and lease.found_as != "context":
+            elif verdict.is_page and lease.found_as != Way.CONTEXT:
                 # A page of a type that is not read is on an origin that may have sitemaps all the same.
                 found = self._finder.find_sitemaps(lease)
         self._finish(Finished(lease, name_errand(lease, verdict), exchange, None, found, judgement))
@@ -304,13 +312,13 @@ class Shard:
     async def _take_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:
         """Take out what a page holds, judge it, and find where it leads."""
         is_inside = self._is_inside(lease.url)
-        if lease.found_as == "context" and (taken := self._contexts.take(lease, capture, is_inside=is_inside)):
+        if lease.found_as == Way.CONTEXT and (taken := self._contexts.take(lease, capture, is_inside=is_inside)):
             self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
             return
         extraction = await self._readings.extract(lease, capture.page)
         if extraction is None:
             # Its permit is given back already.
-            self._committer.add(Finished(lease, Verdict("retry", "context")))
+            self._committer.add(Finished(lease, Verdict(VerdictState.RETRY, Reason.CONTEXT)))
             return
         verdict = name_errand(lease, verdict, extraction, is_inside=is_inside)
         if verdict.is_page:
@@ -474,6 +482,6 @@ class Shard:
 def choose_address(lease: Lease) -> str:
     """An address of the host; each further attempt, of a robots.txt too, takes the next."""
     attempts = lease.attempts
-    if lease.kind == "robots" and lease.robots is not None:
+    if lease.kind == LeaseKind.ROBOTS and lease.robots is not None:
         attempts = lease.robots.errors
     return lease.addresses[attempts % len(lease.addresses)]

@@ -27,9 +27,10 @@ from rdfspider.frontier.keys import origin_of
 from rdfspider.judge.judgement import judge_directives
 from rdfspider.pace import pace_gap_s
 from rdfspider.processes.calls import KillableCalls
-from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState
+from rdfspider.records import Capture, Extraction, Failure, Lease, LeaseKind, Page, RobotsRule, RobotsState
 from rdfspider.run.heavy_pages import extract_by
 from rdfspider.urls import MAX_URL_CHARS, host_of
+from rdfspider.ways import Way
 
 MAX_REDIRECTS = 5
 # Somebody waits for the answer: longer than this nobody does.
@@ -164,12 +165,12 @@ class Visitor:
             words = explain_failure(found.failure or "dns")
             return (None, "", words) if found.failure == "private" else (Failure(url, found.failure or "dns"), "", "")
         address = found.addresses[0]
-        lease = Lease("page", host, 0, url, found_as="seed", addresses=found.addresses)
+        lease = Lease(LeaseKind.PAGE, host, 0, url, found_as=Way.SEED, addresses=found.addresses)
         state = await self._find_robots(fetcher, lease, address)
-        rules = RobotsTxt(state.body) if state.rule == "rules" else None
+        rules = RobotsTxt(state.body) if state.rule == RobotsRule.RULES else None
         line = rules.rule_for(url, PRODUCT) if rules else ""
         robots = write_robots(state, line, time.time())
-        if state.rule == "unreachable":
+        if state.rule == RobotsRule.UNREACHABLE:
             return None, robots, f"robots.txt of {origin_of(url)} {robots}"
         if rules and not rules.allows(url, PRODUCT):
             return None, robots, f"robots.txt of {origin_of(url)} says `{line}`"
@@ -184,7 +185,9 @@ class Visitor:
         state = self._robots.pop(origin, None)
         if state is None or state.expires <= time.time():
             await self._wait(lease.host)
-            asked = Lease("robots", lease.host, 0, f"{origin}/robots.txt", addresses=lease.addresses, robots=state)
+            asked = Lease(
+                LeaseKind.ROBOTS, lease.host, 0, f"{origin}/robots.txt", addresses=lease.addresses, robots=state
+            )
             state, exchange, delay_s = await fetcher.fetch_robots(asked, address, _OpenGate())
             self._leave(lease.host, exchange.duration_s if exchange else 0.0, delay_s or 0.0)
         self._robots[origin] = state

@@ -15,7 +15,7 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Judgement, Lease
 from rdfspider.run.peers.messages import decode_mail
 
-LIKENESS = 0x0123_4567_89AB_CDEF
+SIMHASH = 0x0123_4567_89AB_CDEF
 REVISIT = {"revisit_s": DAY_S}
 
 
@@ -42,8 +42,8 @@ class Pages:
         self.clock.advance(DAY_S + 1)
         return self.crawler.next_page()
 
-    def find_alike(self, lease: Lease, likeness: int = LIKENESS, facts: int = 1) -> list[str]:
-        return [url for url, _ in self.frontier.contents.find_alike(lease, likeness, facts, is_absence=False)]
+    def find_alike(self, lease: Lease, simhash: int = SIMHASH, facts: int = 1) -> list[str]:
+        return [url for url, _ in self.frontier.contents.find_alike(lease, simhash, facts, is_absence=False)]
 
     def record(self, lease: Lease, digest: str = "", judgement: Judgement | None = None, status: int = 200) -> None:
         verdict = self.frontier.release(lease, capture(lease.url, status))
@@ -156,16 +156,16 @@ def test_pages_of_one_domain_with_nearly_the_same_text_are_found(pages: Pages, o
     # It is not recorded yet, and known all the same.
     second = pages.lease("http://shop.a.test/2")
     for bits in (0, 0b111, 1 << 63 | 1 << 31 | 1, 7 << 47):
-        assert pages.find_alike(second, LIKENESS ^ bits) == ["http://www.a.test/1"]
-    assert pages.find_alike(second, LIKENESS ^ 0b1111) == []
-    pages.record(first, judgement=Judgement(simhash=LIKENESS))
-    assert pages.find_alike(second, LIKENESS ^ 1) == ["http://www.a.test/1"]
+        assert pages.find_alike(second, SIMHASH ^ bits) == ["http://www.a.test/1"]
+    assert pages.find_alike(second, SIMHASH ^ 0b1111) == []
+    pages.record(first, judgement=Judgement(simhash=SIMHASH))
+    assert pages.find_alike(second, SIMHASH ^ 1) == ["http://www.a.test/1"]
     pages.frontier.commit()
     kill(pages.frontier)
     pages = Pages(open_frontier(crawl=REVISIT), pages.clock)
     pages.clock.advance(DAY_S / 2)
     second = pages.crawler.next_page()
-    assert pages.find_alike(second, LIKENESS ^ 1) == ["http://www.a.test/1"]
+    assert pages.find_alike(second, SIMHASH ^ 1) == ["http://www.a.test/1"]
     assert pages.find_alike(pages.lease("http://b.test/")) == []
 
 
@@ -181,36 +181,36 @@ def test_what_was_only_met_is_forgotten_with_the_process(pages: Pages, open_fron
 def test_a_page_that_repeats_another_is_not_found_itself(pages: Pages) -> None:
     first, second = pages.lease("http://a.test/1"), pages.lease("http://www.a.test/2")
     pages.find_alike(first)
-    pages.record(first, judgement=Judgement(simhash=LIKENESS))
+    pages.record(first, judgement=Judgement(simhash=SIMHASH))
     pages.find_alike(second)
-    pages.record(second, judgement=Judgement(simhash=LIKENESS, duplicate="near", original=first.url))
+    pages.record(second, judgement=Judgement(simhash=SIMHASH, duplicate="near", original=first.url))
     assert pages.find_alike(pages.lease("http://shop.a.test/3")) == ["http://a.test/1"]
 
 
 @pytest.mark.parametrize("status", [200, 404])
-def test_the_likeness_of_a_page_that_changes_or_goes_is_removed(pages: Pages, status: int) -> None:
+def test_the_simhash_of_a_page_that_changes_or_goes_is_removed(pages: Pages, status: int) -> None:
     first = pages.lease("http://a.test/1")
     pages.find_alike(first)
-    pages.record(first, judgement=Judgement(simhash=LIKENESS))
+    pages.record(first, judgement=Judgement(simhash=SIMHASH))
     again = pages.lease_again()
-    new = LIKENESS ^ 0xFFFF if status == 200 else 0
+    new = SIMHASH ^ 0xFFFF if status == 200 else 0
     if new:
         assert pages.find_alike(again, new) == []
     pages.record(again, judgement=Judgement(simhash=new), status=status)
     other = pages.lease("http://www.a.test/2")
     assert pages.find_alike(other) == []
-    assert bool(pages.find_alike(other, LIKENESS ^ 0xFFFF)) == bool(new)
+    assert bool(pages.find_alike(other, SIMHASH ^ 0xFFFF)) == bool(new)
     pages.frontier.commit()
     rows = pages.frontier._store.tables["likenesses"].scan(b"", b"\xff" * 12)
     assert len(rows) == (4 if new else 0)
 
 
-def test_a_row_of_likenesses_does_not_grow_for_ever(pages: Pages) -> None:
-    likenesses = pages.frontier.contents._simhashes
+def test_a_row_of_simhashes_does_not_grow_for_ever(pages: Pages) -> None:
+    simhashes = pages.frontier.contents._simhashes
     for number in range(1, 40):
-        likenesses.meet("a.test", SimhashEntry(LIKENESS, 0, number, False))
-        likenesses.record("a.test", number, 0, is_kept=True)
-    found = likenesses.meet("a.test", SimhashEntry(LIKENESS, 0, 99, False))
+        simhashes.meet("a.test", SimhashEntry(SIMHASH, 0, number, False))
+        simhashes.record("a.test", number, 0, is_kept=True)
+    found = simhashes.meet("a.test", SimhashEntry(SIMHASH, 0, 99, False))
     assert [known.url_id for known in found] == list(range(39, 23, -1))
 
 

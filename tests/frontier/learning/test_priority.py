@@ -23,7 +23,7 @@ class Rater:
     def __init__(self, store: Store) -> None:
         patterns = Patterns(store)
         self.host = Host(1, HostRecord("a.org"), 0.0)
-        self.ratings = Ratings(patterns, Counts(pages=100, quads=1000), {"next": -1, "sitemap": -8})
+        self.ratings = Ratings(patterns, Counts(pages=100, quads=1000))
         self.patterns = patterns
 
     def learn(self, path: str, visits: int, mean: float, **facts: float) -> HostPatterns:

@@ -272,7 +272,7 @@ def test_a_url_that_becomes_a_context_is_asked_for_again_once(
 
 
 def test_a_url_that_waits_and_becomes_a_context_comes_first(open_frontier: OpenFrontier, clock: HandClock) -> None:
-    frontier = open_frontier(**QUICK, ranks={"context": -8})
+    frontier = open_frontier(**QUICK)
     frontier.add([Discovered(f"https://a.org/{number}", 1) for number in range(60)])
     frontier.add([Discovered("https://a.org/alone", 5)])
     frontier.commit()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rdfspider.crawl.reports.hosts import write_wait
 from rdfspider.frontier.entries import HostEntry, UrlEntry
-from rdfspider.frontier.url_rows import IMPORTED
-from rdfspider.records import PREREQUISITE_REASONS, RobotsState
+from rdfspider.records import PREREQUISITE_REASONS, Reason, RobotsRule, RobotsState
+from rdfspider.ways import Way
 
 if TYPE_CHECKING:
     from rdfspider.crawl.reports.why import Explanation
@@ -55,15 +55,15 @@ _LABEL_CHARS = 11
 
 def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
     """Of a URL that has had an answer; where it redirects to, and why its body is not whole, is known to the archive."""
-    if entry.reason == "fetched":
+    if entry.reason == Reason.FETCHED:
         sentence = f"fetched: {_count(entry.quads, 'statement')}"
-    elif entry.reason == "imported":
+    elif entry.reason == Reason.IMPORTED:
         captured = f", captured {datetime.fromtimestamp(entry.captured, UTC):%Y-%m-%d}" if entry.captured else ""
         sentence = f"imported: {_count(entry.quads, 'statement')}{captured}"
-    elif entry.reason == "redirect":
+    elif entry.reason == Reason.REDIRECT:
         sentence = f"fetched: it redirects ({entry.status}){f' to {target}' if target else ''}"
-    elif entry.reason == "noindex":
-        came = "imported" if entry.found_as == IMPORTED else "fetched"
+    elif entry.reason == Reason.NOINDEX:
+        came = "imported" if entry.found_as == Way.IMPORT else "fetched"
         sentence = f"{came}, but nothing of it is kept: it asks for {entry.rule or entry.reason}"
     elif entry.reason in PREREQUISITE_REASONS:
         errand = entry.reason.removeprefix("no-")
@@ -71,9 +71,9 @@ def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
         sentence = f"fetched for the crawl itself, as a {errand}{vain}"
     else:
         sentence = _ANSWERS.get(entry.reason, f"fetched: the server answered {entry.status or entry.reason}")
-    if entry.rule and entry.reason != "noindex":
+    if entry.rule and entry.reason != Reason.NOINDEX:
         sentence += f" ({entry.rule})"
-    if entry.duplicate and entry.reason != "soft-404":
+    if entry.duplicate and entry.reason != Reason.SOFT_404:
         sentence += f"; a duplicate ({entry.duplicate}){f' of {entry.original}' if entry.original else ''}"
     if truncated:
         sentence += f"; it is not whole: {_CUTS.get(truncated, truncated)}"
@@ -94,7 +94,7 @@ def answer_failed(entry: UrlEntry) -> str:
 
 def answer_refused(entry: UrlEntry, origin: str, line: str) -> str:
     """Of a URL that was not asked for, by robots.txt or another rule; `line` is what the robots.txt on record says."""
-    if entry.reason != "disallowed" or (entry.rule and not entry.rule.startswith("Disallow")):
+    if entry.reason != Reason.DISALLOWED or (entry.rule and not entry.rule.startswith("Disallow")):
         is_told = not entry.rule or entry.reason in ("filtered", "disallowed")
         return f"not fetched: {entry.rule or entry.reason if is_told else f'{entry.reason}: {entry.rule}'}"
     rule = entry.rule or (line if line.startswith("Disallow") else "")
@@ -127,7 +127,7 @@ def answer_scheduled(
     if host and host.status in _STATES:
         wait = f", for another {write_wait(host.wait_s)}" if host.wait_s else ""
         return f"scheduled{tried}: {_STATES[host.status]}{wait}: {_explain_status(host)}"
-    if robots and robots.rule == "unreachable" and robots.expires > now:
+    if robots and robots.rule == RobotsRule.UNREACHABLE and robots.expires > now:
         return (
             f"scheduled{tried}: its robots.txt cannot be had ({robots.reason}), "
             f"and is asked for again in {write_wait(robots.expires - now)}"
@@ -167,10 +167,10 @@ def write_robots(state: RobotsState | None, line: str, now: float) -> str:
     """What is known of a robots.txt, and what it says of a URL."""
     if state is None:
         return "not known yet"
-    if state.rule == "unreachable":
+    if state.rule == RobotsRule.UNREACHABLE:
         left = write_wait(state.expires - now) if state.expires > now else "a moment"
         return f"cannot be had ({state.reason}), so nothing may be fetched; asked for again in {left}"
-    if state.rule == "allow":
+    if state.rule == RobotsRule.ALLOW:
         return f"there is none ({state.reason}), so it is allowed"
     return line or "allowed: no line is about it"
 

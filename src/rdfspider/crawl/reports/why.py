@@ -35,13 +35,12 @@ from rdfspider.discover.scope import Scope, load_scope_additions
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import PRODUCT, RobotsTxt
-from rdfspider.frontier.entries import HostEntry, UrlEntry
+from rdfspider.frontier.entries import HostEntry, UrlEntry, UrlState
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader
-from rdfspider.frontier.url_rows import IMPORTED
-from rdfspider.frontier.urls.learned_traps import EXEMPT
-from rdfspider.records import RobotsState
+from rdfspider.records import RobotsRule, RobotsState
 from rdfspider.urls import host_of
+from rdfspider.ways import TRAP_EXEMPT_WAYS, Way
 
 # Pages between a URL and its seed that are told.
 _MAX_STEPS = 20
@@ -128,7 +127,7 @@ def explain_url(folder: Path, config: Config, text: str, opened: Frontiers | Non
         reader = frontiers.of(domains.shard(host_of(url)))
         found, entry = _find_entry(reader, url, has_scheme(text), config.crawl.drop_parameters)
         notes = (f"{url} was never seen as it stands; this is about {found}",) if found != url else ()
-        found_as = entry.found_as if entry else "link"
+        found_as = entry.found_as if entry else Way.LINK
         return _explain(_Case(folder, config, domains, frontiers, reader, found, found_as), entry, notes)
 
 
@@ -202,7 +201,7 @@ class _Case:
         """Why nothing is fetched now, whatever the host; empty where something is, and where it is the host that the crawl has
         ended without."""
         status = self.status
-        is_unreachable = self.robots_state is not None and self.robots_state.rule == "unreachable"
+        is_unreachable = self.robots_state is not None and self.robots_state.rule == RobotsRule.UNREACHABLE
         if status.reason == "finished" and (is_unreachable or (self.host and self.host.status)):
             return ""
         if status.is_over:
@@ -263,7 +262,7 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
         attempts=entry.attempts,
         decided=entry.decided,
         found_as=entry.found_as,
-        depth=None if entry.found_as == IMPORTED else entry.depth,
+        depth=None if entry.found_as == Way.IMPORT else entry.depth,
         way=case.find_way(entry.via),
         redirects=entry.chain,
         target=fetch.target if fetch else "",
@@ -289,18 +288,18 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
 
 def _answer_known(case: _Case, entry: UrlEntry, fetch: Outcome | None, place: tuple[int, int] | None) -> str:
     match entry.state:
-        case "done":
+        case UrlState.DONE:
             return answer_done(entry, fetch.target if fetch else "", fetch.truncated if fetch else "")
-        case "failed":
+        case UrlState.FAILED:
             return answer_failed(entry)
-        case "disallowed":
+        case UrlState.DISALLOWED:
             return answer_refused(entry, origin_of(entry.url), case.robots_line)
         case _:
             return answer_scheduled(
                 entry,
                 refusal=case.refusal,
                 prohibition=case.find_prohibition(),
-                trap="" if entry.found_as in EXEMPT or entry.captured else case.trap,
+                trap="" if entry.found_as in TRAP_EXEMPT_WAYS or entry.captured else case.trap,
                 budget=case.find_budget(),
                 halt=case.find_halt(),
                 host=case.host,
@@ -312,4 +311,4 @@ def _answer_known(case: _Case, entry: UrlEntry, fetch: Outcome | None, place: tu
 
 def _find_line(state: RobotsState | None, url: str) -> str:
     """The line of the robots.txt on record that decides on a URL; empty where none does."""
-    return RobotsTxt(state.body).rule_for(url, PRODUCT) if state and state.rule == "rules" else ""
+    return RobotsTxt(state.body).rule_for(url, PRODUCT) if state and state.rule == RobotsRule.RULES else ""

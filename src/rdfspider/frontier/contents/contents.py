@@ -13,7 +13,7 @@ from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.mirrors import describe_mirror, note_page, note_repeated
 from rdfspider.frontier.outbox import Outbox
-from rdfspider.records import Judgement, Lease, Verdict
+from rdfspider.records import DuplicateKind, Judgement, Lease, Verdict
 from rdfspider.urls import host_of
 
 _encode = Encoder().encode
@@ -79,8 +79,8 @@ class Contents:
         if row.digest and row.digest != digest:
             self.forget(row.digest, url)
         # One that repeats another page need not be found: the other one is.
-        is_kept = judgement.duplicate in ("", "soft-404")
-        self._simhashes.record(host.domain.name, url_id, row.likeness, is_kept)
+        is_kept = judgement.duplicate in (DuplicateKind.NONE, DuplicateKind.SOFT_404)
+        self._simhashes.record(host.domain.name, url_id, row.simhash, is_kept)
         record = host.record
         if verdict.is_page and note_page(record.repeats, url, judgement):
             record.mirror_of = describe_mirror(record.name, record.repeats)

@@ -1,6 +1,6 @@
-"""Which pages of a domain have nearly the same text: likenesses of 64 bits enter, pages whose likeness differs in few leave.
+"""Which pages of a domain have nearly the same text: simhashes of 64 bits enter, pages whose simhash differs in few bits leave.
 
-A likeness is cut into four blocks. Two that differ in three bits at most have one block in common, so each page is in four
+A simhash is cut into four blocks. Two that differ in three bits at most have one block in common, so each page is in four
 rows, found by its domain, the number of a block and its bits. A row has the newest pages only, so that none grows for ever.
 """
 
@@ -12,7 +12,7 @@ from xxhash import xxh3_64_digest
 
 from rdfspider.frontier.store import Store
 
-# The bits in which the likenesses of two pages may differ; one less than there are blocks.
+# The bits in which the simhashes of two pages may differ; one less than there are blocks.
 _MAX_DISTANCE = 3
 _BLOCKS, _BLOCK_BITS = 4, 16
 _ROW_PAGES = 16
@@ -24,7 +24,7 @@ _KEY = Struct(">8sBH")
 class SimhashEntry(NamedTuple):
     """A page whose text is known."""
 
-    likeness: int
+    simhash: int
     facts: int
     """A digest of what it states."""
     url_id: int
@@ -33,7 +33,7 @@ class SimhashEntry(NamedTuple):
 
 
 class Simhashes:
-    """The likenesses of pages, those that are recorded and those that are about to be."""
+    """The simhashes of pages, those that are recorded and those that are about to be."""
 
     def __init__(self, store: Store) -> None:
         self._table = store.tables["likenesses"]
@@ -47,27 +47,27 @@ class Simhashes:
         process lives, and longer if it is recorded."""
         met = self._met.setdefault(domain, {})
         found = {known.url_id: known for known in reversed(met.values())}
-        for row in self._read(_make_keys(domain, page.likeness)).values():
+        for row in self._read(_make_keys(domain, page.simhash)).values():
             for known in _unpack(row):
                 found.setdefault(known.url_id, known)
         found.pop(page.url_id, None)
         met[page.url_id] = page
-        return [known for known in found.values() if (known.likeness ^ page.likeness).bit_count() <= _MAX_DISTANCE]
+        return [known for known in found.values() if (known.simhash ^ page.simhash).bit_count() <= _MAX_DISTANCE]
 
-    def record(self, domain: str, url_id: int, old_likeness: int, is_kept: bool) -> None:
-        """Stage that a page has its old likeness no more, and that it has the one that it was met with, if that is kept."""
+    def record(self, domain: str, url_id: int, old_simhash: int, is_kept: bool) -> None:
+        """Stage that a page has its old simhash no more, and that it has the one that it was met with, if that is kept."""
         met = self._met.get(domain)
         page = met.pop(url_id, None) if met else None
         if met is not None and not met:
             del self._met[domain]
-        if old_likeness:
-            for key, row in self._read(_make_keys(domain, old_likeness)).items():
+        if old_simhash:
+            for key, row in self._read(_make_keys(domain, old_simhash)).items():
                 rest = _leave_out(row, url_id)
                 if rest != row:
                     self._put(key, rest)
         if page is not None and is_kept:
             packed = _PAGE.pack(*page)
-            for key, row in self._read(_make_keys(domain, page.likeness)).items():
+            for key, row in self._read(_make_keys(domain, page.simhash)).items():
                 self._put(key, (packed + _leave_out(row, url_id))[: _ROW_PAGES * _PAGE.size])
 
     def settle(self) -> None:
@@ -87,11 +87,10 @@ class Simhashes:
             self._table.delete(key)
 
 
-def _make_keys(domain: str, likeness: int) -> list[bytes]:
+def _make_keys(domain: str, simhash: int) -> list[bytes]:
     place = xxh3_64_digest(domain.encode())
     return [
-        _KEY.pack(place, block, likeness >> (block * _BLOCK_BITS) & ((1 << _BLOCK_BITS) - 1))
-        for block in range(_BLOCKS)
+        _KEY.pack(place, block, simhash >> (block * _BLOCK_BITS) & ((1 << _BLOCK_BITS) - 1)) for block in range(_BLOCKS)
     ]
 
 

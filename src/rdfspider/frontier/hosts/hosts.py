@@ -19,7 +19,7 @@ from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.mirrors import Repeats
 from rdfspider.frontier.keys import MAX_HOSTS, PRIORITIES, pack_host, pack_name
 from rdfspider.frontier.store import Store
-from rdfspider.records import Addresses
+from rdfspider.records import Addresses, DuplicateKind
 from rdfspider.urls import host_of_authority
 
 if TYPE_CHECKING:
@@ -305,11 +305,17 @@ class Hosts:
         self.changed[host.number] = host
 
     def count_page(
-        self, host: Host, quads: int, pages: int = 1, *, duplicate: str = "", is_imported: bool = False
+        self,
+        host: Host,
+        quads: int,
+        pages: int = 1,
+        *,
+        duplicate: DuplicateKind = DuplicateKind.NONE,
+        is_imported: bool = False,
     ) -> None:
         """Take a page into the counts of its host, of its domain and of all, or, with -1, out of them."""
         counts, record = self._counts, host.record
-        is_structured = bool(quads) and duplicate != "soft-404"
+        is_structured = bool(quads) and duplicate != DuplicateKind.SOFT_404
         counts.pages += pages
         counts.imported_pages += pages * is_imported
         counts.structured += pages * is_structured

@@ -8,7 +8,7 @@ last pages, a bit each.
 from msgspec import Struct
 
 from rdfspider.frontier.keys import origin_of
-from rdfspider.records import Judgement
+from rdfspider.records import DuplicateKind, Judgement
 from rdfspider.urls import host_of
 
 _WINDOW_PAGES = 20
@@ -18,7 +18,7 @@ _MAX_ORIGINS = 8
 _MIN_PAGES = 10
 _MIRROR_PERCENT, _REST_PERCENT = 80, 50
 # Ways to repeat a page that say that another site has it too.
-_REPETITIONS = frozenset({"exact", "near", "canonical"})
+_REPETITIONS = frozenset({DuplicateKind.EXACT, DuplicateKind.NEAR, DuplicateKind.CANONICAL})
 
 
 class Repeats(Struct, array_like=True):

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from rdfspider.frontier.keys import pack_host
 from rdfspider.frontier.store import Store
-from rdfspider.records import RobotsState
+from rdfspider.records import RobotsRule, RobotsState
 
 # A robots.txt may have 500 KB; nearly all have less than four.
 _MEMORY_BYTES = 16 * 1024 * 1024
@@ -68,7 +68,7 @@ class Origins:
 
 def is_silent(state: RobotsState) -> bool:
     """Whether nothing answered that asked for a robots.txt; a refusal or an error of the server is an answer."""
-    return state.rule == "unreachable" and not state.reason.startswith("status-")
+    return state.rule == RobotsRule.UNREACHABLE and not state.reason.startswith("status-")
 
 
 def _size(state: RobotsState | None) -> int:

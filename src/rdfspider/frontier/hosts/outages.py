@@ -15,7 +15,7 @@ from rdfspider.frontier.hosts.origins import Origins
 from rdfspider.frontier.keys import GIVEN_UP, origin_of, pack_host, pack_row, unpack_row
 from rdfspider.frontier.store import Store
 from rdfspider.pace import explain_pace, pace_gap_s
-from rdfspider.records import Discovered
+from rdfspider.records import Discovered, RobotsRule
 
 _INDEX = b"unanswered/"
 _INDEX_END = b"unanswered0"
@@ -95,6 +95,6 @@ class Outages:
             return
         for origin in {origin_of(link.url) for link in links}:
             robots = self._origins.get(host.number, origin)
-            if robots is not None and robots.rule != "unreachable":
+            if robots is not None and robots.rule != RobotsRule.UNREACHABLE:
                 self._active.recall(host)
                 return

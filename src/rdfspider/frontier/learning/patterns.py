@@ -11,7 +11,7 @@ from msgspec.msgpack import Decoder, Encoder
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import pack_host
 from rdfspider.frontier.store import Rows, Store
-from rdfspider.records import Judgement
+from rdfspider.records import DuplicateKind, Judgement
 
 REST = "…"
 """How a pattern ends that others are counted as."""
@@ -112,7 +112,7 @@ _MARKS_A_BYTE = 8 / 5
 _MIXER = 0x9E3779B1
 
 # Ways to repeat a page by its own word or by its words: such a page may still have data of its own.
-_UNSURE = frozenset({"near", "canonical", "soft-404"})
+_UNSURE = frozenset({DuplicateKind.NEAR, DuplicateKind.CANONICAL, DuplicateKind.SOFT_404})
 
 
 class Pattern(Struct, array_like=True, gc=False):

@@ -5,18 +5,21 @@ giving anything new. Between them a pattern that gives much data comes up to two
 none up to two behind. What is not known yet is tried.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rdfspider.frontier.entries import LOWEST_PRIORITY, Counts
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.learning.patterns import HostPatterns, Pattern, Patterns, find_pattern
 from rdfspider.records import Discovered
+from rdfspider.ways import WAYS, Way
 
 SPENT = 8
 """Steps that put a pattern whose budget is used up behind all others."""
 
 # The step of a URL that nothing else is known of, by its depth; the last is for all that are deeper.
 _STEPS = (1, 2, 3, 4, 4, 4, 5)
+# By how a URL was found.
+_RANKS = {way: rules.rank for way, rules in WAYS.items()}
 # Ranks that overrule all else.
 _FIRST_RANK, _LAST_RANK = -8, 8
 _BEST, _WORST = 1, LOWEST_PRIORITY - 1
@@ -34,10 +37,8 @@ _LEAD_SHARE = 0.5
 class Ratings:
     """Rates URLs by what is known of their patterns."""
 
-    def __init__(self, patterns: Patterns, counts: Counts, ranks: Mapping[str, int]) -> None:
-        """The ranks are those of the ways in which URLs are found, by their names; they add to the links' own."""
+    def __init__(self, patterns: Patterns, counts: Counts) -> None:
         self._patterns = patterns
-        self._ranks = ranks
         self._counts = counts
 
     def rate(self, host: Host, links: Sequence[Discovered]) -> list[int]:
@@ -94,8 +95,8 @@ class Ratings:
         return -1 if crawl and total.mean >= _FAIR * crawl else 0
 
     def _bound(self, link: Discovered, offset: int) -> int:
-        rank = link.rank + self._ranks.get(link.found_as, 0)
-        if link.found_as == "seed" or rank <= _FIRST_RANK:
+        rank = link.rank + _RANKS[link.found_as]
+        if link.found_as == Way.SEED or rank <= _FIRST_RANK:
             return 0
         if offset >= SPENT or rank >= _LAST_RANK:
             return LOWEST_PRIORITY

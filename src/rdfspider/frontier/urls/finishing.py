@@ -14,9 +14,10 @@ from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
-from rdfspider.frontier.urls.restarts import FILTERED, Restarts
+from rdfspider.frontier.urls.restarts import Restarts
 from rdfspider.frontier.urls.revisits import Visits
-from rdfspider.records import Lease, Verdict
+from rdfspider.records import Lease, Reason, Verdict, VerdictState
+from rdfspider.ways import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,11 @@ class Finisher:
         row.decided = self._clock.now()
         self._queues.remove(slot)
         if verdict.is_final:
-            if verdict.reason != "unchanged":
+            if verdict.reason != Reason.UNCHANGED:
                 self._contents.record(slot, lease.url_id, verdict, facts.digest, judgement)
                 row.etag, row.last_modified = facts.etag, facts.last_modified
                 row.digest, row.captured = facts.digest, facts.captured
-                row.quads, row.likeness = facts.quads, judgement.simhash
+                row.quads, row.simhash = facts.quads, judgement.simhash
                 row.duplicate, row.original = judgement.duplicate, judgement.original
             row.segment, row.offset = facts.position or ("", 0)
             self._end(lease.url_id, slot, verdict, facts)
@@ -84,7 +85,7 @@ class Finisher:
         """A URL is no longer scheduled."""
         counts, row = self._counts, slot.row
         self._hosts.count_scheduled(slot.host, -1)
-        if verdict.state == "done":
+        if verdict.state == VerdictState.DONE:
             row.state = DONE
             counts.done += 1
         elif slot.is_refused:
@@ -101,7 +102,7 @@ class Finisher:
             row.next_visit = row.decided + self._revisit_s
             self._visits.put(row.next_visit, url_id)
             counts.future_visits += 1
-        if row.state == FAILED and row.found_as == "seed" and not row.status:
+        if row.state == FAILED and row.found_as == Way.SEED and not row.status:
             self._outages.note_seed(slot.host.number, slot.sequence)
-        if row.state == DISALLOWED and row.reason == FILTERED:
+        if row.state == DISALLOWED and row.reason == Reason.FILTERED:
             self._restarts.note_filtered(slot.host.number, slot.sequence)

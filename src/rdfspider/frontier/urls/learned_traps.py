@@ -15,13 +15,9 @@ from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, 
 from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again
 from rdfspider.frontier.url_rows import DISALLOWED, Row, decode_row, decode_url, is_untouched
 from rdfspider.frontier.urls.schedule import Schedule
-from rdfspider.records import PREREQUISITE_REASONS, Judgement, Lease, Verdict
+from rdfspider.records import DuplicateKind, Judgement, Lease, Reason, Verdict, VerdictState
 from rdfspider.urls import host_of
-
-REASON = "trap"
-"""Why a URL was refused, for the record."""
-EXEMPT = PREREQUISITE_REASONS | {"seed", "ontology"}
-"""How URLs are found that are asked for whatever their patterns have given: a person, or the crawl itself, wants just these."""
+from rdfspider.ways import TRAP_EXEMPT_WAYS
 
 # Rows that are looked at in one step when refused URLs of a host are scheduled again.
 _ROWS_A_STEP = 500
@@ -63,7 +59,7 @@ class Traps:
         """A page was recorded. One that was captured before tells nothing of its neighbours; what nobody has judged, as nothing
         can be read from it, tells only that it has no data."""
         self.settle()
-        is_missing = verdict.state == "done" and 400 <= verdict.status < 500
+        is_missing = verdict.state == VerdictState.DONE and 400 <= verdict.status < 500
         if not (verdict.is_page or is_missing) or lease.captured:
             return
         known = self._patterns.obtain(host)
@@ -120,7 +116,7 @@ class Traps:
 
     def _repeats_itself(self, host: Host, judgement: Judgement) -> bool:
         """Whether a page has the bytes of another one of its site: so do traps. One of another site's is a mirror's."""
-        if judgement.duplicate != "exact":
+        if judgement.duplicate != DuplicateKind.EXACT:
             return False
         return self._domain_of(host_of(judgement.original)) == self._domain_of(host.record.name)
 
@@ -131,7 +127,7 @@ class Traps:
 
     def _is_wanted(self, slot: Slot, known: HostPatterns, offsets: dict[str, int]) -> bool:
         row = slot.row
-        if row.found_as in EXEMPT or row.captured:
+        if row.found_as in TRAP_EXEMPT_WAYS or row.captured:
             return True
         key = find_pattern(slot.url)
         pattern = known.find(key)
@@ -155,11 +151,11 @@ class Traps:
 
     def _refuse(self, slot: Slot, rule: str) -> None:
         row = slot.row
-        row.state, row.reason, row.rule = DISALLOWED, REASON, rule
+        row.state, row.reason, row.rule = DISALLOWED, Reason.TRAP, rule
         row.status, row.error = 0, ""
         row.decided = self._clock.now()
         self._hosts.count_scheduled(slot.host, -1)
-        self._counts.count_refused(REASON)
+        self._counts.count_refused(Reason.TRAP)
         self._leave_queue(slot)
 
     def _demote(self, slot: Slot, priority: int) -> None:
@@ -175,7 +171,7 @@ class Traps:
 
 def _is_refused(row: Row) -> bool:
     """Whether a URL was refused here; there are other rules for traps, which nothing takes back."""
-    return row.state == DISALLOWED and row.reason == REASON and row.rule.startswith(RULE)
+    return row.state == DISALLOWED and row.reason == Reason.TRAP and row.rule.startswith(RULE)
 
 
 def _is_spent(known: HostPatterns | None, url: str) -> bool:

@@ -24,7 +24,18 @@ from rdfspider.frontier.keys import OVER_BUDGET, origin_of
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.verdicts import is_error, judge_exchange
 from rdfspider.pace import longest_wait_s
-from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, Verdict
+from rdfspider.records import (
+    Addresses,
+    Capture,
+    DuplicateKind,
+    Failure,
+    Lease,
+    LeaseKind,
+    RobotsRule,
+    RobotsState,
+    Verdict,
+    VerdictState,
+)
 
 # URLs of a host that are read at once, and that it is asked for before others may come in.
 RUN_URLS = 20
@@ -119,7 +130,7 @@ class Leases:
             host.record.crawl_delays[origin] = crawl_delay_s
         else:
             host.record.crawl_delays.pop(origin, None)
-        is_unreachable = robots.rule == "unreachable"
+        is_unreachable = robots.rule == RobotsRule.UNREACHABLE
         is_busy = isinstance(exchange, Failure) and exchange.code == "busy"
         if is_error(exchange) or (is_unreachable and not is_busy):
             if is_unreachable and robots.errors >= self._config.give_up_errors:
@@ -142,9 +153,9 @@ class Leases:
         self._active.wake(slot.host)
         addresses = slot.host.record.addresses
         if not lease.addresses and addresses is not None and addresses.failure:
-            return Verdict("failed", addresses.failure, error=addresses.failure)
+            return Verdict(VerdictState.FAILED, addresses.failure, error=addresses.failure)
         slot.is_refused = True
-        return Verdict("failed", refusal.reason, rule=refusal.rule)
+        return Verdict(VerdictState.FAILED, refusal.reason, rule=refusal.rule)
 
     def end_page(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
         """A page was asked for."""
@@ -165,14 +176,14 @@ class Leases:
         """Nothing was asked: a page is the first of its host again."""
         host = self._hosts.get(lease.host_number)
         self._counts.in_flight -= 1
-        if lease.kind == "name":
+        if lease.kind == LeaseKind.NAME:
             host.is_resolving = False
         else:
             host.in_flight -= 1
-        if lease.kind == "robots":
+        if lease.kind == LeaseKind.ROBOTS:
             host.asking.discard(origin_of(lease.url))
             self._release_held(host, origin_of(lease.url))
-        elif lease.kind == "page":
+        elif lease.kind == LeaseKind.PAGE:
             host.run.appendleft(self._forget(self.slots[lease.url_id]))
         self._active.wake(host)
 
@@ -206,7 +217,7 @@ class Leases:
             if host.unrecorded >= host.scheduled:
                 return None
             host.is_resolving = True
-            return Lease("name", record.name, host.number)
+            return Lease(LeaseKind.NAME, record.name, host.number)
         self._foreign.delay(host, now)
         if addresses.addresses and now < host.ready_at:
             self._active.push(host, host.ready_at)
@@ -223,7 +234,7 @@ class Leases:
             host.run.appendleft(slot)
             host.asking.add(origin)
             lease = Lease(
-                "robots",
+                LeaseKind.ROBOTS,
                 record.name,
                 host.number,
                 origin + "/robots.txt",
@@ -243,7 +254,7 @@ class Leases:
 
     def _is_answered(self, robots: RobotsState | None) -> bool:
         """Whether what is known of a robots.txt lets pages be asked for."""
-        if robots is None or robots.rule == "unreachable":
+        if robots is None or robots.rule == RobotsRule.UNREACHABLE:
             return False
         return bool(self._clock.left_s(robots.expires, self._max_robots_s))
 
@@ -251,13 +262,13 @@ class Leases:
         host, row = slot.host, slot.row
         url_id = self._id_of(host.number, slot.sequence)
         # One that was taken for the absence of a page may be taken for a page the next time, and must come as a whole then.
-        is_kept = row.duplicate != "soft-404"
+        is_kept = row.duplicate != DuplicateKind.SOFT_404
         slot.leased_at = now
         host.unrecorded += 1
         host.domain.unrecorded += 1
         self.slots[url_id] = slot
         return Lease(
-            "page",
+            LeaseKind.PAGE,
             host.record.name,
             host.number,
             slot.url,
@@ -292,7 +303,7 @@ class Leases:
             origin = slot.origin
             if origin not in host.asking:
                 robots = self._origins.get(host.number, origin)
-                if robots is None or robots.rule != "unreachable":
+                if robots is None or robots.rule != RobotsRule.UNREACHABLE:
                     return slot
                 left_s = self._clock.left_s(robots.expires, self._max_robots_s)
                 if is_well and not left_s:

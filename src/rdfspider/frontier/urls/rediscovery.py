@@ -13,16 +13,13 @@ from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot, find_read
 from rdfspider.frontier.keys import pack_row
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row
-from rdfspider.frontier.urls.learned_traps import REASON as TRAP
-from rdfspider.frontier.urls.restarts import FILTERED
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Rediscovered
-from rdfspider.records import PREREQUISITE_REASONS, Discovered
+from rdfspider.records import PREREQUISITE_REASONS, Discovered, Reason
+from rdfspider.ways import UNSCOPED_WAYS, Way
 
-# Ways by which a URL is fetched that need not be in scope: its links may not have been followed.
-_UNSCOPED = frozenset({"sitemap", "context", "ontology"})
 # What became of pages whose links count.
-_WITH_LINKS = frozenset({"fetched", "unchanged", "redirect", "noindex", "soft-404"})
+_WITH_LINKS = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.REDIRECT, Reason.NOINDEX, Reason.SOFT_404})
 
 
 class Rediscovery:
@@ -68,7 +65,7 @@ class Rediscovery:
         if _becomes_context(link, row) and row.state == SCHEDULED and self._schedule.take_out(host, sequence, row):
             is_again = True
         _improve(row, link)
-        if row.found_as == "seed" and not host.record.is_seeded:
+        if row.found_as == Way.SEED and not host.record.is_seeded:
             host.record.is_seeded = True
             self._hosts.mark_changed(host)
         if is_again:
@@ -97,36 +94,36 @@ class Rediscovery:
             return row.state != SCHEDULED
         becomes_seed = _becomes_seed(link, row)
         if row.state == DISALLOWED:
-            return becomes_seed and row.reason in (FILTERED, TRAP)
+            return becomes_seed and row.reason in (Reason.FILTERED, Reason.TRAP)
         if row.state == FAILED:
-            is_too_long = row.reason == "too-many-redirects"
+            is_too_long = row.reason == Reason.TOO_MANY_REDIRECTS
             return len(link.chain) < len(row.chain) if is_too_long else becomes_seed
-        if row.state == DONE and becomes_seed and (row.reason in PREREQUISITE_REASONS or row.found_as in _UNSCOPED):
+        if row.state == DONE and becomes_seed and (row.reason in PREREQUISITE_REASONS or row.found_as in UNSCOPED_WAYS):
             # It was taken for something that the crawl needs, and not as a page of its own.
             return True
         if row.state != DONE or row.reason not in _WITH_LINKS:
             return False
-        is_wider = becomes_seed and (row.reason == "redirect" or self._config.scope == "prefix")
+        is_wider = becomes_seed and (row.reason == Reason.REDIRECT or self._config.scope == "prefix")
         return is_wider or self._is_nearer(link, row)
 
 
 def _becomes_seed(link: Discovered, row: Row) -> bool:
-    return link.found_as == "seed" and row.found_as != "seed"
+    return link.found_as == Way.SEED and row.found_as != Way.SEED
 
 
 def _becomes_context(link: Discovered, row: Row) -> bool:
     """Whether a page waits for a URL as a context, under a name that it was not to be kept by so far."""
-    return link.found_as == "context" and (row.found_as != "context" or not set(link.chain) <= set(row.chain))
+    return link.found_as == Way.CONTEXT and (row.found_as != Way.CONTEXT or not set(link.chain) <= set(row.chain))
 
 
 def _improve(row: Row, link: Discovered) -> Row:
     """Give a row what the way of a link has better."""
     if _becomes_context(link, row):
         # Those that redirect to it are names of it, and each may be waited for.
-        names = row.chain if row.found_as == "context" and row.state == SCHEDULED else ()
-        row.via, row.found_as, row.chain = link.via, "context", tuple(dict.fromkeys((*names, *link.chain)))
+        names = row.chain if row.found_as == Way.CONTEXT and row.state == SCHEDULED else ()
+        row.via, row.found_as, row.chain = link.via, Way.CONTEXT, tuple(dict.fromkeys((*names, *link.chain)))
     elif _becomes_seed(link, row) or len(link.chain) < len(row.chain):
         row.via, row.chain = link.via, link.chain
-        row.found_as = link.found_as if row.found_as != "seed" else "seed"
+        row.found_as = link.found_as if row.found_as != Way.SEED else Way.SEED
     row.depth = min(row.depth, link.depth)
     return row

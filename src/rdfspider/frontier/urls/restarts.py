@@ -16,10 +16,7 @@ from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.state import State
 from rdfspider.frontier.url_rows import DISALLOWED, FAILED, SCHEDULED, Row, decode_row, decode_url
 from rdfspider.frontier.urls.schedule import Schedule
-from rdfspider.records import PREREQUISITE_REASONS
-
-FILTERED = "filtered"
-"""The reason of verdicts on URLs that a filter or the scope kept from being fetched."""
+from rdfspider.records import PREREQUISITE_REASONS, Reason
 
 # Rows between two commits while a damaged archive's URLs are scheduled again.
 _ROWS_A_COMMIT = 1000
@@ -130,7 +127,7 @@ class Restarts:
             number, sequence = unpack_row(key[len(_INDEX) :])
             row, url = self._url_rows.read(pack_row(number, sequence))
             # It may have been scheduled for another reason meanwhile.
-            is_refused = row.state == DISALLOWED and row.reason == FILTERED
+            is_refused = row.state == DISALLOWED and row.reason == Reason.FILTERED
             if is_refused and not is_welcome(row.found_as, url):
                 continue
             self._meta.delete(key)

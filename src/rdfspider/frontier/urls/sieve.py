@@ -19,11 +19,10 @@ from rdfspider.frontier.store import Rows, Store
 from rdfspider.frontier.url_rows import Row, decode_row, decode_url, is_untouched
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
+from rdfspider.ways import REQUESTED_WAYS
 
 RECENT_URLS = 1_000_000
 """Fingerprints in memory, a shard, of 8 bytes each: most links of a page were seen just before."""
-# Ways that matter also where the URL was found before: a person, or a page that waits, wants just this one.
-_WANTED = frozenset({"seed", "context"})
 
 
 class NewLinks:
@@ -75,13 +74,13 @@ class Sieve:
             found, other = stored.get(key), staged.get(key)
             free_key: bytes | None = key
             if found is not None and decode_url(found[1]) == link.url:
-                if max_depth or link.found_as in _WANTED or not is_untouched(found[1]):
+                if max_depth or link.found_as in REQUESTED_WAYS or not is_untouched(found[1]):
                     number, sequence = unpack_row(found[0])
                     met.append(Rediscovered(link, number, sequence, decode_row(found[1])))
                 continue
             if other is not None and other.url == link.url:
                 is_nearer = link.depth < other.depth or len(link.chain) < len(other.chain)
-                if is_nearer or link.found_as in _WANTED:
+                if is_nearer or link.found_as in REQUESTED_WAYS:
                     met += self._meet_staged(link, key, other)
                 continue
             if found is not None or other is not None:
@@ -109,7 +108,7 @@ class Sieve:
             place = fingerprint & mask
             # What was seen at another depth is another matter where there is a limit. The place tells the bits that this takes.
             mark = fingerprint ^ link.depth if max_depth else fingerprint
-            if recent[place] == mark and link.found_as not in _WANTED and not link.modified:
+            if recent[place] == mark and link.found_as not in REQUESTED_WAYS and not link.modified:
                 continue
             if len(url) > MAX_URL_CHARS:
                 continue

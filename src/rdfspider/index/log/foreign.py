@@ -26,7 +26,7 @@ from rdfspider.errors import UsageError
 from rdfspider.extract.page import extract_page
 from rdfspider.index.layout import IndexPaths
 from rdfspider.judge.judgement import apply_judgement, judge_alone, judge_directives
-from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, Verdict
+from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, LeaseKind, Reason, Verdict, VerdictState
 from rdfspider.urls import host_of, normalise_url
 
 _REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys(REDIRECTS, "redirect")}
@@ -201,7 +201,7 @@ def _read_page(visit: _Visit, config: ExtractConfig, now: float) -> Finished:
     """What a page says and asks is read here, one page at a time, as it is wanted; what became of it is named as a crawl does."""
     capture, status = visit.capture, visit.capture.status
     page = replace(capture.page, url=visit.url)
-    lease = Lease("page", host_of(visit.url), 0, visit.url)
+    lease = Lease(LeaseKind.PAGE, host_of(visit.url), 0, visit.url)
     is_page = 200 <= status < 300
     extraction = Extraction(page.url, "")
     if is_page and not visit.is_revisit:
@@ -209,8 +209,8 @@ def _read_page(visit: _Visit, config: ExtractConfig, now: float) -> Finished:
         judgement = judge_alone(capture, extraction, now)
     else:
         judgement = judge_directives(capture, extraction, now)
-    verdict = Verdict("done", _REASONS.get(status, f"status-{status}"), status)
+    verdict = Verdict(VerdictState.DONE, _REASONS.get(status, f"status-{status}"), status)
     if is_page:
-        verdict = Verdict("done", "unchanged" if visit.is_revisit else "imported", status)
+        verdict = Verdict(VerdictState.DONE, Reason.UNCHANGED if visit.is_revisit else "imported", status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
     return Finished(lease, verdict, capture, extraction, judgement=judgement)
