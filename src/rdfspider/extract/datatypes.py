@@ -1,7 +1,7 @@
 """Dates, times, durations and numbers as pages write them go in, forms and datatypes of XML Schema come out.
 
-Feeds, sitemaps and robots directives write dates in the notation of RFC 822 or of the W3C, microformats nearly in that of XML
-Schema. Microdata and RDFa each have their own rules for which text has a datatype.
+Feeds, sitemaps and robots directives write dates in the notation of RFC 822 or of the W3C, microformats nearly in that
+of XML Schema. Microdata and RDFa each have their own rules for which text has a datatype.
 """
 
 import re

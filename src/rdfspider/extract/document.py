@@ -1,5 +1,6 @@
-"""What a page says of itself as a document: title, language, canonical address, wishes to robots, and, on request, all
-of this and more as RDF (Dublin Core, FOAF, RDFS).
+"""A page as a document: its tree enters; title, language, canonical address, robots directives, text and links leave.
+
+On request, the same and more leaves as RDF (Dublin Core, FOAF, RDFS), under the syntax `page`.
 """
 
 import re
@@ -26,7 +27,7 @@ _EMAIL = re.compile(r"(?<![\w.+\-])[\w.+\-]{1,64}@(?:[A-Za-z0-9\-]{1,63}\.){1,8}
 
 
 class DocumentMetadata(NamedTuple):
-    """What the head of a page tells; None and "" where it is silent."""
+    """What the head of a page declares; None where it declares nothing."""
 
     title: str | None
     language: str | None
@@ -35,7 +36,7 @@ class DocumentMetadata(NamedTuple):
 
 
 def read_metadata(tree: Document, base: str) -> DocumentMetadata:
-    """The facts of a page of HTML or of XML, where it has them."""
+    """The metadata of a tree of HTML or XML."""
     title = tree.select_one("head > title") or tree.select_one("title:not(svg title)")
     return DocumentMetadata(
         " ".join(title.text[: 2 * MAX_TITLE_CHARS].split())[:MAX_TITLE_CHARS] or None if title else None,
@@ -66,7 +67,7 @@ def _read_language(tree: Document) -> str | None:
 
 
 def describe_page(tree: Document, found: Extraction, out: Statements) -> None:
-    """State the page's title, description, language, e-mail addresses, images and links."""
+    """Add statements about the page: title, description, language, e-mail addresses, images and links."""
     page, tag = out.page, found.language
     out.add(page, RDF_TYPE, f"<{FOAF}Document>")
     if found.title:
@@ -120,13 +121,13 @@ def _describe_link(link: Link, out: Statements) -> None:
 
 
 MIN_MAIN_CHARS = 200
-"""Less than this is no main text: a stub, a listing or a front page, of which everything is taken."""
+"""Shorter text is no main text but a stub, a listing or a front page; of these, all text is taken."""
 
 
 def read_text(tree: Document) -> str:
-    """The main text without navigation, or the whole text; lines are the page's blocks.
+    """The main text without navigation, or else the whole text; a line is a block of the page.
 
-    A page with one `article` or one `main` says itself where it is; to find it otherwise means to weigh every block.
+    One single `article` or `main` holds it; on other pages the parser scores every block, which takes longer.
     """
     for tag in ("article", "main"):
         elements = tree.select(tag)
@@ -137,31 +138,31 @@ def read_text(tree: Document) -> str:
 
 
 MAX_TEXT_CHARS = 500
-"""Anchor text beyond this is somebody's whole page inside a link."""
+"""Characters kept of an anchor text; a longer one is a whole section inside a link."""
 MAX_TEXTS_CHARS = 8_000_000
-"""Anchor text read of one page in all: links that hold each other, as XML allows, would read it again and again."""
+"""Characters of anchor text read of one page in all: links inside links, as XML allows, would repeat it."""
 
 
-# Relations by which a page does not stand for what it links to.
+# Relations by which a page does not vouch for what it links to.
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
-# Relations of `link` elements that lead to nothing with data in it: what a page is shown with, hints on connections, addresses
-# for programs, and other addresses of the same page. A `link` all of whose relations are of these is none.
+# Relations of `link` elements that never lead to data: resources for display, hints about connections, addresses for
+# programs, and other addresses of the same page. A `link` element with no other relation is ignored.
 _WITHOUT_DATA = frozenset(
     "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
     "image_src preload prefetch prerender modulepreload subresource expect manifest dns-prefetch preconnect pingback webmention "
     "search edituri wlwmanifest shortlink openid.server openid.delegate openid2.provider openid2.local_id "
     "micropub authorization_endpoint token_endpoint indieauth-metadata hub https://api.w.org/".split()
 )
-# What is remembered of relations must not be as long as a page likes.
+# The cache of relations must not hold words of any length.
 _MAX_WORD_CHARS = 100
-# Alternates that tell how to show a page inside another.
+# Media types of alternates that describe how to embed a page in another.
 _EMBEDDING = "+oembed"
 
 
 def read_links(tree: Document, base: str, max_links: int, problems: Problems) -> tuple[Link, ...]:
-    """Links in tree order: first those that people click, then those of the head, then frames."""
-    # One selector a tag: each is answered from the tag names, several at once by a walk over the whole tree. Pages have
-    # hundreds of links, so they are read column by column.
+    """The links of a page: first `a` and `area` elements, then `link` elements, then frames; each in tree order."""
+    # One selector per tag: the parser answers it from an index of tag names, and several at once by a walk over the whole tree.
+    # Pages have hundreds of links, so they are read column by column.
     anchors = tree.select("a[href]") + tree.select("area[href]")
     heads = [element for element in tree.select("link[href][rel]") if _may_have_data(element)]
     frames = tree.select("iframe[src]") + tree.select("frame[src]")
@@ -222,7 +223,7 @@ def _is_unfollowed(relation: str) -> bool:
 
 
 def _other_text(element: Element) -> str:
-    """What a link without text says to those who cannot see its image."""
+    """The alternative text of a link whose content is an image."""
     image = element.select_one("img[alt]")
     text = (image and image.attr("alt")) or element.attr("alt") or element.attr("aria-label") or element.attr("title")
     return " ".join((text or "").split())[:MAX_TEXT_CHARS]

@@ -1,7 +1,7 @@
-"""The one door to the HTML and XML parser: text in, a tree out.
+"""The interface to the HTML and XML parser: text enters, a tree leaves.
 
-Everything that reads markup works on these trees, so turbohtml is imported here and nowhere else in `extract`. Trees of
-HTML and of XML have the same methods; in XML, prefixes stay in tag and attribute names (`svg:g`, `xml:lang`, `xmlns:dc`).
+All syntaxes in markup read these trees; turbohtml is imported nowhere else in `extract`. Trees of HTML and of XML have
+the same methods; in XML, tag and attribute names keep their prefixes (`svg:g`, `xml:lang`, `xmlns:dc`).
 """
 
 import re
@@ -31,7 +31,7 @@ _NO_NAMESPACE = re.compile(r'(<[^\s<>/]+) xmlns=""')
 
 
 def parse_html(text: str) -> Document:
-    """The tree that a browser would build; never fails. What is in `template` elements is not part of the page."""
+    """The tree that a browser would build; never fails. `template` elements, which are not part of the page, are removed."""
     document = parse(text)
     if document.select("template"):
         document.remove("template")
@@ -39,7 +39,7 @@ def parse_html(text: str) -> Document:
 
 
 def parse_xml_text(text: str, max_depth: int = 500) -> Document | str:
-    """The tree of a well-formed document, or the reason why there is none. Entities that HTML names are known."""
+    """The tree of a well-formed document, or the reason why there is none. The entities of HTML are known."""
     if _is_deeper(text, max_depth):
         return f"elements nested deeper than {max_depth}"
     if "&" in text:
@@ -51,7 +51,7 @@ def parse_xml_text(text: str, max_depth: int = 500) -> Document | str:
 
 
 def _is_deeper(text: str, max_depth: int) -> bool:
-    """Whether tags seem to nest deeper: what climbs a tree takes time by its depth. HTML is flattened by its parser."""
+    """Whether tags seem to nest deeper. Walks towards the root take time by the depth; HTML is flattened by its parser."""
     depth = 0
     for tag in _TAG.finditer(text):
         if tag[1]:
@@ -64,9 +64,9 @@ def _is_deeper(text: str, max_depth: int) -> bool:
 
 
 def to_xml(document: Document, xhtml: bool = False) -> str:
-    """The root element as XML, without names or characters that XML cannot have; prefixes may be undeclared.
+    """The root element as XML, without names or characters that XML does not allow; prefixes may be undeclared.
 
-    With `xhtml`, for trees of HTML, elements are in the namespace that HTML's parsing rules put them in.
+    With `xhtml`, which is for trees of HTML, elements are in the namespace that HTML's parsing rules give them.
     """
     root = document.root
     if root is None:

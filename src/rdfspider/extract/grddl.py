@@ -1,8 +1,8 @@
-"""GRDDL (W3C Recommendation, 11 September 2007), on request: a page or XML document enters, what the transformations that
-it names make of it leaves.
+"""GRDDL (W3C Recommendation, 11 September 2007), on request: a page or XML document enters, what the transformations
+that it names make of it leaves.
 
-A transformation is an XSLT 1.0 stylesheet. It, and the documents of namespaces and profiles that name further ones, come
-from `config.documents`; what that does not have is a Problem, and nothing is ever fetched.
+A transformation is an XSLT 1.0 stylesheet. It, and the documents of namespaces and profiles that name further ones,
+come from `config.documents`; what that does not have is a Problem, and nothing is ever fetched.
 """
 
 import re

@@ -1,7 +1,8 @@
 """`meta` elements → RDF: OpenGraph, Twitter cards, Dublin Core, also where no prefix is declared.
 
-RDFa already reads `meta property="og:…"`; this reads what RDFa by the letter does not: `name` in place of `property`, prefixes
-that the page never declared, and Dublin Core's `DC.title`. Values are the literals that RDFa would give, so both agree.
+RDFa already reads `meta property="og:…"`. This module reads what RDFa must ignore: `name` in place of `property`,
+prefixes that the page does not declare, and Dublin Core's `DC.title`. Values are the same literals as RDFa's, so that
+both agree.
 """
 
 from functools import lru_cache
@@ -48,7 +49,7 @@ _DC_TERM_NAMES = {
 
 
 def extract_meta(tree: Document, content: Content, out: Statements) -> None:
-    """Write what the page's `meta` elements say of it, and Dublin Core's `link` elements."""
+    """Add the statements of the page's `meta` elements, and of Dublin Core's `link` elements."""
     root = tree.root
     language = root.attr("lang") or root.attr("xml:lang") if root is not None else None
     for meta in tree.select("meta[content]"):

@@ -1,7 +1,8 @@
 """Microdata → RDF: the items of a page, by the W3C note "Microdata to RDF", second edition.
 
-Native selectors find the annotated elements; each property is given to its item by one native look at its ancestors, so the
-tree itself is never walked. Items wait in a queue instead of a recursion, since `itemref` can chain them without end.
+Native selectors find the annotated elements; each property is given to its item by one native look at its ancestors, so
+the tree itself is never walked. Items wait in a queue instead of a recursion, since `itemref` can chain them without
+end.
 """
 
 import re

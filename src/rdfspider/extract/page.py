@@ -1,7 +1,7 @@
-"""A Page and what detection found in it become an Extraction: one parse, then every syntax that may be there.
+"""A Page and its Content become an Extraction: the page is parsed once, then read by every syntax of a table.
 
-A syntax is one line in a table here, one module beside this one, and one test. A syntax that fails on a page costs that
-page its own statements only, with a Problem.
+The package's docstring tells the steps. A syntax is one line in a table here, one module beside this one, and one test
+file.
 """
 
 import logging
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 TreeReader = Callable[[Document, Content, Statements], None]
 TextReader = Callable[[Content, Statements], None]
 
-# What is read from a tree of HTML, in the order in which the statements leave.
+# The syntaxes of HTML, in the order in which their statements are listed.
 HTML_SYNTAXES: dict[str, TreeReader] = {
     "jsonld": jsonld.extract_scripts,
     "microdata": microdata.extract_microdata,
@@ -33,12 +33,12 @@ HTML_SYNTAXES: dict[str, TreeReader] = {
     "meta": meta.extract_meta,
     "grddl": grddl.extract_grddl,
 }
-# What is read from a tree of any other XML.
+# The syntaxes of any other XML.
 XML_SYNTAXES: dict[str, TreeReader] = {
     "rdfa": rdfa.extract_rdfa,
     "grddl": grddl.extract_grddl,
 }
-# What is read from the text of a document that is data as a whole, by its kind.
+# The syntaxes of documents that are data as a whole; they are read from the text, by its kind.
 DOCUMENT_SYNTAXES: dict[ContentKind, tuple[str, TextReader]] = {
     ContentKind.RDF: ("rdf", rdf.extract_rdf_document),
     ContentKind.FEED: ("feed", feeds.extract_feed),
@@ -52,7 +52,7 @@ SYNTAXES = tuple(
 
 
 def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extraction:
-    """Everything that the page says; it never raises, and does no I/O but what the caller's own transforms do."""
+    """All that is read from the page. Never raises, and does no I/O except what the user's own transforms do."""
     reader = _PageReader(page, content, config)
     for problem in content.problems:
         reader.problems.add(problem.code, problem.message)
@@ -84,7 +84,7 @@ def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extract
 
 
 class _PageReader:
-    """One page being read: its base, and what was found so far."""
+    """The state of one extraction: the page's base, and the statements and problems so far."""
 
     def __init__(self, page: Page, content: Content, config: ExtractConfig) -> None:
         self.page = page
@@ -96,11 +96,11 @@ class _PageReader:
         self.missing_documents: dict[str, None] = {}
 
     def start(self, syntax: str) -> Statements:
-        """What a reader states into."""
+        """Empty statements for one syntax."""
         return Statements(self.page.url, self.base, syntax, self.config, self.problems)
 
     def run(self, syntax: str, read: Callable[[Statements], None]) -> Statements | None:
-        """Let one syntax be read, if it is wanted; a fault in our own code must not cost the page its other data."""
+        """Read one syntax, if the settings ask for it. A bug in it must not cost the page its other data."""
         if not self.config.wants(syntax):
             return None
         out = self.start(syntax)
@@ -115,23 +115,23 @@ class _PageReader:
         return out
 
     def report_fault(self, syntax: str | None, error: Exception) -> None:
-        """Record what should not have happened, with its traceback in the log."""
+        """Record a bug as a Problem, with its traceback in the log."""
         log.error("%s of %s", syntax or "the tree", self.page.url, exc_info=error)
         self.problems.add("internal-error", f"{type(error).__name__}: {error}", syntax)
 
     def read_html(self, found: Extraction) -> Extraction:
-        """Everything that is in a tree of HTML or XHTML."""
+        """Read HTML or XHTML: its syntaxes, metadata, links and text."""
         tree = self._parse_html()
         self.base = self._find_base(tree)
         self._read_tree(tree, HTML_SYNTAXES)
-        facts = read_metadata(tree, self.base)
+        metadata = read_metadata(tree, self.base)
         found = replace(
             found,
             links=read_links(tree, self.base, self.config.max_links, self.problems),
-            title=facts.title,
-            language=facts.language,
-            canonical=facts.canonical,
-            robots=facts.robots,
+            title=metadata.title,
+            language=metadata.language,
+            canonical=metadata.canonical,
+            robots=metadata.robots,
             text=read_text(self._tree_for_text(tree)),
         )
         self.run("page", lambda out: describe_page(tree, found, out))
@@ -150,7 +150,7 @@ class _PageReader:
         return found.value
 
     def read_xml(self) -> None:
-        """RDFa and GRDDL in XML that is no page."""
+        """Read RDFa and GRDDL in XML that is no page."""
         tree = self._parse_xml()
         if isinstance(tree, str):
             self.problems.add("not-well-formed", tree)
@@ -172,7 +172,7 @@ class _PageReader:
         return parse_html(self.content.text)
 
     def _tree_for_text(self, tree: Document) -> Document:
-        """The words of XHTML are read as a browser shows them, which the parser knows for trees of HTML only."""
+        """The tree to read text from: the parser lays out text as a browser does for trees of HTML only."""
         return parse_html(self.content.text) if self.content.media_type == "application/xhtml+xml" else tree
 
     def _parse_xml(self) -> Document | str:

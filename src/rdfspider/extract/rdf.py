@@ -1,8 +1,9 @@
 """RDF documents: Turtle, TriG, N-Triples, N-Quads, RDF/XML and N3 as text go in, statements come out.
 
-Each is read strictly first. A document that is not quite valid is read again without checks of its IRIs and language tags,
-which `Statements` repairs or drops; it gives what stands before its first error of syntax, and always a Problem. Lines of
-N-Triples and N-Quads stand for themselves: bad ones are left out. What overflows native parsers is refused before them.
+Each is read strictly first. A document that is not quite valid is read again without checks of its IRIs and language
+tags, which `Statements` repairs or drops; it gives what stands before its first error of syntax, and always a Problem.
+Lines of N-Triples and N-Quads stand for themselves: bad ones are left out. What overflows native parsers is refused
+before them.
 """
 
 import re

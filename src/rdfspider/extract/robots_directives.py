@@ -1,9 +1,9 @@
 """What pages ask of crawlers: the content of `meta` elements and `X-Robots-Tag` headers enters, Robots leave.
 
-Both hold lists: `noindex, nofollow`, `unavailable_after: 25 Jun 2026 15:00:00 PST`. A header may also name whom it means, and
-then all that follows is for that crawler alone, until the next name: `otherbot: noindex, rdfspider: nofollow`. Of wishes that
-contradict each other the strictest counts. What is not known (`max-snippet` and the like) asks nothing of us, and takes
-nothing back: in doubt a word is a wish, and one with a colon no name.
+Both hold lists: `noindex, nofollow`, `unavailable_after: 25 Jun 2026 15:00:00 PST`. A header may also name whom it
+means, and then all that follows is for that crawler alone, until the next name: `otherbot: noindex, rdfspider:
+nofollow`. Of wishes that contradict each other the strictest counts. What is not known (`max-snippet` and the like)
+asks nothing of us, and takes nothing back: in doubt a word is a wish, and one with a colon no name.
 """
 
 import re
@@ -33,8 +33,8 @@ _MAX_DATE_WORDS = 12
 
 
 def read_directives(lists: Iterable[str], *, may_name: bool = False) -> Robots:
-    """All that some lists ask of this crawler, together. Those of headers may name others; a `meta` element is called by whom
-    it means."""
+    """All that some lists ask of this crawler, together. Those of headers may name others; a `meta` element is called
+    by whom it means."""
     words: set[str] = set()
     until = 0.0
     room_chars = _MAX_CHARS

@@ -1,8 +1,8 @@
-"""XML entities before any XML parser: text with a DOCTYPE goes in, text without entity declarations comes out.
+"""XML made safe for native parsers: a text enters, the text without entity declarations or its tree leaves.
 
-Real vocabularies write `<!ENTITY xsd "http://…#">` and use it, so internal entities are replaced here, textually. External
-and parameter entities are never read. What would grow beyond bounds, or contains itself, is refused before it is built, so
-native parsers see neither bombs nor anything to fetch.
+Real vocabularies declare `<!ENTITY xsd "http://…#">` and use it, so internal entities are replaced here, textually.
+External and parameter entities are never read. Entities that would grow beyond a limit or contain themselves are
+refused before they are built, so that no native parser sees an entity bomb or anything to fetch.
 """
 
 import html.entities
@@ -54,10 +54,10 @@ class _Doctype(NamedTuple):
 
 
 def expand_entities(text: str) -> tuple[str, Problem | None]:
-    """The text with its entities replaced and its internal DTD subset gone, and what could not be done.
+    """The text with its entities replaced and without its internal DTD subset, and the problem, if there was one.
 
-    Entities that HTML names are known even where no DTD declares them. A problem `entity-bomb` means that declared
-    entities were replaced by nothing; `external-entity` that references to outside were.
+    The entities of HTML are known even where no DTD declares them. With the problem `entity-bomb`, all declared
+    entities were replaced by nothing; with `external-entity`, all external ones.
     """
     doctype = _read_doctype(text)
     if doctype is None:
@@ -109,9 +109,9 @@ def parse_tree(text: str, *, recover: bool = False, only_elements: bool = False)
 
 
 def canonical_content(element: etree._Element) -> str | None:
-    """What is in an element, by Exclusive XML Canonicalization; None where namespaces are relative, which have no form."""
+    """The content of an element by Exclusive XML Canonicalization; None with relative namespaces, which have none."""
     tag, attributes = element.tag, list(element.attrib.items())
-    # The element itself must need none of the namespaces that its children use, so that these declare all of theirs.
+    # Without a namespace in common with its children, these declare all namespaces that they use.
     element.attrib.clear()
     element.tag = "{urn:x-rdfspider:holder}x"
     try:
@@ -136,7 +136,7 @@ def _limit(chars: int) -> int:
 
 
 def _read_doctype(text: str) -> _Doctype | None:
-    """The document's DOCTYPE; the first declaration of a name counts (XML 1.0, section 4.2)."""
+    """The document's DOCTYPE; of several declarations of an entity the first counts (XML 1.0, section 4.2)."""
     prolog = _PROLOG.match(text.removeprefix("\ufeff"))
     start = (prolog.end() if prolog else 0) + text.startswith("\ufeff")
     found = _DOCTYPE.match(text, start)
@@ -163,7 +163,7 @@ def _read_doctype(text: str) -> _Doctype | None:
 
 
 def _expand_values(declared: Mapping[str, str], chars: int) -> tuple[dict[str, str], Problem | None]:
-    """The full text of every entity; sizes are added up before anything is built."""
+    """The replacement text of every entity; sizes are added up before anything is built."""
     limit = _limit(chars)
     references = {name: [n for n in _references(value) if n in declared] for name, value in declared.items()}
     sizes: dict[str, int] = {}
@@ -188,7 +188,7 @@ def _expand_values(declared: Mapping[str, str], chars: int) -> tuple[dict[str, s
         return {}, Problem("entity-bomb", f"entities would grow beyond {limit} characters")
     values: dict[str, str] = {}
     for name in sizes:
-        # In order of completion, so that what a value refers to is there already.
+        # In order of completion, so that the entities that a value refers to are expanded already.
         values[name] = _as_content(_replace(declared[name], values))
     return values, None
 
@@ -209,7 +209,7 @@ def _replace(text: str, values: Mapping[str, str]) -> str:
 
 
 def _as_content(value: str) -> str:
-    """Quotes in a value never end the attribute that it is put into (section 4.4.5); markup, in content only, keeps them."""
+    """Quotes in a value must not end the attribute it is put into (section 4.4.5); values with markup occur in content only."""
     return value if "<" in value else value.replace('"', "&#34;").replace("'", "&#39;")
 
 

@@ -1,7 +1,8 @@
 """Sitemaps: the text of one in, the addresses that it lists out, with what it says of each.
 
-The protocol of sitemaps.org, as it is found: lists of pages (`urlset`) and of other sitemaps (`sitemapindex`), with or without
-its namespace, under any prefix, and text with an address a line. What extensions say of images, news and videos is left alone.
+The protocol of sitemaps.org, as it is found: lists of pages (`urlset`) and of other sitemaps (`sitemapindex`), with or
+without its namespace, under any prefix, and text with an address a line. What extensions say of images, news and videos
+is left alone.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,8 @@
-"""Statements: what one syntax says of one page, collected as lines of N-Quads.
+"""Statements: what one syntax states on one page, collected as lines of N-Quads; and the problems of a page.
 
-Extractors hand in terms as N-Triples writes them (`<iri>`, `_:label`, `"literal"@en`), made here, so every line that leaves
-is valid. Terms are text, not objects: a quad costs a fraction of a microsecond until somebody asks for it.
+`Statements` makes terms as N-Triples writes them (`<iri>`, `_:label`, `"literal"@en`) and takes triples of such terms,
+so every line is valid. Terms are text, not objects: a line costs a fraction of a microsecond, and quads are made only
+when somebody asks for them.
 """
 
 import re
@@ -26,20 +27,20 @@ from rdfspider.vocabulary.ntriples import (
 )
 
 MAX_STATEMENT_CHARS = 128 * 1024 * 1024
-"""Characters of N-Quads kept of one page and syntax; a short page can name one long prefix a million times."""
+"""Characters of N-Quads kept of one page and syntax: a short page can use one long prefix a million times."""
 
 MAX_LANGUAGE_CHARS = 100
 """Characters of a language tag; no registered one is half as long, and that of an element is repeated with every text in it."""
 
 
-# A line of N-Quads in the default graph that is valid beyond doubt; all others are looked at term by term.
+# A line of N-Quads in the default graph that is certainly valid; the terms of all others are checked one by one.
 _PART = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+(?:%[0-9A-Fa-f]{2}[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+)*+"
 _IRI = rf"<https?://[A-Za-z0-9.\-]++(?:/{_PART})?+(?:\?{_PART})?+(?:\#{_PART})?+>"
 _TEXT = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _PLAIN_LINE = re.compile(
     rf"(_:[A-Za-z0-9]++|{_IRI}) {_IRI} (_:[A-Za-z0-9]++|{_IRI}|{_TEXT}(?:\^\^{_IRI}|@[a-z]{{2,3}}(?:-[A-Za-z]{{2}})?+)?+) \."
 )
-# Few, because each may be as long as IRIs may be, and all are held several times over.
+# Few, because each may be as long as the longest IRI, and several copies are in memory at once.
 _CHUNK_QUADS = 64
 
 Report = Callable[[str, str], None]
@@ -47,13 +48,13 @@ Report = Callable[[str, str], None]
 
 
 class Problems:
-    """The problems of one page; those of the same code and syntax become one with a count, so they stay few."""
+    """The problems of one page; those of the same code and syntax are counted as one, so they stay few."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str | None], tuple[str, int]] = {}
 
     def add(self, code: str, message: str, syntax: str | None = None) -> None:
-        """Record a problem; the message of the first of its kind is kept."""
+        """Record a problem; only the first message of each code and syntax is kept."""
         first, count = self._found.get((code, syntax), (message, 0))
         self._found[code, syntax] = (first, count + 1)
 
@@ -67,8 +68,8 @@ class Problems:
 class Statements:
     """The statements of one syntax on one page: makes terms, takes triples, gives N-Quads.
 
-    `full` turns true when the page's limit of quads or characters is reached; what is added later is dropped, so a reader
-    that still has much to do may stop.
+    `full` becomes true when the page's limit of quads or characters is reached. What is added later is dropped, so a
+    syntax with much left to read may stop.
     """
 
     __slots__ = (
@@ -95,32 +96,32 @@ class Statements:
         self.problems = problems
         self.full = False
         self.spent_ns = 0
-        """What was spent on this page in work that grows faster than the page; a reader that does such keeps a budget."""
+        """Nanoseconds estimated so far for work that grows faster than the page; JSON-LD keeps a budget of them."""
         self.missing_documents: list[str] = []
-        """Addresses of documents that the page refers to and that were not at hand."""
+        """URLs of documents that the page refers to and that `config.documents` does not have."""
         self.lines: list[str] = []
         self._room = MAX_STATEMENT_CHARS
         self.page = graph_term(url)
-        """The page as a term: what statements about it have as their subject, and the name of their graph."""
+        """The page as a term: the subject of statements about it, and the name of its graph."""
         self._url = url
         self._prefix = ""
         self._blanks: dict[str, str] = {}
         self._count = 0
 
     def add(self, subject: str, predicate: str, obj: str) -> None:
-        """Take one triple of ready terms."""
+        """Add one triple of finished terms."""
         self._append(f"{subject} {predicate} {obj} {self.page} .")
 
     def add_quad(self, subject: str, predicate: str, obj: str, graph: str | None) -> None:
-        """Take one quad of ready terms; the graph that a source names counts only with `keep_graphs`."""
+        """Add one quad of finished terms; the graph that a source names is kept only with `keep_graphs`."""
         if graph is None or not self.config.keep_graphs:
             graph = self.page
         self._append(f"{subject} {predicate} {obj} {graph} .")
 
     def add_parsed(self, quads: Iterable[Quad], scope: str = "") -> None:
-        """Take what an RDF parser found, lenient ones included: terms are checked, blank nodes named anew.
+        """Add the quads of an RDF parser, which may be a lenient one: terms are checked, blank nodes are renamed.
 
-        Labels of blank nodes are the same node only within one `scope`. Errors that the iterator raises go through.
+        Equal labels are the same blank node only within one `scope`. Errors of the iterator are not caught.
         """
         iterator = iter(quads)
         while not self.full and (chunk := list(islice(iterator, _CHUNK_QUADS))):
@@ -140,21 +141,21 @@ class Statements:
                 self._append(f"{line}{self.page} .")
 
     def blank(self) -> str:
-        """A new blank node, named from the page's URL, the syntax and the order of appearance."""
+        """A new blank node, named after the page's URL, the syntax and the order of appearance."""
         self._count += 1
         if not self._prefix:
             self._prefix = blank_prefix(self._url, self.syntax)
         return f"{self._prefix}{self._count}"
 
     def named_blank(self, label: str) -> str:
-        """The blank node that the source calls by this label."""
+        """The blank node that has this label in the source."""
         node = self._blanks.get(label)
         if node is None:
             node = self._blanks[label] = self.blank()
         return node
 
     def forget_labels(self) -> None:
-        """From here on, labels name other blank nodes: another document begins that belongs to the same page."""
+        """Let labels name new blank nodes from here on: another document of the same page begins."""
         self._blanks.clear()
 
     def iri(self, text: str) -> str | None:
@@ -175,7 +176,7 @@ class Statements:
         return self.iri(resolve_iri(self.base, reference.strip(" \t\n\r\f")))
 
     def literal(self, text: str, language: str | None = None, datatype: str | None = None) -> str:
-        """A literal's term; `datatype` is a ready IRI term. A language tag that is none is dropped with a Problem."""
+        """The term of a literal; `datatype` is the term of an IRI. An invalid language tag is dropped with a Problem."""
         if len(text) > self.config.max_literal_chars:
             self.problem(
                 "literal-cut", f"a literal of {len(text)} characters was cut to {self.config.max_literal_chars}"
@@ -192,7 +193,7 @@ class Statements:
         return term
 
     def add_list(self, items: Iterable[str]) -> str:
-        """Write an RDF list and return its head."""
+        """Add an RDF list and return its head."""
         terms = list(items)
         head = node = self.blank() if terms else RDF_NIL
         for number, term in enumerate(terms):
@@ -207,7 +208,7 @@ class Statements:
         self.problems.add(code, message, self.syntax)
 
     def to_nquads(self) -> str:
-        """The statements, each once, in order."""
+        """The statements in order, without repetitions."""
         return "\n".join(dict.fromkeys(self.lines)) + "\n" if self.lines else ""
 
     def _append(self, line: str) -> None:

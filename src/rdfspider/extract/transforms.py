@@ -1,8 +1,9 @@
-"""Any content by the user's own code: the bytes of a page enter a command or a Python function, the RDF it gives leaves.
+"""Any content by the user's own code: the bytes of a page enter a command or a Python function, the RDF it gives
+leaves.
 
-A transform is chosen by media type. A function is called as `function(body: bytes, url: str, media_type: str)` and returns
-RDF as text or bytes; a command gets the bytes on its input, the rest as RDFSPIDER_URL and RDFSPIDER_MEDIA_TYPE in its
-environment, and writes RDF to its output. Both run in other processes, within limits.
+A transform is chosen by media type. A function is called as `function(body: bytes, url: str, media_type: str)` and
+returns RDF as text or bytes; a command gets the bytes on its input, the rest as RDFSPIDER_URL and RDFSPIDER_MEDIA_TYPE
+in its environment, and writes RDF to its output. Both run in other processes, within limits.
 """
 
 import re

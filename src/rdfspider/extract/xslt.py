@@ -1,4 +1,5 @@
-"""XML documents by the user's own XSLT 1.0 stylesheets: a document enters, the RDF that its stylesheet makes of it leaves.
+"""XML documents by the user's own XSLT 1.0 stylesheets: a document enters, the RDF that its stylesheet makes of it
+leaves.
 
 A stylesheet says which documents it is for by attributes on its root element, in the namespace `urn:rdfspider:xslt`:
 `root`, the local name of their root element (`*` for any), and `namespace`, that element's namespace (empty for none).

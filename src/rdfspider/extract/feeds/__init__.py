@@ -1,7 +1,7 @@
 """Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 as text go in, one channel and its items in RSS 1.0's terms come out.
 
-RSS 1.0 is RDF already and is read as such, as long as its RDF is valid. Everything else, and what of it is not, is walked
-element by element. docs/feeds.md has the mapping.
+RSS 1.0 is RDF already and is read as such, as long as its RDF is valid. Everything else, and what of it is not, is
+walked element by element. docs/feeds.md has the mapping.
 """
 
 import re

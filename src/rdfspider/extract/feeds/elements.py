@@ -1,7 +1,7 @@
 """One element of a feed becomes statements: what each element of RSS, Atom and their common extensions means.
 
-A reader gets the element, the scope that it speaks of, and the property that the table gives; what no table knows becomes a
-property of its own namespace. docs/feeds.md has the mapping in words.
+A reader gets the element, the scope that it speaks of, and the property that the table gives; what no table knows
+becomes a property of its own namespace. docs/feeds.md has the mapping in words.
 """
 
 import re

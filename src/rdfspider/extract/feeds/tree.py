@@ -1,7 +1,7 @@
 """The text of a feed as a tree of elements, and what every reader of its elements needs: names, text, addresses.
 
-Trees are lxml's: it joins text around CDATA sections, knows namespaces, bounds depth, and has a mode that repairs what is
-not well formed. It never sees an entity declaration.
+Trees are lxml's: it joins text around CDATA sections, knows namespaces, bounds depth, and has a mode that repairs what
+is not well formed. It never sees an entity declaration.
 """
 
 import base64

@@ -1,8 +1,8 @@
 """JSON-LD 1.1, in scripts of pages and as documents: JSON text in, statements out.
 
 JSON is read strictly first and repaired only where that fails. Plain schema.org documents are written straight from the
-JSON; others go to pyoxigraph with their contexts put in place, or to PyLD where they use what pyoxigraph reads otherwise
-than the specification. What a document uses decides, so that no document is read twice.
+JSON; others go to pyoxigraph with their contexts put in place, or to PyLD where they use what pyoxigraph reads
+otherwise than the specification. What a document uses decides, so that no document is read twice.
 """
 
 import re

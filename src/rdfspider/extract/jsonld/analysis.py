@@ -299,7 +299,8 @@ def measure_iris(used: ContextFeatures, features: DocumentFeatures, max_iri_char
 def count_repeated(document: Any, used: ContextFeatures, encoded: bytes) -> int:
     """No more characters than these are written for the keys and identifiers of unusual length in a document.
 
-    Each may be repeated with every value below it. `encoded` is the document as JSON, in which long ones are seen at once.
+    Each may be repeated with every value below it. `encoded` is the document as JSON, in which long ones are seen at
+    once.
     """
     identifiers = _identifier_keys(used)
     if not _has_long_names(encoded, identifiers):

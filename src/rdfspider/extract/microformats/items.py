@@ -1,8 +1,8 @@
 """A tree in, its microformats out: which elements are items, which are their properties, and what is inside what.
 
-Nothing is read from the elements here, only their classes: every class attribute of the page once, then one walk over the
-elements whose classes mean something. Items are in the order of the document, parents before what is inside them, so
-those who read them never need to recurse.
+Nothing is read from the elements here, only their classes: every class attribute of the page once, then one walk over
+the elements whose classes mean something. Items are in the order of the document, parents before what is inside them,
+so those who read them never need to recurse.
 """
 
 import re

@@ -1,7 +1,7 @@
 """What the properties of microformats say: an element in, its text, URL, date or markup out.
 
-The rules are those of microformats 2 parsing for `p-`, `u-`, `dt-` and `e-` properties, of the value class pattern, and of
-the properties that an item implies. All text that is taken from a page counts against one budget, because nested
+The rules are those of microformats 2 parsing for `p-`, `u-`, `dt-` and `e-` properties, of the value class pattern, and
+of the properties that an item implies. All text that is taken from a page counts against one budget, because nested
 properties hold the same text again.
 """
 

@@ -1,7 +1,7 @@
 """Vocabulary expansion (RDFa Core 1.1, section 10): what a page says is also said in broader terms.
 
-Triples and the vocabularies that a page uses enter; the triples that follow from sub- and equivalent properties and classes
-leave. Vocabularies are documents that the caller supplies: Turtle, RDF/XML, or HTML with RDFa.
+Triples and the vocabularies that a page uses enter; the triples that follow from sub- and equivalent properties and
+classes leave. Vocabularies are documents that the caller supplies: Turtle, RDF/XML, or HTML with RDFa.
 """
 
 from collections import deque

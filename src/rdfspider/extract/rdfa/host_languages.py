@@ -1,7 +1,8 @@
 """What RDFa knows before it reads a page: initial contexts, and how host languages differ.
 
-A page enters as its content and tree; its `HostLanguage` leaves, which is the row of the feature table that the processing asks.
-The tables are facts of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), HTML+RDFa 1.1 and RDFa in XHTML 1.0.
+A page enters as its content and tree; its `HostLanguage` leaves, which is the row of the feature table that the
+processing asks. The tables are facts of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), HTML+RDFa 1.1 and RDFa
+in XHTML 1.0.
 """
 
 from dataclasses import dataclass, replace

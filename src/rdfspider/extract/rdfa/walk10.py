@@ -1,7 +1,7 @@
 """The processing sequence of RDFa in XHTML 1.0, section 5.5, where it differs from that of RDFa Core 1.1.
 
-@src names a subject, @typeof types the subject, there are no terms but link types, and markup in a value makes it XML, into
-which a processor does not look. Comments carry the numbers of the steps in RDFa in XHTML 1.0.
+@src names a subject, @typeof types the subject, there are no terms but link types, and markup in a value makes it XML,
+into which a processor does not look. Comments carry the numbers of the steps in RDFa in XHTML 1.0.
 """
 
 from rdfspider.extract.dom import Element
