@@ -1,6 +1,7 @@
-"""Host names in, registrable domains and shards out: which hosts belong together, and which shard owns them.
+"""Host names enter, registrable domains and shards leave: which hosts belong together, and which shard owns them.
 
-The public-suffix list and the number of shards are fixed when a crawl is created, because a host must never change its owner.
+The public-suffix list and the number of shards are fixed when a crawl is created, because a host must never move to
+another shard.
 """
 
 from functools import lru_cache
@@ -11,17 +12,17 @@ from xxhash import xxh3_64_intdigest
 
 
 class Domains:
-    """The map from hosts to domains and shards of one crawl."""
+    """The registrable domains and the shards of the hosts of one crawl."""
 
     def __init__(self, suffix_list: bytes, shards: int) -> None:
         self._suffixes = PublicSuffixList(suffix_list.decode().splitlines(), accept_unknown=True)
         self.shards = shards
-        # Links of one page go to few hosts; looking a domain up costs some microseconds.
+        # Cached, because the links of a page go to few hosts, and a lookup takes some microseconds.
         self.domain = lru_cache(maxsize=65_536)(self._find_domain)
         self.shard = lru_cache(maxsize=65_536)(self._find_shard)
 
     def _find_domain(self, host: str) -> str:
-        """The registrable domain of a host; an address, a public suffix and a bare name are their own."""
+        """The registrable domain of a host; for an IP address, a public suffix or a name without dots, the host itself."""
         if host.startswith("[") or _is_address(host):
             return host
         return self._suffixes.privatesuffix(host.rstrip(".")) or host
@@ -31,7 +32,7 @@ class Domains:
 
 
 def bundled_suffix_list() -> bytes:
-    """The public-suffix list that a new crawl is given."""
+    """The public-suffix list for new crawls."""
     from importlib.resources import files
 
     return files("publicsuffixlist").joinpath("public_suffix_list.dat").read_bytes()

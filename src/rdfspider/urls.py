@@ -1,8 +1,8 @@
-"""URLs and IRIs: text in, text out, no I/O.
+"""URLs and IRIs: text enters, text leaves; no I/O.
 
-Two worlds meet here. *Links* are for fetching: they are resolved and normalised as browsers do (WHATWG), and escapes are written
-in one way (RFC 3986, 6.2.2), so that one page has one address. *IRIs* are names in RDF: they are resolved by RFC 3986 and
-otherwise left alone, because `http://example.org` and `http://example.org/` are two names; what is not valid by RFC 3987 is
+*Links* are for fetching: they are resolved and normalised as in browsers (WHATWG), and percent escapes are normalised
+(RFC 3986, 6.2.2), so that one page has one address. *IRIs* are names in RDF: they are resolved by RFC 3986 and not
+normalised, because `http://example.org` and `http://example.org/` are two names; an IRI that is invalid by RFC 3987 is
 repaired or refused.
 """
 
@@ -15,15 +15,16 @@ import ada_url
 from pyoxigraph import NamedNode
 
 MAX_URL_CHARS = 8192
-"""Longer URLs are not followed: common servers refuse request lines of more than 8 KB, and nobody links to them on purpose."""
+"""Longer URLs are not followed: common servers refuse request lines of more than 8 KB, and real links are shorter."""
 
 FETCHED_SCHEMES = ("http", "https")
 """What a URL that can be fetched begins with; `fetch/schemes.py` says how. The patterns below that name them are shortcuts."""
 
 MAX_HOST_CHARS = 253
-"""No name in DNS is longer."""
+"""The longest name in DNS."""
 
-# Characters that an IRI may hold beyond ASCII (RFC 3987 ucschar); private use is left out, as it is legal in queries alone.
+# Characters beyond ASCII that an IRI may have (ucschar in RFC 3987), without those for private use, which are valid in
+# queries only.
 _UCS = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd"
 
 # An http(s) IRI that needs no repair: nothing but plain characters, valid percent escapes, at most one fragment.
@@ -36,12 +37,12 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-Fa-f]{{2}})")
 
-# What WHATWG leaves as it is: a lower-case host whose last label is a name, no port, a path and query of plain characters.
-# Dot segments and punycode are looked for apart.
+# Links that are certainly normal by WHATWG: a lower-case host whose last label is a name, no port, plain characters in
+# path and query. Dot segments and punycode are checked separately.
 _PLAIN_PATH = r"/[A-Za-z0-9\-_~!$&()*+,;=:@/%.]*+(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
 _NORMAL_LINKS = re.compile(rf"^https?://[a-z0-9.\-]+\.[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
-# Escapes with small letters, and those of characters that need none. What follows a broken escape is left alone, for it might
-# become one with it.
+# Escapes with lower-case letters, and escapes of characters that need none; not directly after a broken escape, with
+# which the result could form a new one.
 _ODD_ESCAPE = re.compile(
     r"(?<!%)(?<!%[0-9A-Fa-f])%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])",
     re.ASCII,
@@ -59,12 +60,12 @@ class Iri(NamedTuple):
 
 
 def valid_iri(text: str) -> Iri | None:
-    """The IRI that an absolute reference means, repaired where the meaning is plain; None where there is none."""
+    """The IRI of an absolute reference, repaired where that is obvious; None where it is invalid."""
     return _find_iri(text) if len(text) < 256 else _find_iri.__wrapped__(text)
 
 
 def resolve_iri(base: str, reference: str) -> str:
-    """RFC 3986, 5.2.2: the reference made absolute against the base, neither checked nor normalised."""
+    """RFC 3986, 5.2.2: the reference resolved against the base, neither checked nor normalised."""
     if _SCHEME.match(reference):
         return _resolve_absolute(reference) if "/." in reference else reference
     if not reference:
@@ -75,18 +76,18 @@ def resolve_iri(base: str, reference: str) -> str:
 
 
 def normalise_url(url: str) -> str | None:
-    """The address as browsers write it (WHATWG), with escapes as all write them, without a fragment; None when it is no
-    URL that can be fetched."""
+    """The normal form of a URL: as browsers write it (WHATWG), with normalised escapes, without a fragment; None for a URL
+    that cannot be fetched."""
     return url if url in _find_normal(url) else _normalised(url, None)
 
 
 def host_of(url: str) -> str:
-    """The host of a normal URL, without port and user; an IPv6 address keeps its brackets."""
+    """The host of a normalised URL, without port and user information; an IPv6 address keeps its brackets."""
     return host_of_authority(url.partition("://")[2].partition("/")[0])
 
 
 def host_of_authority(authority: str) -> str:
-    """The host of what stands between the slashes of a normal URL."""
+    """The host of the authority of a normalised URL: what is between `//` and the path."""
     if ":" not in authority and "@" not in authority:
         return authority
     host = authority.rpartition("@")[2]
@@ -95,9 +96,9 @@ def host_of_authority(authority: str) -> str:
 
 
 def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
-    """The normal address of each link of a page, None where it has none, or one that is too long to follow.
+    """The normalised URL of each link of a page; None where it is no http(s) URL or too long.
 
-    All at once, because a page has hundreds: one match over all of them tells which are normal already.
+    A page has hundreds of links, so one regular expression over all of them finds those that are normal already.
     """
     start = (normalise_url(base) if base else "") or ""
     scheme = start.partition("//")[0]
@@ -126,7 +127,7 @@ def _refuse_long(url: str | None) -> str | None:
 
 
 def _has_long_line(lines: str) -> bool:
-    """Whether some line is too long to follow: a few looks at a page, instead of one at each of its links."""
+    """Whether some line is longer than a URL may be; looks at a few positions only, instead of at every line."""
     start = 0
     while len(lines) - start > MAX_URL_CHARS:
         start = lines.rfind("\n", start, start + MAX_URL_CHARS + 1) + 1
@@ -144,7 +145,7 @@ def _resolve_other(link: str, address: str, base: str) -> str | None:
 
 
 def _find_normal(lines: str) -> set[str]:
-    """Those of the URLs, one a line, that are surely their own normal form."""
+    """The URLs, of a text with one per line, that are certainly normal already."""
     normal = set(_NORMAL_LINKS.findall(lines))
     for mark in ("/.", "/%2", "xn--"):
         if mark in lines:
@@ -248,7 +249,7 @@ def _repair_iri(text: str) -> Iri | None:
 
 
 def is_valid_iri(text: str) -> bool:
-    """Whether an RDF parser takes the text as an absolute IRI."""
+    """Whether an RDF parser accepts the text as an absolute IRI."""
     try:
         NamedNode(text)
     except (ValueError, UnicodeError):
@@ -257,7 +258,7 @@ def is_valid_iri(text: str) -> bool:
 
 
 def _repair_authority(authority: str) -> str:
-    """User information may be escaped; a host with illegal characters is nobody's name and fails the check that follows."""
+    """Escape user information only; a host with invalid characters is left as it is, and the IRI is refused."""
     user, at, host = authority.rpartition("@")
     return _escape(user) + at + host
 

@@ -1,5 +1,4 @@
-"""Extraction: a `Page` and its `Content` enter, an `Extraction` leaves: statements by syntax, links, title, text and
-problems.
+"""Extraction: a `Page` and its `Content` enter, an `Extraction` leaves.
 
 The steps of a page, all in `page.py`:
 

@@ -1,4 +1,4 @@
-"""Dates, times, durations and numbers as pages write them go in, forms and datatypes of XML Schema come out.
+"""Dates, times, durations and numbers as pages write them enter, lexical forms and datatypes of XML Schema leave.
 
 Feeds, sitemaps and robots directives write dates in the notation of RFC 822 or of the W3C, microformats nearly in that
 of XML Schema. Microdata and RDFa each have their own rules for which text has a datatype.
@@ -73,7 +73,7 @@ RDFA_TIMES = _datatypes(
 
 
 def to_xsd_date(text: str) -> tuple[str, str] | None:
-    """The date's lexical form and the term of its datatype; None when it is in neither notation or on no calendar."""
+    """The lexical form of a date by RFC 822 or the W3C's note, and the term of its datatype; None for anything else."""
     text = text.strip()
     if len(text) > 64:
         return None
@@ -84,7 +84,7 @@ def to_xsd_date(text: str) -> tuple[str, str] | None:
 
 
 def to_timestamp(text: str) -> float:
-    """The same date in seconds since 1970: one without a zone is UTC's, one without a day the first; 0 where it is none."""
+    """Such a date in seconds since 1970; 0 where it is none. A missing zone means UTC, a missing month or day the first."""
     found = to_xsd_date(text) if text else None
     if found is None:
         return 0.0
@@ -114,7 +114,7 @@ def _read_w3c(text: str) -> tuple[str, str] | None:
 
 
 def _read_rfc822(text: str) -> tuple[str, str] | None:
-    """RFC 822 with RFC 2822's reading of short years (section 4.3)."""
+    """RFC 822, with years of two digits by RFC 2822 (section 4.3)."""
     match = _RFC822.fullmatch(text)
     if match is None or match[2].lower() not in _MONTHS:
         return None
@@ -129,7 +129,7 @@ def _read_rfc822(text: str) -> tuple[str, str] | None:
 
 
 def _offset(zone: str | None) -> str:
-    """The zone as XML Schema writes it; an unknown one makes the date unreadable."""
+    """The zone as XML Schema writes it; ValueError for an unknown one."""
     if not zone:
         return ""
     name = zone.lower()

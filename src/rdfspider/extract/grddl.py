@@ -1,8 +1,8 @@
-"""GRDDL (W3C Recommendation, 11 September 2007), on request: a page or XML document enters, what the transformations
-that it names make of it leaves.
+"""GRDDL (W3C Recommendation, 11 September 2007), on request: a page or an XML document enters, the statements that its
+transformations make of it leave.
 
-A transformation is an XSLT 1.0 stylesheet. It, and the documents of namespaces and profiles that name further ones,
-come from `config.documents`; what that does not have is a Problem, and nothing is ever fetched.
+A transformation is an XSLT 1.0 stylesheet. Stylesheets, and the documents of namespaces and profiles that name further
+ones, come from `config.documents`; a missing document is a Problem, and nothing is ever fetched.
 """
 
 import re
@@ -20,7 +20,7 @@ from rdfspider.vocabulary.ntriples import RDF
 
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 
-# Real pages name one or two; namespaces and profiles may name others in turn, so the total is what has to be bounded.
+# Real pages name one or two. Namespaces and profiles may name others in turn, so the total is limited.
 _MAX_TRANSFORMATIONS = 16
 _MAX_DOCUMENTS = 16
 
@@ -30,13 +30,13 @@ _OBJECT = re.compile(r"\S+ \S+ <([^>]*)>")
 
 
 def extract_grddl(tree: Document, content: Content, out: Statements) -> None:
-    """Apply every transformation that the page names, if that was asked for."""
+    """Apply every transformation that the page names, if the settings ask for GRDDL."""
     if out.config.wants("grddl"):
         _Gleaning(out.config.transform_seconds).glean(tree, out, content.kind == ContentKind.HTML)
 
 
 class _Gleaning:
-    """GRDDL for one page: the documents that were needed so far, and what remains of its time."""
+    """GRDDL for one page: the documents used so far, and the time that is left."""
 
     def __init__(self, seconds: float) -> None:
         self._deadline = time.monotonic() + seconds
@@ -45,7 +45,7 @@ class _Gleaning:
         self._applied = 0
 
     def glean(self, tree: Document, out: Statements, is_page: bool) -> None:
-        """Put the GRDDL results of a document into its statements."""
+        """Add the GRDDL results of a document to its statements."""
         if tree.root is None:
             return
         transformations = [
@@ -81,7 +81,7 @@ class _Gleaning:
         out.forget_labels()
 
     def _namespace_transformations(self, root: Element, out: Statements) -> list[str]:
-        """Section 3. The namespaces of HTML and RDF/XML are left out: what they would say is read anyway."""
+        """Section 3. The namespaces of HTML and RDF/XML are left out: other syntaxes read these documents."""
         prefix = root.tag.rpartition(":")[0]
         namespace = root.attr(f"xmlns:{prefix}" if prefix else "xmlns")
         if not namespace or namespace in (XHTML, RDF):
@@ -114,7 +114,7 @@ class _Gleaning:
         return found
 
     def _read(self, text: str, said: Statements) -> Document | None:
-        """Read the statements of a namespace's or profile's document, which may be RDF or, again, a source of GRDDL."""
+        """Read the document of a namespace or profile, which is RDF or again uses GRDDL; its tree, where it is markup."""
         if not _MARKUP.match(text):
             extract_rdf_document(Content("text/turtle", ContentKind.RDF, "utf-8", text), said)
             return None

@@ -1,8 +1,7 @@
 """Microdata → RDF: the items of a page, by the W3C note "Microdata to RDF", second edition.
 
-Native selectors find the annotated elements; each property is given to its item by one native look at its ancestors, so
-the tree itself is never walked. Items wait in a queue instead of a recursion, since `itemref` can chain them without
-end.
+Native selectors find the annotated elements, and one native call per property finds its item, so the tree is never
+walked in Python. Items are kept in a queue instead of a recursion, since `itemref` can chain them without end.
 """
 
 import re
@@ -16,8 +15,8 @@ from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.vocabulary.ntriples import RDF_TYPE
 
-# The registry of vocabularies (http://www.w3.org/ns/md): prefixes of types whose properties share one namespace, and the
-# properties that also mean another one. Other vocabularies are the type up to its last "/" or "#".
+# The registry of vocabularies (http://www.w3.org/ns/md): prefixes of types whose properties share one namespace, and
+# properties that imply another one. Other vocabularies are the type up to its last "/" or "#".
 _Registry = dict[str, dict[str, str]]
 REGISTRY: _Registry = {
     "http://schema.org/": {"additionalType": RDF_TYPE},
@@ -47,7 +46,7 @@ _CYCLE_STEPS = 512
 
 
 class _Item(NamedTuple):
-    """An item that waits for its properties to be written; `type` and `vocabulary` are those of the item around it."""
+    """An item whose properties are still to be written; `type` and `vocabulary` are those of the item around it."""
 
     element: Element
     subject: str
@@ -57,7 +56,7 @@ class _Item(NamedTuple):
 
 
 def extract_microdata(tree: Document, content: Content, out: Statements, registry: _Registry = REGISTRY) -> None:
-    """Write the statements of every top-level item, and of the items within, into `out`."""
+    """Add the statements of every top-level item, and of the items in them."""
     marked = tree.select(f"[itemscope],{_PROPERTIES}")
     scopes = [element for element in marked if element.attr("itemscope") is not None]
     if scopes:
@@ -65,7 +64,7 @@ def extract_microdata(tree: Document, content: Content, out: Statements, registr
 
 
 class _ItemReader:
-    """One reading of one page: which properties belong to which item, and the subjects given so far."""
+    """The state of one page: which properties belong to which item, and the subjects of items so far."""
 
     def __init__(self, tree: Document, marked: list[Element], out: Statements, registry: _Registry) -> None:
         self.tree = tree
@@ -90,7 +89,7 @@ class _ItemReader:
     def read(self, scopes: list[Element]) -> None:
         """Section 5.3, step 1: items that are no property of another item.
 
-        Then those that claim to be one where there is no other item. By the letter they are lost, but the web has many.
+        Then the items with `itemprop` outside of any item. The specification drops them, but the web has many.
         """
         for element in scopes:
             if element not in self.order:
@@ -110,7 +109,7 @@ class _ItemReader:
                 self._write_property(item, element, waiting)
 
     def _subject(self, element: Element) -> tuple[str, bool]:
-        """Steps 1 and 2: the item's subject, and whether it is met for the first time."""
+        """Steps 1 and 2: the item's subject, and whether it is new."""
         known = self.subjects.get(element)
         if known is not None:
             return known, False
@@ -163,7 +162,7 @@ class _ItemReader:
         return sorted(found, key=self.order.__getitem__)
 
     def _inside(self, element: Element) -> list[Element]:
-        """The properties inside an element that is referred to, which belong to whoever does; looked for once."""
+        """The properties inside an element that `itemref` names, which belong to the referring item; found once."""
         if element not in self.referred:
             owner = element.closest("[itemscope]")
             self.referred[element] = [
@@ -244,7 +243,7 @@ class _ItemReader:
         return self.out.literal(text, self._language(element))
 
     def _language(self, element: Element) -> str | None:
-        """The language of the nearest element that names one; an empty name is no language."""
+        """The language of the nearest element that declares one; an empty value means none."""
         parent = element.parent
         if _own_language(element) is None and isinstance(parent, Element):
             if parent not in self.languages:

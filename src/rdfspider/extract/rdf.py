@@ -1,9 +1,10 @@
-"""RDF documents: Turtle, TriG, N-Triples, N-Quads, RDF/XML and N3 as text go in, statements come out.
+"""RDF documents: Turtle, TriG, N-Triples, N-Quads, RDF/XML or N3 enters as text, statements leave.
 
-Each is read strictly first. A document that is not quite valid is read again without checks of its IRIs and language
-tags, which `Statements` repairs or drops; it gives what stands before its first error of syntax, and always a Problem.
-Lines of N-Triples and N-Quads stand for themselves: bad ones are left out. What overflows native parsers is refused
-before them.
+A document is first read strictly. If that fails, it is read again without checks of IRIs and language tags, which
+`Statements` repairs or drops; the result is all before the first syntax error, with a Problem. In N-Triples and N-Quads
+only the bad lines are left out. RDF/XML goes through lxml first, which is strict, limits the depth of elements, and
+joins text around comments and CDATA sections; XML literals become canonical. Documents that would overflow a native
+parser, or take it quadratic time, are refused before it sees them.
 """
 
 import re
@@ -28,7 +29,7 @@ FORMATS = {
     "application/rdf+xml": RdfFormat.RDF_XML,
     "text/n3": RdfFormat.N3,
 }
-"""The syntaxes by registered media type; `detect` knows the other names that are in use."""
+"""The syntaxes by registered media type; `detect` maps other names to these."""
 
 _LINES_A_BLOCK = 1000
 _MAX_BAD_LINES = 10_000
@@ -38,18 +39,18 @@ _MAX_NESTING = 50_000
 _MAX_FORMULAS = 100_000
 _MAX_BASE_WORK = 1_000_000_000
 
-# Errors that spoil one statement and leave no doubt where the next one begins.
+# Errors after which the parser goes on with the next statement.
 _LOCAL_ERRORS = ("has not been declared",)
 
 _LINE = re.compile(r"[^\r\n]*+[\r\n]++|[^\r\n]++")
-# For each triple term (RDF 1.2), the native parser calls itself; for any other bracket it needs some hundred bytes.
+# The native parser recurses for each triple term (RDF 1.2), and needs some hundred bytes for any other bracket.
 _TRIPLE_TERM = re.compile(r"(<<\()|\)>>")
 _BRACKET = re.compile(r"([\[({]|<<)|[\])}]|>>")
 _DIRECTIVE = re.compile(r"(?:prefix|base)[^<]*+(?:<[^>]*+)?+", re.IGNORECASE)
 _BASE = re.compile("base", re.IGNORECASE)
 
 Read = tuple[list[Quad], str | None]
-"""The quads of a document, and why there are no more of them; None when it was read to its end."""
+"""The quads of a document, and the error that ended it; None when it was read to its end."""
 
 
 def extract_rdf_document(content: Content, out: Statements) -> None:
@@ -69,7 +70,7 @@ def extract_rdf_document(content: Content, out: Statements) -> None:
 
 
 def read_rdf_xml(text: str, out: Statements) -> Read:
-    """The quads of RDF/XML; entities, comments and XML literals are settled before the native parser sees them."""
+    """The quads of RDF/XML; entities, comments and XML literals are resolved before the native parser sees them."""
     text, refused = expand_entities(text)
     if refused is not None:
         out.problem(refused.code, refused.message)
@@ -83,7 +84,7 @@ def read_rdf_xml(text: str, out: Statements) -> Read:
 
 
 def _read_turtle(text: str, syntax: RdfFormat, out: Statements) -> Read:
-    """The quads of Turtle, TriG or N3, unless the document is made to exhaust the native parser."""
+    """The quads of Turtle, TriG or N3; a document that would exhaust the native parser is refused."""
     if _base_work(text, out.base) > _MAX_BASE_WORK:
         return [], "refused: the prefixes and bases would take too long to resolve"
     if _is_too_deep(text, _TRIPLE_TERM, _MAX_TERM_NESTING) or _is_too_deep(text, _BRACKET, _MAX_NESTING):
@@ -116,7 +117,7 @@ def _add_lines(text: str, syntax: RdfFormat, out: Statements) -> None:
 
 
 def _read_lines(block: str, syntax: RdfFormat, out: Statements, limit: int) -> tuple[list[Quad], int]:
-    """The quads of lines that are good but for their terms, and how many lines are bad: at most `limit`."""
+    """The quads of a block with errors, read line by line and leniently, and how many lines are bad: at most `limit`."""
     quads: list[Quad] = []
     bad = 0
     for line in _LINE.findall(block):
@@ -132,7 +133,7 @@ def _read_lines(block: str, syntax: RdfFormat, out: Statements, limit: int) -> t
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """The text in pieces of about a thousand lines, which end where lines do."""
+    """The text in blocks of about a thousand whole lines."""
     start = 0
     for number, line in enumerate(_LINE.finditer(text), 1):
         if number % _LINES_A_BLOCK == 0:
@@ -142,7 +143,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _read_twice(text: str, syntax: RdfFormat, out: Statements) -> Read:
-    """Read strictly, and again without checks of terms where that fails."""
+    """Read strictly and, where that fails, again without checks of terms."""
     quads, error = _read(text, syntax, out, lenient=False)
     if error is None:
         return quads, None
@@ -153,7 +154,7 @@ def _read_twice(text: str, syntax: RdfFormat, out: Statements) -> Read:
 
 
 def _read(text: str, syntax: RdfFormat, out: Statements, *, lenient: bool) -> Read:
-    """The quads up to the first error or the page's limit of characters: one long prefix can multiply without end."""
+    """The quads up to the first error or to the limit of characters: a document can repeat one long prefix a million times."""
     room = MAX_STATEMENT_CHARS
     left = _MAX_LOCAL_ERRORS if lenient else 0
     quads: list[Quad] = []
@@ -177,7 +178,7 @@ def _read(text: str, syntax: RdfFormat, out: Statements, *, lenient: bool) -> Re
 
 
 def _is_too_deep(text: str, brackets: re.Pattern[str], limit: int) -> bool:
-    """Whether brackets are open in each other beyond the limit; those in strings are counted too, which seldom matters."""
+    """Whether brackets nest deeper than the limit; brackets in strings are counted too, which rarely matters."""
     depth = 0
     for bracket in brackets.finditer(text):
         depth = depth + 1 if bracket[1] else max(0, depth - 1)
@@ -187,7 +188,7 @@ def _is_too_deep(text: str, brackets: re.Pattern[str], limit: int) -> bool:
 
 
 def _base_work(text: str, base: str) -> int:
-    """An upper bound of the characters that are copied to resolve directives: relative bases grow with each other."""
+    """An upper bound of the characters that resolving the directives copies: each relative base can lengthen the next."""
     directives = grown = 0
     for directive in _DIRECTIVE.finditer(text):
         directives += 1
@@ -198,7 +199,7 @@ def _base_work(text: str, base: str) -> int:
 
 _MARK = "urn:x-rdfspider-n3:"
 
-# Strings, comments and IRIs are matched to be passed over; unfinished strings reach to the end, so the scan is linear.
+# Strings, comments and IRIs are matched to be skipped; an unfinished string extends to the end, so the scan is linear.
 _TOKEN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?|' + r"'''(?:[^'\\]|\\.|'(?!''))*+(?:''')?|"
     r'"(?:[^"\\\n]|\\.)*+"?|' + r"'(?:[^'\\\n]|\\.)*+'?|"
@@ -208,12 +209,12 @@ _TOKEN = re.compile(
 
 
 def mark_logic(text: str) -> str:
-    """The text with its variables and formulas marked."""
+    """N3 with its variables and formulas marked by IRIs, so that a parser of RDF can read it."""
     return _TOKEN.sub(_mark, text) if "?" in text or "{" in text or "<=" in text else text
 
 
 def drop_logic(quads: list[Quad], out: Statements) -> list[Quad]:
-    """The quads of marked text that are RDF; for the others a Problem."""
+    """The quads of marked text that are RDF; the others are dropped with a Problem."""
     formulas = {quad.graph_name for quad in quads if not isinstance(quad.graph_name, DefaultGraph)}
     kept: list[Quad] = []
     for quad in quads:
@@ -276,14 +277,14 @@ def normalise_rdf_xml(text: str) -> Normalised:
 
 
 def _is_literal(element: etree._Element) -> bool:
-    """RDF/XML, production 7.2.17 and 7.2.20: any other parse type means Literal, and nothing but an ID may stand by it."""
+    """RDF/XML, productions 7.2.17 and 7.2.20: any other parse type means Literal; only an ID is allowed beside it."""
     if element.get(_PARSE_TYPE) in ("Resource", "Collection"):
         return False
     return all(name in (_PARSE_TYPE, _ID) or str(name).startswith(_XML) for name in element.attrib)
 
 
 def _canonicalise(element: etree._Element) -> None:
-    """Put an XML literal's canonical form in its place, as text with a datatype."""
+    """Replace an XML literal by its canonical form, as text with a datatype."""
     text = canonical_content(element)
     if text is None:
         return
@@ -294,7 +295,7 @@ def _canonicalise(element: etree._Element) -> None:
 
 
 def _cut(text: str, error: etree.XMLSyntaxError) -> Normalised:
-    """What stands before the error; only what the native parser can take without the checks of a tree."""
+    """The text before the error; nothing where it might exhaust the native parser, since there is no tree to check."""
     line, column = error.position
     message = str(error.msg)
     if text.count("xmlns") > _MAX_NAMESPACES or _LONG_TAG.search(text):
@@ -304,7 +305,7 @@ def _cut(text: str, error: etree.XMLSyntaxError) -> Normalised:
 
 
 def _too_many_namespaces(root: etree._Element, text: str) -> bool:
-    """Whether more namespaces are declared at one place than the native parser can search for every name."""
+    """Whether more namespaces are in scope at one element than the native parser can search for every name."""
     if text.count("xmlns") <= _MAX_NAMESPACES:
         return False
     declared = 0
@@ -316,6 +317,6 @@ def _too_many_namespaces(root: etree._Element, text: str) -> bool:
 
 
 def _xml_base_work(text: str) -> int:
-    """An upper bound of the characters that are copied to resolve `xml:base`: a base counts for all elements in it."""
+    """An upper bound of the characters that resolving `xml:base` copies: a base counts for all elements in it."""
     lengths = [len(base) for base in _XML_BASE.findall(text)] if "base" in text else []
     return len(lengths) * min(sum(lengths), _MAX_DEPTH * max(lengths)) if lengths else 0

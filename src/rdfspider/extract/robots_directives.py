@@ -1,9 +1,9 @@
-"""What pages ask of crawlers: the content of `meta` elements and `X-Robots-Tag` headers enters, Robots leave.
+"""Robots directives: the content of `meta` elements or of `X-Robots-Tag` headers enters, a `Robots` record leaves.
 
-Both hold lists: `noindex, nofollow`, `unavailable_after: 25 Jun 2026 15:00:00 PST`. A header may also name whom it
-means, and then all that follows is for that crawler alone, until the next name: `otherbot: noindex, rdfspider:
-nofollow`. Of wishes that contradict each other the strictest counts. What is not known (`max-snippet` and the like)
-asks nothing of us, and takes nothing back: in doubt a word is a wish, and one with a colon no name.
+Both hold lists: `noindex, nofollow`, `unavailable_after: 25 Jun 2026 15:00:00 PST`. A header may also name a crawler;
+the directives that follow are for that crawler alone, until the next name: `otherbot: noindex, rdfspider: nofollow`. Of
+contradictory directives the strictest counts. Unknown ones, such as `max-snippet`, have no effect. In doubt, a word is
+a directive for every crawler, not the name of one.
 """
 
 import re
@@ -14,27 +14,27 @@ from rdfspider.extract.datatypes import to_xsd_date
 from rdfspider.records import Robots
 
 NAME = "rdfspider"
-"""By which pages and servers address this crawler."""
+"""The name under which pages and servers address this crawler."""
 
-# What is longer, all lists together, is cut; nobody has so much to ask.
+# Characters read of all lists together; real ones have a few dozen.
 _MAX_CHARS = 10_000
-# Most lists have none of these: they allow what is allowed anyway, or are about snippets.
+# Most lists have none of these directives: they allow what is allowed anyway, or concern snippets.
 _MEANT = re.compile("no(?:index|follow|ne|archive)|unavailable_after")
 _OUR_NAMES = frozenset({NAME, "robots", "*"})
 _UNTIL = "unavailable_after"
-# What is asked of any crawler. Those with values begin with this, and the value is one word.
+# Directives that are known. Those with a value start with this, and the value is one word.
 _WITH_VALUE = "max-"
 _DIRECTIVES = frozenset(
     "all index follow archive noindex nofollow none noarchive nocache nosnippet noimageindex notranslate nopagereadaloud noodp "
     f"noydir noai noimageai nositelinkssearchbox indexifembedded {_UNTIL}".split()
 )
-# No date has more words, as they are split here.
+# Words of a date, split at white space and colons.
 _MAX_DATE_WORDS = 12
 
 
 def read_directives(lists: Iterable[str], *, may_name: bool = False) -> Robots:
-    """All that some lists ask of this crawler, together. Those of headers may name others; a `meta` element is called
-    by whom it means."""
+    """The directives of all lists that apply to this crawler. Lists in headers may name crawlers (`may_name`); a `meta`
+    element names its crawler in its own name."""
     words: set[str] = set()
     until = 0.0
     room_chars = _MAX_CHARS
@@ -50,7 +50,7 @@ def read_directives(lists: Iterable[str], *, may_name: bool = False) -> Robots:
 
 
 def _read_list(text: str, may_name: bool) -> tuple[set[str], float]:
-    """The words that are meant for us, and the moment of `unavailable_after`, 0 where there is none."""
+    """The directives that apply to this crawler, and the time of `unavailable_after`; 0 where there is none."""
     found: set[str] = set()
     until = 0.0
     is_for_us = True
@@ -84,7 +84,7 @@ def _join(words: list[str]) -> str:
 
 
 def _is_name(word: str, following: list[str]) -> bool:
-    """Whether a word with a colon is the name of a crawler: one of ours, or what is no wish but stands before one."""
+    """Whether a word with a colon is the name of a crawler: a name of this one, or no directive, with a directive after it."""
     if word in _OUR_NAMES:
         return True
     return word[:1].isalpha() and not _is_directive(word) and any(map(_is_directive, following))
@@ -96,12 +96,12 @@ def _is_directive(word: str) -> bool:
 
 
 def _choose_earlier(one: float, other: float) -> float:
-    """The stricter of two moments; 0 is none."""
+    """The earlier of two times; 0 means none."""
     return min(one, other) if one and other else one or other
 
 
 def _read_moment(text: str) -> float:
-    """Seconds since 1970 of a date by RFC 822, RFC 850 or ISO 8601; 0 where it is none. A day is meant to its end."""
+    """Seconds since 1970 of a date by RFC 822, RFC 850 or ISO 8601; 0 where it is none. A date alone means its end."""
     before, _, zone = text.rpartition(" ")
     found = to_xsd_date(text) or (to_xsd_date(before) if zone.isalpha() else None)
     if found is None:
@@ -110,7 +110,7 @@ def _read_moment(text: str) -> float:
         moment = datetime.fromisoformat(found[0])
         if "dateTime" not in found[1]:
             moment += timedelta(days=1)
-        # A zone that is missing or unknown is taken for UTC.
+        # A missing or unknown time zone is read as UTC.
         return max((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), 1.0)
     except (ValueError, OverflowError):
         return 0.0

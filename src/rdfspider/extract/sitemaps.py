@@ -1,8 +1,8 @@
-"""Sitemaps: the text of one in, the addresses that it lists out, with what it says of each.
+"""Sitemaps: the text of one enters, the addresses that it lists leave, with their dates and priorities.
 
-The protocol of sitemaps.org, as it is found: lists of pages (`urlset`) and of other sitemaps (`sitemapindex`), with or
-without its namespace, under any prefix, and text with an address a line. What extensions say of images, news and videos
-is left alone.
+The protocol of sitemaps.org as sites use it: lists of pages (`urlset`) and of other sitemaps (`sitemapindex`), with or
+without its namespace, under any prefix, and text with one address per line. Extensions for images, news and videos are
+ignored.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ LISTED = "listed"
 SITEMAP = "sitemap"
 """The relation of another sitemap that it lists."""
 MAX_LISTED = 50_000
-"""Addresses that are read of one sitemap: what the protocol allows it to have."""
+"""Addresses read of one sitemap: the protocol allows no more."""
 
-# Priorities from which on a page comes a step earlier, and up to which a step later. 0.5 is the protocol's default.
+# From the first priority on, a page is fetched a step earlier; up to the second, a step later. The protocol's default is 0.5.
 _HIGH, _LOW = 0.8, 0.2
 
 
@@ -31,7 +31,7 @@ def read_sitemap(content: Content, out: Statements) -> tuple[Link, ...]:
     if len(entries) > MAX_LISTED:
         out.problem("too-many-links", f"more than {MAX_LISTED} addresses were cut")
         del entries[MAX_LISTED:]
-    # The protocol wants whole addresses; some are written without their host all the same.
+    # The protocol asks for absolute addresses; some sitemaps have relative ones all the same.
     targets = resolve_links(out.base, {address for address, *_ in entries})
     return tuple(
         Link(target, relation, rank=_read_rank(priority), modified=to_timestamp(modified))
@@ -56,7 +56,7 @@ def _read_xml(text: str, out: Statements) -> Iterator[_Entry]:
     root = parse_feed(text, out)
     if root is None:
         return
-    # Elements of extensions are in other namespaces, and have names that are the same.
+    # Elements of extensions have the same local names in other namespaces.
     own, brace, _ = str(root.tag).rpartition("}")
     relations = {f"{own}{brace}url": LISTED, f"{own}{brace}sitemap": SITEMAP}
     facts = {f"{own}{brace}{name}": name for name in ("loc", "lastmod", "priority")}

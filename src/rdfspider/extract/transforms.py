@@ -1,9 +1,9 @@
-"""Any content by the user's own code: the bytes of a page enter a command or a Python function, the RDF it gives
+"""Transforms, the user's own code for any content: the bytes of a page enter, the RDF that the code makes of them
 leaves.
 
 A transform is chosen by media type. A function is called as `function(body: bytes, url: str, media_type: str)` and
 returns RDF as text or bytes; a command gets the bytes on its input, the rest as RDFSPIDER_URL and RDFSPIDER_MEDIA_TYPE
-in its environment, and writes RDF to its output. Both run in other processes, within limits.
+in its environment, and writes RDF to its output. Both run in other processes, within limits of time and memory.
 """
 
 import re
@@ -23,7 +23,7 @@ from rdfspider.extract.untrusted import RESULT_TYPES, Limits, Output, Refusal, r
 from rdfspider.records import Content, Page
 
 ENTRY_POINTS = "rdfspider.transforms"
-"""The group of entry points in which installed packages offer transforms; the name of each is a media type."""
+"""The group of entry points under which installed packages provide transforms; the name of an entry point is a media type."""
 
 _MEDIA_TYPE = re.compile(r"[\w.+*-]+/[\w.+*-]+")
 _FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
@@ -31,7 +31,7 @@ _KEYS = frozenset({"media_type", "command", "function", "result_type"})
 
 
 def load_transforms(path: Path) -> tuple[Transform, ...]:
-    """The transforms of a TOML file, one table each, in its order; UsageError where one cannot be used."""
+    """The transforms of a TOML file, one table each, in the order of the file; UsageError where one cannot be used."""
     try:
         tables = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -48,7 +48,7 @@ def load_transforms(path: Path) -> tuple[Transform, ...]:
 
 
 def installed_transforms() -> tuple[Transform, ...]:
-    """The transforms that installed packages offer, in order of their names."""
+    """The transforms that installed packages provide, in order of media type and function."""
     found = {
         Transform(name=f"{point.value} for {point.name}", media_type=point.name.lower(), function=point.value)
         for point in metadata.entry_points(group=ENTRY_POINTS)
@@ -58,7 +58,7 @@ def installed_transforms() -> tuple[Transform, ...]:
 
 
 def find_transform(media_type: str, transforms: Iterable[Transform]) -> Transform | None:
-    """The first transform that takes this media type."""
+    """The first transform for this media type."""
     return next((found for found in transforms if fnmatchcase(media_type.lower(), found.media_type)), None)
 
 

@@ -1,9 +1,9 @@
-"""XML documents by the user's own XSLT 1.0 stylesheets: a document enters, the RDF that its stylesheet makes of it
-leaves.
+"""The user's own XSLT 1.0 stylesheets: an XML document enters, the RDF that its stylesheet makes of it leaves.
 
-A stylesheet says which documents it is for by attributes on its root element, in the namespace `urn:rdfspider:xslt`:
-`root`, the local name of their root element (`*` for any), and `namespace`, that element's namespace (empty for none).
-Without `root`, the name of its file counts (`catalog.xsl` is for `catalog`); without `namespace`, any namespace does.
+A stylesheet declares which documents it is for by attributes of its root element, in the namespace
+`urn:rdfspider:xslt`: `root`, the local name of their root element (`*` for any), and `namespace`, that element's
+namespace (empty for none). Without `root`, its file name counts (`catalog.xsl` is for `catalog`); without `namespace`,
+it is for any namespace.
 """
 
 import json
@@ -35,7 +35,7 @@ def load_stylesheets(folder: Path) -> tuple[Stylesheet, ...]:
 
 
 def find_stylesheet(content: Content, stylesheets: tuple[Stylesheet, ...]) -> Stylesheet | None:
-    """The stylesheet that fits best: one that names the root element goes first, then one that names the namespace."""
+    """The most specific stylesheet for a document: naming the root element counts more than naming the namespace."""
     fitting = [
         stylesheet
         for stylesheet in stylesheets

@@ -1,7 +1,7 @@
-"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 as text go in, one channel and its items in RSS 1.0's terms come out.
+"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 or 1.0 enters as text, a channel and its items in the terms of RSS 1.0 leave.
 
-RSS 1.0 is RDF already and is read as such, as long as its RDF is valid. Everything else, and what of it is not, is
-walked element by element. docs/feeds.md has the mapping.
+RSS 1.0 is RDF/XML and is read as such where it is valid. All other feeds are read element by element: `tree` parses
+them, `elements` has a reader for each element, `namespaces` the spellings of namespaces. docs/feeds.md has the mapping.
 """
 
 import re
@@ -23,12 +23,12 @@ from rdfspider.vocabulary.ntriples import RDF, RDF_TYPE
 _ITEMS = frozenset({"item", "entry"})
 _ROOTS = frozenset({"rss", "rdf", "feed", "channel"})
 _CHANNELS = frozenset({"channel", "feed"})
-# Of an item's dates, the one that is its date (dc:date), the best first.
+# The dates of an item that can be its main date (dc:date), the best first.
 _DATES = tuple(term(DCTERMS, name) for name in ("issued", "modified", "created"))
 
 
 def extract_feed(content: Content, out: Statements) -> None:
-    """State a feed's channel and items."""
+    """Add the statements of a feed's channel and items."""
     if _add_native(content.text, out):
         return
     root = parse_feed(content.text, out)
@@ -45,7 +45,7 @@ def extract_feed(content: Content, out: Statements) -> None:
 
 
 def _add_native(text: str, out: Statements) -> bool:
-    """Read RSS 1.0 as RDF/XML, and say whether that gave a feed; if not, nothing was stated."""
+    """Read RSS 1.0 as RDF/XML; False, and nothing is added, where that gives no feed."""
     if RSS not in text or "RDF" not in text:
         return False
     problems = Problems()
@@ -64,7 +64,7 @@ def _add_native(text: str, out: Statements) -> bool:
 
 
 def _add_channels(root: etree._Element, scope: FeedScope) -> None:
-    """The first channel is the page itself; items may stand in it or, as in RSS 0.90 and 1.0, beside it."""
+    """Add all channels. The subject of the first is the page; items are in it or, as in RSS 0.90 and 1.0, beside it."""
     found = [child for child in children(root) if _local(child) in _CHANNELS]
     if _local(root) in _CHANNELS or not found:
         _add_channel(root, scope, [], {scope.subject})
@@ -98,7 +98,7 @@ def _add_channel(channel: etree._Element, scope: FeedScope, beside: list[etree._
 
 
 def _add_item(item: etree._Element, scope: FeedScope, used: set[str]) -> str:
-    """State one item or entry, and give its subject: its address, unless another item has it already."""
+    """Add one item or entry, and return its subject: its address, unless another item has the same."""
     scope = scope.at(_item_subject(item, scope, used) or scope.out.blank())
     used.add(scope.subject)
     scope.add(RDF_TYPE, term(RSS, "item"))
@@ -112,7 +112,7 @@ def _add_item(item: etree._Element, scope: FeedScope, used: set[str]) -> str:
 
 
 def _add_permalink(item: etree._Element, scope: FeedScope) -> None:
-    """Without a link, the permanent link is the item's link (RSS 2.0, `guid`)."""
+    """Add the permanent link of an item without a link as its link (RSS 2.0, `guid`)."""
     if any(_is_link(child, scope) for child in children(item)):
         return
     for child in children(item):
@@ -121,7 +121,7 @@ def _add_permalink(item: etree._Element, scope: FeedScope) -> None:
 
 
 def _add_main_date(item: etree._Element, scope: FeedScope) -> None:
-    """Give the item one date under the name that all feeds share, unless it has that itself."""
+    """Add the item's main date as dc:date, which all feeds share, unless it has one."""
     dates = {predicate: child for child in children(item) for _, predicate in [reader_of(child, scope)]}
     if term(DC, "date") not in dates:
         best = next((dates[predicate] for predicate in _DATES if predicate in dates), None)
@@ -130,7 +130,7 @@ def _add_main_date(item: etree._Element, scope: FeedScope) -> None:
 
 
 def _item_subject(item: etree._Element, scope: FeedScope, used: set[str]) -> str | None:
-    """The item's own name, its link, its permanent link or its id, whichever is the first that is free."""
+    """The first of `rdf:about`, link, permanent link and id that no other item has."""
     links, identifiers = [item.get(f"{{{RDF}}}about")], []
     for child in children(item):
         local = _local(child)
@@ -148,7 +148,7 @@ def _item_subject(item: etree._Element, scope: FeedScope, used: set[str]) -> str
 
 
 def _is_link(element: etree._Element, scope: FeedScope) -> bool:
-    """Whether the element links to what the item is about, in RSS's way or in Atom's."""
+    """Whether the element is the item's main link, in RSS or in Atom."""
     return _local(element) == "link" and scope.name(element).core and (element.get("rel") or "alternate") == "alternate"
 
 
@@ -169,7 +169,7 @@ def _local(element: etree._Element) -> str:
 
 
 ITEM = "item"
-"""The relation of a feed to what its items link to; the name is that of the register of relations."""
+"""The relation of a feed to the links of its items; a registered link relation."""
 
 # Other pages of the same feed: RFC 5005, sections 3 and 4.
 _PAGES = "next|prev|previous|first|last|next-archive|prev-archive|current"

@@ -1,7 +1,8 @@
-"""One element of a feed becomes statements: what each element of RSS, Atom and their common extensions means.
+"""Readers of feed elements: an element of RSS, Atom or a common extension enters, statements leave.
 
-A reader gets the element, the scope that it speaks of, and the property that the table gives; what no table knows
-becomes a property of its own namespace. docs/feeds.md has the mapping in words.
+Two tables at the end name the reader and the property of each element. A reader gets the element, its scope and the
+property. Elements that are in no table become properties in their own namespace. docs/feeds.md has the mapping in
+words.
 """
 
 import re
@@ -41,9 +42,9 @@ _MAX_DEPTH = 30
 _RELATION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.\-]{0,60}")
 _MAIL = re.compile(r"[^\s()<>\[\]\"',;:@]{1,64}@[^\s()<>\[\]\"',;:@]{1,255}")
 _NOT_IN_NAME = " \t\r\n()<>[]\"'-,;:"
-# lxml searches all attributes of an element for each.
+# lxml's search for an attribute takes time by their number.
 _MAX_ATTRIBUTES = 1000
-# Attributes that hold an address, whatever the namespace.
+# Attributes whose value is an address, in any namespace.
 _ADDRESSES = frozenset({"href", "url", "src", "resource", "uri"})
 _SKIPPED = frozenset({"http://www.w3.org/XML/1998/namespace", RDF})
 _LOCAL = re.compile(r"[^\s<>\"{}|\\^`]{1,200}")
@@ -52,7 +53,7 @@ _SHAPES = {"Point": "point", "LineString": "line", "Polygon": "polygon", "Envelo
 
 
 def add_element(element: etree._Element, scope: FeedScope) -> None:
-    """State what one child of a channel, feed, item or entry says of it."""
+    """Add the statements of one child of a channel, feed, item or entry."""
     if scope.depth > _MAX_DEPTH:
         scope.out.problem("too-deep", f"elements in more than {_MAX_DEPTH} groups were left out")
         return
@@ -61,7 +62,7 @@ def add_element(element: etree._Element, scope: FeedScope) -> None:
 
 
 def reader_of(element: etree._Element, scope: FeedScope) -> tuple[ElementReader, str]:
-    """How an element is read, and the property that it states."""
+    """The reader and the property of an element."""
     name = scope.name(element)
     if name.core:
         return CORE_READERS.get(name.local) or (add_extension, term(RSS, split_tag(element)[1]))
@@ -69,18 +70,18 @@ def reader_of(element: etree._Element, scope: FeedScope) -> tuple[ElementReader,
 
 
 def add_children(element: etree._Element, scope: FeedScope, _: str) -> None:
-    """State of the same subject what stands in an element that only groups."""
+    """Read the children of an element that only groups them, with the same subject."""
     for child in children(element):
         add_element(child, scope)
 
 
 def add_text(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """A text in the feed's language; markup stays as it is written."""
+    """A text in the feed's language; markup is kept."""
     scope.add_text(predicate, text_of(element))
 
 
 def add_plain(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """A text that is in no language."""
+    """A text without a language."""
     scope.add_plain(predicate, plain_text(element))
 
 
@@ -108,7 +109,7 @@ def add_link(element: etree._Element, scope: FeedScope, _: str) -> None:
     if relation == "enclosure":
         add_enclosure(element, scope, term(ENC, "enclosure"))
         return
-    # An empty address means the document, which says something of a feed but not where an item is.
+    # An empty address means the document itself, which is useful for a feed, but not as the address of an item.
     target = scope.resolve(reference or (scope.base if href is not None and relation != "alternate" else None))
     if target is None:
         if relation == "alternate":
@@ -127,7 +128,7 @@ def add_link(element: etree._Element, scope: FeedScope, _: str) -> None:
 
 
 def add_identifier(element: etree._Element, scope: FeedScope, _: str) -> None:
-    """`guid` or `id`; relative ones are resolved if the feed gives a base itself."""
+    """`guid` or `id`; a relative permanent link is resolved."""
     text = plain_text(element)
     permanent = (element.get("isPermaLink") or "").strip().lower() != "false"
     if text and ":" not in text and "/" in text and permanent:
@@ -137,7 +138,7 @@ def add_identifier(element: etree._Element, scope: FeedScope, _: str) -> None:
 
 
 def add_date(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """A date with its datatype; one that is in no known notation stays as it is."""
+    """A date with its datatype; one in an unknown notation is kept as text."""
     text = plain_text(element)
     found = to_xsd_date(text)
     if found is None:
@@ -147,7 +148,7 @@ def add_date(element: etree._Element, scope: FeedScope, predicate: str) -> None:
 
 
 def add_person(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """A person's name; with an address or a page also the person, in Dublin Core's newer property of the same name."""
+    """A person's name; with a mail address or a page also the person as a resource, by the property of Dublin Core terms."""
     parts = {split_tag(child)[1].lower(): child for child in children(element)}
     if parts:
         texts = {name: plain_text(child) for name, child in parts.items()}
@@ -212,7 +213,7 @@ def add_enclosure(element: etree._Element, scope: FeedScope, predicate: str) -> 
 
 
 def add_image(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """A channel's image: the address is the image, and its other parts speak of it."""
+    """A channel's image: its address is the subject of the other parts."""
     parts = {split_tag(child)[1].lower(): child for child in children(element)}
     url = parts.get("url")
     target = scope.resolve(plain_text(url if url is not None else element) or element.get("href") or _resource(element))
@@ -229,7 +230,7 @@ def add_image(element: etree._Element, scope: FeedScope, predicate: str) -> None
 
 
 def add_generator(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """The program that made the feed; with an address or a version also as a thing."""
+    """The program that made the feed; with an address or a version also as a resource."""
     scope.add_text(predicate, plain_text(element))
     target = scope.resolve(element.get("uri") or element.get("url") or _resource(element))
     version = element.get("version")
@@ -241,7 +242,7 @@ def add_generator(element: etree._Element, scope: FeedScope, predicate: str) -> 
 
 
 def add_source(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """The feed that an item comes from: RSS gives its address and title, Atom what it says of itself."""
+    """The feed that an item comes from: RSS has its address and title, Atom its own elements."""
     source = scope.at(scope.resolve(element.get("url") or element.get("href")) or scope.out.blank())
     scope.add(predicate, source.subject)
     if len(element):
@@ -255,7 +256,7 @@ def _resource(element: etree._Element) -> str | None:
 
 
 def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """Text becomes a literal, one address a resource, and anything richer a node with properties of its own."""
+    """An element in no table: text becomes a literal, a single address a resource, anything else a blank node with properties."""
     if not _LOCAL.fullmatch(split_tag(element)[1]) or (predicate := scope.out.iri(predicate[1:-1]) or "") == "":
         return
     attributes = _attributes(element, scope)
@@ -273,7 +274,7 @@ def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> 
 
 
 def add_keywords(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """Every word of a list with commas."""
+    """Every keyword of a list with commas."""
     for word in plain_text(element).split(","):
         scope.add_text(predicate, word)
 
@@ -288,7 +289,7 @@ def add_position(element: etree._Element, scope: FeedScope, predicate: str) -> N
 
 
 def add_gml(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """A GML shape as GeoRSS writes it simply; in another reference system than WGS 84 it stays as it is."""
+    """A GML shape as GeoRSS Simple writes it; one in another reference system than WGS 84 is read as an extension."""
     shape = next(children(element), None)
     name = split_tag(shape) if shape is not None else ("", "")
     if shape is None or name[0] != GML or name[1] not in _SHAPES or shape.get("srsName") is not None:
@@ -298,7 +299,7 @@ def add_gml(element: etree._Element, scope: FeedScope, predicate: str) -> None:
 
 
 def _attributes(element: etree._Element, scope: FeedScope) -> list[tuple[str, str, str]]:
-    """Namespace, local name and value of what an element's attributes say; those of XML and RDF themselves do not count."""
+    """Namespace, local name and value of an element's attributes, without those of XML and RDF."""
     if len(element.attrib) > _MAX_ATTRIBUTES:
         scope.out.problem("too-many-attributes", f"those of an element with more than {_MAX_ATTRIBUTES} were left out")
         return []
@@ -332,7 +333,7 @@ def _add_node(
         add_extension(child, node.within(child), term(namespace or own, local))
 
 
-# By local name in lower case, as feeds disagree on the rest; RSS and Atom share one table, so their results are alike.
+# By local name in lower case, since feeds differ in case; RSS and Atom share one table, so that their results are alike.
 CORE_READERS: dict[str, tuple[ElementReader, str]] = {
     "title": (add_text, term(RSS, "title")),
     "description": (add_text, term(RSS, "description")),

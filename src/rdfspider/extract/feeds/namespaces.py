@@ -1,4 +1,4 @@
-"""The namespaces that feeds are written in, in all their spellings, and the terms that they are turned into."""
+"""The namespaces of feeds in all their spellings, and the terms that element names become."""
 
 from functools import lru_cache
 
@@ -52,7 +52,7 @@ CORE = frozenset(
         "uri/of/echo/namespace#",
     }
 )
-"""The namespaces whose elements are RSS's or Atom's own."""
+"""The namespaces of RSS and Atom themselves."""
 
 ALIASES = {
     "http://purl.org/dc/elements/1.0/": DC,
@@ -69,7 +69,7 @@ ALIASES = {
     "http://web.resource.org/cc/": CC,
     "http://www.w3.org/2003/01/geo/": GEO,
 }
-"""Namespaces by their other spellings, which are in lower case."""
+"""Namespaces by their other spellings, in lower case."""
 
 PREFIXES = {
     "atom": ATOM,
@@ -90,10 +90,10 @@ PREFIXES = {
     "wfw": WFW,
     "xhtml": XHTML,
 }
-"""What is meant by a prefix that a feed uses but does not declare."""
+"""The namespaces of prefixes that feeds use without declaring them."""
 
 
 @lru_cache(maxsize=4096)
 def term(namespace: str, local: str) -> str:
-    """The property that an element's name means; a namespace that ends in no separator gets one."""
+    """The term of a property; a namespace without a separator at its end gets one."""
     return f"<{namespace}{'' if namespace.endswith(('/', '#', ':', '=')) else '#'}{local}>"

@@ -1,7 +1,8 @@
-"""The text of a feed as a tree of elements, and what every reader of its elements needs: names, text, addresses.
+"""The text of a feed enters, a tree of elements leaves; with what every reader of elements needs: names, text,
+addresses.
 
-Trees are lxml's: it joins text around CDATA sections, knows namespaces, bounds depth, and has a mode that repairs what
-is not well formed. It never sees an entity declaration.
+Trees are lxml's, which joins text around CDATA sections, knows namespaces, limits the depth, and can repair what is not
+well formed.
 """
 
 import base64
@@ -21,19 +22,19 @@ from rdfspider.urls import Iri, resolve_iri, valid_iri
 
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
-# Every address in a feed may be resolved against its base.
+# Every address in a feed may be resolved against its base, so that a long one costs much.
 _MAX_BASE_CHARS = 2048
 _BARE_AMPERSAND = re.compile(r"&(?!#[0-9]{1,7};|#x[0-9A-Fa-f]{1,6};|(?:amp|lt|gt|quot|apos);)")
-# Every name has its namespace in it, so that a long one would be read again for each element.
+# lxml's names contain the namespace, so that a long one would be read again for each element.
 _LONG_NAMESPACE = re.compile(r"""(xmlns(?::[\w.\-]{1,100}+)?+\s*+=\s*+["'])[^"'<]{4096,}+""")
 _VOID = re.compile(r"<(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)((?:\s[^<>]*+)?)></\1>")
-# Markup in these namespaces is written without them, as HTML is.
+# Markup in these namespaces is written without prefixes, as in HTML.
 _UNNAMED = CORE | {XHTML}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class Name(NamedTuple):
-    """An element's name; `core` means that RSS or Atom itself has it, then `local` is in lower case."""
+    """An element's name; `core` means an element of RSS or Atom itself, whose `local` is in lower case."""
 
     namespace: str
     local: str
@@ -41,7 +42,7 @@ class Name(NamedTuple):
 
 
 class FeedScope(NamedTuple):
-    """Where statements go: the subject, and the base and language that hold there."""
+    """What is in scope at an element: the subject of its statements, the base and the language."""
 
     subject: str
     base: str
@@ -49,7 +50,7 @@ class FeedScope(NamedTuple):
     own_namespace: str
     out: Statements
     depth: int = 0
-    """How many groups and sources are around it."""
+    """How many groups and sources the element is in."""
 
     def within(self, element: etree._Element) -> "FeedScope":
         """The same subject with the element's own `xml:base` and `xml:lang`."""
@@ -67,32 +68,32 @@ class FeedScope(NamedTuple):
         return self._replace(subject=subject)
 
     def add(self, predicate: str, obj: str | None) -> None:
-        """State something of the subject, unless there is nothing to state."""
+        """Add a statement about the subject, unless there is no object."""
         if obj is not None:
             self.out.add(self.subject, predicate, obj)
 
     def add_text(self, predicate: str, text: str | None) -> None:
-        """State a text in the scope's language; a text of nothing but space is none."""
+        """Add a text in the scope's language, unless it is blank."""
         if text and (text := text.strip()):
             self.out.add(self.subject, predicate, self.out.literal(text, self.language))
 
     def add_plain(self, predicate: str, text: str | None) -> None:
-        """State a text that is in no language: a code, a number, an address."""
+        """Add a text without a language, such as a code, a number or an address, unless it is blank."""
         if text and (text := text.strip()):
             self.out.add(self.subject, predicate, self.out.literal(text))
 
     def resolve(self, reference: str | None) -> str | None:
-        """The term of an address in the feed; None, with a Problem where it is not merely missing, if there is none."""
+        """The term of an address in the feed; None where it is missing or, with a Problem, invalid."""
         reference = (reference or "").strip()
         return self.out.iri(resolve_iri(self.base, reference)) if reference else None
 
     def add_language(self, element: etree._Element) -> None:
-        """State the language of a channel or item that gives it by `xml:lang` alone."""
+        """Add the language of a channel or item that declares it by `xml:lang` only."""
         if self.language and not any(split_tag(child)[1].lower() == "language" for child in children(element)):
             self.add_plain(term(DC, "language"), self.language.replace("_", "-"))
 
     def name(self, element: etree._Element) -> Name:
-        """The element's name, with namespaces in their usual form."""
+        """The element's name, with the usual spelling of its namespace."""
         return _name(str(element.tag), self.own_namespace)
 
 
@@ -128,9 +129,9 @@ def split_tag(element: etree._Element) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def split_name(name: str) -> tuple[str, str]:
-    """Namespace, in its usual form, and local name of an element or attribute.
+    """Namespace, in its usual spelling, and local name of an element or attribute.
 
-    A prefix that nobody declared has the namespace that it commonly stands for.
+    An undeclared prefix has the namespace that it commonly stands for.
     """
     if name[0] == "{":
         namespace, _, local = name[1:].rpartition("}")
@@ -142,7 +143,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def text_of(element: etree._Element) -> str:
-    """The element's text; for an element that holds markup, that markup."""
+    """The element's text or, where it contains elements, its markup."""
     if len(element) == 0:
         return decoded(element, (element.text or "").strip())
     body = _only_div(element)
@@ -152,7 +153,7 @@ def text_of(element: etree._Element) -> str:
     for inner in holder.iter():
         if isinstance(inner.tag, str) and inner.tag[0] == "{" and split_tag(inner)[0] in _UNNAMED:
             local = split_tag(inner)[1]
-            # What was repaired may have names that are none.
+            # Repaired documents may have invalid names.
             if ":" not in local:
                 inner.tag = local
     etree.cleanup_namespaces(holder)
@@ -166,7 +167,7 @@ def plain_text(element: etree._Element) -> str:
 
 
 def decoded(element: etree._Element, text: str) -> str:
-    """The text that Atom's base64 means (Atom 0.3 by `mode`, Atom 1.0 by a type that is no text), if it is text."""
+    """The text, decoded where it is base64 of text (in Atom 0.3 by `mode`, in Atom 1.0 by a media type that is not text)."""
     kind = (element.get("type") or "").lower()
     binary = "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "/xhtml", "/html"))
     if element.get("mode") != "base64" and not (binary and element.get("mode") is None):
@@ -178,7 +179,7 @@ def decoded(element: etree._Element, text: str) -> str:
 
 
 def address(base: str, reference: str | None) -> Iri | None:
-    """The IRI that a reference means, without a Problem when there is none."""
+    """The IRI of a reference; None, without a Problem, where it is invalid."""
     reference = (reference or "").strip()
     return valid_iri(resolve_iri(base, reference)) if reference and len(reference) < 8192 else None
 

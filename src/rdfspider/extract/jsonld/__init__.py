@@ -1,8 +1,9 @@
-"""JSON-LD 1.1, in scripts of pages and as documents: JSON text in, statements out.
+"""JSON-LD 1.1, in scripts of pages and as documents: JSON text enters, statements leave.
 
-JSON is read strictly first and repaired only where that fails. Plain schema.org documents are written straight from the
-JSON; others go to pyoxigraph with their contexts put in place, or to PyLD where they use what pyoxigraph reads
-otherwise than the specification. What a document uses decides, so that no document is read twice.
+JSON is parsed strictly, and repaired (`repair`) only where that fails. `analysis` finds out which features a document
+uses and what reading it costs; this decides how it is read, so that no document is read twice. Plain schema.org
+documents become statements straight from the JSON (`plain`). Others are read by pyoxigraph, with their contexts inlined
+(`contexts`), or by PyLD (`processor`) where pyoxigraph deviates from the specification.
 """
 
 import re
@@ -52,35 +53,35 @@ from rdfspider.urls import is_valid_iri, valid_iri
 
 _MEDIA_TYPE = "application/ld+json"
 _MAX_REPAIR_CHARS = 2_000_000
-# Words that may be terms or prefixes of a context, in JSON as msgspec writes it.
+# Words in JSON, as msgspec writes it, that may be terms or prefixes of a context.
 _WORDS = re.compile(rb'"([\w.-]+)[":]')
 _UNORDERED = re.compile(r"(Unexpected key in term definition).*", re.DOTALL)
 _DOTTED_AUTHORITY = re.compile(rb'"//[^"]*/\.')
-# PyLD's time grows with the square of the values: so many in one document take it up to a second.
+# PyLD's time grows with the square of the values; so many take it up to a second.
 _MAX_PYLD_VALUES = 1_500
 _MAX_PYLD_STEPS = 200_000
-# The names in a document that cannot make more characters of statements need no count.
+# Documents that cannot make more characters of statements are not checked for repeated names.
 _UNCOUNTED_CHARS = 1_000_000
 _MAX_ERRORS = 10_000
 _MAX_ERROR_CHARS = 500
 _MAX_REFERENCE_CHARS = 2_000
-# Contexts that a page may want and not have; real ones name one or two.
+# Missing contexts that are reported of one page; real pages refer to one or two.
 _MAX_MISSING_DOCUMENTS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class JsonLdOptions:
-    """The options of the JSON-LD 1.1 API, under their names there. Pages are read with none; the W3C's suite sets them."""
+    """The options of the JSON-LD 1.1 API, under their names there. Pages use the defaults; the W3C's test suite sets them."""
 
     strict: bool = False
-    """Take errors as errors: nothing is repaired, invalid IRIs are left out."""
+    """Repair nothing, and leave out invalid IRIs."""
     processing_mode: str = "json-ld-1.1"
     rdf_direction: str | None = None
     generalized: bool = False
     expand_context: Any = None
 
     def api_options(self, base: str) -> dict[str, Any]:
-        """As the API names them; those that are not set are left out."""
+        """The options that are set, as the API names them."""
         options = {
             "base": base,
             "processingMode": self.processing_mode,
@@ -95,7 +96,7 @@ WEB = JsonLdOptions()
 
 
 def extract_scripts(tree: Document, content: Content, out: Statements) -> None:
-    """The statements of all JSON-LD scripts of a page; a bad one costs its own statements only."""
+    """Add the statements of all JSON-LD scripts of a page; an invalid one costs its own statements only."""
     for script in select_scripts(tree):
         if out.full:
             return
@@ -103,7 +104,7 @@ def extract_scripts(tree: Document, content: Content, out: Statements) -> None:
 
 
 def extract_document(text: str, out: Statements, options: JsonLdOptions = WEB) -> None:
-    """The statements of one JSON-LD document."""
+    """Add the statements of one JSON-LD document."""
     for document in read_json(text, out.config.max_depth, out.problem, strict=options.strict):
         _extract_value(document, out, options)
 
@@ -117,7 +118,7 @@ def select_scripts(tree: Document, fragment: str | None = None) -> list[Element]
 
 
 def script_text(script: Element) -> str:
-    """The text of a script; in XML it may be in CDATA sections."""
+    """The text of a script, which may be in CDATA sections in XML."""
     children = script.children
     if len(children) == 1 and isinstance(children[0], Text):
         return children[0].data
@@ -125,7 +126,7 @@ def script_text(script: Element) -> str:
 
 
 def read_json(text: str, max_depth: int, report: Report, *, strict: bool = False) -> list[Any]:
-    """The values in a text: one where it is JSON, any number where it had to be repaired."""
+    """The values of a text: one where it is JSON, any number where it had to be repaired."""
     try:
         return [msgspec.json.decode(text)]
     except RecursionError:
@@ -156,14 +157,14 @@ def to_quads(
     may_spend: Callable[[int], bool] = lambda cost_ns: True,
     max_iri_chars: int = sys.maxsize,
 ) -> Iterator[Quad]:
-    """JSON-LD 1.1 API, deserialise to RDF, by the processor that what the document uses asks for.
+    """JSON-LD 1.1 API, deserialise to RDF, by the processor that suits the features of the document.
 
-    `may_spend` is told what that will take, and says whether it is still within the page's budget.
+    `may_spend` takes the estimated cost in nanoseconds, and returns whether it is within the page's budget.
     """
     encoded = msgspec.json.encode(document)
     words = sorted({word.decode() for word in _WORDS.findall(encoded)}) if b"schema.org" in encoded else []
     schemaorg = schemaorg_context(words, own_vocabulary=b'"@vocab"' in encoded)
-    # An @context in a JSON literal is none; only an expansion can tell.
+    # An @context inside a JSON literal is no context; only expansion can tell the difference.
     json_literals = b'"@json"' in encoded and len(features.holders) > 1
     load_context = _bound_loader(context_loader(schemaorg, documents), may_spend)
     if json_literals:
@@ -196,7 +197,7 @@ def to_quads(
         for holder, context in zip(features.holders, contexts, strict=True):
             holder["@context"] = context
         encoded = msgspec.json.encode(document) if features.holders else encoded
-        # Lenient parsing keeps IRIs that can be repaired, but also what hangs on terms that no context defines.
+        # Lenient parsing keeps IRIs that can be repaired, but also the values of terms that no context defines.
         lenient = not options.strict and _defines_all_keys(document, features, used)
         quads = _parse(encoded, base, lenient=lenient, report=report)
     yield from quads
@@ -246,7 +247,7 @@ def _has_absolute_names(document: Any, features: DocumentFeatures) -> bool:
 
 
 def _repair_contexts(document: Any, features: DocumentFeatures, report: Report) -> bool:
-    """Mend contexts that are misspelt in a plain way; whether there was anything to mend."""
+    """Repair contexts with obvious misspellings; whether there were any."""
     notes: list[str] = []
     if not features.holders:
         for root in document if isinstance(document, list) else [document]:
@@ -262,9 +263,9 @@ def _repair_contexts(document: Any, features: DocumentFeatures, report: Report) 
 
 
 def _load_contexts(features: DocumentFeatures, base: str, load_context: ContextLoader, report: Report) -> list[Any]:
-    """The contexts of all objects that have one. An object whose context cannot be had is emptied, others stay."""
+    """The contexts of all objects that have one. An object whose context is missing loses its content."""
     contexts = []
-    # No context is found from a base of unusual length, and to look would take long.
+    # A relative reference against a base of unusual length finds no context, and resolving it would take long.
     near = base if len(base) <= USUAL_CHARS else ""
     for holder in features.holders:
         try:
@@ -280,7 +281,7 @@ def _load_contexts(features: DocumentFeatures, base: str, load_context: ContextL
 
 
 def _bound_loader(load_context: ContextLoader, may_spend: Callable[[int], bool]) -> ContextLoader:
-    """The same loader within the page's budget: contexts that name each other many times over multiply."""
+    """The same loader within the page's budget: contexts that refer to each other repeatedly multiply."""
 
     def load_bounded(reference: str) -> Any:
         if len(reference) > _MAX_REFERENCE_CHARS:
@@ -296,7 +297,7 @@ def _bound_loader(load_context: ContextLoader, may_spend: Callable[[int], bool])
 def _measure_loaded(
     load_context: ContextLoader, features: DocumentFeatures, max_iri_chars: int, may_spend: Callable[[int], bool]
 ) -> ContextLoader:
-    """The same loader for PyLD, which asks for contexts that were not analysed before: they are measured as they come."""
+    """The same loader for PyLD, which loads contexts that were not analysed before: they are measured when loaded."""
 
     def load_measured(reference: str) -> Any:
         context = load_context(reference)
@@ -312,7 +313,7 @@ def _measure_loaded(
 def _needs_pyld(
     encoded: bytes, features: DocumentFeatures, used: ContextFeatures, base: str, options: JsonLdOptions
 ) -> bool:
-    """Whether the document uses what pyoxigraph does not do, or does otherwise than the specification."""
+    """Whether the document uses a feature that pyoxigraph lacks, or in which it deviates from the specification."""
     asked = options.rdf_direction or options.generalized or options.expand_context is not None
     if asked or options.processing_mode != "json-ld-1.1":
         return True
@@ -322,14 +323,14 @@ def _needs_pyld(
         return True
     if used.type_maps and "@context" in used.keys:
         return True
-    # Dot segments are left in by pyoxigraph where they are in the base or follow a host.
+    # pyoxigraph keeps dot segments in the base and after a host.
     if "/." in base or any("/." in used_base or not is_valid_iri(used_base) for used_base in used.bases):
         return True
     return _DOTTED_AUTHORITY.search(encoded) is not None
 
 
 def _defines_all_keys(document: Any, features: DocumentFeatures, used: ContextFeatures) -> bool:
-    """Whether every key of the document has a meaning for certain: by a vocabulary for all, or each by a definition."""
+    """Whether every key of the document certainly has a meaning: by a default vocabulary, or by its own definition."""
     if used.unmapped:
         return False
     if all(key[:1] == "@" or ":" in key or key in used.keys for key in features.keys):
@@ -345,7 +346,7 @@ def _sets_vocabulary(context: Any) -> bool:
 
 
 def _parse(encoded: bytes, base: str, *, lenient: bool, report: Report) -> Iterator[Quad]:
-    """What pyoxigraph finds. It goes on after an error, and so does this."""
+    """The quads that pyoxigraph finds; after an error, it continues."""
     found = valid_iri(base)
     base_iri = found.value if found else None
     quads = pyoxigraph.parse(encoded, RdfFormat.JSON_LD, base_iri=base_iri, lenient=lenient)
@@ -357,6 +358,6 @@ def _parse(encoded: bytes, base: str, *, lenient: bool, report: Report) -> Itera
             break
         except SyntaxError as error:
             errors.append(_UNORDERED.sub(r"\1", str(error)[:_MAX_ERROR_CHARS]))
-    # Terms of a context are defined in no certain order, and so are their errors found.
+    # Sorted, because pyoxigraph defines the terms of a context in no fixed order.
     for message in sorted(errors):
         report("jsonld-error", message)

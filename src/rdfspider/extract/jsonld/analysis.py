@@ -1,7 +1,9 @@
-"""What a JSON-LD document uses: one walk over its values, on which the choice of how to read it rests.
+"""The features of a JSON-LD document and its contexts, and the estimated cost of reading it; both decide how it is
+read.
 
-The walk goes level by level without recursion, so that a document of any depth is measured before a parser with a stack
-of its own meets it.
+Documents are walked level by level without recursion, so that their depth is known before a recursive parser reads
+them. Costs are those that grow faster than the page, in nanoseconds. All scripts of a page spend from one budget, which
+`Statements.spent_ns` adds up; usual pages spend a thousandth of it.
 """
 
 import re
@@ -13,10 +15,10 @@ import msgspec
 
 from rdfspider.extract.statements import Statements
 
-# From here on, pyoxigraph and the specification write numbers differently.
+# From here on, pyoxigraph writes numbers otherwise than the specification.
 _LARGE_NUMBER = 10**18
 MAX_CONTEXT_DEPTH = 32
-"""Contexts in contexts in contexts take a parser's stack; real ones go four deep."""
+"""Levels of nested contexts, for which parsers recurse; real ones have four."""
 
 _KEYWORDS = frozenset(
     "@base @container @context @default @direction @graph @id @import @included @index @json @language @list @nest @none"
@@ -26,7 +28,7 @@ _KEYWORDS = frozenset(
 
 @dataclass(slots=True)
 class DocumentFeatures:
-    """Counts and sets over one document. Contexts are apart: their keys are terms, not data."""
+    """Counts and sets over one document, without its contexts, whose keys are terms, not data."""
 
     keys: set[str] = field(default_factory=set)
     holders: list[dict[str, Any]] = field(default_factory=list)
@@ -41,12 +43,12 @@ class DocumentFeatures:
 
 @dataclass(slots=True)
 class ContextFeatures:
-    """The same over the contexts of a document, those in term definitions included."""
+    """Counts and sets over the contexts of a document, including those in term definitions."""
 
     keys: set[str] = field(default_factory=set)
     bases: list[str] = field(default_factory=list)
     definitions: list[dict[str, Any]] = field(default_factory=list)
-    """Every object in the contexts once, also where many objects of the document share a context."""
+    """Every object in the contexts, each once, even where several objects of the document share a context."""
     terms: int = 0
     """The entries in them."""
     processed: int = 0
@@ -54,17 +56,17 @@ class ContextFeatures:
     uses: int = 0
     """How often contexts are used, by objects that have one."""
     grown: int = 0
-    """The most characters that relative vocabularies and bases of one object add to those around it."""
+    """The most characters that the relative vocabularies and bases of one object add to inherited ones."""
     scoped_names: bool = False
     """Whether a term definition names a remote context."""
     type_maps: bool = False
     """Whether a term's container is `@type`."""
     unmapped: bool = False
-    """Whether something is said to have no meaning: null, or a word that looks like a keyword and is none."""
+    """Whether a term is defined to have no meaning: by null, or by a word with the form of a keyword."""
 
 
 def analyse_document(document: Any, max_depth: int) -> DocumentFeatures:
-    """Walk the document; deeper than `max_depth` the walk ends, with `depth` beyond it, as it does at deep contexts."""
+    """The features of a document. Where it or a context is nested too deep, the walk ends with `depth` above `max_depth`."""
     features = DocumentFeatures()
     keys, holders = features.keys, features.holders
     level = [document] if isinstance(document, dict | list) else []
@@ -98,7 +100,7 @@ def analyse_document(document: Any, max_depth: int) -> DocumentFeatures:
 
 
 def is_deeper(value: Any, depth: int) -> bool:
-    """Whether objects and arrays are nested in this value deeper than so many levels."""
+    """Whether objects and arrays in this value are nested deeper."""
     level = [value]
     for _ in range(depth + 1):
         level = [
@@ -113,7 +115,7 @@ def is_deeper(value: Any, depth: int) -> bool:
 
 
 def analyse_contexts(contexts: list[Any]) -> ContextFeatures:
-    """Walk the contexts of a document, after remote ones were put in their places."""
+    """The features of a document's contexts, after remote contexts were inlined."""
     features = ContextFeatures()
     sizes: dict[int, tuple[int, int]] = {}
     for context in contexts:
@@ -174,11 +176,11 @@ def _names_contexts(scoped: Any) -> bool:
 
 _REFERRING = ("@id", "@type", "@reverse", "@index")
 MAX_CHAIN = 16
-"""Terms may be defined by terms that are defined by terms …, so often."""
+"""How many terms may be defined in terms of each other in a chain."""
 
 
 class ContextError(Exception):
-    """A context that cannot be had or that is refused; `code` is that of the Problem."""
+    """A context that is missing or refused; `code` is that of the Problem."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -186,7 +188,7 @@ class ContextError(Exception):
 
 
 def check_chains(context: dict[str, Any]) -> None:
-    """Refuse terms that are defined by terms that are defined by terms …: native parsers follow them on their stack."""
+    """Refuse long chains of terms that are defined by other terms: native parsers follow them recursively."""
     waiting = {term: _references(term, value) for term, value in context.items()}
     for _ in range(MAX_CHAIN):
         waiting = {
@@ -207,35 +209,35 @@ def _references(term: str, definition: Any) -> list[str]:
 
 
 _MAX_COST_NS = 2_000_000_000
-# What PyLD takes grows with the square of the values.
+# PyLD's time grows with the square of the values.
 _PYLD_SQUARE_NS = 450
 PYLD_TERM_NS = 10_000
 PYLD_CHAR_NS = 100
-# To define a term takes pyoxigraph so long, and to copy one to an inner context.
+# The time of pyoxigraph to define a term, and to copy one to an inner context.
 _TERM_NS = 1_400
 _COPY_NS = 200
-# To look up a context that is named, and for each of those that it lists.
+# The time to look up a remote context, and for each context that it lists.
 _NAMED_NS = 3_000
 _LISTED_NS = 200
-# A character of a base that a reference is resolved against, where the base is of unusual length.
+# The time per character to resolve a reference against a base of unusual length.
 BASE_CHAR_NS = 80
-# A character beyond the usual length of an IRI, each time that it is written out: it takes memory more than time, and this
-# allows some 30 MB.
+# The cost per character beyond the usual length of an IRI, each time that the IRI is written: of memory rather than
+# time, of which this allows some 30 MB.
 LONG_CHAR_NS = 60
 USUAL_CHARS = 500
-"""Hardly an IRI is longer."""
+"""Characters of an IRI; longer ones are rare."""
 
 # The largest contexts in use have about three thousand.
 _MAX_TERMS = 50_000
-# What pyoxigraph keeps of the contexts that are open at once; a term takes some 500 bytes besides its IRI.
+# Memory of pyoxigraph for the contexts in scope; a term takes some 500 bytes besides its IRI.
 _MAX_CONTEXT_BYTES = 100_000_000
 _TERM_BYTES = 500
-# Terms that are defined by each other take its stack; so few cannot exhaust it.
+# So few terms cannot exhaust its stack, however they are defined by each other.
 _UNCHECKED_TERMS = 200
 
 
 def spend(out: Statements, cost_ns: int) -> bool:
-    """Whether that much is still within the page's budget; what is not costs nothing, since it is not done."""
+    """Take the cost off the page's budget; False, and nothing is taken, where it exceeds the budget."""
     if out.spent_ns + cost_ns > _MAX_COST_NS:
         return False
     out.spent_ns += cost_ns
@@ -243,12 +245,12 @@ def spend(out: Statements, cost_ns: int) -> bool:
 
 
 def estimate_loading(context: Any) -> int:
-    """The nanoseconds that it takes to look up a context by its name."""
+    """The nanoseconds to look up a remote context."""
     return _NAMED_NS + (len(context) if isinstance(context, list) else 1) * _LISTED_NS
 
 
 def count_steps(features: DocumentFeatures, used: ContextFeatures, longest: int) -> int:
-    """How many terms are to be defined; contexts beyond all proportion in memory or stack are refused."""
+    """How many term definitions are processed; contexts that need too much memory or stack are refused."""
     scoped = "@context" in used.keys
     levels = features.depth if scoped else min(features.depth, len(features.holders))
     if used.terms > _MAX_TERMS or used.terms * levels * (_TERM_BYTES + longest) > _MAX_CONTEXT_BYTES:
@@ -262,7 +264,7 @@ def count_steps(features: DocumentFeatures, used: ContextFeatures, longest: int)
 def estimate_cost(
     features: DocumentFeatures, used: ContextFeatures, steps: int, longest: int, base: str, by_pyld: bool
 ) -> int:
-    """The nanoseconds that terms and IRIs will take; what is of usual length and number takes next to nothing."""
+    """The nanoseconds that terms and IRIs will take; usual documents take next to none."""
     chars = (features.values + steps) * (max(0, longest - USUAL_CHARS) + max(0, len(base) - USUAL_CHARS))
     if by_pyld:
         return features.values**2 * _PYLD_SQUARE_NS + steps * PYLD_TERM_NS + chars * PYLD_CHAR_NS
@@ -272,21 +274,21 @@ def estimate_cost(
 _IRI_KEYS = ("@id", "@reverse")
 _LONG_STRING = re.compile(rb'"[^"]{%d,}+(?=(":)?)' % USUAL_CHARS)
 _COLON = ord(":")
-# Where all texts of the contexts in a row, with each value, are no more than so many, no closer look is worth its time.
+# Where the concatenated texts of the contexts, once per value, have no more characters, the exact length is not computed.
 _UNFOLLOWED_CHARS = 500_000
 
 
 def measure_iris(used: ContextFeatures, features: DocumentFeatures, max_iri_chars: int) -> int:
-    """No IRI that the contexts give to a document is longer; too long ones are refused.
+    """An upper bound of the length of IRIs that the contexts define; too long ones are refused.
 
-    What a document adds itself, after a prefix or as a relative reference, is not counted.
+    What the document itself adds, after a prefix or as a relative reference, is not counted.
     """
     texts = sum(
         len(key) + (len(value) if value.__class__ is str else 0)
         for definitions in used.definitions
         for key, value in definitions.items()
     )
-    # A context that is used again goes on from where it left, and one in a term definition is used with each value.
+    # A context that is used again extends the previous result, and one in a term definition is used with each value.
     scoped = features.values if "@context" in used.keys else 1
     longest = texts * scoped * (used.uses if used.processed > used.terms else 1)
     if longest > max_iri_chars or (longest - USUAL_CHARS) * (features.values + used.processed) > _UNFOLLOWED_CHARS:
@@ -297,10 +299,10 @@ def measure_iris(used: ContextFeatures, features: DocumentFeatures, max_iri_char
 
 
 def count_repeated(document: Any, used: ContextFeatures, encoded: bytes) -> int:
-    """No more characters than these are written for the keys and identifiers of unusual length in a document.
+    """An upper bound of the characters written for keys and identifiers of unusual length in a document.
 
-    Each may be repeated with every value below it. `encoded` is the document as JSON, in which long ones are seen at
-    once.
+    Each may be repeated with every value below it. `encoded` is the document as JSON, in which long ones are found
+    quickly.
     """
     identifiers = _identifier_keys(used)
     if not _has_long_names(encoded, identifiers):
@@ -342,7 +344,7 @@ def _without_escapes(encoded: bytes) -> bytes:
 
 
 def _identifier_keys(used: ContextFeatures) -> set[str]:
-    """`@id` and what contexts call it."""
+    """`@id` and its aliases in the contexts."""
     keys = {"@id"}
     for _ in range(MAX_CHAIN):
         before = len(keys)
@@ -357,7 +359,7 @@ def _identifier_keys(used: ContextFeatures) -> set[str]:
 
 
 def _follow_terms(used: ContextFeatures, max_iri_chars: int) -> int:
-    """The longest IRI by definitions that refer to others, also to those of other contexts."""
+    """The length of the longest IRI by definitions that refer to others, also across contexts."""
     rules: set[tuple[str, str, int]] = set()
     for definitions in used.definitions:
         for term, value in definitions.items():
@@ -383,7 +385,7 @@ def _follow_terms(used: ContextFeatures, max_iri_chars: int) -> int:
 
 
 def _rules(term: str, text: str) -> list[tuple[str, str, int]]:
-    """The term, what the text that it stands for may go on from, and the text's length."""
+    """The term, the prefix or vocabulary that its definition may extend, and the length of the definition."""
     prefix, colon, _ = text.partition(":")
     own = (term, "" if prefix == term or text[:1] == "@" else prefix, len(text))
     return [own] if colon or text[:1] == "@" or term == "@vocab" else [own, (term, "@vocab", len(text))]

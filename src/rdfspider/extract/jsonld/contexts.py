@@ -1,8 +1,8 @@
-"""JSON-LD contexts: what a document refers to goes in, contexts with nothing left to load come out.
+"""JSON-LD contexts: the contexts of a document enter, contexts without remote references leave.
 
-The context of schema.org is bundled as a table of facts. Only the terms that a document uses are written out, since
-reading all three thousand costs a parser forty times what a usual document does. Every other context comes from the
-`documents` of the settings, or there is none: nothing is ever fetched.
+The context of schema.org is bundled. Only the terms that a document uses are passed to a parser, since reading all
+three thousand takes forty times as long as a usual document. Every other context comes from `config.documents`; nothing
+is ever fetched.
 """
 
 import re
@@ -18,11 +18,11 @@ from rdfspider.extract.jsonld.analysis import MAX_CONTEXT_DEPTH, ContextError, i
 from rdfspider.urls import resolve_iri
 
 ContextLoader = Callable[[str], Any]
-"""Gives the context at an absolute address, or raises `ContextError`."""
+"""Returns the context at an absolute address, or raises `ContextError`."""
 
 
 class SchemaorgTerms(msgspec.Struct):
-    """What schema.org's context says; `scripts/make_schemaorg_context` derives it."""
+    """The definitions of schema.org's context; `scripts/make_schemaorg_context` derives them."""
 
     vocabulary: str
     aliases: dict[str, str]
@@ -38,9 +38,9 @@ SCHEMAORG = msgspec.json.decode(
 VOCABULARY = SCHEMAORG.vocabulary
 PREFIXES = SCHEMAORG.prefixes
 COERCED = {term: kind for kind, terms in SCHEMAORG.coerced.items() for term in terms.split()}
-"""The terms whose strings are more than text: `@id` where they are IRIs, else the IRI of their datatype."""
+"""The terms with type coercion: `@id` where strings are IRIs, else the IRI of their datatype."""
 FOREIGN = SCHEMAORG.prefixes | SCHEMAORG.others
-"""The terms that are not in schema.org's own vocabulary, by their IRIs."""
+"""The IRIs of the terms that are not in schema.org's own vocabulary."""
 
 _TERMS: dict[str, Any] = (
     SCHEMAORG.aliases | FOREIGN | {term: {"@id": VOCABULARY + term, "@type": kind} for term, kind in COERCED.items()}
@@ -51,7 +51,7 @@ _SERVED = re.compile(
 _MEANT = re.compile(r"\W*(?:h?t{1,3}ps?)?[:/\\]*(?:[\w-]+\.)?schema\.org(?:[/#?\\,;].*)?", re.IGNORECASE | re.DOTALL)
 _BARE_VOCABULARY = re.compile(r"https?://(?:www\.)?schema\.org")
 _MISSPELT_KEY = re.compile(r"@?con?te?x?ts?:?|@content", re.IGNORECASE)
-# Longer ones are neither what was meant nor worth a place in a cache.
+# Longer references never mean schema.org, and would only fill the cache.
 _MAX_REFERENCE_CHARS = 200
 _MAX_REMOTE_DEPTH = 16
 _MAX_REMOTE_CONTEXTS = 64
@@ -63,14 +63,15 @@ def is_schemaorg(reference: str) -> bool:
 
 
 def means_schemaorg(reference: str) -> bool:
-    """Whether somebody who wrote this as a context can have meant only schema.org's."""
+    """Whether this reference to a context, though wrong, can only mean schema.org's."""
     return len(reference) < _MAX_REFERENCE_CHARS and _is_meant(reference)
 
 
 def schemaorg_context(words: Iterable[str], own_vocabulary: bool) -> dict[str, Any]:
     """Schema.org's context, reduced to the terms and prefixes among the words that a document uses.
 
-    Bare terms are left to `@vocab`, unless the document sets an `own_vocabulary`, which must not take them over.
+    Terms without type coercion are left to `@vocab`, unless the document sets an `own_vocabulary`, which would change
+    them.
     """
     context: dict[str, Any] = {"@vocab": VOCABULARY}
     for word in words:
@@ -83,7 +84,7 @@ def schemaorg_context(words: Iterable[str], own_vocabulary: bool) -> dict[str, A
 
 
 def repair_root(root: dict[str, Any]) -> str | None:
-    """Give a root without a context the one that a misspelt key holds; returns that key."""
+    """Give a root object without a context the context under a misspelt key; returns that key."""
     for key, value in root.items():
         if isinstance(value, str) and _MISSPELT_KEY.fullmatch(key) and means_schemaorg(value):
             root["@context"] = value
@@ -92,7 +93,7 @@ def repair_root(root: dict[str, Any]) -> str | None:
 
 
 def repair_context(context: Any) -> tuple[Any, list[str]]:
-    """The context with plain mistakes mended, and what they were."""
+    """The context with obvious mistakes repaired, and a note on each."""
     if isinstance(context, str):
         if not is_schemaorg(context) and means_schemaorg(context):
             return VOCABULARY, [f"{context!r} was read as {VOCABULARY}"]
@@ -108,7 +109,7 @@ def repair_context(context: Any) -> tuple[Any, list[str]]:
 
 
 def context_loader(schemaorg: dict[str, Any], documents: DocumentSource | None) -> ContextLoader:
-    """A function from an absolute address to the context there, which asks `documents` for each but once."""
+    """A function from an absolute address to the context there, which asks `documents` once for each."""
     loaded: dict[str, Any] = {}
 
     def load_context(reference: str) -> Any:
@@ -127,9 +128,9 @@ def context_loader(schemaorg: dict[str, Any], documents: DocumentSource | None) 
 
 
 def inline_context(context: Any, base: str, load_context: ContextLoader, depth: int = 0) -> list[Any]:
-    """JSON-LD 1.1 API, context processing, 5.2: the local contexts in order, remote ones in the place of their names.
+    """JSON-LD 1.1 API, context processing, 5.2: the local contexts in order, with remote ones inlined.
 
-    What a remote context says about `@base` is left out, as step 5.7 has it.
+    `@base` in a remote context is left out, by step 5.7.
     """
     if depth > _MAX_REMOTE_DEPTH:
         raise ContextError("context-invalid", "contexts refer to contexts without end")
@@ -145,7 +146,7 @@ def inline_context(context: Any, base: str, load_context: ContextLoader, depth: 
 
 
 def _inline_list(contexts: list[Any], base: str, load_context: ContextLoader, depth: int) -> list[Any]:
-    """The same for several; all are asked for before one that is missing is told of, so that they can be had together."""
+    """The same for several. All are asked for before a missing one is reported, so that all missing ones are known at once."""
     found: list[Any] = []
     missing: ContextError | None = None
     for context in contexts:
@@ -161,7 +162,7 @@ def _inline_list(contexts: list[Any], base: str, load_context: ContextLoader, de
 
 
 def _read_context(reference: str, documents: DocumentSource | None) -> Any:
-    """The context that the document at an address holds, or the error that says why there is none."""
+    """The context in the document at an address, or the error why there is none."""
     body = documents(reference) if documents is not None else None
     if body is None:
         return ContextError("context-unknown", f"the context {reference[:200]} is not at hand")

@@ -1,8 +1,8 @@
 """Plain schema.org documents: objects with `@type`, `@id` and properties under schema.org's context, and nothing more.
 
-Nineteen of twenty scripts of the web are such. For them the expansion algorithm shrinks to a look into the bundled
-facts, so statements are written straight from the JSON, several times as fast as by a general parser, which everything
-else goes to. Both give the same statements.
+Nineteen of twenty scripts on the web are plain. Their expansion needs nothing but the bundled terms, so statements are
+made straight from the JSON, several times as fast as by a general parser, which reads all other documents. Both make
+the same statements.
 """
 
 import re
@@ -23,16 +23,16 @@ _INTEGER_LIMIT = 10**21
 
 
 class Term(NamedTuple):
-    """What a key means: its IRI, and what its strings are: text (None), IRIs (`@id`), or of a datatype (its term)."""
+    """The definition of a key: its IRI, and what its strings are: text (None), IRIs (`@id`), or of a datatype (its term)."""
 
     iri: str
     ready: str | None
-    """The IRI as N-Quads has it; None where it needs a repair, which is to be reported."""
+    """The IRI as a term; None where it needs a repair, which is to be reported."""
     kind: str | None = None
 
 
 def plain_roots(document: Any, features: DocumentFeatures) -> list[dict[str, Any]] | None:
-    """The objects that a plain document describes at its top; None where it is not plain."""
+    """The top-level objects of a plain document; None where it is not plain."""
     keys = features.keys
     if not features.holders or not keys.isdisjoint(SCHEMAORG.aliases):
         return None
@@ -122,13 +122,13 @@ def canonical_number(number: float) -> tuple[str, str]:
 
 
 def _expand_long(key: str) -> Term | None:
-    """The same for a key that would fill the cache; whether it is too long is told by who makes its term."""
+    """The same for a long key, without the cache; that it is too long is found when its term is made."""
     term = expand_key.__wrapped__(key)
     return term and term._replace(ready=None)
 
 
 def _may_repeat(subject: str, predicate: str, times: int, out: Statements) -> bool:
-    """Whether terms of unusual length may be written so often."""
+    """Whether the page's budget allows to repeat terms of unusual length so often."""
     chars = (len(subject) + len(predicate)) * times
     if spend(out, chars * LONG_CHAR_NS):
         return True
@@ -141,7 +141,7 @@ def _only_plain_keywords(keys: set[str]) -> bool:
 
 
 def _subject(node: dict[str, Any], out: Statements) -> str | None:
-    """The term of a node: its `@id`, else a blank node. None where the `@id` cannot be an IRI."""
+    """The term of a node: its `@id`, or else a blank node; None where the `@id` is no valid IRI."""
     if "@id" not in node:
         return out.blank()
     identifier = node["@id"]
@@ -196,7 +196,7 @@ def _reference(text: str, out: Statements) -> str | None:
 
 
 def _may_resolve(text: str, out: Statements) -> bool:
-    """Whether a reference may be resolved against a base of unusual length."""
+    """Whether the page's budget allows to resolve a reference against a base of unusual length."""
     if text.startswith(("http://", "https://")) or spend(out, len(out.base) * BASE_CHAR_NS):
         return True
     out.problem("jsonld-too-large", "relative references were left out, too many for a base so long")
@@ -204,7 +204,7 @@ def _may_resolve(text: str, out: Statements) -> bool:
 
 
 def _flat(values: list[Any]) -> list[Any]:
-    """Arrays in arrays are sets in sets: one."""
+    """The values of nested arrays, which are one set in JSON-LD."""
     if not any(value.__class__ is list for value in values):
         return values
     flat: list[Any] = []

@@ -1,6 +1,6 @@
-"""The JSON-LD documents that pyoxigraph reads otherwise than the specification: PyLD takes them, at its own pace.
+"""PyLD, for the JSON-LD documents in which pyoxigraph deviates from the specification: a document enters, quads leave.
 
-PyLD is imported here and when first needed only: most runs never need it, and importing it takes longer than a page.
+PyLD is slower, and is imported only here and when first needed: importing it takes longer than a page.
 """
 
 import warnings
@@ -15,13 +15,13 @@ from rdfspider.extract.statements import Report
 from rdfspider.urls import valid_iri
 
 Dataset = dict[str, list[dict[str, dict[str, str]]]]
-"""As PyLD has it: by graph name, triples of terms, each an object with a type and a value."""
+"""PyLD's form: triples by graph name, each with three terms, which have a type and a value."""
 
 
 def to_dataset(document: Any, options: dict[str, Any], load_context: ContextLoader) -> Dataset:
-    """JSON-LD 1.1 API, deserialise to RDF. Raises `ContextError` with the reason where there is no answer.
+    """JSON-LD 1.1 API, deserialise to RDF; raises `ContextError` with the reason where that fails.
 
-    `options` are those of the API under the names that it gives them. Nothing in the dataset is checked.
+    `options` are those of the API, under its names. Nothing in the dataset is checked.
     """
     from pyld import jsonld
     from pyld.context_resolver import ContextResolver
@@ -41,7 +41,7 @@ def to_dataset(document: Any, options: dict[str, Any], load_context: ContextLoad
             "document": {"@context": context},
         }
 
-    # A cache of its own: the shared one would carry one page's contexts over to the next.
+    # A new cache: the shared one would keep one page's contexts for the next.
     resolver = ContextResolver({}, load_document)
     settings = {"documentLoader": load_document, "contextResolver": resolver}
     try:
@@ -104,7 +104,7 @@ def _make_text(value: str, language: str, lenient: bool, report: Report) -> Lite
 
 
 def _reason(error: Exception) -> str:
-    """What PyLD says in the innermost of the errors that it wraps in each other."""
+    """The message of the innermost of PyLD's nested errors."""
     while isinstance(error.__cause__, Exception):
         error = error.__cause__
     message = str(error.args[0]) if error.args else str(error)

@@ -1,8 +1,8 @@
-"""Broken JSON in, the values that it plainly means out, and a word for every kind of repair.
+"""Broken JSON enters; the values that it obviously means leave, with a note on every kind of repair.
 
-Scripts on the web hold comments, trailing commas, raw line breaks, unescaped quotes and wrappers for old browsers. One
-pass over the text writes it anew as JSON. Every look ahead is bounded, so time grows with the length of the text alone.
-What is not plain is refused: nothing is guessed from prose.
+Scripts on the web contain comments, trailing commas, raw line breaks, unescaped quotes and wrappers for old browsers.
+One pass over the text rewrites it as JSON. Lookahead is bounded, so time is linear in the length of the text. Where the
+meaning is not obvious, the text is refused.
 """
 
 import html
@@ -32,7 +32,7 @@ _TEXT = {'"': re.compile(r'[^"\\]*+'), "'": re.compile(r"[^'\\]*+")}
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})')
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _CONTROL = re.compile(r"[\x00-\x1f]")
-# What follows the quote that ends a key, the value of a member, and an item. Other quotes belong to the text.
+# What follows the quote that ends a key, a member's value or an item. Any other quote belongs to the text.
 _QUOTED_KEY = r"[\"'][^\"'\r\n]{1,200}[\"']\s*+:"
 _END = r"\s*+(?:$|[}\]]|;\s*+[}\]]|//|/\*|\]\]>|-->"
 _AFTER_KEY = re.compile(r"\s*+:")
@@ -42,14 +42,14 @@ _AFTER_ITEM = re.compile(rf"{_END}|,\s*+(?:$|[,}}\]\[{{\"'0-9-]|//|/\*|true|fals
 
 
 class Repaired(NamedTuple):
-    """The values found, one after the other, and what was mended to find them."""
+    """The values in order, and what was repaired."""
 
     values: list[Any]
     notes: list[str]
 
 
 def repair_json(text: str, max_depth: int) -> Repaired | None:
-    """The values that broken JSON means; None where the meaning is not plain."""
+    """The values that broken JSON means; None where the meaning is not obvious."""
     writer = _Rewriter(_without_surrogates(text), max_depth)
     written = writer.rewrite()
     if written is None:
@@ -65,7 +65,7 @@ def repair_json(text: str, max_depth: int) -> Repaired | None:
 
 
 def _load(text: str, notes: dict[str, None]) -> list[Any]:
-    """Parse JSON whose numbers may be out of any range: those become null."""
+    """Parse JSON; numbers out of range become null."""
 
     def parse_float(digits: str) -> float | None:
         number = float(digits)
@@ -125,7 +125,7 @@ class _Rewriter:
         return f"[{''.join(self.pieces[: self.complete])}]" if self.complete else None
 
     def _prepare(self, text: str) -> str:
-        """Turn round what was changed in the text as a whole, before it is read piece by piece."""
+        """Undo changes to the text as a whole: wrappers, character references, typographic quotes."""
         if text[:1] == "\ufeff":
             self._note("a byte order mark")
         text = text.strip(_BLANKS)
@@ -141,7 +141,7 @@ class _Rewriter:
         return text
 
     def _begin(self, character: str) -> bool:
-        """Outside of all brackets: another value begins, or the text is over."""
+        """Outside of all brackets: begin another value; False at the end of the values."""
         if character in "{[":
             if self.complete:
                 self._note("several values in a row")
@@ -275,7 +275,7 @@ class _Rewriter:
         return json.dumps(value)
 
     def _string(self, quote: str, after: re.Pattern[str]) -> None:
-        """Read to the quote after which the text goes on as JSON does; quotes before it were not escaped."""
+        """Read to the quote after which the text continues as JSON; quotes before it are unescaped ones of the text."""
         text, at = self.text, self.at + 1
         parts: list[str] = []
         while True:
@@ -316,7 +316,7 @@ class _Rewriter:
             self.comma = False
 
     def _skip(self) -> None:
-        """Go to the next character that is neither space nor comment nor markup."""
+        """Skip white space, comments and markup."""
         while True:
             space = _SPACE.match(self.text, self.at)
             if space:

@@ -1,8 +1,9 @@
-"""Microformats of a page: a tree in, the canonical JSON of microformats 2 or RDF statements out.
+"""Microformats: a tree enters, RDF statements or the canonical JSON of microformats 2 leave.
 
-Classic microformats are read as microformats 2 (`vcard` as `h-card`). `parse_microformats` gives all that the parsing
-specification asks for; `extract_microformats` states as RDF what is not noise, with the vocabularies of
-`rdf`. Neither recurses, and both return at once from pages that have no root class.
+Classic microformats are read as microformats 2 (`vcard` as `h-card`, by the table in `classic`). `items` finds items
+and their properties, `values` reads property values, `mapping` makes statements. `parse_microformats` returns all that
+the parsing specification asks for; `extract_microformats` leaves out classes that only look like microformats. Neither
+recurses, and both return at once for pages without a root class.
 """
 
 from typing import Any
@@ -19,14 +20,14 @@ Json = dict[str, Any]
 
 
 def extract_microformats(tree: Document, content: Content, out: Statements) -> None:
-    """State the page's microformats."""
+    """Add the statements of the page's microformats."""
     items = find_items(tree, IGNORED_CLASSES, out.problem)
     if items is not None:
         state_items(items, ValueReader(tree, out.base, items, out.problem), out)
 
 
 def parse_microformats(tree: Document, base: str, report: Report | None = None) -> Json:
-    """The page as canonical JSON; `base` is what relative URLs are of, a `base` element already looked at."""
+    """The page's microformats as canonical JSON; `base` is the base of relative URLs, with any `base` element already applied."""
     report = report or _ignore
     items = find_items(tree, frozenset(), report) or Items()
     reader = ValueReader(tree, base, items, report)
@@ -37,7 +38,7 @@ def parse_microformats(tree: Document, base: str, report: Report | None = None) 
 
 
 class _Rendered:
-    """An item as JSON, with what stands for it where it is a value: its first p-name, and its first u-url."""
+    """An item as JSON, and the values that stand for it as a property: its first p-name and its first u-url."""
 
     __slots__ = ("json", "name", "url")
 
@@ -74,7 +75,7 @@ def _shown(
     if found.item is not None:
         return _nested(found, rendered[found.item], reader)
     if isinstance(value, Url):
-        # Classic items know no alternative text.
+        # Classic microformats have no alternative text.
         return value.value if value.alt is None or item.rules else {"value": value.value, "alt": value.alt}
     if isinstance(value, Markup):
         return {"value": value.value, "html": reader.markup(value.element)}
@@ -82,7 +83,7 @@ def _shown(
 
 
 def _nested(found: PropertyElement, nested: _Rendered, reader: ValueReader) -> Json:
-    """An item that is a property: its JSON, and the value that a simple property would have."""
+    """An item that is a property: its JSON, with the value that a property without an item would have."""
     known = nested.name if found.prefix == "p" else nested.url if found.prefix == "u" else None
     if known is not None:
         return {**nested.json, "value": known}
@@ -118,4 +119,4 @@ def _relations(tree: Document, base: str) -> Json:
 
 
 def _ignore(code: str, message: str) -> None:
-    """Take a problem that nobody asked for."""
+    """Discard a problem."""

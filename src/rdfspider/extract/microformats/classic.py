@@ -1,29 +1,29 @@
 """Classic microformats as microformats 2 would name them: one table.
 
-The parsing specification reads an old root such as `vcard` as `h-card`, and inside it the old property names alone
-(`fn` as `p-name`). Here are those names, by root; what the specification's own list leaves out but the formats
-themselves define (hCard's `sound`, hNews) is here as well.
+The parsing specification reads a classic root such as `vcard` as `h-card`, and inside it only classic property names
+(`fn` as `p-name`). The table has these names by root, including those that the formats define and the specification's
+own list leaves out (hCard's `sound`, hNews).
 """
 
 from functools import lru_cache
 from typing import NamedTuple
 
 Names = dict[str, tuple[str, str]]
-"""An old class name, and the prefix and name that it has in microformats 2."""
+"""A classic class name, and its prefix and name in microformats 2."""
 
 Rels = tuple[tuple[frozenset[str], str, str], ...]
-"""Link relations that must all be there, and the prefix and name of the property that they make."""
+"""Link relations that are all required, and the prefix and name of the property that they make."""
 
 
 class Rules(NamedTuple):
-    """How the inside of a classic item is read."""
+    """The property names and link relations inside a classic item."""
 
     names: Names
     rels: Rels = ()
 
 
 def _names(*groups: str) -> Names:
-    """The table that groups of words stand for: first a prefix, then `name` or `old=new`."""
+    """The table of some groups of words: first a prefix, then `name` or `classic=new`."""
     names: Names = {}
     for group in groups:
         prefix, *words = group.split()
@@ -36,7 +36,7 @@ def _names(*groups: str) -> Names:
 _ADDRESS = "p post-office-box extended-address street-address locality region postal-code country-name"
 _BOOKMARK = (frozenset({"bookmark"}), "u", "url")
 _SELF_BOOKMARK = (frozenset({"self", "bookmark"}), "u", "url")
-# The value of rel-tag is the last segment of the link's path, so it has a prefix of its own.
+# The value of rel-tag is the last segment of the link's path, so it needs a prefix of its own.
 _TAG = (frozenset({"tag"}), "tag", "category")
 
 ROOTS: dict[str, str] = {
@@ -56,7 +56,7 @@ ROOTS: dict[str, str] = {
 """Classic root class names and their types."""
 
 ITEM = "item"
-"""The class that is a root of its own, an `h-item`, only where it is a property of a classic review."""
+"""A class that is a root, of an `h-item`, only where it is a property of a classic review."""
 
 _RULES: dict[str, Rules] = {
     "adr": Rules(_names(_ADDRESS)),
@@ -120,7 +120,7 @@ _RULES: dict[str, Rules] = {
 
 @lru_cache(maxsize=256)
 def rules_of(roots: tuple[str, ...]) -> Rules:
-    """The rules of an element with these classic roots; where two roots know a name, the first has it."""
+    """The rules of an element with these classic roots; of two roots with the same name the first counts."""
     names: Names = {}
     rels: Rels = ()
     for root in roots:

@@ -1,8 +1,7 @@
-"""A tree in, its microformats out: which elements are items, which are their properties, and what is inside what.
+"""A tree enters, its items leave: which elements are roots of items, which are properties, and which item owns them.
 
-Nothing is read from the elements here, only their classes: every class attribute of the page once, then one walk over
-the elements whose classes mean something. Items are in the order of the document, parents before what is inside them,
-so those who read them never need to recurse.
+Only classes are read here, not values: every class attribute of the page once, then the elements with classes of
+microformats. Items are in document order, parents before children, so that no reader needs to recurse.
 """
 
 import re
@@ -17,19 +16,19 @@ from rdfspider.extract.microformats.classic import ITEM, ROOTS, Rules, rules_of
 from rdfspider.extract.statements import Report
 
 _MAX_INCLUDED = 20_000
-"""Elements that all includes of a page may bring into items: an include is read anew for each item that names it."""
+"""Elements that all includes of a page may add to items: an element is added to each item that includes it."""
 
 _MAX_ITEMS = 50_000
 """Items kept of one page; listings of real sites have hundreds."""
 
 _MAX_PROPERTIES = 100_000
-"""Properties kept of one page: a class attribute can name one with every three bytes."""
+"""Properties kept of one page: a class attribute can have one every four bytes."""
 
 _MAX_CLASS_CHARS = 8_192
-"""Of longer class attributes the rest is not looked at."""
+"""Characters read of a class attribute."""
 
 _MAX_LEVELS = 64
-"""Properties kept inside each other, because each of them is read with all that is in it."""
+"""Levels of nested properties: the text of each includes that of all inside it."""
 
 _SPACE = " \\t\\n\\f\\r"
 _TOKEN = re.compile(f"[^{_SPACE}]+")
@@ -44,7 +43,7 @@ _VALUES = frozenset({"value", "value-title"})
 
 
 class PropertyElement(NamedTuple):
-    """An element that is a property of an item; `item` is the item that the same element is the root of."""
+    """An element that is a property of an item; `item` is the item whose root is the same element."""
 
     prefix: str
     name: str
@@ -54,7 +53,7 @@ class PropertyElement(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A root element and what it owns; `rules` is None for microformats 2, which implies properties."""
+    """A root element with its properties and children; `rules` is None for microformats 2, in which properties can be implied."""
 
     element: Element
     types: list[str]
@@ -72,21 +71,21 @@ class Items:
 
     top: list[Item] = field(default_factory=list)
     every: list[Item] = field(default_factory=list)
-    """All items in the order of the document."""
+    """All items in document order."""
     shared: set[Item] = field(default_factory=set)
-    """Items inside elements that others include: they may be before those whose parts they are."""
+    """Items inside included elements: they may come before the items that include them."""
     values: dict[Element, list[Element]] = field(default_factory=dict)
     """The value elements of each property element (value class pattern)."""
 
     def inside_out(self) -> list[Item]:
-        """All items, each after those that are its parts: backwards, and first those that may be before their users."""
+        """All items, each after the items inside it: in reverse order, included ones first."""
         first = [item for item in self.every if item in self.shared]
         rest = [item for item in self.every if item not in self.shared] if first else self.every
         return [*reversed(first), *reversed(rest)]
 
 
 class _Classes(NamedTuple):
-    """What the classes of an element mean; `words` are the ones that some classic item of the page may know."""
+    """The meaning of a class attribute; `words` are those that have a meaning in some classic item of the page."""
 
     types: tuple[str, ...]
     classic: tuple[str, ...]
@@ -97,7 +96,7 @@ class _Classes(NamedTuple):
 
 
 def find_items(tree: Document, ignored: frozenset[str], report: Report) -> Items | None:
-    """The items of a page, or None where no class is a root; roots in `ignored` are no roots."""
+    """The items of a page; None where no class is a root. Classes in `ignored` are not counted as roots."""
     elements = tree.select("[class]")
     names = cast(list[str], list(map(Element.attr, elements, repeat("class"))))
     distinct = set(names)
@@ -105,7 +104,7 @@ def find_items(tree: Document, ignored: frozenset[str], report: Report) -> Items
     if not classic and not has_v2:
         return None
     known = _known_words(classic)
-    # Split at any white space, more than HTML knows: what that finds is looked at closely before it counts.
+    # Split at any white space, of which HTML has less: `_classify` looks closely at what this finds.
     meant = {name for name in distinct if not known.isdisjoint(name.split()) or (has_v2 and _V2_PREFIX.search(name))}
     meanings: dict[str, _Classes] = {}
     finder = _Finder(tree, report)
@@ -119,14 +118,14 @@ def find_items(tree: Document, ignored: frozenset[str], report: Report) -> Items
 
 
 def _present_roots(names: set[str], ignored: frozenset[str]) -> tuple[frozenset[str], bool]:
-    """The classic roots of a page, and whether it has others: one look over all class attributes at once."""
+    """The classic roots of a page, and whether it has roots of microformats 2: one search over all class attributes."""
     joined = f" {' '.join(names)} ".replace("\n", " ").replace("\t", " ").replace("\r", " ").replace("\f", " ")
     found = frozenset(_AFTER_SPACE.findall(joined))
     return found & _CLASSIC_ROOTS, any(_V2_ROOT.fullmatch(token) for token in found - ignored)
 
 
 def _root_names(tokens: list[str], ignored: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The types of microformats 2 that class names give, sorted as the specification asks, or else the classic roots."""
+    """The types of microformats 2 among class names, sorted as the specification asks, or else the classic roots."""
     types = {token for token in tokens if token[:2] == "h-" and _V2_ROOT.fullmatch(token)} - ignored
     if types:
         return tuple(sorted(types)), ()
@@ -135,7 +134,7 @@ def _root_names(tokens: list[str], ignored: frozenset[str]) -> tuple[tuple[str, 
 
 @lru_cache(maxsize=64)
 def _known_words(classic: frozenset[str]) -> frozenset[str]:
-    """The class names that mean something on a page with these classic roots."""
+    """The class names that have a meaning on a page with these classic roots."""
     if not classic:
         return _VALUES
     reviews = {ITEM} if any(name.startswith("hreview") for name in classic) else set()
@@ -157,22 +156,22 @@ def _classify(name: str, known: frozenset[str], ignored: frozenset[str]) -> _Cla
 
 
 class _Finder:
-    """Visits the elements that mean something, in the order of the document, and gives each to its item."""
+    """Visits the elements with classes of microformats, in document order, and adds each to its item."""
 
     def __init__(self, tree: Document, report: Report) -> None:
         self.items = Items()
         self._tree = tree
         self._report = report
-        # Of every node passed on the way up: the item that its children belong to, and the properties that they are in.
-        self._places: dict[Node, tuple[Item | None, int]] = {}
+        # For every node above a visited element: the item that its children belong to, and how many properties they are in.
+        self._owners: dict[Node, tuple[Item | None, int]] = {}
         self._roots: dict[Element, Item] = {}
         self._values: list[Element] = []
         self._words: dict[Element, tuple[str, ...]] = {}
         self._properties_left = _MAX_PROPERTIES
 
     def visit(self, element: Element, classes: _Classes) -> bool:
-        """Take an element; False where the page has more than is kept, and no further one is needed."""
-        owner, level = self._place(element)
+        """Visit an element; False when the limits are reached."""
+        owner, level = self._find_owner(element)
         properties = self._properties(owner, classes)
         if level >= _MAX_LEVELS and properties:
             self._report("nested-properties", f"properties inside more than {_MAX_LEVELS} others were left out")
@@ -181,7 +180,7 @@ class _Finder:
         if classes.words:
             self._words[element] = classes.words
         if properties or item:
-            self._places[element] = (item or owner, level + 1 if properties else level)
+            self._owners[element] = (item or owner, level + 1 if properties else level)
         if owner is not None:
             owner.properties.extend([PropertyElement(prefix, name, element, item) for prefix, name in properties])
             if item is not None and not properties:
@@ -195,7 +194,7 @@ class _Finder:
         return self._has_room(len(properties))
 
     def _has_room(self, properties: int) -> bool:
-        """Whether more fits after so many further properties."""
+        """Whether the limits allow more after so many further properties."""
         self._properties_left -= properties
         if self._properties_left > 0 and len(self.items.every) < _MAX_ITEMS:
             return True
@@ -212,24 +211,24 @@ class _Finder:
         if self._values:
             self._assign_values()
 
-    def _place(self, element: Element) -> tuple[Item | None, int]:
-        """The nearest item around an element, and how many properties are around it.
+    def _find_owner(self, element: Element) -> tuple[Item | None, int]:
+        """The nearest item around an element, and how many properties the element is in.
 
-        Every node between learns them as well, so the page is climbed once.
+        Both are cached for every node between, so that no node is passed twice.
         """
-        places = self._places
+        owners = self._owners
         passed: list[Node] = []
         node: Node | None = element.parent
-        while node is not None and node not in places:
+        while node is not None and node not in owners:
             passed.append(node)
             node = node.parent
-        place = (None, 0) if node is None else places[node]
+        found = (None, 0) if node is None else owners[node]
         for node in passed:
-            places[node] = place
-        return place
+            owners[node] = found
+        return found
 
     def _properties(self, owner: Item | None, classes: _Classes) -> tuple[tuple[str, str], ...]:
-        """What the element is a property of its owner as: inside a classic item, old names alone count."""
+        """The properties of the owner that the element is; inside a classic item, only classic names count."""
         if owner is None:
             return ()
         if owner.rules is None:
@@ -258,7 +257,7 @@ class _Finder:
             relations = frozenset(_TOKEN.findall((element.attr("rel") or "").lower()))
             if relations.isdisjoint(_RELATIONS):
                 continue
-            owner, _ = self._place(element)
+            owner, _ = self._find_owner(element)
             if owner is None or owner.rules is None or element in self._roots:
                 continue
             names = {owner.rules.names.get(word, ("", ""))[1] for word in self._words.get(element, ())}
@@ -269,7 +268,7 @@ class _Finder:
                         return
 
     def _add_includes(self, including: list[Item]) -> None:
-        """The include pattern: what is in the elements that a classic item names is as if it were in the item."""
+        """The include pattern: elements that a classic item includes count as if they were inside the item."""
         targets: dict[str, Element] = {}
         for element in self._tree.select("[id]"):
             targets.setdefault(element.attr("id") or "", element)
@@ -290,7 +289,7 @@ class _Finder:
                 self._include(item, target, parts[target])
 
     def _parts(self, target: Element) -> list[Element]:
-        """The element and all with classes in it; nothing where it includes others itself, so that no cycle can be."""
+        """The element and all elements with classes in it; none where it includes others itself, so that there are no cycles."""
         if target.matches(_INCLUDING) or target.select_one(_INCLUDING):
             self._report("include-nested", "an included element that includes others was left out")
             return []
@@ -299,13 +298,13 @@ class _Finder:
     def _include(self, item: Item, target: Element, parts: list[Element]) -> None:
         if not parts or item.rules is None:
             return
-        around, _ = self._place(target)
+        around, _ = self._find_owner(target)
         names = item.rules.names
         for element in parts:
             nested = self._roots.get(element)
             if nested is not None:
                 self.items.shared.add(nested)
-            if self._place(element)[0] is not around:
+            if self._find_owner(element)[0] is not around:
                 continue
             properties = dict.fromkeys(names[word] for word in self._words.get(element, ()) if word in names)
             item.properties.extend([PropertyElement(prefix, name, element, nested) for prefix, name in properties])
@@ -314,7 +313,7 @@ class _Finder:
         item.included.append(target)
 
     def _assign_values(self) -> None:
-        """Value class pattern: a value element is of the nearest property, if no other property, item or value is between."""
+        """Value class pattern: a value element belongs to the nearest property, unless an item or another value is between."""
         properties = {found.element for item in self.items.every for found in item.properties}
         nearest: dict[Node, Node | None] = dict.fromkeys(self._values)
         for element in (*self._values, *self._roots, *properties):
@@ -343,6 +342,6 @@ def _include_ids(element: Element) -> Iterator[str]:
 
 
 def _referred_ids(element: Element) -> list[str]:
-    """The ids that a classic root names in `itemref` or, as a table cell, in `headers`."""
+    """The ids in `itemref` of a classic root or, for a table cell, in `headers`."""
     references = element.attr("itemref") or (element.attr("headers") if element.tag in ("td", "th") else "")
     return _TOKEN.findall(references or "")

@@ -1,7 +1,9 @@
-"""Which RDF terms the names of microformats stand for: tables; `docs/microformats.md` shows them to users.
+"""Microformats as RDF: items enter, statements leave, by the tables here; `docs/microformats.md` shows them to users.
 
-People, organisations and places are vCard; all else is schema.org. What neither has keeps its own name in the
-namespace of the microformats wiki.
+People, organisations and places are described in vCard, all else in schema.org; names that neither has are in the
+namespace of the microformats wiki. Every item is a blank node, whatever URL it gives itself: a page does not speak for
+other sites. URLs become IRIs, valid dates typed literals, markup its text. Classes that only look like microformats are
+left out.
 """
 
 import re
@@ -29,7 +31,7 @@ class Mapping(NamedTuple):
 
 
 def _terms(namespace: str, words: str) -> Terms:
-    """The table that words stand for: `name`, `name=term`, or `name=term/resource` where resources have their own."""
+    """The table of some words: `name`, `name=term`, or `name=term/resource` where resources have a term of their own."""
     terms: Terms = {}
     for word in words.split():
         name, _, term = word.partition("=")
@@ -55,7 +57,7 @@ GENERIC = _terms(
     "content=text published=datePublished updated=dateModified category=keywords location syndication=sameAs "
     "comment start=startDate end=endDate duration rating=ratingValue best=bestRating worst=worstRating price review geo=location",
 )
-"""What the names that many formats share mean, where a format has no word of its own for them."""
+"""The terms of names that many formats share, where a format has no term of its own."""
 
 _ENTRY = _terms(SCHEMA, "location=contentLocation geo=contentLocation") | {
     "in-reply-to": ("<https://www.w3.org/ns/activitystreams#inReplyTo>",) * 2
@@ -112,12 +114,12 @@ _OWN_NAMES = (
     "skill tag-of translation-of watch-of weight"
 )
 DEFINED = frozenset(_OWN_NAMES.split()).union(*(mapping.terms for mapping in MAPPINGS.values()))
-"""Names of properties that some format of the microformats wiki defines, whether or not they have a predicate elsewhere."""
+"""Names of properties that some format of the microformats wiki defines, with or without a mapping."""
 
 IGNORED_CLASSES = frozenset(
     "h-full h-screen h-auto h-min h-max h-fit h-px h-svh h-lvh h-dvh h-inherit h-initial".split()
 )
-"""Heights of CSS frameworks such as Tailwind: they have the form of a root, are on very many pages, and never are one."""
+"""Heights in CSS frameworks such as Tailwind: they look like roots, are on very many pages, and are never meant as roots."""
 
 
 def class_terms(types: list[str]) -> list[str]:
@@ -127,7 +129,7 @@ def class_terms(types: list[str]) -> list[str]:
 
 
 def predicate_terms(types: list[str], name: str) -> tuple[str, str]:
-    """The predicates of a property: those of the first type that knows it, else the shared ones, else its own name."""
+    """The predicates of a property: those of the first type that maps it, else the shared ones, else in the wiki's namespace."""
     for kind in types:
         mapping = MAPPINGS.get(kind)
         if mapping is not None and name in mapping.terms:
@@ -136,10 +138,10 @@ def predicate_terms(types: list[str], name: str) -> tuple[str, str]:
 
 
 def is_defined(name: str) -> bool:
-    """Whether a name is one of a property: one that a format defines, or an experiment (`p-x-…`).
+    """Whether a name is that of a property: one that a format defines, or an experimental one (`p-x-…`).
 
-    Utility classes of style sheets (`u-hidden`, `p-relative`, `e-con`) have the form of properties, and are far more
-    common than properties that nobody defined.
+    Utility classes of style sheets (`u-hidden`, `p-relative`, `e-con`) look like properties, and are far more common
+    than undefined properties.
     """
     return name in DEFINED or name.startswith("x-")
 
@@ -152,9 +154,9 @@ PredicateObject = tuple[str, "str | Item"]
 
 
 def state_items(items: Items, reader: ValueReader, out: Statements) -> None:
-    """State all items of a page that say something."""
+    """Add the statements of all items of a page that have any."""
     described: dict[Item, list[PredicateObject]] = {}
-    # What is inside an item decides whether the item says anything.
+    # Items inside an item decide whether it has statements.
     for item in items.inside_out():
         if _may_be_described(item):
             description = _describe_item(item, described, reader, out)
@@ -169,7 +171,7 @@ def state_items(items: Items, reader: ValueReader, out: Statements) -> None:
 
 
 def _may_be_described(item: Item) -> bool:
-    """Whether an item is more than a class: one of an unknown type must have a property that microformats define."""
+    """Whether an item is meant as a microformat: one of an unknown type must have a property that some format defines."""
     return any(kind in MAPPINGS for kind in item.types) or any(is_defined(found.name) for found in item.properties)
 
 
@@ -184,7 +186,7 @@ def _describe_item(
             if found.item in described:
                 description.append((resource, found.item))
                 continue
-            # An item that says nothing is but an element with text.
+            # An item without statements is read as an element with text.
             value = reader.read(found.prefix, found.element)
         if isinstance(value, Url):
             iri = _url_term(found, value, reader, out)
@@ -207,7 +209,7 @@ def _describe_item(
 
 
 def _url_term(found: PropertyElement, value: Url, reader: ValueReader, out: Statements) -> str | None:
-    """The IRI of a URL; an address without `mailto:` is one of e-mail, and data: URLs name nothing."""
+    """The IRI of a URL; e-mail addresses get `mailto:`, and data: URLs are left out, since they name nothing."""
     if value.value[:5].lower() == "data:":
         return None
     if found.name == "email" and value.value[:7].lower() != "mailto:":
@@ -218,7 +220,7 @@ def _url_term(found: PropertyElement, value: Url, reader: ValueReader, out: Stat
 
 
 def _position(item: Item, texts: dict[str, str], reader: ValueReader, out: Statements) -> list[PredicateObject]:
-    """The position that a geo without parts gives as text: latitude, semicolon, longitude."""
+    """The position of a geo without properties, from its text: latitude, semicolon, longitude."""
     text = texts.get("name") if item.rules is None else None if item.properties else reader.read("p", item.element)
     match = _POSITION.fullmatch(text) if isinstance(text, str) else None
     if match is None:
@@ -233,6 +235,6 @@ def _collapse(text: str) -> str:
 
 
 def date_literal(text: str, out: Statements) -> str:
-    """The term for a date, time or duration: typed where XML Schema has a type for it, after its spelling was mended."""
+    """The term of a date, time or duration, normalised and typed where XML Schema has a datatype for it."""
     lexical, datatype = mend_xsd_date(text)
     return out.literal(lexical, datatype=datatype)

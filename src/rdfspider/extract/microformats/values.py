@@ -1,8 +1,8 @@
-"""What the properties of microformats say: an element in, its text, URL, date or markup out.
+"""The values of microformats properties: an element enters, its text, URL, date or markup leaves.
 
-The rules are those of microformats 2 parsing for `p-`, `u-`, `dt-` and `e-` properties, of the value class pattern, and
-of the properties that an item implies. All text that is taken from a page counts against one budget, because nested
-properties hold the same text again.
+The rules are those of microformats 2 parsing for `p-`, `u-`, `dt-` and `e-` properties, for the value class pattern,
+and for implied properties. All text taken from a page counts against one limit, because nested properties repeat the
+same text.
 """
 
 import re
@@ -18,9 +18,9 @@ from rdfspider.urls import resolve_iri
 SPACE = " \t\n\f\r"
 
 _MAX_TEXT_CHARS = 16_000_000
-"""Text taken out of one page, all properties together; real pages state theirs about twice."""
+"""Characters of text taken from one page, all properties together; real pages repeat theirs about twice."""
 _NODE_CHARS = 8
-"""What a node that had to be visited counts for in that budget."""
+"""The cost of visiting a node in Python, in characters."""
 
 _PATH = re.compile(r"(?:[^:/?#]+:)?(?://[^/?#]*)?([^?#]*)")
 _ZONE = r"(?:[zZ]|[+-]\d{1,2}(?::?\d{2})?)"
@@ -50,14 +50,14 @@ _URL_ATTRIBUTES = {
 
 
 class Url(NamedTuple):
-    """What a `u-` property says; `alt` is the text of an image that has some."""
+    """The value of a `u-` property; `alt` is the alternative text of an image."""
 
     value: str
     alt: str | None = None
 
 
 class Markup(NamedTuple):
-    """What an `e-` property says; the markup is read by those who want it."""
+    """The value of an `e-` property; `ValueReader.markup` reads its markup."""
 
     value: str
     element: Element
@@ -67,7 +67,7 @@ Value = str | Url | Markup
 
 
 class ValueReader:
-    """Reads the elements of one page."""
+    """Reads the property values of one page."""
 
     def __init__(self, tree: Document, base: str, items: Items, report: Report) -> None:
         self.base = base
@@ -75,15 +75,16 @@ class ValueReader:
         self._values = items.values
         self._report = report
         self._chars_left = _MAX_TEXT_CHARS
-        # Elements with a script, style or image somewhere in them; what is not here gives its text at once.
+        # Elements that contain a script, style or image; the text of all others is read natively.
         self._mixed: set[Node] | None = None
 
     def read_item(
         self, item: Item, is_defined: Callable[[str], bool] | None = None
     ) -> Iterator[tuple[PropertyElement, Value | None]]:
-        """The properties of an item with their values, last the implied ones; None for those that are items.
+        """The properties of an item with their values, implied ones last; the value of a property that is an item is
+        None.
 
-        Properties whose names are not meant are passed over, as if they were not there.
+        Properties whose names are not `is_defined` are skipped.
         """
         properties = (
             item.properties if is_defined is None else [found for found in item.properties if is_defined(found.name)]
@@ -103,7 +104,7 @@ class ValueReader:
             yield from self._read_implied(item, properties)
 
     def read(self, prefix: str, element: Element, date: str | None = None) -> Value | None:
-        """The value of a property element; None once the page's budget of text is spent."""
+        """The value of a property element; None once the page's limit of text is reached."""
         if self._chars_left <= 0:
             self._report("text-limit", f"text beyond {_MAX_TEXT_CHARS} characters was left out")
             return None
@@ -122,7 +123,7 @@ class ValueReader:
         return value
 
     def text(self, element: Element, sources: bool = True) -> str:
-        """The text in an element: no scripts or styles, images by their `alt` or, with `sources`, their address."""
+        """The text in an element, without scripts and styles; for images, their `alt` or, with `sources`, their address."""
         if self._mixed is None:
             self._mixed = self._find_mixed()
         if element not in self._mixed:
@@ -146,7 +147,7 @@ class ValueReader:
         return "".join(parts)
 
     def markup(self, element: Element) -> str:
-        """The markup in an element, its URLs made absolute; counts against the budget like text."""
+        """The markup in an element with absolute URLs; counts against the limit like text."""
         replaced: list[tuple[Element, str, str]] = []
         for linking in element.select("[href], [src], [poster], [data]"):
             for name in _URL_ATTRIBUTES.get(linking.tag, ()):
@@ -203,7 +204,7 @@ class ValueReader:
         return Url(self._resolve(self.text(element, sources=False) if attribute is None else attribute))
 
     def _read_date(self, element: Element, date: str | None) -> str:
-        """Parsing a dt- property; `date` is the one that a time alone is of."""
+        """Parsing a dt- property; `date` is the date of a time without one."""
         pieces = self._pieces(element, dated=True)
         if pieces:
             value = join_date(pieces, date)
@@ -215,13 +216,13 @@ class ValueReader:
         return self.text(element).strip(SPACE) if attribute is None else attribute
 
     def _read_tag(self, element: Element) -> str:
-        """rel-tag: the tag is the last segment of the link's path; where the path has none, the text is all there is."""
+        """rel-tag: the last segment of the link's path or, where the path has none, the text."""
         match = _PATH.match(self._resolve(element.attr("href") or ""))
         segments = [segment for segment in (match[1] if match else "").split("/") if segment]
         return unquote(segments[-1]).replace("+", " ") if segments else self.text(element).strip(SPACE)
 
     def _pieces(self, element: Element, dated: bool = False) -> list[str]:
-        """Value class pattern: what the value elements of a property say."""
+        """Value class pattern: the values of a property's value elements."""
         pieces: list[str] = []
         for part in self._values.get(element, ()):
             attribute: str | None = None
@@ -235,7 +236,7 @@ class ValueReader:
         return pieces
 
     def _read_implied(self, item: Item, properties: list[PropertyElement]) -> Iterator[tuple[PropertyElement, Value]]:
-        """Parsing for implied properties: name, photo and url, where nothing explicit is in their way."""
+        """Parsing for implied properties: name, photo and url, where explicit properties do not rule them out."""
         if item.children or any(found.item is not None for found in properties):
             return
         names = {found.name for found in properties}
@@ -269,7 +270,7 @@ class ValueReader:
 
 
 def join_date(pieces: list[str], known_date: str | None) -> str | None:
-    """Value class pattern, date and time parsing: the first date, time and zone of the pieces; None where there is none."""
+    """Value class pattern, date and time parsing: the first date, time and zone of the pieces; None where there are none."""
     date = time = zone = None
     for piece in (piece.strip(SPACE) for piece in pieces):
         if _DATE_AND_TIME.fullmatch(piece):
@@ -289,7 +290,7 @@ def join_date(pieces: list[str], known_date: str | None) -> str | None:
 
 
 def _normal_time(match: re.Match[str]) -> str:
-    """A time on the 24-hour clock, as precise as its author wrote it."""
+    """A time on the 24-hour clock, as precise as it was written."""
     hour = int(match[1])
     if match[4]:
         hour = hour % 12 + (12 if match[4] in "pP" else 0)
@@ -306,7 +307,7 @@ def _normal_zone(zone: str) -> str:
 
 
 def _text_attribute(element: Element) -> str | None:
-    """The attribute that stands for the element's text, where it has it."""
+    """The attribute that replaces the element's text, where there is one."""
     tag = element.tag
     if tag in _TITLED:
         return element.attr("title")
@@ -327,7 +328,7 @@ def _only_child(element: Element) -> Element | None:
 
 
 def _implied_link(root: Element, kinds: tuple[tuple[str, str], ...]) -> Element | None:
-    """The root itself, else its only child of a kind, else the only one of a kind in its only child, with the attribute."""
+    """The root, or else its only child of a kind, or else the only one of a kind in its only child, with the attribute."""
     for tag, attribute in kinds:
         if root.tag == tag and root.attr(attribute) is not None:
             return root

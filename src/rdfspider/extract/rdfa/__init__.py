@@ -1,7 +1,9 @@
-"""RDFa 1.1 and 1.0: a tree enters, the statements that its attributes make leave.
+"""RDFa 1.1 and 1.0: a tree enters, the statements of its attributes leave.
 
-The walk is sparse: native selectors find the elements that can make statements, and `walk` computes the evaluation
-contexts of those alone. Property copying and vocabulary expansion follow where a page or the caller asks for them.
+Native selectors find the elements that can make statements, and `walk` (`walk10` for RDFa 1.0) computes the evaluation
+contexts of these elements only. `evaluation` has names and contexts, `literals` values, `host_languages` what differs
+between HTML, XHTML and XML. Property copying and vocabulary expansion (`expansion`) follow where the page or the
+settings ask for them.
 """
 
 from typing import NamedTuple
@@ -16,18 +18,18 @@ from rdfspider.extract.rdfa.walk10 import Walk10
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, ContentKind
 
-# Elements that make statements where no vocabulary is declared: few plain link types mean something then.
+# Elements that make statements where no vocabulary is declared: only few link types are terms then.
 _LINK_TYPES = "".join(f',[rel~="{term}" i]' for term in CORE_TERMS)
 _STATING = f'[property],[typeof],[vocab],[role],[rev],[rel]:is([rel*=":"]{_LINK_TYPES})'
-# All that may make statements, where any link type may be a term.
+# Elements that may make statements where any link type may be a term.
 _ANNOTATED = "[property],[typeof],[vocab],[role],[rel],[rev]"
-# What may complete the statements of an element above whose @rel or @rev hangs: it has no object of its own.
+# Elements that may complete the incomplete triples of an ancestor with @rel or @rev and no object.
 _RESOURCES = "[about],[resource],[href],[src],[rel],[rev]"
 _EVERYTHING = f"{_ANNOTATED},{_RESOURCES}"
 
 
 class _Selection(NamedTuple):
-    """The elements to visit, in document order; whether some complete statements of others; whether there are lists."""
+    """The elements to visit, in document order; whether triples may be incomplete; whether there are lists."""
 
     elements: list[Element]
     incomplete: bool
@@ -35,7 +37,7 @@ class _Selection(NamedTuple):
 
 
 def extract_rdfa(tree: Document, content: Content, out: Statements, version: str | None = None) -> None:
-    """Add what the page says in RDFa; `version` ("1.0", "1.1") overrules what the page says of itself."""
+    """Add the page's statements in RDFa; `version` ("1.0", "1.1") overrides the version that the page declares."""
     processor_graph = ProcessorGraph() if out.config.processor_graph else None
     for triple in _read_triples(tree, content, out, version, processor_graph):
         out.add(*triple)
@@ -46,7 +48,7 @@ def extract_rdfa(tree: Document, content: Content, out: Statements, version: str
 
 
 def extract_processor_graph(tree: Document | str, content: Content, out: Statements) -> None:
-    """Add the processor graph alone; for XML that is not well-formed, `tree` is the reason why there is none."""
+    """Add the processor graph only; for XML that is not well-formed, `tree` is the error message."""
     processor_graph = ProcessorGraph()
     if isinstance(tree, str):
         processor_graph.report("Error", "DocumentError", tree)
@@ -73,7 +75,7 @@ def _read_triples(
 
 
 def _select_elements(tree: Document, host_language: HostLanguage, everything: bool) -> _Selection:
-    """The elements that can make statements, chosen as sparsely as the page allows."""
+    """The elements that can make statements: as few as the page allows."""
     if everything:
         return _Selection(tree.select(_EVERYTHING), True, True)
     if host_language.terms is CORE_TERMS:
@@ -97,9 +99,10 @@ def _may_be_incomplete(element: Element) -> bool:
 
 
 def _widen(tree: Document, elements: list[Element], roots: list[Element], selector: str) -> list[Element]:
-    """The elements and those below the roots that the selector matches, which it does the roots; in document order.
+    """The elements, and the descendants of the roots that match the selector, in document order. Roots must match it
+    too.
 
-    A selector with a combinator would do, but takes time by the number of an ancestor's attributes for each element.
+    A selector with a combinator would do the same, but checks the attributes of every ancestor for each element.
     """
     chosen = set(elements)
     searched: set[Element] = set()
@@ -111,6 +114,6 @@ def _widen(tree: Document, elements: list[Element], roots: list[Element], select
 
 
 def _read_vocabulary(text: str, url: str) -> list[Triple]:
-    """The triples of a vocabulary that is written in HTML; its own vocabularies are not followed."""
+    """The triples of a vocabulary in HTML; the vocabularies that it uses itself are not expanded."""
     out = Statements(url, url, "rdfa", ExtractConfig(), Problems())
     return _read_triples(parse_html(text), Content("text/html", ContentKind.HTML, "utf-8", text), out, None, None)

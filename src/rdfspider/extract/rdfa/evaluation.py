@@ -1,6 +1,9 @@
-"""The processor graph of RDFa Core 1.1 (section 7.6): what a processor has to say of a page, as statements.
+"""The evaluation context of RDFa Core 1.1 (sections 7.2 to 7.5): prefixes, terms and vocabularies in scope, incomplete
+triples, lists.
 
-Reports enter while a page is read; triples leave on request. No time is stated, so that equal pages give equal graphs.
+Attributes of elements enter, terms leave. Contexts are what an element passes on to its descendants; a `LocalElement`
+exists while its element is processed. Also here are the statements of @role, and the processor graph (section 7.6),
+which the resolution of names reports to.
 """
 
 import re
@@ -17,18 +20,18 @@ from rdfspider.vocabulary.ntriples import RDF_TYPE
 _DESCRIPTION = "<http://purl.org/dc/terms/description>"
 _CONTEXT = f"<{RDFA}context>"
 
-# A report is for a person to read; nobody reads more of one page.
+# Reports are for people; nobody reads more about one page.
 _MAX_REPORTS = 1000
 
 
 class ProcessorGraph:
-    """The reports on one page, each once, in order of appearance."""
+    """The reports on one page, each once, in order of appearance. They have no time, so that equal pages give equal graphs."""
 
     def __init__(self) -> None:
         self._reports: dict[tuple[str, str, str], None] = {}
 
     def report(self, kind: str, subclass: str, message: str) -> None:
-        """Record an `Error` or a `Warning`; `subclass` is the more precise class that RDFa names, or empty."""
+        """Record an `Error` or a `Warning`; `subclass` is the more specific class that RDFa defines, or empty."""
         if len(self._reports) < _MAX_REPORTS:
             self._reports[kind, subclass, message] = None
 
@@ -47,10 +50,10 @@ _TERM = re.compile(r"[^\W\d][\w.\-/\u00b7]*")
 _PREFIX = re.compile(r"[^\W\d][\w.\-\u00b7]*")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
-# Prefixes that all elements of a page may hold in scope together, so that nested declarations do not multiply.
+# Prefix mappings that are made for one page in all: nested declarations multiply them.
 _MAX_MAPPINGS = 500_000
 
-# Names of properties and classes are shorter than this, and are remembered over pages.
+# Names of properties and classes are shorter, and are cached across pages.
 _USUAL_CHARS = 200
 
 
@@ -66,7 +69,7 @@ class Names:
         self.vocabulary = vocabulary
 
     def term(self, token: str) -> str | None:
-        """TERMorCURIEorAbsIRI as a term that may be a blank node; None where the token means nothing."""
+        """TERMorCURIEorAbsIRI as a term, which may be a blank node; None where the token has no meaning."""
         try:
             return self._terms[token]
         except KeyError:
@@ -74,11 +77,11 @@ class Names:
             return found
 
     def predicates(self, tokens: Sequence[str]) -> list[str]:
-        """The IRI terms of a list of TERMorCURIEorAbsIRIs; blank nodes are no predicates."""
+        """The IRIs of a list of TERMorCURIEorAbsIRIs, as terms; blank nodes cannot be predicates."""
         return [term for token in tokens if (term := self.term(token)) is not None and term[0] == "<"]
 
     def curies(self, tokens: Sequence[str]) -> list[str]:
-        """RDFa 1.0: the terms of a list of CURIEs, which is all that @property and @typeof may hold."""
+        """RDFa 1.0: the terms of a list of CURIEs; @property and @typeof allow nothing else."""
         found = [self._page.find_curie(token, self) for token in tokens]
         return [term for term in found if term is not None]
 
@@ -90,7 +93,7 @@ class Names:
         return roles[token] or self.term(token)
 
     def resource(self, value: str, base: str) -> str | None:
-        """SafeCURIEorCURIEorIRI as a term; None where the attribute counts as absent."""
+        """SafeCURIEorCURIEorIRI as a term; None where the attribute is to be ignored."""
         page = self._page
         value = value.strip()
         if value.startswith("[") and value.endswith("]"):
@@ -105,7 +108,7 @@ class Names:
 
 
 class PageNames:
-    """What the names of a page have in common; makes the scopes of its elements."""
+    """Resolves the names of a page, and makes the `Names` in scope at its elements."""
 
     __slots__ = ("_children", "_mappings", "_out", "_processor_graph", "host_language", "initial", "roles", "room")
 
@@ -114,7 +117,7 @@ class PageNames:
         self._processor_graph = processor_graph
         self._mappings = 0
         self.room = MAX_STATEMENT_CHARS
-        """Characters of terms that may still be made; a page can repeat one long prefix or base a million times."""
+        """Characters of terms that may still be made: a page can repeat one long prefix or base a million times."""
         self._children: dict[tuple[Names, str | None, str | None, tuple[tuple[str, str], ...]], Names] = {}
         self.roles: dict[str, str | None] = {}
         self.host_language = host_language
@@ -123,7 +126,7 @@ class PageNames:
     def derive(
         self, parent: Names, vocab: str | None, prefix: str | None, namespaces: tuple[tuple[str, str], ...]
     ) -> Names:
-        """The names in scope where an element with these declarations begins; equal ones are made once."""
+        """The names in scope at an element with these declarations; equal ones share one object."""
         key = (parent, vocab, prefix, namespaces)
         names = self._children.get(key)
         if names is None:
@@ -132,7 +135,7 @@ class PageNames:
         return names
 
     def _declared(self, parent: Names, prefix: str | None, namespaces: tuple[tuple[str, str], ...]) -> dict[str, str]:
-        """Step 3: @xmlns:* first, then @prefix, which wins; the underscore is no prefix."""
+        """Step 3: @xmlns:* first, then @prefix, which overrides it; the underscore is not allowed as a prefix."""
         pairs = [*namespaces, *_prefix_pairs(prefix or "")]
         if not pairs:
             return parent.prefixes
@@ -151,7 +154,7 @@ class PageNames:
         return prefixes
 
     def _shortened(self, iri: str) -> str:
-        """A start of IRIs; one that is itself too long is cut, so that no IRI made of it costs more to refuse."""
+        """The start of IRIs, cut where it is too long itself, so that refusing each IRI made of it stays cheap."""
         return iri[: self._out.config.max_iri_chars + 1]
 
     def find_term(self, token: str, names: Names) -> str | None:
@@ -187,15 +190,15 @@ class PageNames:
         return None if iri is None else self._iri(iri + reference)
 
     def reference(self, value: str, base: str) -> str:
-        """The term of an IRI reference; a blank node for one that is no IRI, lest its statements go to another."""
+        """The term of an IRI reference; for an invalid one a blank node, so that its statements get no wrong subject."""
         return self._make_iri(resolve_iri(base, value.strip())) or self._out.blank()
 
     def report_curie(self, curie: str) -> None:
-        """Tell the processor graph of a CURIE without a meaning."""
+        """Report a CURIE that cannot be resolved to the processor graph."""
         self._report("Warning", "UnresolvedCURIE", f"not a CURIE with a known prefix: {curie[:200]!r}")
 
     def _iri(self, text: str) -> str | None:
-        """Prefixes and vocabularies may be relative; they are resolved against the page's URL, not its base."""
+        """The term of an IRI. Prefixes and vocabularies may be relative: to the page's URL, not to its base."""
         if len(text) < _USUAL_CHARS and (usual := _usual_iri(text)) is not None:
             self.room -= len(text)
             return usual
@@ -212,13 +215,13 @@ class PageNames:
 
 @lru_cache(maxsize=8192)
 def _usual_iri(text: str) -> str | None:
-    """The term of an absolute IRI that needs no repair: pages have the names of properties in common."""
+    """The term of an absolute IRI that needs no repair; cached, since many pages use the same properties."""
     found = valid_iri(text)
     return f"<{text}>" if found is not None and not found.repaired else None
 
 
 def _prefix_pairs(text: str) -> list[tuple[str, str]]:
-    """The pairs in @prefix; a name without its colon is passed over."""
+    """The pairs in @prefix; a name without a colon is skipped."""
     pairs = []
     tokens = iter(text.split())
     for token in tokens:
@@ -230,14 +233,14 @@ def _prefix_pairs(text: str) -> list[tuple[str, str]]:
 
 
 Attributes = dict[str, str | list[str] | None]
-"""Attributes as the tree gives them: link types are lists, and attributes without a value may be None."""
+"""Attributes as the tree has them: link types are lists, and attributes without a value may be None."""
 
 IncompleteTriple = tuple[str, str | list[str]]
-"""An incomplete triple: forward or reverse with its predicate, or list with the list that waits for members."""
+"""An incomplete triple: `forward` or `reverse` with its predicate, or `list` with the list to add members to."""
 
 
 class ListMapping:
-    """A list mapping: the lists that are being collected for one subject, by predicate."""
+    """The lists of one subject, by predicate, as far as they are collected."""
 
     __slots__ = ("items", "subject")
 
@@ -247,7 +250,7 @@ class ListMapping:
 
 
 class EvaluationContext:
-    """An evaluation context: what an element passes on to those in it."""
+    """What an element passes on to its descendants."""
 
     __slots__ = ("base", "incomplete", "language", "lists", "names", "object", "subject")
 
@@ -323,7 +326,10 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9_\-]{1,200}")
 
 
 class Roles:
-    """Adds the roles of one page's elements to its triples; `initial` is the page's own evaluation context."""
+    """The statements of @role (Role Attribute 1.0, section 4); `initial` is the page's initial evaluation context.
+
+    Nearly all roles of real pages are plain words of ARIA, which need no other context.
+    """
 
     def __init__(
         self,
@@ -340,7 +346,7 @@ class Roles:
         self._initial = initial
 
     def add_plain(self, element: Element, role: str) -> bool:
-        """Add the roles of an element that says nothing else, and tell whether it was one: it needs no context."""
+        """Add the roles of an element without other RDFa, which needs no context; False for any other element."""
         if (
             ":" in role
             or element.attr("property") is not None
@@ -355,7 +361,7 @@ class Roles:
         return True
 
     def add(self, role: str, name: str, context: EvaluationContext) -> None:
-        """Add what is said of the element with this @id, or of something unnamed."""
+        """Add the roles of the element with this @id, or of a blank node."""
         tokens = role.split()
         if self._host_language.rdfa10 or not tokens:
             return

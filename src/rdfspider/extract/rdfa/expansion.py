@@ -1,7 +1,7 @@
-"""Vocabulary expansion (RDFa Core 1.1, section 10): what a page says is also said in broader terms.
+"""Vocabulary expansion (RDFa Core 1.1, section 10) and property copying (HTML+RDFa 1.1, section 3.5).
 
 Triples and the vocabularies that a page uses enter; the triples that follow from sub- and equivalent properties and
-classes leave. Vocabularies are documents that the caller supplies: Turtle, RDF/XML, or HTML with RDFa.
+classes leave. Vocabularies come from `config.documents`: Turtle, RDF/XML, or HTML with RDFa.
 """
 
 from collections import deque
@@ -26,14 +26,14 @@ _SAME_PROPERTY = f"<{_OWL}equivalentProperty>"
 _SAME_CLASS = f"<{_OWL}equivalentClass>"
 _RELATIONS = frozenset({_SUB_PROPERTY, _SUB_CLASS, _SAME_PROPERTY, _SAME_CLASS})
 
-# schema.org, among the largest vocabularies, has 1 MB in Turtle and 2,500 terms, the deepest with 9 above it.
+# schema.org, one of the largest vocabularies, has 1 MB in Turtle and 2,500 terms, with up to 9 broader ones.
 _MAX_VOCABULARIES = 16
 _MAX_VOCABULARY_BYTES = 4 * 1024 * 1024
 _MAX_BROADER = 256
 
 
 class Broader:
-    """Terms that follow from a term, by one step, as one vocabulary states them."""
+    """The broader terms of each term in one vocabulary, by one step."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.properties: dict[str, list[str]] = {}
@@ -52,7 +52,7 @@ class Broader:
 def expand_vocabularies(
     triples: list[Triple], vocabularies: Iterable[str], out: Statements, read_rdfa: RdfaReader
 ) -> list[Triple]:
-    """The triples that follow (10.1.1) and are not there yet, in order; `read_rdfa` reads vocabularies in HTML."""
+    """The new triples that follow (10.1.1), in order; `read_rdfa` reads vocabularies in HTML."""
     found = [broader for url in list(vocabularies)[:_MAX_VOCABULARIES] if (broader := _load(url, out, read_rdfa))]
     if not found:
         return []
@@ -74,7 +74,7 @@ def expand_vocabularies(
 
 
 def _all_broader(term: str, steps: list[dict[str, list[str]]]) -> list[str]:
-    """Every term that follows from one, over any number of steps, nearest first."""
+    """The broader terms of a term, by any number of steps, nearest first."""
     found = {term: None}
     todo = [term]
     for current in todo:
@@ -103,7 +103,7 @@ def _load(url: str, out: Statements, read_rdfa: RdfaReader) -> Broader | None:
 
 @lru_cache(maxsize=16)
 def _parse(body: bytes, url: str, read_rdfa: RdfaReader) -> Broader:
-    """A vocabulary by what it looks like: RDF/XML, HTML, else Turtle, of which N-Triples is a part."""
+    """Parse a vocabulary by its first bytes: RDF/XML, HTML, or else Turtle, which includes N-Triples."""
     start = body[:2048].lower()
     if b"<rdf:rdf" in start:
         if b"<!ENTITY" in body:
@@ -126,7 +126,7 @@ PATTERN = f"<{RDFA}Pattern>"
 
 
 def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
-    """The triples after copying; patterns may refer to each other, in circles too. Stops at `max_triples`."""
+    """The triples with the properties of patterns copied; patterns may form cycles. Stops at `max_triples`."""
     patterns = {s for s, p, o in triples if p == RDF_TYPE and o == PATTERN}
     references = {o for s, p, o in triples if p == COPY} & patterns
     if not references:
@@ -156,7 +156,7 @@ def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
 
 
 def _reachable(start: str, copied_patterns: dict[str, dict[str, None]]) -> Iterator[str]:
-    """A pattern and those that it copies from in turn, each once, nearest first."""
+    """A pattern and the patterns that it copies from in turn, each once, nearest first."""
     found = {start}
     todo = deque([start])
     while todo:

@@ -1,8 +1,7 @@
-"""What RDFa knows before it reads a page: initial contexts, and how host languages differ.
+"""The initial contexts of RDFa, and the features of its host languages.
 
-A page enters as its content and tree; its `HostLanguage` leaves, which is the row of the feature table that the
-processing asks. The tables are facts of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), HTML+RDFa 1.1 and RDFa
-in XHTML 1.0.
+The content and the tree of a page enter, its `HostLanguage` leaves: the record of features that the processing depends
+on. The tables are those of the W3C initial contexts (RDFa 1.1 and XHTML+RDFa 1.1), HTML+RDFa 1.1 and RDFa in XHTML 1.0.
 """
 
 from dataclasses import dataclass, replace
@@ -82,11 +81,11 @@ class HostLanguage:
 
     terms: dict[str, str]
     html: bool = False
-    """The tree follows HTML's rules: `lang` on elements, lower-case names, HTML's default language."""
+    """The tree was built by HTML's rules: lower-case names, the language by `lang` and by a `meta` element."""
     head_body: bool = False
     """`head` and `body` are about what their parent is about."""
     ignore_plain_rel: bool = False
-    """Beside @property, terms in @rel and @rev that are neither CURIEs nor IRIs are no RDFa."""
+    """Beside @property, terms in @rel and @rev that are neither CURIEs nor IRIs are ignored."""
     datetime: bool = False
     """@datetime and the element `time` give typed literals."""
     html_literal: bool = False
@@ -120,7 +119,7 @@ _XHTML1 = HostLanguage(CORE_TERMS | LINK_TYPES, head_body=True, base_element=Tru
 
 
 def find_host_language(tree: Document, content: Content, version: str | None = None) -> HostLanguage:
-    """The features to process a page with; `version` ("1.0", "1.1") overrules what the page says of itself."""
+    """The host language of a page; `version` ("1.0", "1.1") overrides the version that the page declares."""
     doctype = _public_id(tree)
     if content.media_type == "application/xhtml+xml" or (
         content.kind != ContentKind.HTML and content.namespace == XHTML
@@ -144,7 +143,7 @@ def find_host_language(tree: Document, content: Content, version: str | None = N
 
 
 def find_pragma_language(tree: Document) -> str | None:
-    """HTML, 4.2.5.3: the language that a `meta` element sets for a page that does not say it otherwise."""
+    """HTML, 4.2.5.3: the default language of a page, set by a `meta` element."""
     for meta in tree.select('meta[http-equiv="content-language" i][content]'):
         content = meta.attr("content") or ""
         if "," not in content and content.split():
@@ -154,7 +153,7 @@ def find_pragma_language(tree: Document) -> str | None:
 
 def _public_id(tree: Document) -> str:
     node = tree.root.previous_sibling if tree.root is not None else None
-    # Comments may stand between; nobody writes a hundred.
+    # Comments may come between; no page has a hundred.
     for _ in range(100):
         if node is None:
             break
@@ -166,7 +165,7 @@ def _public_id(tree: Document) -> str:
 
 
 def _says_rdfa10(tree: Document, doctype: str) -> bool:
-    """RDFa in XHTML, 4.1: a document says its version by @version on the root, or by its document type."""
+    """RDFa in XHTML, 4.1: a document declares its version by @version on the root, or by its document type."""
     version = tree.root.attr("version") if tree.root is not None else None
     if version and "RDFa" in version:
         return "RDFa 1.0" in version

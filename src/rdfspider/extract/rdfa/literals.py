@@ -1,7 +1,4 @@
-"""The literals of RDFa: what an element's content and attributes say as text, as XML, as HTML or as a date.
-
-An element enters, a ready term leaves.
-"""
+"""The literals of RDFa: an element enters, a term leaves, for its text, its markup as XML or HTML, or its date."""
 
 import re
 
@@ -16,14 +13,14 @@ from rdfspider.vocabulary.ntriples import RDF
 XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"
 
-# What it costs to look at a node in Python, in characters that are copied meanwhile.
+# The cost of visiting a node in Python, in characters that could be copied in the same time.
 _NODE_CHARS = 32
 # No date, time or duration is longer.
 _MAX_TIME_CHARS = 100
 
 
 class Literals:
-    """Makes the literals of one page, and keeps account of their length."""
+    """Makes the literals of one page, and counts their characters against the page's limit."""
 
     def __init__(self, content: Content, out: Statements, host_language: HostLanguage, page: PageNames) -> None:
         self._out = out
@@ -33,7 +30,7 @@ class Literals:
         self._writer = XmlWriter(host_language.html, out.config.max_literal_chars)
 
     def text_of(self, element: Element) -> str:
-        """DOM's textContent, with what is in CDATA sections, which the tree's own property leaves out."""
+        """DOM's textContent, including CDATA sections, which the tree's own property leaves out."""
         if not self._cdata:
             return element.text
         nodes = list(element.descendants)
@@ -51,7 +48,7 @@ class Literals:
         return self.plain(text, language) if datatype is None else self._out.literal(text, None, datatype)
 
     def typed(self, element: Element, content: str | None, datatype: str) -> str | None:
-        """A literal with a datatype, of the text that an attribute gives or else of what is in the element."""
+        """A literal with a datatype: of an attribute's text, or else of the element's content."""
         if datatype == XML_LITERAL:
             return self.xml(element)
         if content is None:
@@ -61,7 +58,7 @@ class Literals:
         return self._out.literal(content, None, datatype)
 
     def xml(self, element: Element) -> str | None:
-        """An XML literal; None for one so long that it would have to be cut."""
+        """An XML literal; None for one that is too long: a part of it would not be XML."""
         text = self._writer.inner_xml(element)
         if text is None:
             self._out.problem("xml-literal-dropped", "an XML literal was too long, and no part of it would be XML")
@@ -70,9 +67,9 @@ class Literals:
         return self._out.literal(text, None, XML_LITERAL)
 
 
-# More namespaces in scope than this serve no reader, and are repeated on each of the outermost elements.
+# Namespaces in scope are repeated on each outermost element of a literal; more than these are of no use.
 _MAX_NAMESPACES = 256
-# Real pages have a few kilobytes; nested literals, which repeat each other, may have gigabytes.
+# Real pages have a few kilobytes of XML literals; nested ones repeat each other and could make gigabytes.
 _MAX_PAGE_CHARS = 4 * 1024 * 1024
 _FOREIGN = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
 _NAME = re.compile(r"[^\W\d][\w.\-\u00b7]*(?::[^\W\d][\w.\-\u00b7]*)?")
@@ -83,7 +80,7 @@ _IN_ATTRIBUTE = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "
 
 
 class XmlWriter:
-    """Writes the XML in elements of one page; it remembers the namespaces in scope, so that deep trees stay cheap."""
+    """Writes the content of a page's elements as XML; caches the namespaces in scope, so that deep trees stay cheap."""
 
     def __init__(self, html: bool, max_chars: int) -> None:
         self._html = html
@@ -92,7 +89,7 @@ class XmlWriter:
         self._in_scope: dict[Node, dict[str, str]] = {}
 
     def inner_xml(self, element: Element) -> str | None:
-        """The canonical XML of what is in an element; None where it, or all of the page's, is longer than the limit."""
+        """The content of an element as canonical XML; None where it, or all XML of the page, exceeds the limit."""
         in_scope = self._namespaces(element)
         parts: list[str] = []
         size = 0

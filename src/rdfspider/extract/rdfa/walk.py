@@ -1,8 +1,8 @@
 """The processing sequence of RDFa (RDFa Core 1.1, section 7.5; RDFa in XHTML 1.0, section 5.5) over chosen elements.
 
-Elements enter in document order, triples leave. The evaluation contexts of ancestors are computed when an element first
-needs them and are remembered, so that elements that say nothing and hold nothing are never looked at; an element that
-changes nothing shares its parent's context. Comments carry the numbers of the steps in RDFa Core 1.1.
+Elements enter in document order, triples leave. The evaluation contexts of ancestors are computed when a descendant
+first needs them, and are cached, so that elements without RDFa are never visited; an element that changes nothing
+shares its parent's context. Docstrings have the numbers of the steps in RDFa Core 1.1.
 """
 
 from rdfspider.extract.dom import Document, Element, Node
@@ -27,15 +27,15 @@ from rdfspider.vocabulary.ntriples import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE
 
 _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 
-# Attributes that set subjects and objects, those among them and others that make @property more than its @content, and
-# those that set what holds for a subtree.
+# Attributes that set subjects, predicates and objects; attributes beside which @property and @content need full
+# processing; and attributes that hold for a subtree.
 _ANNOTATIONS = frozenset({"about", "resource", "href", "src", "typeof", "property", "rel", "rev"})
 _BEYOND_CONTENT = _ANNOTATIONS - {"property"} | {"datatype", "inlist"}
 _SETTINGS = frozenset({"vocab", "prefix", "lang", "xml:lang", "xml:base"})
 
 
 class Walk:
-    """One page being read. `triples` grows in document order; `vocabularies` are those that the page declares."""
+    """The processing of one page. `triples` grows in document order; `vocabularies` are those that the page declares."""
 
     def __init__(
         self,
@@ -60,14 +60,14 @@ class Walk:
         context = EvaluationContext(self._base_term, self._base_term, [], lists, self._page.initial, language, base)
         self._initial = context
         self._roles = Roles(self.triples, out, host_language, self._page, context)
-        # None is the context of what an RDFa 1.0 processor does not look into.
+        # None is the context inside XML literals, which an RDFa 1.0 processor does not read.
         self._contexts: dict[Node, EvaluationContext | None] = {tree: context}
         self._open_lists = [lists]
         self._lists = False
         self._waiting = 0
 
     def visit(self, elements: list[Element], incomplete: bool, lists: bool) -> None:
-        """Process the elements, which are in document order; some may complete triples of others, or make lists."""
+        """Process the elements, which are in document order; whether some have incomplete triples or make lists is given."""
         self._lists = lists
         room = self._out.config.max_quads
         for element in elements:
@@ -91,7 +91,7 @@ class Walk:
             self._roles.add(role, text_value(attributes.get("id")), inner)
 
     def _find_context(self, node: Node | None) -> EvaluationContext | None:
-        """The context that an ancestor passes on; those above it that are not known yet are processed on the way."""
+        """The context that an ancestor passes on; ancestors without a context yet are processed first."""
         chain = []
         while node is not None and node not in self._contexts:
             chain.append(node)
@@ -104,7 +104,7 @@ class Walk:
         return context
 
     def _process(self, node: Element, attributes: Attributes, context: EvaluationContext) -> EvaluationContext | None:
-        """Section 7.5 for one element; the context for those in it leaves."""
+        """Section 7.5 for one element; returns the context for its descendants."""
         annotated = settings = False
         for name in attributes:
             if name in _ANNOTATIONS:
@@ -128,7 +128,7 @@ class Walk:
         return self._annotate(element) if annotated else self._pass_through(element)
 
     def _add_meta(self, element: Element, context: EvaluationContext) -> bool:
-        """Add what a `meta` element says that has @property and @content alone, and tell whether it was one."""
+        """Add the triples of a `meta` element with @property and @content only; False for any other element."""
         if len(element.attrs) != 2 or context.incomplete or self._host_language.rdfa10:
             return False
         names, content = element.attr("property"), element.attr("content")
@@ -138,7 +138,7 @@ class Walk:
         return True
 
     def _add_content(self, names: str, content: str, context: EvaluationContext) -> None:
-        """Steps 5.2 and 11 at once for nothing but @property and @content, as most `meta` elements have them."""
+        """Steps 5.2 and 11 at once for @property and @content alone, which is what most `meta` elements have."""
         predicates = context.names.predicates(names.split())
         if predicates:
             value = self._literals.plain(content, context.language)
@@ -189,7 +189,7 @@ class Walk:
             element.base = self._resolve_base(element.base, text_value(attributes["xml:base"]))
 
     def _find_language(self, value: str | list[str] | None) -> str | None:
-        """Step 4: an empty language is none; what is too long for one is not repeated with each literal."""
+        """Step 4: an empty language means none; one that is too long is dropped, since each literal would repeat it."""
         language = text_value(value)
         if len(language) > MAX_LANGUAGE_CHARS:
             self._out.problem("language-dropped", f"not a language tag: {language[:60]!r}")
@@ -197,14 +197,14 @@ class Walk:
         return language or None
 
     def _use_vocabulary(self, vocab: str, base: str) -> None:
-        """Step 2: a page states which vocabularies it uses."""
+        """Step 2: state that the page uses a vocabulary."""
         term = self._page.reference(vocab, base)
         if term[0] == "<":
             self.vocabularies[term[1:-1]] = None
             self.triples.append((self._base_term, _USES_VOCABULARY, term))
 
     def _set_property_subject(self, element: LocalElement) -> None:
-        """Step 5.1: @property alone speaks of the parent object, and its value may be a new, typed resource."""
+        """Step 5.1: with @property alone, the subject is the parent object, and the value may be a new, typed resource."""
         about = self._about(element)
         element.subject = about or (self._base_term if element.node is self._root else element.context.object)
         if "typeof" in element.attributes:
@@ -249,7 +249,7 @@ class Walk:
                     self.triples.append((element.typed, RDF_TYPE, term))
 
     def _open_list_mapping(self, element: LocalElement) -> None:
-        """Step 8: a new subject has lists of its own."""
+        """Step 8: a new subject has a list mapping of its own."""
         if self._lists and element.subject != element.context.object and not element.skip:
             element.lists = self._open_lists_of(element.subject)
 
@@ -344,7 +344,7 @@ class Walk:
                 self.triples.append((element.subject, what, context.subject))
 
     def _next_context(self, element: LocalElement) -> EvaluationContext:
-        """Step 13: the context for those in this element; without a change, that of its parent."""
+        """Step 13: the context for the element's descendants; without a change, the parent's context."""
         if element.skip:
             return self._pass_through(element)
         context = element.context
@@ -396,7 +396,7 @@ class Walk:
         return element.names.resource(value, element.base) if isinstance(value, str) else None
 
     def _resource(self, element: LocalElement) -> str | None:
-        """The first of @resource, @href and @src that names something."""
+        """The resource of the first of @resource, @href and @src that has one."""
         attributes = element.attributes
         value = attributes.get("resource")
         if isinstance(value, str):
@@ -413,7 +413,7 @@ class Walk:
         return self._host_language.head_body and node.tag.rpartition(":")[2] in ("head", "body")
 
     def _find_base(self, tree: Document) -> str:
-        """The page's base, by its root's @xml:base, or by its `base` element where nobody has looked at that yet."""
+        """The page's base: by its root's @xml:base, or by its `base` element where `page` has not read that already."""
         out = self._out
         if self._host_language.xml_base and tree.root is not None:
             return self._resolve_base(out.base, tree.root.attr("xml:base") or "")
@@ -424,12 +424,12 @@ class Walk:
         return self._resolve_base(out.base, "")
 
     def _resolve_base(self, base: str, reference: str) -> str:
-        """A new base; one that is too long for an IRI would be read for each of the page's."""
+        """A new base; the page's URL in place of one that is too long, since every IRI would be resolved against it."""
         found = resolve_iri(base, reference.strip())
         return found if len(found) <= self._out.config.max_iri_chars else self._out.page[1:-1]
 
 
 def _drop_plain_relations(element: LocalElement) -> None:
-    """HTML+RDFa 1.1, 3.1: beside @property, @rel and @rev hold CURIEs and IRIs; without any, they are not there."""
+    """HTML+RDFa 1.1, 3.1: beside @property, only CURIEs and IRIs in @rel and @rev count; without any, both are ignored."""
     element.rel = [token for token in element.rel or () if ":" in token] or None
     element.rev = [token for token in element.rev or () if ":" in token] or None

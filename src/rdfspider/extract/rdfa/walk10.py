@@ -1,7 +1,7 @@
 """The processing sequence of RDFa in XHTML 1.0, section 5.5, where it differs from that of RDFa Core 1.1.
 
-@src names a subject, @typeof types the subject, there are no terms but link types, and markup in a value makes it XML,
-into which a processor does not look. Comments carry the numbers of the steps in RDFa in XHTML 1.0.
+@src sets the subject, @typeof gives the subject a type, the only terms are link types, and markup in a value makes it
+an XML literal, whose content is not processed. Docstrings have the numbers of the steps in RDFa in XHTML 1.0.
 """
 
 from rdfspider.extract.dom import Element
@@ -12,10 +12,10 @@ from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 
 class Walk10(Walk):
-    """One page of RDFa 1.0 being read."""
+    """The processing of one page by RDFa 1.0."""
 
     def _annotate(self, element: LocalElement) -> EvaluationContext | None:
-        """Steps 4 to 11; None where those in the element are not to be looked at."""
+        """Steps 4 to 11; None where the element's descendants are not processed."""
         if element.rel is not None or element.rev is not None:
             self._set_related_subject(element)
         else:
@@ -45,7 +45,7 @@ class Walk10(Walk):
         element.object = self._object(element)
 
     def _implied_subject(self, element: LocalElement) -> str | None:
-        """In both steps: `head` and `body` are about the page, what has a type is something new."""
+        """In both steps: the subject of `head` and `body` is the page, that of an element with @typeof a new blank node."""
         if self._is_head_or_body(element.node):
             return self._base_term
         return self._out.blank() if "typeof" in element.attributes else None
@@ -57,7 +57,7 @@ class Walk10(Walk):
                 self.triples.append((element.subject, RDF_TYPE, term))
 
     def _add_property10(self, element: LocalElement) -> str | None:
-        """Step 9: the triples of @property; their value leaves."""
+        """Step 9: add the triples of @property; returns their value."""
         predicates = element.names.curies(tokens_of(element.attributes["property"]))
         value = self._find_value(element) if predicates else None
         if value is not None:
