@@ -10,6 +10,7 @@ import pytest
 from rdfspider.archive.reader import Mark, read_archive, split_archive
 from rdfspider.archive.segments import (
     Position,
+    SegmentKind,
     SegmentName,
     Series,
     find_committed_length,
@@ -23,7 +24,7 @@ from rdfspider.batch.sources import plan_parts
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
 
-FIRST = SegmentName("x-000", "pages", 1)
+FIRST = SegmentName("x-000", SegmentKind.PAGES, 1)
 
 
 def open_series(folder: Path, segment_bytes: int = 1_000_000, lengths: dict[str, int] | None = None) -> Series:
@@ -32,7 +33,7 @@ def open_series(folder: Path, segment_bytes: int = 1_000_000, lengths: dict[str,
 
 def test_names_say_what_a_segment_is() -> None:
     assert str(FIRST) == "x-000-pages-000001.warc.gz"
-    assert parse_name("a-pages-b-facts-1234567.warc.gz") == SegmentName("a-pages-b", "facts", 1_234_567)
+    assert parse_name("a-pages-b-facts-1234567.warc.gz") == SegmentName("a-pages-b", SegmentKind.FACTS, 1_234_567)
     assert parse_name("CC-MAIN-2024-00001.warc.gz") is None
     assert find_newest(["x-pages-999999.warc.gz", "x-pages-1000000.warc.gz", "x-facts-2000000.warc.gz"], "pages") == (
         "x",

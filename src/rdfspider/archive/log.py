@@ -1,7 +1,7 @@
-"""A crawl's folder and a place in a segment in, Outcomes out: what the shards have put on record, as the indexes take it.
+"""The log of a crawl: its folder, or a place in one of its segments, enters, and Outcomes leave, in the order of the file.
 
-A metadata record and the conversions after it are one outcome. What was fetched for the crawl itself is none. What cannot be
-read is a Damage, and reading goes on at the next record.
+A metadata record and the conversion records after it are one outcome. What was fetched for the crawl itself is none. What cannot
+be read is a Damage, and reading goes on at the next record.
 """
 
 import logging
@@ -16,7 +16,7 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 from rdfspider.archive.metadata import read_date, read_due, read_metadata
 from rdfspider.archive.outcomes import Effect, Outcome, decide_effect
 from rdfspider.archive.reader import Archive, Damage, read_run, read_url
-from rdfspider.archive.segments import parse_name, read_committed
+from rdfspider.archive.segments import SegmentKind, parse_name, read_committed
 from rdfspider.errors import UsageError
 from rdfspider.records import PREREQUISITE_REASONS
 
@@ -36,7 +36,7 @@ class Segment(NamedTuple):
 
 
 def list_segments(folder: Path) -> dict[str, Segment]:
-    """The committed facts segments of all shards of a crawl, by their keys in `views.Cursors`, in the order of their numbers.
+    """The committed segments of facts of all shards of a crawl, by their keys in `index.view.Cursors`, in order of their numbers.
 
     A segment that is shorter than committed (a damaged disk) is as long as it is, and one that is gone (a disk that is not
     mounted) is left out. So a cursor may be beyond the end, or of a segment that is not listed: then there is nothing to read.
@@ -52,7 +52,7 @@ def list_segments(folder: Path) -> dict[str, Segment]:
             # The shard writes it anew when it starts.
             _warn_once(str(error))
             continue
-        names = [name for text in committed if (name := parse_name(text)) and name.kind == "facts"]
+        names = [name for text in committed if (name := parse_name(text)) and name.kind == SegmentKind.FACTS]
         for name in sorted(names, key=lambda name: name.number):
             path = warc / str(name)
             try:
@@ -73,7 +73,7 @@ def read_outcomes(
     be opened. Pages that asked to be forgotten by `now` (in seconds since 1970) are removed.
     """
     now = time.time() if now is None else now
-    for item in _read_facts_of_pages(path, start, stop):
+    for item in _read_groups(path, start, stop):
         yield item if isinstance(item, Damage) else _make_outcome(*item, source, now)
 
 
@@ -84,11 +84,11 @@ def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> 
     """
     with Archive(path) as archive:
         stop = archive.size
-    for item in _read_facts_of_pages(path, offset, stop, max_block_bytes):
+    for item in _read_groups(path, offset, stop, max_block_bytes):
         if isinstance(item, Damage):
             return item
-        facts, _ = item
-        return _make_outcome(*item, source, 0.0) if facts.position == offset else None
+        found, _ = item
+        return _make_outcome(*item, source, 0.0) if found.position == offset else None
     return None
 
 
@@ -107,7 +107,7 @@ def read_fetch(path: Path, offset: int) -> Outcome | None:
             block: bytes = record.reader.read(_MAX_FIELDS_BYTES)
     except (OSError, ValueError, UsageError):
         return None
-    return _make_outcome(_Facts(offset, key, read_metadata(block.decode("utf-8", "replace")), []), 0, "", 0.0)
+    return _make_outcome(_Metadata(offset, key, read_metadata(block.decode("utf-8", "replace")), []), 0, "", 0.0)
 
 
 class _Conversion(NamedTuple):
@@ -118,7 +118,7 @@ class _Conversion(NamedTuple):
     text: str
 
 
-class _Facts(NamedTuple):
+class _Metadata(NamedTuple):
     """A metadata record, and the conversions that were found after it."""
 
     position: int
@@ -150,37 +150,37 @@ def _warn_once(message: str) -> None:
     _log.warning("%s", message)
 
 
-def _read_facts_of_pages(
+def _read_groups(
     path: Path, start: int, stop: int, max_block_bytes: int = _MAX_BLOCK_BYTES
-) -> Iterator[tuple[_Facts, int] | Damage]:
+) -> Iterator[tuple[_Metadata, int] | Damage]:
     """Metadata records with the conversions after them, and where what follows begins."""
     with Archive(path) as archive:
-        facts: _Facts | None = None
+        found: _Metadata | None = None
         for item in _read_items(archive, start, min(stop, archive.size), max_block_bytes):
             if isinstance(item, Damage):
                 yield item
             elif isinstance(item, _Conversion):
                 # After damage, what follows may belong to a record that could not be read.
-                if facts is not None and item.key == facts.key:
-                    facts.conversions.append(item)
-            elif not isinstance(item, _Facts) or item.attributes.get("reason") not in PREREQUISITE_REASONS:
-                if facts is not None:
-                    yield facts, item.position
-                facts = item if isinstance(item, _Facts) else None
+                if found is not None and item.key == found.key:
+                    found.conversions.append(item)
+            elif not isinstance(item, _Metadata) or item.attributes.get("reason") not in PREREQUISITE_REASONS:
+                if found is not None:
+                    yield found, item.position
+                found = item if isinstance(item, _Metadata) else None
 
 
 def _read_items(
     archive: Archive, start: int, stop: int, max_block_bytes: int
-) -> Generator[_Facts | _Conversion | _End | Damage, None, None]:
+) -> Generator[_Metadata | _Conversion | _End | Damage, None, None]:
     read = partial(_read_record, max_block_bytes=max_block_bytes)
     position = start
     while position < stop:
-        run: Generator[_Facts | _Conversion | Damage, None, int] = read_run(archive, position, stop, read)
+        run: Generator[_Metadata | _Conversion | Damage, None, int] = read_run(archive, position, stop, read)
         position = yield from run
     yield _End(position)
 
 
-def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Facts | _Conversion | None:
+def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Metadata | _Conversion | None:
     kind = record.record_type
     if kind not in (WarcRecordType.metadata, WarcRecordType.conversion):
         return None
@@ -196,25 +196,25 @@ def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Fa
         raise ValueError(f"the record is cut short: {len(block)} of {expected} bytes")
     text = block.decode("utf-8", "replace")
     if kind == WarcRecordType.metadata:
-        return _Facts(position, key, read_metadata(text), [])
+        return _Metadata(position, key, read_metadata(text), [])
     is_data = (headers.get("Content-Type") or "").startswith("application/n-quads")
     return _Conversion(key, (headers.get("X-Crawler-Syntax") or "rdf") if is_data else "", text)
 
 
-def _make_outcome(facts: _Facts, end: int, source: str, now: float) -> Outcome:
-    known = dict(facts.attributes)
+def _make_outcome(found: _Metadata, end: int, source: str, now: float) -> Outcome:
+    known = dict(found.attributes)
     reason, due = known.pop("reason", ""), read_due(known.get("directives", ""))
     if 0 < due <= now:
         reason, due = "noindex", 0.0
     effect = decide_effect(reason, known.get("status", 0), known.get("unchanged", ""))
-    says = facts.conversions if effect is Effect.REPLACE else ()
+    says = found.conversions if effect is Effect.REPLACE else ()
     if effect is Effect.REMOVE:
         known["title"], due = "", 0.0
     return Outcome(
-        url=known.pop("url", "") or facts.key[0],
-        time=read_date(facts.key[1]),
+        url=known.pop("url", "") or found.key[0],
+        time=read_date(found.key[1]),
         source=source,
-        offset=facts.position,
+        offset=found.position,
         end=end,
         effect=effect,
         verdict=known.pop("verdict", ""),

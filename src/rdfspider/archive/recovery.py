@@ -1,4 +1,4 @@
-"""Segments as a crash left them in, segments that end where the frontier's last commit does out; and what is missing.
+"""Segments as a crash left them enter, segments that end where the frontier's last commit does leave; and what is missing.
 
 Segments that are not in the commit are deleted, longer ones are cut. A segment that is shorter than the commit says, or
 whose end cannot be read, is cut back to its last sound record; a segment that is gone is gone. What such damage took is
@@ -17,7 +17,7 @@ from fastwarc.stream_io import GzipReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from rdfspider.archive.metadata import read_payload_position
-from rdfspider.archive.segments import KINDS, Position, find_newest, kind_of, parse_name, read_committed
+from rdfspider.archive.segments import Position, SegmentKind, find_newest, kind_of, parse_name, read_committed
 from rdfspider.archive.volumes import Volumes
 from rdfspider.disk import sync_folder
 from rdfspider.errors import UsageError
@@ -54,7 +54,7 @@ def recover_segments(volumes: Volumes, prefix: str, committed: Mapping[str, int]
         volumes.delete(found[name])
     volumes.begin(is_new=not committed)
     _delete_orphans(volumes, prefix, committed)
-    newest = {str(last) for kind in KINDS if (last := find_newest(committed, kind))}
+    newest = {str(last) for kind in SegmentKind if (last := find_newest(committed, kind))}
     lengths: dict[str, int] = {}
     damaged: list[Position] = []
     for name, length in sorted(committed.items()):
@@ -99,7 +99,7 @@ def _is_published(folder: Path, names: Iterable[str]) -> bool:
 def _delete_orphans(volumes: Volumes, prefix: str, committed: Mapping[str, int]) -> None:
     """Delete segments on volumes whose links a failure of the power took before they were committed. Older ones were committed
     once, and whoever has removed their links may still want them."""
-    newest = {kind: last.number for kind in KINDS if (last := find_newest(committed, kind))}
+    newest = {kind: last.number for kind in SegmentKind if (last := find_newest(committed, kind))}
     for file in (file for folder in volumes.folders() for file in folder.glob("*.warc.gz")):
         name = parse_name(file.name)
         if name and name.prefix == prefix and name.number > newest.get(name.kind, 0):
@@ -135,9 +135,9 @@ def _recover_segment(volumes: Volumes, path: Path, length: int, checks_end: bool
 
 def _find_orphans(folder: Path, lengths: Mapping[str, int], damaged: Iterable[Position]) -> Iterator[Position]:
     """Facts about bodies that are gone: in each segment of facts the first, for all after it are as young."""
-    gone = {segment: offset for segment, offset in damaged if kind_of(segment) == "pages"}
+    gone = {segment: offset for segment, offset in damaged if kind_of(segment) == SegmentKind.PAGES}
     for name, length in lengths.items():
-        if not gone or kind_of(name) != "facts":
+        if not gone or kind_of(name) != SegmentKind.FACTS:
             continue
         with _Mapped(folder / name, length) as data:
             reader = GzipReader(cast(BinaryIO, data))

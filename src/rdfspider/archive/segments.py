@@ -1,5 +1,5 @@
-"""Compressed records in, segments (`PREFIX-KIND-000001.warc.gz`) out, each until it or its disk is full; and how far they may
-be read.
+"""Compressed records enter, segments (`PREFIX-KIND-000001.warc.gz`) leave, each until it or its disk is full; and how far they
+may be read.
 
 What is appended waits in memory until it is flushed; what is flushed is safe when it is synced; what is synced and on
 record in the frontier is published in the file `committed` beside the segments. No reader passes that.
@@ -8,6 +8,7 @@ record in the frontier is published in the file `committed` beside the segments.
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,12 +19,20 @@ from rdfspider.disk import sync_folder, write_atomically
 from rdfspider.errors import UsageError
 
 COMMITTED_NAME = "committed"
-KINDS = ("pages", "facts")
-"""Bodies as they came, and all that is known and was read of them: a scan of the facts need not pass over the bodies."""
+
+
+class SegmentKind(StrEnum):
+    """Bodies are apart from facts, so that a scan of the facts need not pass over them."""
+
+    PAGES = "pages"
+    """Requests and responses."""
+    FACTS = "facts"
+    """What became of URLs, and what was extracted from their pages."""
+
 
 # As many as the system follows.
 _MAX_LINKS = 40
-_SEGMENT = re.compile(rf"(?P<prefix>.+)-(?P<kind>{'|'.join(KINDS)})-(?P<number>\d{{6,}})\.warc\.gz")
+_SEGMENT = re.compile(rf"(?P<prefix>.+)-(?P<kind>{'|'.join(SegmentKind)})-(?P<number>\d{{6,}})\.warc\.gz")
 
 
 class Position(NamedTuple):
@@ -37,7 +46,7 @@ class SegmentName(NamedTuple):
     """What the name of a segment says."""
 
     prefix: str
-    kind: str
+    kind: SegmentKind
     number: int
 
     def __str__(self) -> str:
@@ -47,16 +56,16 @@ class SegmentName(NamedTuple):
 def parse_name(name: str) -> SegmentName | None:
     """The parts of a segment's name; None where it is no segment's."""
     found = _SEGMENT.fullmatch(name)
-    return SegmentName(found["prefix"], found["kind"], int(found["number"])) if found else None
+    return SegmentName(found["prefix"], SegmentKind(found["kind"]), int(found["number"])) if found else None
 
 
-def kind_of(name: str) -> str:
-    """The kind of a segment; empty for what is no segment."""
+def kind_of(name: str) -> SegmentKind | None:
+    """The kind of a segment; None for what is no segment."""
     found = parse_name(name)
-    return found.kind if found else ""
+    return found.kind if found else None
 
 
-def find_newest(names: Iterable[str], kind: str) -> SegmentName | None:
+def find_newest(names: Iterable[str], kind: SegmentKind) -> SegmentName | None:
     """The segment of a kind with the highest number; None where there is none."""
     found = [name for text in names if (name := parse_name(text)) and name.kind == kind]
     return max(found, key=lambda name: name.number, default=None)

@@ -1,8 +1,8 @@
-"""Folders on several disks in, the place of each new segment out: the disk with most room, and a link to it beside the others.
+"""Folders on several disks enter, the path of each new segment leaves: on the disk with most room, with a link beside the others.
 
-On each volume a shard has a folder of its own, whose name ends by chance and is noted in the file `.volumes` beside the links.
-The note also holds that file's inode: a copy of a crawl has the same name on record, but in another file, and so it knows that
-the files are the first crawl's, which it may read but never cut, lengthen or delete.
+On each volume a shard has a folder of its own, whose name ends with random characters; the file `.volumes` beside the links notes
+it, and its own inode: a copy of a crawl has the same name on record, but in another file, and so it knows that the files are the
+first crawl's, which it may read but never cut, lengthen or delete.
 """
 
 import errno

@@ -1,18 +1,19 @@
-"""What became of a URL in, WARC records out: the only door to a shard's archive.
+"""What came of a lease enters, WARC records leave: all that is written to a shard's archive passes here.
 
 Every final outcome has a metadata record. A page that is kept has a request and a response record (or a revisit record,
-where the archive has its payload already), and what was extracted has a conversion record a syntax and one of its text.
+where the archive has its payload already), and what was extracted has a conversion record for each syntax and one for its text.
 """
 
 import time
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from rdfspider.archive.metadata import write_metadata
 from rdfspider.archive.outcomes import Outcome, make_outcome
 from rdfspider.archive.recovery import recover_segments
-from rdfspider.archive.segments import KINDS, Position, SegmentName, Series, find_newest, kind_of, write_committed
+from rdfspider.archive.segments import Position, SegmentKind, SegmentName, Series, find_newest, kind_of, write_committed
 from rdfspider.archive.volumes import Volumes
 from rdfspider.archive.warc import (
     Field,
@@ -30,17 +31,21 @@ from rdfspider.archive.warc import (
 from rdfspider.config import ArchiveConfig
 from rdfspider.records import Capture, Finished
 
-SAME_PAYLOAD = "identical-payload-digest"
-NOT_MODIFIED = "server-not-modified"
-
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _STANDARD = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 # WARC 1.1, 5.13 has words for why a block is cut; that a type was not wanted is not one of them.
 _TRUNCATIONS = {"length": "length", "time": "time", "disconnect": "disconnect"}
 
 
+class RevisitProfile(StrEnum):
+    """How it is known that the body of an answer is the one that the archive has (WARC 1.1, 6.7)."""
+
+    SAME_PAYLOAD = "identical-payload-digest"
+    NOT_MODIFIED = "server-not-modified"
+
+
 class Written(NamedTuple):
-    """What the ledger notes of an outcome that was written."""
+    """What the frontier keeps of an outcome that was written."""
 
     position: Position
     """Where its metadata record begins."""
@@ -85,7 +90,7 @@ class ArchiveWriter:
                 config.segment_bytes,
                 self._make_info,
             )
-            for kind in KINDS
+            for kind in (SegmentKind.PAGES, SegmentKind.FACTS)
         )
         self._flushed = self._synced = lengths
         write_committed(folder, lengths)
@@ -96,7 +101,7 @@ class ArchiveWriter:
         exchange, extraction, judgement = finished.exchange, finished.extraction, finished.judgement
         payload = self._write_payload(finished, exchange) if isinstance(exchange, Capture) else _Payload()
         outcome = make_outcome(
-            finished, via=via, digest=payload.digest, unchanged=payload.unchanged, payload=payload.position
+            finished, via=via, digest=payload.digest, unchanged=payload.unchanged or "", payload=payload.position
         )
         about = _About(clean_url(outcome.url), format_date(outcome.time), exchange.address if exchange else "")
         identity = make_id()
@@ -157,7 +162,8 @@ class ArchiveWriter:
         is_whole = capture.truncated in ("", "length")
         body = capture.page.body
         if capture.status == 304:
-            digest, unchanged = lease.digest, NOT_MODIFIED
+            digest = lease.digest
+            unchanged: RevisitProfile | None = RevisitProfile.NOT_MODIFIED
             keeps = bool(lease.captured) and self._keep != "none"
         else:
             digest = judgement.digest or (compute_digest(body) if is_whole and body else "")
@@ -168,7 +174,7 @@ class ArchiveWriter:
             # What asks only now that no copy be kept is told anew, so that what is known of it leads to the old copy no more.
             is_known = bool(lease.captured) if keeps else is_wanted or not lease.captured
             is_same = bool(digest) and digest == lease.digest and is_known
-            unchanged = SAME_PAYLOAD if is_same else ""
+            unchanged = RevisitProfile.SAME_PAYLOAD if is_same else None
         if not keeps:
             return _Payload(digest, unchanged, captured=lease.captured if unchanged else 0.0)
         about = _About(clean_url(lease.url), format_date(capture.started), capture.address)
@@ -199,8 +205,8 @@ class _Payload(NamedTuple):
     """What became of a page's body."""
 
     digest: str = ""
-    unchanged: str = ""
-    """How it is known that the body is the last capture's; empty where it is another."""
+    unchanged: RevisitProfile | None = None
+    """How it is known that the body is the last capture's; None where it is another."""
     identity: str = ""
     """The id of the record that holds or stands for it; empty where it is not kept."""
     position: Position | None = None
@@ -222,7 +228,7 @@ class _About(NamedTuple):
 
 
 def _choose_last(
-    volumes: Volumes, prefix: str, kind: str, committed: Mapping[str, int], lengths: Mapping[str, int]
+    volumes: Volumes, prefix: str, kind: SegmentKind, committed: Mapping[str, int], lengths: Mapping[str, int]
 ) -> SegmentName:
     """The segment to go on with: the newest if it is as it was committed and where new ones go, else a new one.
 
@@ -257,7 +263,9 @@ def _make_response(about: _About, identity: str, capture: Capture, digest: str, 
     return pack_record("response", fields, make_response_head(capture), capture.page.body)
 
 
-def _make_revisit(about: _About, identity: str, capture: Capture, digest: str, profile: str, captured: float) -> bytes:
+def _make_revisit(
+    about: _About, identity: str, capture: Capture, digest: str, profile: RevisitProfile, captured: float
+) -> bytes:
     """WARC 1.1, 6.7: the headers of an answer whose payload the archive has already."""
     fields = [
         *about.fields(identity, "application/http; msgtype=response"),
@@ -266,7 +274,7 @@ def _make_revisit(about: _About, identity: str, capture: Capture, digest: str, p
         ("WARC-Payload-Digest", digest),
         ("WARC-Refers-To-Target-URI", about.url),
         ("WARC-Refers-To-Date", format_date(captured)),
-        ("WARC-Truncated", "length" if profile == SAME_PAYLOAD else ""),
+        ("WARC-Truncated", "length" if profile == RevisitProfile.SAME_PAYLOAD else ""),
     ]
     return make_record("revisit", fields, make_response_head(capture))
 

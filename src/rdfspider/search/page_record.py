@@ -136,7 +136,7 @@ def _find_entry(folder: Path, url: str) -> PageEntry | None:
 
 
 def _find_file(folder: Path, source: str) -> Path | None:
-    """The file that a key of `views.Cursors` means."""
+    """The file that a key of `index.view.Cursors` means."""
     if source.startswith("/"):
         return Path(source)
     found = _SOURCE.fullmatch(source)

@@ -17,7 +17,7 @@ from rdfspider.archive.log import Segment, read_outcome, read_outcomes
 from rdfspider.archive.metadata import is_metadata_of_crawl
 from rdfspider.archive.outcomes import Effect, Outcome, make_outcome
 from rdfspider.archive.reader import Archive, Damage, read_capture, read_revisit, read_run, read_url
-from rdfspider.archive.segments import Position, find_committed_length, kind_of
+from rdfspider.archive.segments import Position, SegmentKind, find_committed_length, kind_of
 from rdfspider.archive.warc import compute_digest
 from rdfspider.config import ExtractConfig
 from rdfspider.detect.content import detect_content
@@ -49,8 +49,8 @@ def read_sources(paths: IndexPaths) -> list[Path]:
 
 
 def list_sources(paths: IndexPaths) -> tuple[dict[str, Segment], list[Damage]]:
-    """These files by their keys in `views.Cursors`, with how far they may be read; and those that cannot be read now, of which
-    one line should be said and no cursor be moved: they may be back later."""
+    """These files by their keys in `index.view.Cursors`, with how far they may be read; and those that cannot be read now, which
+    should be reported, without moving a cursor: they may be back later."""
     found: dict[str, Segment] = {}
     missing: list[Damage] = []
     for path in read_sources(paths):
@@ -137,7 +137,7 @@ class _End(NamedTuple):
 
 def _holds_facts(archive: Archive) -> bool:
     """Whether a file is a segment of facts, by its name, or by its first records."""
-    if kind_of(archive.path.name) == "facts":
+    if kind_of(archive.path.name) == SegmentKind.FACTS:
         return True
     try:
         _, records = archive.open_at(0)
