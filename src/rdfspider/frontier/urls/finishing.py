@@ -15,7 +15,7 @@ from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
 from rdfspider.frontier.urls.restarts import Restarts
-from rdfspider.frontier.urls.revisits import Visits
+from rdfspider.frontier.urls.revisits import VisitHistory, Visits, plan_visit
 from rdfspider.records import Lease, Reason, Verdict, VerdictState
 from rdfspider.ways import Way
 
@@ -43,7 +43,7 @@ class Finisher:
         self._queues = core.queues
         self._clock = core.clock
         self._counts = core.counts
-        self._revisit_s = core.config.crawl.revisit_s
+        self._config = core.config.crawl
         self._visits = parts.visits
         self._leases = parts.leases
         self._rediscovery = parts.rediscovery
@@ -60,7 +60,10 @@ class Finisher:
         row.attempts += slot.is_attempt
         row.turned_away += slot.is_turned_away
         row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, verdict.error, verdict.rule
-        row.decided = self._clock.now()
+        now = self._clock.now()
+        is_changed = verdict.reason != Reason.UNCHANGED and facts.digest != row.digest
+        history = VisitHistory(now, row.decided, is_changed)
+        row.decided = now
         self._queues.remove(slot)
         if verdict.is_final:
             if verdict.reason != Reason.UNCHANGED:
@@ -70,7 +73,7 @@ class Finisher:
                 row.quads, row.simhash = facts.quads, judgement.simhash
                 row.duplicate, row.original = judgement.duplicate, judgement.original
             row.segment, row.offset = facts.position or ("", 0)
-            self._end(lease.url_id, slot, verdict, facts)
+            self._end(lease.url_id, slot, verdict, facts, history)
             if self._traps is not None:
                 self._traps.learn(lease, host, verdict, facts.quads, judgement)
         else:
@@ -81,7 +84,7 @@ class Finisher:
         self._leases.finish(slot)
         self._rediscovery.settle(lease.url_id, slot)
 
-    def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: PageFacts) -> None:
+    def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: PageFacts, history: VisitHistory) -> None:
         """A URL is no longer scheduled."""
         counts, row = self._counts, slot.row
         self._hosts.count_scheduled(slot.host, -1)
@@ -98,9 +101,9 @@ class Finisher:
         counts.quads += facts.quads
         if verdict.is_page:
             self._hosts.count_page(slot.host, facts.quads, duplicate=row.duplicate)
-        if self._revisit_s and row.state == DONE:
-            row.next_visit = row.decided + self._revisit_s
-            self._visits.put(row.next_visit, url_id)
+        if row.state == DONE and (next_visit := plan_visit(history, self._config)):
+            row.next_visit = next_visit
+            self._visits.put(next_visit, url_id)
             counts.future_visits += 1
         if row.state == FAILED and row.found_as == Way.SEED and not row.status:
             self._outages.note_seed(slot.host.number, slot.sequence)

@@ -13,6 +13,7 @@ from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot, find_read
 from rdfspider.frontier.keys import pack_row
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row
+from rdfspider.frontier.urls.revisits import VisitHistory, plan_visit
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Rediscovered
 from rdfspider.records import PREREQUISITE_REASONS, Discovered, Reason
@@ -85,8 +86,11 @@ class Rediscovery:
         return bool(self._config.depth) and link.depth < row.depth
 
     def _is_newer(self, link: Discovered, row: Row) -> bool:
-        """Whether a page has changed, by what a sitemap says, since it was last asked for, in a crawl that visits pages again."""
-        return bool(self._config.revisit_s) and row.state == DONE and row.decided < link.modified
+        """Whether what a sitemap says of a page has it visited again at once."""
+        if not link.modified or row.state != DONE:
+            return False
+        next_visit = plan_visit(VisitHistory(row.decided, modified=link.modified), self._config)
+        return 0 < next_visit <= row.decided
 
     def _needs_visit(self, link: Discovered, row: Row) -> bool:
         """Whether the way by which a URL was fetched kept something from being found that the new one leads to."""

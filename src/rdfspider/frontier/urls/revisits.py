@@ -1,11 +1,42 @@
-"""When pages are due again: a table of times, read up to now."""
+"""When pages are visited again: the policy, one function from a URL's history to its next visit, and the table of visits to come.
 
+Another policy, such as one that follows how often a page changes, is another `plan_visit`.
+"""
+
+from typing import NamedTuple
+
+from rdfspider.config import CrawlConfig
 from rdfspider.frontier.keys import pack_visit, unpack_visit
 from rdfspider.frontier.store import Store
 
 
+class VisitHistory(NamedTuple):
+    """What is known of a URL that has had an answer. Times are seconds since 1970."""
+
+    visited: float
+    """The last visit."""
+    previous_visit: float = 0.0
+    """The visit before that, with or without an answer; 0 where there was none, or it is not known."""
+    is_changed: bool = True
+    """Whether the last visit brought another content than the one before."""
+    modified: float = 0.0
+    """When a sitemap says that the page was last modified; 0 where none does."""
+
+
+def plan_visit(history: VisitHistory, config: CrawlConfig) -> float:
+    """When a URL is to be visited again, in seconds since 1970: never is 0, at once is a time that is not after the last visit.
+
+    The policy is a fixed interval, `crawl.revisit_s`, which a sitemap cuts short by saying that the page has changed since.
+    """
+    if not config.revisit_s:
+        return 0.0
+    if history.visited < history.modified:
+        return history.visited
+    return history.visited + config.revisit_s
+
+
 class Visits:
-    """The visits to come of all URLs."""
+    """The visits to come of all URLs, by time."""
 
     def __init__(self, store: Store) -> None:
         self._visits = store.tables["visits"]
