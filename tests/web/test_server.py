@@ -3,6 +3,7 @@
 import http.client
 import time
 
+from waiting import wait_until
 from web import Answer, Web, make_page, make_site
 
 
@@ -14,12 +15,6 @@ def fetch(web: Web, host: str, path: str, address: str = "127.0.0.1", timeout_s:
         return response.status, response.read()
     finally:
         connection.close()
-
-
-def wait_for_log(web: Web, count: int) -> None:
-    deadline = time.monotonic() + 30
-    while len(web.log) < count and time.monotonic() < deadline:
-        time.sleep(0.005)
 
 
 def test_the_log_has_what_was_asked_where_and_when() -> None:
@@ -45,7 +40,7 @@ def test_the_log_tells_connections_apart() -> None:
             connection.getresponse().read()
         connection.close()
         fetch(web, "a.test", "/")
-        wait_for_log(web, 3)
+        wait_until(lambda: len(web.log) >= 3)
     assert [exchange.connection for exchange in web.log] == [1, 1, 2]
 
 
@@ -57,7 +52,7 @@ def test_bodies_may_trickle_and_connections_may_drop() -> None:
             fetch(web, "a.test", "/drop")
         except http.client.RemoteDisconnected:
             dropped = True
-        wait_for_log(web, 2)
+        wait_until(lambda: len(web.log) >= 2)
     assert dropped
     assert web.log[0].ended - web.log[0].started >= 0.06
     assert web.log[1].status == 0
@@ -68,7 +63,7 @@ def test_a_client_that_leaves_is_noticed() -> None:
         connection = http.client.HTTPConnection("127.0.0.1", web.ports["127.0.0.1"])
         connection.request("GET", "/", headers={"Host": "a.test"})
         connection.close()
-        wait_for_log(web, 1)
+        wait_until(lambda: len(web.log) >= 1)
     assert web.log[0].agent_left
 
 
