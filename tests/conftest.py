@@ -8,8 +8,13 @@ from typing import Protocol
 
 import pytest
 from _pytest.terminal import TerminalReporter
+from hypothesis import HealthCheck, settings
 
 from rdfspider.cli import run_command
+
+# How long an example takes says nothing where many tests share a machine.
+settings.register_profile("patient", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

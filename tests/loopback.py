@@ -12,6 +12,7 @@ from rdfspider.config import FetchConfig
 from rdfspider.fetch.bodies import Flight
 from rdfspider.fetch.http import HttpTransport
 from rdfspider.records import Capture, Failure
+from waiting import PATIENCE_S
 
 T = TypeVar("T")
 Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
@@ -101,5 +102,5 @@ def ok(body: bytes, *headers: str) -> bytes:
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    """In a loop as a shard has it, and not for long."""
-    return uvloop.run(asyncio.wait_for(main, 60))
+    """In a loop as a shard has it, and not for ever."""
+    return uvloop.run(asyncio.wait_for(main, 2 * PATIENCE_S))

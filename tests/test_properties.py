@@ -49,7 +49,7 @@ def check(body: bytes, content_type: str | None) -> None:
     st.lists(st.sampled_from(PIECES) | st.binary(max_size=6), max_size=40).map(b"".join),
     st.sampled_from([None, *TYPES]),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_made_up_pages(body: bytes, content_type: str | None) -> None:
     check(body, content_type)
 
@@ -62,7 +62,7 @@ def small_pages(corpus: Path) -> list[bytes]:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_mutated_real_pages(small_pages: list[bytes], seed: int) -> None:
     chance = random.Random(seed)
     body = bytearray(chance.choice(small_pages))

@@ -417,7 +417,7 @@ def test_an_index_that_is_removed_meanwhile_is_said_to_be(tmp_path: Path) -> Non
         index.search("tea")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.text(alphabet=st.one_of(st.sampled_from('":-*OR| <>ab2type東京.()[]\\/+~^'), st.characters()), max_size=80))
 def test_any_text_gets_an_answer(index: TextIndex, text: str) -> None:
     found = index.search(text, facets=True)

@@ -173,7 +173,7 @@ def test_no_more_than_asked_for_and_never_very_many(tmp_path: Path) -> None:
     assert len(index.suggest("tea", -1)) == 1
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.text(max_size=60))
 def test_whatever_is_typed_is_harmless(index: TextIndex, typed: str) -> None:
     assert all(each.text for each in index.suggest(typed))
