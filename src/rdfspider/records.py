@@ -276,13 +276,59 @@ class Addresses(Struct, frozen=True, gc=False, array_like=True):
     """Which start of the frontier it was asked in."""
 
 
+class FailureCode(StrEnum):
+    """Why an exchange gave no page."""
+
+    DNS = "dns"
+    """The name servers of the host do not answer."""
+    NXDOMAIN = "nxdomain"
+    """There is no host of that name."""
+    PRIVATE = "private"
+    """The address is private, and those are refused."""
+    REFUSED = "refused"
+    """Nobody listens at that port."""
+    UNREACHABLE = "unreachable"
+    """There is no route to the address."""
+    CONNECT_TIMEOUT = "connect-timeout"
+    """There was no connection, or no TLS, within `connect_timeout_s`."""
+    TLS = "tls"
+    """The certificate is not trusted, or TLS was not agreed on."""
+    FIRST_BYTE_TIMEOUT = "first-byte-timeout"
+    """The server was silent for `first_byte_timeout_s` after the request."""
+    SLOW = "slow"
+    """The answer came too slowly for half a minute."""
+    TIMEOUT = "timeout"
+    """There was no head, or no body, within `timeout_s`."""
+    RESET = "reset"
+    """The connection ended before the answer had a body."""
+    PROTOCOL = "protocol"
+    """What came is not HTTP, or not encoded as it says."""
+    TOO_LARGE = "too-large"
+    """The head of the answer is longer than libcurl takes."""
+    UNSUPPORTED = "unsupported"
+    """The scheme is not fetched, the port is kept for other protocols, or libcurl refuses the URL."""
+    BUSY = "busy"
+    """There is no room here: bodies in flight take all their memory, or no socket is left. Try again."""
+
+
+class Truncation(StrEnum):
+    """Why a body is not whole."""
+
+    LENGTH = "length"
+    """It is longer than our limit."""
+    TIME = "time"
+    """It took longer than `timeout_s`."""
+    DISCONNECT = "disconnect"
+    """The connection ended, or the content encoding did not come to its end."""
+    UNWANTED = "unwanted"
+    """It is of a type that is not kept."""
+
+
 class Failure(Struct, frozen=True, gc=False):
     """An exchange that gave no page."""
 
     url: str
-    code: str
-    """dns, nxdomain, private, refused, unreachable, reset, tls, connect-timeout, first-byte-timeout, slow, timeout, protocol,
-    too-large, unsupported, busy; `fetch/http.py` explains each."""
+    code: FailureCode
     message: str = ""
     duration_s: float = 0.0
     started: float = 0.0
@@ -312,7 +358,7 @@ class Capture:
     wire_bytes: int
     """What the body took on the wire, still encoded."""
     truncated: str = ""
-    """Why the body is not whole: length (our limit), time, disconnect, or unwanted (a type that is not kept); else empty."""
+    """Why the body is not whole: a Truncation, or what a WARC file from elsewhere says; empty where it is whole."""
 
     def header(self, name: str) -> str:
         """The first value of a header, whatever its case; empty where there is none."""

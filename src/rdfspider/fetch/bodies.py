@@ -12,6 +12,8 @@ from typing import Protocol, cast
 import brotli
 from isal import igzip_lib
 
+from rdfspider.records import FailureCode, Truncation
+
 NAMES = "gzip, deflate, br"
 """What servers are told that we read."""
 PIECE_BYTES = 65_536
@@ -215,8 +217,8 @@ class Body:
         self._encoded_bytes = 0
         self._decoder: Decoder | None = None
 
-    def add(self, chunk: bytes) -> str:
-        """Take what libcurl gives; the result says why it is the last: `length`, `busy` or `protocol`, empty while it is not."""
+    def add(self, chunk: bytes) -> FailureCode | Truncation | None:
+        """Take what libcurl gives. The result says why nothing more is taken: LENGTH, BUSY or PROTOCOL; None while it is."""
         try:
             if not self._encoded_bytes:
                 self._decoder = make_decoder(self.content_encoding)
@@ -224,7 +226,7 @@ class Body:
             return self._keep((chunk,) if self._decoder is None else self._decoder.decode(chunk))
         except BROKEN as error:
             self.message = f"the body is not encoded as it says: {error}"
-            return "protocol"
+            return FailureCode.PROTOCOL
 
     @property
     def is_whole(self) -> bool:
@@ -240,7 +242,7 @@ class Body:
         self._flight.body_bytes -= self.body_bytes
         self.body_bytes = 0
 
-    def _keep(self, pieces: Iterable[bytes]) -> str:
+    def _keep(self, pieces: Iterable[bytes]) -> FailureCode | Truncation | None:
         flight = self._flight
         for piece in pieces:
             room = self.limit_bytes - self.body_bytes
@@ -248,10 +250,10 @@ class Body:
             if is_last:
                 piece = piece[:room]
             if flight.body_bytes + flight.kept_bytes() + len(piece) > flight.limit_bytes:
-                return "busy"
+                return FailureCode.BUSY
             flight.body_bytes += len(piece)
             self.body_bytes += len(piece)
             self._content.write(piece)
             if is_last:
-                return "length"
-        return "length" if self._encoded_bytes > self.limit_bytes + _EXTRA_BYTES else ""
+                return Truncation.LENGTH
+        return Truncation.LENGTH if self._encoded_bytes > self.limit_bytes + _EXTRA_BYTES else None

@@ -1,9 +1,11 @@
-"""libcurl's error numbers in, our codes of failures out; `fetch/http.py` explains the codes."""
+"""What libcurl tells, in our own terms: its error numbers, the lines of a head, the sockets that it has open."""
 
 import os
 import socket
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from rdfspider.records import FailureCode
 
 COULD_NOT_CONNECT = 7
 TIMED_OUT = 28
@@ -11,30 +13,30 @@ NOT_RECEIVED = 56
 
 # pycurl has no names for the newer ones.
 CODES = {
-    1: "protocol",  # HTTP/0.9; other schemes do not come so far
-    3: "unsupported",  # malformed URL
-    8: "protocol",  # weird server reply
-    16: "protocol",  # HTTP/2 framing
-    18: "reset",  # partial file
-    TIMED_OUT: "timeout",
-    35: "tls",  # no TLS connection
-    51: "tls",
-    52: "reset",  # got nothing
-    53: "tls",
-    54: "tls",
-    55: "reset",  # send error
-    NOT_RECEIVED: "reset",
-    58: "tls",
-    59: "tls",
-    60: "tls",  # certificate not verified
-    63: "too-large",
-    66: "tls",
-    77: "tls",
-    82: "tls",
-    83: "tls",
-    91: "tls",
-    92: "protocol",  # HTTP/2 stream
-    100: "too-large",
+    1: FailureCode.PROTOCOL,  # HTTP/0.9; other schemes do not come so far
+    3: FailureCode.UNSUPPORTED,  # malformed URL
+    8: FailureCode.PROTOCOL,  # weird server reply
+    16: FailureCode.PROTOCOL,  # HTTP/2 framing
+    18: FailureCode.RESET,  # partial file
+    TIMED_OUT: FailureCode.TIMEOUT,
+    35: FailureCode.TLS,  # no TLS connection
+    51: FailureCode.TLS,
+    52: FailureCode.RESET,  # got nothing
+    53: FailureCode.TLS,
+    54: FailureCode.TLS,
+    55: FailureCode.RESET,  # send error
+    NOT_RECEIVED: FailureCode.RESET,
+    58: FailureCode.TLS,
+    59: FailureCode.TLS,
+    60: FailureCode.TLS,  # certificate not verified
+    63: FailureCode.TOO_LARGE,
+    66: FailureCode.TLS,
+    77: FailureCode.TLS,
+    82: FailureCode.TLS,
+    83: FailureCode.TLS,
+    91: FailureCode.TLS,
+    92: FailureCode.PROTOCOL,  # HTTP/2 stream
+    100: FailureCode.TOO_LARGE,
 }
 
 CUT_SHORT = frozenset({18, 55, NOT_RECEIVED, 92})

@@ -18,7 +18,7 @@ import pycares
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.fetch import targets
-from rdfspider.records import Addresses
+from rdfspider.records import Addresses, FailureCode
 from rdfspider.urls import normalise_url
 
 MIN_TTL_S = 60.0
@@ -137,15 +137,15 @@ class Resolver:
     async def _ask_families(self, host: str) -> Addresses:
         """IPv4 first, and IPv6 only where that gave nothing: most hosts with IPv6 have both, and half the questions do."""
         name = _to_ascii(host)
-        failure = Addresses((), self._clock.now() + NO_NAME_TTL_S, "nxdomain")
+        failure = Addresses((), self._clock.now() + NO_NAME_TTL_S, FailureCode.NXDOMAIN)
         if not name:
             return failure
         self._families = self._families or _find_families()
         for family in self._families:
             answer = await self._ask(name, family)
-            if answer.addresses or answer.failure == "dns":
+            if answer.addresses or answer.failure == FailureCode.DNS:
                 return answer
-            if answer.failure == "private":
+            if answer.failure == FailureCode.PRIVATE:
                 failure = answer
         return failure
 
@@ -159,7 +159,9 @@ class Resolver:
         except aiodns.error.DNSError as error:
             is_missing = bool(error.args) and error.args[0] in _NO_NAME
             lifetime_s = NO_NAME_TTL_S if is_missing else ERROR_TTL_S
-            return Addresses((), self._clock.now() + lifetime_s, "nxdomain" if is_missing else "dns")
+            return Addresses(
+                (), self._clock.now() + lifetime_s, FailureCode.NXDOMAIN if is_missing else FailureCode.DNS
+            )
         ttl_s = min([node.ttl for node in result.nodes] + [alias.ttl for alias in result.cnames], default=0)
         found = [ip_address(node.addr[0].decode()) for node in result.nodes]
         return self._vet(found, self._clock.now() + min(max(ttl_s, MIN_TTL_S), MAX_TTL_S))
@@ -170,7 +172,7 @@ class Resolver:
         vetted = tuple(text for text in texts if not self.is_refused(text))
         if vetted:
             return Addresses(vetted[:MAX_ADDRESSES], expires)
-        return Addresses((), expires, "private" if texts else "nxdomain")
+        return Addresses((), expires, FailureCode.PRIVATE if texts else FailureCode.NXDOMAIN)
 
     def _match_entries(self, host: str) -> StaticEntry | None:
         name = host.strip("[]").rstrip(".").lower()

@@ -19,7 +19,7 @@ from rdfspider.fetch.dns import Clock, Resolver
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.fetch.schemes import TRANSPORTS
 from rdfspider.pace import pace_gap_s
-from rdfspider.records import Capture, Failure, Lease, RobotsRule, RobotsState
+from rdfspider.records import Capture, Failure, FailureCode, Lease, RobotsRule, RobotsState
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
 
@@ -202,10 +202,12 @@ class Fetcher:
                 free_at = loop.time() + max(min(gap_s, _MAX_HOP_S), self._pace.delay_s)
             elif wait_s := await gate.begin_aside(host):
                 if wait_s == inf:
-                    return Failure(url, "unreachable", f"{host}, where it leads to, is given up", longest_s), 0.0
-                return Failure(url, "busy", f"{host}, where it leads to, must wait", longest_s), wait_s
+                    return Failure(
+                        url, FailureCode.UNREACHABLE, f"{host}, where it leads to, is given up", longest_s
+                    ), 0.0
+                return Failure(url, FailureCode.BUSY, f"{host}, where it leads to, must wait", longest_s), wait_s
             else:
-                exchange = Failure(url, "reset")
+                exchange = Failure(url, FailureCode.RESET)
                 try:
                     exchange = await self._ask_robots(url, host, address, gate)
                 finally:
@@ -216,7 +218,9 @@ class Fetcher:
             url, host = target, host_of(target)
             answer = await self.resolver.resolve(host)
             if not answer.addresses:
-                return Failure(url, answer.failure or "dns", f"{host}, where it leads to", longest_s), 0.0
+                return Failure(
+                    url, FailureCode(answer.failure or FailureCode.DNS), f"{host}, where it leads to", longest_s
+                ), 0.0
             address = answer.addresses[0]
             asked_urls.add(url)
         raise AssertionError("the loop above ends by itself")
@@ -239,7 +243,7 @@ class Fetcher:
     ) -> Capture | Failure:
         transport = self._transports.get(url.partition(":")[0])
         if transport is None:
-            return Failure(url, "unsupported", "nothing here fetches URLs of its scheme", address=address)
+            return Failure(url, FailureCode.UNSUPPORTED, "nothing here fetches URLs of its scheme", address=address)
         return await transport.get(
             url,
             address,

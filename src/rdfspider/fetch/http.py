@@ -1,24 +1,8 @@
 """A URL and a vetted address in, a Capture or a Failure out: HTTP by libcurl, all exchanges of a shard in one loop.
 
 Nothing that a server does is an exception, and nothing that it does takes more than bounded time and memory. Redirects
-are not followed, cookies are not kept, no proxy of the environment is used. Every failure has one of these codes:
-
-    private             the socket was about to open to an address that is refused
-    refused             nobody listens at that port
-    unreachable         there is no way to the address
-    connect-timeout     no connection, or no TLS, within `connect_timeout_s`
-    tls                 the certificate is not to be trusted, or TLS was not agreed on
-    first-byte-timeout  the server was silent for `first_byte_timeout_s` after the request
-    slow                the answer came slower than SLOW_BYTES_S for half a minute
-    timeout             no head, or no body, within `timeout_s`
-    reset               the connection ended before the answer had a body
-    protocol            what came is not HTTP, or not encoded as it says
-    too-large           the head is longer than anybody's
-    unsupported         not http or https, a port that is kept for other protocols, or a URL that libcurl refuses
-    busy                we have no room: the bodies in flight take all their memory, or no socket is left; try again
-
+are not followed, cookies are not kept, no proxy of the environment is used. A failure has one of the codes of `FailureCode`.
 A body that is cut short, or whose encoding does not come to its end, is a Capture and says so in `truncated`.
-`fetch/dns.py` adds the codes dns and nxdomain.
 """
 
 import asyncio
@@ -48,7 +32,7 @@ from rdfspider.fetch.curl import (
     read_head,
 )
 from rdfspider.fetch.targets import BAD_PORTS, is_refused, is_same_address
-from rdfspider.records import Capture, Failure, Page
+from rdfspider.records import Capture, Failure, FailureCode, Page, Truncation
 
 IDLE_S = 5
 """Idle connections close after this: servers have few of them to give, and a polite gap is shorter."""
@@ -64,9 +48,9 @@ LATE_S = 1.0
 """A watch that comes so much too late judges nobody: what was not read then may be our own delay."""
 
 _OWN_WORDS = {
-    "private": "the address is private",
-    "reset": "the server closed the connection without an answer",
-    "busy": "there was no room for the body, or no descriptor for the connection",
+    FailureCode.PRIVATE: "the address is private",
+    FailureCode.RESET: "the server closed the connection without an answer",
+    FailureCode.BUSY: "there was no room for the body, or no descriptor for the connection",
 }
 """What is said of an exchange that we ended ourselves: libcurl knows only that it was told to."""
 _MAX_MESSAGE_CHARS = 200
@@ -113,7 +97,7 @@ class HttpTransport:
         started = time.time()
         authority = _AUTHORITY.match(url) if url.isascii() and url.isprintable() else None
         if authority is None or (authority[2] and int(authority[2]) in BAD_PORTS):
-            return Failure(url, "unsupported", "no URL for a crawler", started=started, address=address)
+            return Failure(url, FailureCode.UNSUPPORTED, "no URL for a crawler", started=started, address=address)
         handle = self._idle.pop() if self._idle else self._make_handle()
         extra = tuple((name, _field_value(value)) for name, value in (headers or {"Accept": "*/*"}).items())
         try:
@@ -141,7 +125,7 @@ class HttpTransport:
                 started=started,
                 duration_s=duration_s,
                 wire_bytes=wire_bytes,
-                truncated=truncated,
+                truncated=truncated or "",
             )
         finally:
             handle.clear()
@@ -258,8 +242,8 @@ class _Handle:
         self.head: Head | None = None
         self.judged_lines = 0
         self.has_asked = False
-        self.end = ""
-        """Why we ended the exchange ourselves; empty while we did not."""
+        self.end: FailureCode | Truncation | None = None
+        """Why we ended the exchange ourselves; None while we did not."""
 
     def prepare(
         self, url: str, address: str, port: int | None, headers: tuple[tuple[str, str], ...], is_vetted: bool
@@ -273,35 +257,37 @@ class _Handle:
         self.curl.setopt(pycurl.CONNECT_TO, [f"::{literal}:{'' if port is None else port}"])
         self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in headers])
 
-    def find_delay(self, now: float) -> str:
-        """The code of what takes too long: silence after the request, or a trickle; empty when all is well."""
+    def find_delay(self, now: float) -> FailureCode | None:
+        """What takes too long: silence after the request, or a slow body; None when all is well."""
         if not self.curl.getinfo(pycurl.REQUEST_SIZE):
             self.window_start = now
-            return ""
+            return None
         if not self.lines:
             self.window_start = now
             asked = max(self.started + self.curl.getinfo(pycurl.PRETRANSFER_TIME), self.silent_since)
-            return "first-byte-timeout" if now - asked > self.transport.config.first_byte_timeout_s else ""
+            return FailureCode.FIRST_BYTE_TIMEOUT if now - asked > self.transport.config.first_byte_timeout_s else None
         window_s = now - self.window_start
         if window_s < SLOW_WINDOW_S:
-            return ""
+            return None
         came = -self.window_bytes
         self.begin_window(now)
         came += self.window_bytes
-        return "slow" if came < SLOW_BYTES_S * window_s else ""
+        return FailureCode.SLOW if came < SLOW_BYTES_S * window_s else None
 
     def begin_window(self, now: float) -> None:
         """Measure silence and slowness from now on."""
         self.silent_since = self.window_start = now
         self.window_bytes = self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T) + self.curl.getinfo(pycurl.HEADER_SIZE)
 
-    def find_unwanted(self) -> str:
-        """`unwanted` once the head says so of a body that is long: not every server goes on at once."""
+    def find_unwanted(self) -> Truncation | None:
+        """UNWANTED once the head says so of a body that is long: not every server goes on at once."""
         if self.head is None and len(self.lines) > self.judged_lines and not self.lines[-1].strip():
             self._read_head()
-        return self.end if self.end == "unwanted" and self._is_long() else ""
+        return self.end if self.end is Truncation.UNWANTED and self._is_long() else None
 
-    def judge(self, error: int, message: str, started: float) -> tuple[Head, bytes, str, float, int] | Failure:
+    def judge(
+        self, error: int, message: str, started: float
+    ) -> tuple[Head, bytes, Truncation | None, float, int] | Failure:
         """What the exchange came to: head, body, why it is cut, seconds, bytes on the wire; or a Failure."""
         is_sent = bool(self.curl.getinfo(pycurl.REQUEST_SIZE))
         duration_s = self.curl.getinfo(pycurl.TOTAL_TIME)
@@ -312,28 +298,32 @@ class _Handle:
         if head is not None and (error == 0 or truncated):
             wire_bytes = int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
             return head, self.body.read(), truncated, duration_s, wire_bytes
-        code = self.end or self._find_code(error, is_sent)
-        message = self.body.message or _OWN_WORDS.get(self.end, message)
+        code = self.end if isinstance(self.end, FailureCode) else self._find_code(error, is_sent)
+        message = self.body.message or _OWN_WORDS.get(code, message) if self.end else message
         return Failure(self.url, code, message, duration_s, started, self.address)
 
-    def _find_cut(self, error: int) -> str:
-        """Why the body is not whole; empty when it is, or when there is none to keep."""
-        if self.end in ("length", "unwanted"):
+    def _find_cut(self, error: int) -> Truncation | None:
+        """Why the body is not whole; None when it is, or when there is none to keep."""
+        if isinstance(self.end, Truncation):
             return self.end
         if error == 0:
-            return "" if self.body.is_whole else "disconnect"
+            return None if self.body.is_whole else Truncation.DISCONNECT
         if self.end or not self.body.body_bytes:
-            return ""
-        return "time" if error == TIMED_OUT else "disconnect" if error in CUT_SHORT else ""
+            return None
+        return Truncation.TIME if error == TIMED_OUT else Truncation.DISCONNECT if error in CUT_SHORT else None
 
-    def _find_code(self, error: int, is_sent: bool) -> str:
+    def _find_code(self, error: int, is_sent: bool) -> FailureCode:
         if error == TIMED_OUT and not is_sent:
-            return "connect-timeout"
+            return FailureCode.CONNECT_TIMEOUT
         if error == COULD_NOT_CONNECT:
-            return "refused" if self.curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED else "unreachable"
+            return (
+                FailureCode.REFUSED
+                if self.curl.getinfo(pycurl.OS_ERRNO) == errno.ECONNREFUSED
+                else FailureCode.UNREACHABLE
+            )
         if error == NOT_RECEIVED and sum(map(len, self.lines)) > LONG_HEAD_BYTES:
-            return "too-large"
-        return CODES.get(error, "protocol")
+            return FailureCode.TOO_LARGE
+        return CODES.get(error, FailureCode.PROTOCOL)
 
     def _take_body(self, chunk: bytes) -> int | None:
         """Keep what a piece of the body adds; a returned 0 ends the exchange."""
@@ -356,7 +346,7 @@ class _Handle:
             value for name, value in self.head.headers if name.lower() == "content-encoding"
         )
         if self.keeps is not None and not self.keeps(self.head.first("content-type")):
-            self.end = "unwanted"
+            self.end = Truncation.UNWANTED
 
     def _is_long(self) -> bool:
         """The head declares a body that is not worth reading to its end."""
@@ -370,19 +360,19 @@ class _Handle:
         is_allowed = self.is_vetted or self.transport.config.allow_private or not is_refused(address)
         if not is_allowed or not is_same_address(address, self.address):
             # libcurl reports this like a refused connection, so it is noted here.
-            self.end = "private"
+            self.end = FailureCode.PRIVATE
             return pycurl.SOCKET_BAD
         try:
             return Socket(family, kind, protocol)
         except OSError as error:
             # Without IPv6 there is no way; else it is this process that has no descriptor left.
-            self.end = "unreachable" if error.errno == errno.EAFNOSUPPORT else "busy"
+            self.end = FailureCode.UNREACHABLE if error.errno == errno.EAFNOSUPPORT else FailureCode.BUSY
             return pycurl.SOCKET_BAD
 
     def _allow_request(self, *addresses: object) -> int:
         """Ask once: where a kept connection breaks, libcurl would ask again at once, whatever the pace of the host."""
         if self.has_asked:
-            self.end = "reset"
+            self.end = FailureCode.RESET
             return int(pycurl.PREREQFUNC_ABORT)
         self.has_asked = True
         return int(pycurl.PREREQFUNC_OK)
@@ -474,7 +464,7 @@ def _explain_error(curl: pycurl.Curl, code: int, message: str) -> str:
     if code == pycurl.E_PEER_FAILED_VERIFICATION:
         return f"its certificate is not trusted ({message.rpartition(': ')[2].partition(' (')[0]})"
     if code == pycurl.E_OPERATION_TIMEDOUT:
-        return "timeout"
+        return FailureCode.TIMEOUT
     number = curl.getinfo(pycurl.OS_ERRNO) if code == pycurl.E_COULDNT_CONNECT else 0
     words = os.strerror(number) if number else message
     return words[:1].lower() + words[1:_MAX_MESSAGE_CHARS]

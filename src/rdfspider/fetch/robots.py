@@ -13,7 +13,7 @@ from rdfspider import __version__
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.robots_rules import Rule, Ruleset, read_target
 from rdfspider.pace import backoff_gap_s, read_retry_after
-from rdfspider.records import Capture, Failure, Lease, RobotsRule, RobotsState
+from rdfspider.records import Capture, Failure, Lease, RobotsRule, RobotsState, Truncation
 
 MAX_ROBOTS_BYTES = 500 * 1024
 """How much of a robots.txt is read: what RFC 9309 asks for at least. Whoever fetches one need not fetch more."""
@@ -150,10 +150,10 @@ def judge_robots(
         return _judge_unreachable(previous, exchange.code, now, busy_s, pace, config)
     status, reason = exchange.status, f"status-{exchange.status}"
     if 200 <= status < 300:
-        if exchange.truncated in ("time", "disconnect"):
+        if exchange.truncated in (Truncation.TIME, Truncation.DISCONNECT):
             # What is missing may be the rule that matters.
             return _judge_unreachable(previous, exchange.truncated, now, 0.0, pace, config)
-        body = _cut(exchange.page.body, is_whole=exchange.truncated != "length")
+        body = _cut(exchange.page.body, is_whole=exchange.truncated != Truncation.LENGTH)
         lifetime_s = _read_lifetime(exchange, config)
         return RobotsState(RobotsRule.RULES, now, now + lifetime_s, body, now, reason)
     if status == 429:

@@ -7,7 +7,7 @@ A host that says "not now" (429, 503) is not held against the URL, nor is our ow
 from typing import NamedTuple
 
 from rdfspider.config import FrontierConfig
-from rdfspider.records import REDIRECTS, Capture, Failure, Lease, Reason, Verdict, VerdictState
+from rdfspider.records import REDIRECTS, Capture, Failure, FailureCode, Lease, Reason, Verdict, VerdictState
 
 # How often a URL may be turned away without a fault of its own: a page that always says 503 must not be asked for ever.
 MAX_TURNED_AWAY = 20
@@ -16,7 +16,7 @@ MAX_REDIRECTS = 10
 
 _NOT_NOW = frozenset({429, 503})
 # Failures that another try would not mend, and that say nothing of the host.
-_FINAL_FAILURES = frozenset({"nxdomain", "private", "too-large", "unsupported"})
+_FINAL_FAILURES = frozenset({FailureCode.NXDOMAIN, FailureCode.PRIVATE, FailureCode.TOO_LARGE, FailureCode.UNSUPPORTED})
 
 
 class Ruling(NamedTuple):
@@ -54,7 +54,7 @@ def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, 
 def is_error(exchange: Capture | Failure | None) -> bool:
     """Whether an exchange, of a robots.txt too, shows that the host is in trouble or wants less."""
     if isinstance(exchange, Failure):
-        return exchange.code not in _FINAL_FAILURES and exchange.code != "busy"
+        return exchange.code not in _FINAL_FAILURES and exchange.code != FailureCode.BUSY
     return exchange is not None and (exchange.status == 429 or not 200 <= exchange.status < 500)
 
 
@@ -63,7 +63,7 @@ def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: Fro
     if code in _FINAL_FAILURES:
         return Ruling(Verdict(VerdictState.FAILED, code, error=code))
     verdict = Verdict(VerdictState.RETRY, code, error=code)
-    if code == "busy":
+    if code == FailureCode.BUSY:
         return _turn_away(verdict, turned_away, is_host_error=False)
     return _try_again(verdict, lease, config)
 

@@ -28,6 +28,7 @@ from rdfspider.records import (
     Lease,
     Reason,
     Robots,
+    Truncation,
     Verdict,
 )
 from rdfspider.urls import host_of
@@ -117,7 +118,7 @@ def judge_alone(capture: Capture, extraction: Extraction, now: float) -> Judgeme
 
 def digest_payload(capture: Capture) -> str:
     """The payload digest of a page; empty where no whole body came."""
-    is_whole = capture.truncated in ("", "length")
+    is_whole = capture.truncated in ("", Truncation.LENGTH)
     return compute_digest(capture.page.body) if is_whole and capture.page.body else ""
 
 

@@ -29,11 +29,13 @@ from rdfspider.records import (
     Capture,
     Discovered,
     Failure,
+    FailureCode,
     Finished,
     Judgement,
     Lease,
     LeaseKind,
     Reason,
+    Truncation,
     Verdict,
     VerdictState,
 )
@@ -293,7 +295,7 @@ class Shard:
         self._meter.robots["allowed"] += 1
         exchange = await self._fetch(lease)
         verdict = self._frontier.release(lease, exchange)
-        if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != "unwanted":
+        if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != Truncation.UNWANTED:
             await self._take_page(lease, exchange, verdict)
             return
         found: Sequence[Discovered] = ()
@@ -343,7 +345,7 @@ class Shard:
         await self._passage.acquire(address)
         try:
             exchange = await self._fetcher.fetch_page(lease, address)
-            if isinstance(exchange, Failure) and exchange.code == "busy":
+            if isinstance(exchange, Failure) and exchange.code == FailureCode.BUSY:
                 self._passage.narrow()
             return exchange
         finally:

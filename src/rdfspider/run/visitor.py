@@ -27,7 +27,18 @@ from rdfspider.frontier.keys import origin_of
 from rdfspider.judge.judgement import judge_directives
 from rdfspider.pace import pace_gap_s
 from rdfspider.processes.calls import KillableCalls
-from rdfspider.records import Capture, Extraction, Failure, Lease, LeaseKind, Page, RobotsRule, RobotsState
+from rdfspider.records import (
+    Capture,
+    Extraction,
+    Failure,
+    FailureCode,
+    Lease,
+    LeaseKind,
+    Page,
+    RobotsRule,
+    RobotsState,
+    Truncation,
+)
 from rdfspider.run.heavy_pages import extract_by
 from rdfspider.urls import MAX_URL_CHARS, host_of
 from rdfspider.ways import Way
@@ -162,8 +173,10 @@ class Visitor:
         host = host_of(url)
         found = await fetcher.resolver.resolve(host)
         if not found.addresses:
-            words = explain_failure(found.failure or "dns")
-            return (None, "", words) if found.failure == "private" else (Failure(url, found.failure or "dns"), "", "")
+            code = FailureCode(found.failure or FailureCode.DNS)
+            if code is FailureCode.PRIVATE:
+                return None, "", explain_failure(code)
+            return Failure(url, code), "", ""
         address = found.addresses[0]
         lease = Lease(LeaseKind.PAGE, host, 0, url, found_as=Way.SEED, addresses=found.addresses)
         state = await self._find_robots(fetcher, lease, address)
@@ -213,7 +226,7 @@ class Visitor:
             return visit
         if not 200 <= capture.status < 300:
             return replace(visit, failure=f"the server answered {capture.status}")
-        if capture.truncated == "unwanted":
+        if capture.truncated == Truncation.UNWANTED:
             return replace(visit, failure="its type is none that is read")
         extraction = self.read(capture.page)
         return replace(

@@ -29,6 +29,7 @@ from rdfspider.records import (
     Capture,
     DuplicateKind,
     Failure,
+    FailureCode,
     Lease,
     LeaseKind,
     RobotsRule,
@@ -131,7 +132,7 @@ class Leases:
         else:
             host.record.crawl_delays.pop(origin, None)
         is_unreachable = robots.rule == RobotsRule.UNREACHABLE
-        is_busy = isinstance(exchange, Failure) and exchange.code == "busy"
+        is_busy = isinstance(exchange, Failure) and exchange.code == FailureCode.BUSY
         if is_error(exchange) or (is_unreachable and not is_busy):
             if is_unreachable and robots.errors >= self._config.give_up_errors:
                 robots = replace(robots, expires=max(robots.expires, self._clock.now() + self._config.give_up_s))
