@@ -1,7 +1,8 @@
-"""Links inside the data: N-Quads in, the addresses out that certain predicates point to, or that a query finds.
+"""Links inside the data of a page: N-Quads enter; the URLs that certain predicates point to, that a query finds, or that are the
+namespaces of new terms leave.
 
-Which predicates is `crawl.data_links`. Objects are IRIs, or texts that are nothing but an address: feeds and many
-pages write their links so.
+Which predicates count is `crawl.data_links`, or a SPARQL query there. Objects are IRIs, or literals that are nothing but a URL:
+feeds and many pages write their links so.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from pyoxigraph import NamedNode, QuerySolutions, RdfFormat, Store
 
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 MAX_DATA_LINKS = 10_000
 """Addresses that are taken out of one page's data: as many as there may be links on it."""
@@ -113,16 +115,15 @@ def _measure_depth(bare: str) -> int:
 
 
 MAX_PER_PAGE = 20
-"""Ontologies that one page can bring; real pages use a handful."""
+"""Ontologies that one page can lead to; real pages use a handful."""
 MAX_PER_SITE = 100
 """Of the pages of one registrable domain, so that nobody uses up those of all."""
 # Of one shard: whole catalogues of ontologies have some thousands.
 _MAX_KNOWN = 10_000
-_RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
 class Ontologies:
-    """Tells which namespaces are new."""
+    """Finds the namespaces of terms that no page of this shard has used before: where their ontologies may be."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -136,7 +137,7 @@ class Ontologies:
                 parts = line.split(" ", 3)
                 if len(parts) == 4:
                     names.add(parts[1])
-                    if parts[1] == _RDF_TYPE:
+                    if parts[1] == RDF_TYPE:
                         names.add(parts[2])
         found: list[str] = []
         for name in sorted(names):

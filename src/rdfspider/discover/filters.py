@@ -1,8 +1,8 @@
-"""Filters of the user's: a URL enters, the filter that keeps it out leaves. They are regular expressions of RE2, which takes time
-by the length of a URL and of the expression; Python's own could take hours for one link.
+"""The user's filters: a URL enters, the filter that excludes it leaves. They are regular expressions of RE2, whose time grows
+with the length of URL and expression; Python's own could take hours for one link.
 
-RE2 is quick where it meets what it has met before. A few expressions, such as `[ab].{200}c$`, make it begin anew at each
-character of a URL that was made for that, and take a thousand times as long; these are refused when a person gives them.
+RE2 is fast where its cached states serve. A few expressions, such as `[ab].{200}c$`, make it compute new states at each character
+of a URL that was made for that, and take a thousand times as long; these are refused when a person gives them.
 """
 
 import math

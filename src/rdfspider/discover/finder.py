@@ -1,7 +1,7 @@
-"""What an exchange leads to: a lease and what came of it in, Discovered URLs out, each once.
+"""What an exchange leads to: a lease and what came of it enter, Discovered URLs leave, each once.
 
-The links of a page come first; then what its headers, its data and its place on the web add, by the ways that `crawl.ways`
-names. Where a URL is found in several ways, the first of the special ones counts.
+The links of a page come first; then what its headers, its data and the sitemaps of its site add, by the ways that `crawl.ways`
+names. Where a URL is found in several ways, the first that says more than a plain link counts.
 """
 
 from collections import Counter
@@ -38,8 +38,8 @@ class Finder:
         dropper: ParameterDropper | None = None,
         turned_away: Counter[str] | None = None,
     ) -> None:
-        """`is_inside` says whether a URL is in the crawl's scope, `list_sitemaps` what a page's robots.txt names; `turned_away`
-        counts links that are not followed, by the reason."""
+        """`is_inside` says whether a URL is in the crawl's scope, `list_sitemaps` which sitemaps a page's robots.txt names;
+        `turned_away` counts links that are not followed, by reason."""
         self._max_depth = config.depth
         self._domains = domains
         self._is_inside = is_inside
@@ -85,7 +85,7 @@ class Finder:
             ways = self._find_links(lease, capture, extraction, queried)
             rank = LAST if judgement.duplicate else 0
             found += [
-                # What a page calls its own address does not share its fault.
+                # A duplicate's links come last, but not the page that it duplicates.
                 Discovered(url, depth, name, lease.url_id, (), rank if name != _CANONICAL else 0)
                 for url, name in ways.items()
             ]

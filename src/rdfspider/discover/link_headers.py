@@ -1,4 +1,4 @@
-"""`Link` headers (RFC 8288): an answer's headers in, links out, such as `link` elements would be that may be followed."""
+"""`Link` headers (RFC 8288): the headers of an answer enter, links leave, like `link` elements that may be followed."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from rdfspider.urls import resolve_links
 _MAX_CHARS = 65_536
 _MAX_LINKS = 1_000
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
-# Servers name what a page is shown with there, above all; these relations lead to pages and data.
+# Most `Link` headers name style sheets, scripts and fonts; these relations lead to pages and data.
 _FOLLOWED = frozenset(
     "alternate describedby describes meta canonical next prev previous next-archive prev-archive first last item collection "
     "about related up".split()
@@ -24,7 +24,7 @@ _ESCAPE = re.compile(r"\\(.)")
 
 
 def read_link_headers(headers: Iterable[tuple[str, str]], base: str) -> list[Link]:
-    """The links in the headers of an answer, in their order; those of which another document is the context are none of it."""
+    """The links in the headers of an answer, in their order; links whose context is another document are left out."""
     text = ", ".join(value for name, value in headers if len(name) == 4 and name.lower() == "link")[:_MAX_CHARS]
     if not text:
         return []

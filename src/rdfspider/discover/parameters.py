@@ -1,7 +1,7 @@
-"""Parameters that change no content: a URL enters, the same URL without those that only track or name a session leaves.
+"""Parameters that do not change the content: a URL enters, the same URL without those that only track or name a session leaves.
 
-The list is `crawl.drop_parameters`: names, of which case does not count, with `*` for anything. What is dropped is cut out; all
-that stays keeps its order and its escapes.
+The list is `crawl.drop_parameters`: names, whose case does not matter, with `*` for any characters. What stays keeps its order
+and its escapes.
 """
 
 import re

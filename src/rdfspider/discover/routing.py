@@ -1,4 +1,4 @@
-"""Which shard owns what was found: links enter, those that are followed leave, grouped by their owners."""
+"""Which shard owns what was found: links enter, those that are followed leave, grouped by owner."""
 
 import time
 from collections import Counter, defaultdict

@@ -1,8 +1,8 @@
-"""Which URLs a crawl is about: a URL enters, what keeps it out leaves, in words for people.
+"""Which URLs a crawl is about: a URL enters; why it is not followed, in words for people, leaves.
 
 The scope is that of the seeds, and grows with what seeds redirect to. A link is judged by the shard that found it, and once more
-by its owner before it is fetched, for filters may have changed meanwhile. An owner that has not heard yet of what widened the
-scope turns it away, and looks at it again when it has.
+by its owner before it is fetched, for filters may have changed meanwhile. An owner that does not know yet what widened the scope
+refuses it, and judges it again when it does.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,20 +34,20 @@ class Scope:
     def __init__(self, config: CrawlConfig, domains: Domains) -> None:
         self._scope = config.scope
         self._domains = domains
-        self._places: set[str] = set()
-        """Hosts, domains or prefixes, by what the scope is."""
+        self._areas: set[str] = set()
+        """Hosts, domains or prefixes, whichever `crawl.scope` is."""
         self.filters = Filters(config.include, config.exclude)
         self.find_refusal = lru_cache(maxsize=_RECENT_URLS)(self._find_refusal)
         """Why a link is not followed; empty where it is."""
 
     def extend(self, url: str) -> bool:
-        """Take the place of a seed, or of what it redirects to, into the scope; False where it was there."""
+        """Take the host, domain or prefix of a seed, or of what it redirects to, into the scope; False where it was in it."""
         if self._scope == "any":
             return False
-        place = self._place_of(url)
-        if place in self._places:
+        area = self._area_of(url)
+        if area in self._areas:
             return False
-        self._places.add(place)
+        self._areas.add(area)
         self.find_refusal.cache_clear()
         return True
 
@@ -57,8 +57,8 @@ class Scope:
         self.find_refusal.cache_clear()
 
     def digest(self) -> bytes:
-        """What refusals depend on: it changes when a URL that was turned away may be welcome."""
-        facts = (self._scope, len(self._places), self.filters.include, self.filters.exclude)
+        """A digest of what refusals depend on: it changes when a URL that was refused may be allowed now."""
+        facts = (self._scope, len(self._areas), self.filters.include, self.filters.exclude)
         return xxh3_64_digest(repr(facts).encode())
 
     def _find_refusal(self, url: str) -> str:
@@ -76,20 +76,20 @@ class Scope:
     def _is_inside(self, url: str) -> bool:
         match self._scope:
             case "host":
-                return host_of(url) in self._places
+                return host_of(url) in self._areas
             case "domain":
-                return self._domains.domain(host_of(url)) in self._places
+                return self._domains.domain(host_of(url)) in self._areas
             case _:
                 # Prefixes end in a slash, so only the URL's own folders can be one.
                 path = url.partition("?")[0]
                 end = path.rfind("/")
                 while end > len("https://"):
-                    if path[: end + 1] in self._places:
+                    if path[: end + 1] in self._areas:
                         return True
                     end = path.rfind("/", 0, end)
                 return False
 
-    def _place_of(self, url: str) -> str:
+    def _area_of(self, url: str) -> str:
         match self._scope:
             case "host":
                 return host_of(url)

@@ -1,7 +1,7 @@
-"""Where sitemaps are, and what they lead to: a page's origin in, its sitemaps out; a sitemap in, what it lists out.
+"""Where sitemaps are, and what they list: the origin of a page enters, its sitemaps leave; a sitemap enters, its URLs leave.
 
-A sitemap speaks for its own registrable domain, and for that of whoever sent us to it: a robots.txt or a sitemap that
-names it, or one that is redirected to it. Lists of lists are followed two deep, and a domain may have so many files.
+A sitemap may list URLs of its own registrable domain, and of that whose robots.txt or sitemap names it or is redirected to it.
+Indexes of sitemaps are followed two levels deep, and a domain may have a limited number of files.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,12 +12,12 @@ from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
 from rdfspider.ways import Way
 
 _LISTED = frozenset({"listed", "sitemap", "item"})
-USUAL_PLACE = "/sitemap.xml"
-"""Where a sitemap is looked for that no robots.txt names."""
+DEFAULT_PATH = "/sitemap.xml"
+"""Where a sitemap is looked for where robots.txt names none."""
 MAX_NAMED = 100
-"""Sitemaps that are taken of one robots.txt."""
+"""Sitemaps of one robots.txt that are followed."""
 MAX_NESTING = 2
-"""Lists of sitemaps, one in another."""
+"""Levels of sitemap indexes."""
 MAX_FILES = 500
 """Sitemaps of one registrable domain, as far as a shard remembers: at 50,000 pages each more than anybody will fetch."""
 
@@ -29,7 +29,7 @@ _FRESH_S = 7 * 86_400.0
 
 
 def is_list(links: Iterable[Link]) -> bool:
-    """Whether links are those of a sitemap, or of a feed in the place of one."""
+    """Whether links are those of a sitemap, or of a feed that serves as one."""
     return any(link.relation in _LISTED for link in links)
 
 
@@ -57,7 +57,7 @@ class Sitemaps:
         self._origins.add(origin)
         named = self._list_named(lease)[:MAX_NAMED]
         if not named:
-            return [Discovered(origin + USUAL_PLACE, 0, Way.SITEMAP, lease.url_id)]
+            return [Discovered(origin + DEFAULT_PATH, 0, Way.SITEMAP, lease.url_id)]
         own = self._domain_of(origin + "/")
         targets = resolve_links(origin + "/", named).values()
         return [
@@ -70,9 +70,9 @@ class Sitemaps:
         ]
 
     def follow(self, lease: Lease, capture: Capture, links: Iterable[Link]) -> Iterator[Discovered]:
-        """What a sitemap lists, as far as it may speak for it."""
-        # Redirects and the robots.txt that named it lead to a sitemap, and so to what it says.
-        spoken_for = {self._domain_of(url) for url in (lease.url, *lease.chain)}
+        """What a sitemap lists, as far as it may list it."""
+        # Whoever redirects to a sitemap or names it lets it list URLs of their domain.
+        listable = {self._domain_of(url) for url in (lease.url, *lease.chain)}
         # One that is met as a page has its place among the pages, so that a web of lists has an end.
         is_page = lease.found_as != Way.SITEMAP
         level, depth = (1, lease.depth + 1) if is_page else (lease.depth + 1, 1)
@@ -82,9 +82,9 @@ class Sitemaps:
             url = link.target
             authority = url.split("/", 3)[2]
             if authority not in allowed:
-                allowed[authority] = self._domain_of(url) in spoken_for
+                allowed[authority] = self._domain_of(url) in listable
             if not allowed[authority]:
-                is_file = link.relation == "sitemap" and level <= MAX_NESTING and len(spoken_for) == 1
+                is_file = link.relation == "sitemap" and level <= MAX_NESTING and len(listable) == 1
                 is_file = is_file and len(host_of(url)) <= MAX_HOST_CHARS
                 # It may be kept elsewhere, and who lists it has to be remembered with it. It counts for both domains, so that no
                 # list can send us to hosts without end.

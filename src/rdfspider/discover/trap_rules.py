@@ -1,8 +1,8 @@
-"""Addresses without end: a URL enters, the rule by which it looks like a trap leaves, in words for people.
+"""Traps by their form: a URL enters; the rule by which it looks like one of endless many, in words for people, leaves.
 
-These are rules of structure, which need no page to be fetched. What is learned of patterns that stop giving anything new is in
-the frontier. Every link of every page comes through here, so that what is cheap comes first, and usual URLs need nothing else.
-`docs/judgement.md` tells the numbers and the reasons.
+These rules need no page to be fetched. What is learned of URL patterns that stop giving anything new is in the frontier. Every
+link of every page passes here, so cheap checks come first, and usual URLs need no others. `docs/judgement.md` tells the numbers
+and the reasons.
 """
 
 import re

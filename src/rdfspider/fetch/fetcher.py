@@ -29,9 +29,9 @@ ACCEPT = (
 )
 """HTML first, as most pages state their facts there; RDF next."""
 _ACCEPTS = {
-    "sitemap": "application/xml, text/xml, application/rss+xml;q=0.9, application/atom+xml;q=0.9, text/plain;q=0.8, */*;q=0.1",
-    "context": "application/ld+json, application/json;q=0.9, */*;q=0.1",
-    "ontology": "text/turtle, application/rdf+xml, application/ld+json, application/n-triples;q=0.9, application/trig;q=0.8, "
+    Way.SITEMAP: "application/xml, text/xml, application/rss+xml;q=0.9, application/atom+xml;q=0.9, text/plain;q=0.8, */*;q=0.1",
+    Way.CONTEXT: "application/ld+json, application/json;q=0.9, */*;q=0.1",
+    Way.ONTOLOGY: "text/turtle, application/rdf+xml, application/ld+json, application/n-triples;q=0.9, application/trig;q=0.8, "
     "application/xhtml+xml;q=0.4, text/html;q=0.3, */*;q=0.1",
 }
 """What is asked for by how a URL was found, where that is not a page for people."""

@@ -18,14 +18,14 @@ import msgspec
 from rdfspider.crawl.messages import Find
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Extraction
+from rdfspider.vocabulary.ntriples import RDF_TYPE
 
 # What the frontier keeps for us with each commit.
 _COUNTS, _NAMES = "survey-counts", "survey-names"
-_RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-_TYPE_MARK = f"{_RDF_TYPE} "
+_TYPE_MARK = f"{RDF_TYPE} "
 # A line of N-Quads: its predicate, and of rdf:type the object too where that is an IRI. No part gives back what it took, so the
 # time is that of reading the text once: a quarter of a microsecond a quad. A name is cut where it is too long to be shown.
-_NAME = re.compile(rf"[^ ]*+ ((?:{re.escape(_RDF_TYPE)} (?=<))?+[^ ]{{1,300}}+)[^\n]*+\n")
+_NAME = re.compile(rf"[^ ]*+ ((?:{re.escape(RDF_TYPE)} (?=<))?+[^ ]{{1,300}}+)[^\n]*+\n")
 # Names in memory, at most some megabytes; when they are more, the more frequent half stays.
 _MAX_NAMES = 20_000
 _NAMES_STORED = 500
@@ -114,7 +114,7 @@ class Survey:
     def _choose_names(self, most: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """The most frequent types and properties; those of the same count by name, so that they do not jump about."""
         types = [(-count, name) for name, count in self._names.items() if name.startswith(_TYPE_MARK)]
-        others = [(-count, name) for name, count in self._names.items() if " " not in name and name != _RDF_TYPE]
+        others = [(-count, name) for name, count in self._names.items() if " " not in name and name != RDF_TYPE]
         return _choose_first(types, most), _choose_first(others, most)
 
 

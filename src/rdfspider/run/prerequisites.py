@@ -17,7 +17,7 @@ import msgspec
 
 from rdfspider.discover.finder import follow_redirect
 from rdfspider.discover.link_headers import read_link_headers
-from rdfspider.discover.sitemaps import USUAL_PLACE, is_list
+from rdfspider.discover.sitemaps import DEFAULT_PATH, is_list
 from rdfspider.documents import KeptDocuments
 from rdfspider.fetch.fetcher import MAX_CONTEXT_BYTES
 from rdfspider.judge.soft404 import is_soft_404
@@ -230,7 +230,7 @@ def name_errand(
     sitemap that was met as a page is one: a server may answer everything so, and pages have their limits."""
     if lease.found_as not in PREREQUISITE_WAYS:
         return verdict
-    is_guess = lease.found_as == Way.SITEMAP and lease.url.endswith(USUAL_PLACE) and not lease.chain
+    is_guess = lease.found_as == Way.SITEMAP and lease.url.endswith(DEFAULT_PATH) and not lease.chain
     if verdict.is_page:
         if (
             lease.found_as == Way.SITEMAP

@@ -1,9 +1,19 @@
-"""Links inside the data, by predicates and by queries."""
+"""Links inside the data: by predicates, by queries, and to the namespaces of the terms that it is written in."""
 
 import pytest
 
 from rdfspider.config import DATA_LINKS
-from rdfspider.discover.data_links import MAX_DATA_LINKS, DataLinks, check_query, find_query, flatten_query, run_query
+from rdfspider.discover.data_links import (
+    MAX_DATA_LINKS,
+    MAX_PER_PAGE,
+    MAX_PER_SITE,
+    DataLinks,
+    Ontologies,
+    check_query,
+    find_query,
+    flatten_query,
+    run_query,
+)
 
 GRAPH = "<http://g.org/>"
 SEE = "http://www.w3.org/2000/01/rdf-schema#seeAlso"
@@ -82,3 +92,52 @@ def test_words_that_look_like_others_are_allowed() -> None:
 def test_a_query_fits_on_a_line() -> None:
     query = "SELECT ?x # all\n  { ?x <http://a.org/#y>  'a  #b' }"
     assert flatten_query(query) == "SELECT ?x   { ?x <http://a.org/#y> 'a  #b' }"
+
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
+
+def state(predicate: str, obj: str = '"x"') -> str:
+    return f"<http://s.org/a/b> <{predicate}> {obj} <http://g.org/> .\n"
+
+
+def test_predicates_and_classes_have_namespaces() -> None:
+    data = state("http://a.org/ns#p") + state("http://b.org/ns/p") + state(TYPE, "<http://c.org/C>")
+    data += (
+        state("http://a.org/ns#q", "<http://object.org/x#y>")
+        + state("urn:x:y")
+        + state("http://d.org")
+        + state(TYPE, "_:b")
+    )
+    found = Ontologies().find("s.org", [data])
+    assert found == [
+        "http://a.org/ns",
+        "http://b.org/ns/",
+        "http://c.org/",
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns",
+    ]
+
+
+def test_each_is_found_once() -> None:
+    ontologies = Ontologies()
+    assert ontologies.find("s.org", [state("http://a.org/ns#p")]) == ["http://a.org/ns"]
+    assert ontologies.find("s.org", [state("http://a.org/ns#q"), state("http://b.org/p")]) == ["http://b.org/"]
+
+
+def test_a_page_with_a_namespace_a_line_brings_a_few() -> None:
+    ontologies = Ontologies()
+    data = "".join(state(f"http://n{number}.org/p") for number in range(50))
+    assert len(ontologies.find("s.org", [data])) == MAX_PER_PAGE
+    # What was not taken may come with another page.
+    assert len(ontologies.find("s.org", [data])) == MAX_PER_PAGE
+
+
+def test_no_site_uses_up_the_ontologies_of_all() -> None:
+    ontologies = Ontologies()
+    pages = ["".join(state(f"http://n{page}-{number}.org/p") for number in range(20)) for page in range(50)]
+    assert sum(len(ontologies.find("a.org", [data])) for data in pages) == MAX_PER_SITE
+    assert len(ontologies.find("b.org", [pages[-1]])) == MAX_PER_PAGE
+
+
+def test_a_host_that_no_dns_has_is_left_out() -> None:
+    assert Ontologies().find("s.org", [state(f"http://{'a.' * 200}org/p")]) == []
