@@ -98,7 +98,7 @@ class Calendar:
 
     @classmethod
     def read(cls, stored: bytes, clock: Clock) -> "Calendar":
-        """The openings so far, for somebody who only looks."""
+        """The openings so far, for a reader."""
         return cls(_decode_openings(stored), clock)
 
     def to_bytes(self) -> bytes:

@@ -75,7 +75,7 @@ class PageFacts(Struct, frozen=True, gc=False):
     position: tuple[str, int] | None = None
     """WARC segment and offset of the metadata record; None where there is none."""
     judgement: Judgement = Judgement()
-    """What was found of its content; the default where nobody has judged it."""
+    """What was found of its content; the default where it was not judged."""
 
 
 class Counts(Struct):

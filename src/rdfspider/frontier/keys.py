@@ -21,7 +21,7 @@ _VISIT = Struct(">QQ")
 _OUTBOX = Struct(">III")
 
 pack_row = _ROW.pack
-"""Host number and sequence: the key of the ledger."""
+"""Host number and sequence: the key of a URL's row."""
 pack_url = _ROW.pack
 """Host number and the first 32 bits of a URL's fingerprint: the key of the seen test."""
 pack_queue = _QUEUE.pack

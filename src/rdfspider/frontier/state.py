@@ -23,7 +23,7 @@ class State(Struct):
     next_place: int = 0
     outbox_bytes: int = 0
     limits: tuple[int, int] = (0, 0)
-    """Pages a host and a domain, as they were when hosts were put aside."""
+    """Pages a host and a domain, as they were when hosts were found to be over budget."""
     lookup: bytes = b""
     """How names are looked up, as a digest of the settings, and the first epoch in which that was so."""
     lookup_epoch: int = 0
@@ -75,7 +75,7 @@ def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
 
 
 def read_state(meta: Rows, clock: Clock) -> tuple[State, Calendar] | None:
-    """What was stored, for somebody who only looks; None where nothing was yet."""
+    """What was stored, for a reader; None where nothing was stored yet."""
     _check_version(meta)
     stored = meta.get(b"state")
     return (_decode_state(stored), Calendar.read(meta.get(b"openings"), clock)) if stored else None

@@ -280,7 +280,7 @@ def _table_options(cache: Cache, name: str) -> Options:
         blocks.set_bloom_filter(_FILTER_BITS, False)
     options = Options(raw_mode=True)
     options.set_block_based_table_factory(blocks)
-    # Rows of the ledger are only read where they exist, so that the last level needs no filter.
+    # Rows of URLs are only read where they exist, so that the last level needs no filter.
     options.set_optimize_filters_for_hits(name == "ledger")
     if name in ("urls", "ledger"):
         # Most of what is asked for is not among what is not yet in a file: fifteen bits a row tell so.

@@ -44,7 +44,8 @@ class Contents:
         """Digests that were claimed or released since the last commit; an empty URL stands for none."""
 
     def claim(self, key: bytes, url: str) -> str:
-        """The URL that has this content first; where nobody has, that is this one from now on, and staged."""
+        """The URL that had this content first, by the digests that belong to this shard; where none had, that is this one from
+        now on, staged for the next commit."""
         first = self._find_first(key)
         if not first:
             self._digests.put(key, url.encode())

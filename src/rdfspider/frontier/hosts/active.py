@@ -1,6 +1,6 @@
 """The hosts that are being asked: a heap of when each may be asked again, and who comes in and who goes out.
 
-Hosts come in when nobody else is ready, and go out when they have nothing left, must wait long, or have had a run while
+Hosts come in when no other is ready, and go out when they have nothing left, must wait long, or have had a run while
 others want in. So memory follows the number of connections, whatever the number of hosts.
 """
 
@@ -16,12 +16,12 @@ from rdfspider.frontier.keys import WAITING
 
 # Requests to one host at once, where there is no delay at all.
 _PARALLEL_REQUESTS = 8
-# Active hosts by connections: these many at least where there are enough hosts; up to so many while nobody is ready, because
+# Active hosts by connections: these many at least where there are enough hosts; up to so many while none is ready, because
 # slow hosts need gaps of ten times their answers and a connection would idle.
 _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
 # Hosts that must wait longer than this need not do so in memory when others want in.
 _LONG_WAIT_S = 30.0
-# How often the waits of all active hosts are looked through, and the places of those who wait on disk.
+# How often the waits of all active hosts are looked through, and the front queues on disk.
 _REVIEW_S = 1.0
 # Calls in the heap that no longer count, before they are cleared away.
 _MAX_STALE = 1024

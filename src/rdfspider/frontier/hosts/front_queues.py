@@ -81,7 +81,7 @@ class FrontQueues:
         return None if place is None else self._left_s(place, now)
 
     def over_budget(self) -> list[int]:
-        """The numbers of all hosts that were put aside because they had the pages they may have."""
+        """The numbers of all hosts that have all the pages they may have."""
         rows = self._places.scan(pack_place(OVER_BUDGET, 0, 0), pack_place(_END, 0, 0))
         return [unpack_place(key)[2] for key, _ in rows]
 

@@ -1,6 +1,6 @@
 """Hosts that are given up, and what brings them back before their time: a link to an origin that is well, or a new start.
 
-Whoever starts a crawl again may have mended what kept its seeds from an answer: a name, an address, a network. So seeds that
+A person who starts a crawl again may have mended what kept its seeds from an answer: a name, an address, a network. So seeds that
 failed without one, and hosts of seeds that were given up in silence, are in a small index, which is read at the start.
 """
 

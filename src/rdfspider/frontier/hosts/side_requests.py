@@ -1,7 +1,7 @@
 """Side requests: those that are made without a lease, because the robots.txt of another host redirects there.
 
 A host of this frontier keeps its usual clock for them. A foreign host is one that this frontier has no record of: another
-shard's has it, or nobody's. Its pace is kept in memory alone, for a small number of hosts: what this shard asked a moment ago.
+shard may have one. Its pace is kept in memory alone, for a small number of hosts: what this shard asked a moment ago.
 What other shards ask of the same host is not known here; pace by address holds between shards.
 """
 
@@ -33,7 +33,7 @@ class _ForeignHost:
 
 
 class ForeignHosts:
-    """When each may be asked again; whoever may be is forgotten as soon as there are many."""
+    """When each may be asked again; those that may be are forgotten as soon as there are many."""
 
     def __init__(self, config: FrontierConfig, clock: Clock, max_in_flight: int) -> None:
         self._config = config

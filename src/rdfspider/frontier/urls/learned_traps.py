@@ -56,7 +56,7 @@ class Traps:
         """Hosts with URLs to be scheduled again, and the sequence to go on from. A new process begins anew."""
 
     def learn(self, lease: Lease, host: Host, verdict: Verdict, quads: int, judgement: Judgement) -> None:
-        """A page was recorded. One that was captured before tells nothing of its neighbours; what nobody has judged, as nothing
+        """A page was recorded. One that was captured before tells nothing of its neighbours; what was not judged, as nothing
         can be read from it, tells only that it has no data."""
         self.settle()
         is_missing = verdict.state == VerdictState.DONE and 400 <= verdict.status < 500

@@ -2,7 +2,7 @@
 
 A seed is better than a link, as the scope grows with what it leads to; a short chain of redirects is better than a long one,
 and few links from a seed than many, as both have limits. A URL that was fetched is fetched again only where the old way has
-kept something from being found, where its page is said to have changed since, or where somebody waits for it as a context.
+kept something from being found, where its page is said to have changed since, or where a page waits for it as a context.
 """
 
 from collections.abc import Iterable

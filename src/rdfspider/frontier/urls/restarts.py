@@ -57,7 +57,7 @@ class Restarts:
         self._commit = parts.commit
 
     def apply_limits(self) -> None:
-        """Where the budgets were changed since the last start, hosts that were put aside come in again to be judged anew. It
+        """Where the budgets were changed since the last start, hosts over their budgets come in again to be judged anew. It
         commits by itself, and belongs to the opening of a frontier."""
         limits = (self._config.pages_per_host, self._config.pages_per_domain)
         if limits == self._state.limits:

@@ -23,7 +23,7 @@ _VISITS_AT_ONCE = 500
 
 
 class Schedule:
-    """Stages rows of the ledger and entries of queues."""
+    """Stages rows of URLs and entries of queues."""
 
     def __init__(
         self, core: Core, sieve: Sieve, visits: Visits, outages: Outages, ratings: Ratings, priority: Priority | None
@@ -120,7 +120,7 @@ class Schedule:
 
 
 def _write_rows(number: int, first: int, links: list[Discovered]) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and rows for the ledger; what links of one page have in common is encoded once."""
+    """Keys and rows for the table of URLs; what links of one page have in common is encoded once."""
     last_facts, encoded = None, b""
     for sequence, link in enumerate(links, first):
         facts = (link.via, link.depth, link.found_as, link.chain)

@@ -1,8 +1,8 @@
-"""Links in, those that were never seen out: the test that every link of every page goes through.
+"""The URL-seen test, which every link of every page goes through: links in, those that were never seen out.
 
-A cache of recent fingerprints answers most of them. It has one place for each and forgets what it must, so that it takes
+A cache of recent fingerprints answers most of them. It has one slot for each and forgets what it must, so that it takes
 eight bytes an entry and never grows. The rest is asked of the table, whose keys are the host's number and 32 bits of the
-fingerprint: short, so that the table stays small and quick. Where such a key is there, the ledger tells whose it is, so
+fingerprint: short, so that the table stays small and quick. Where such a key is there, the URL's row tells whose it is, so
 that two URLs with one fingerprint are still two. A secret of the crawl salts them, so that no page can make such URLs.
 """
 
@@ -105,17 +105,17 @@ class Sieve:
         for link in links:
             url = link.url
             fingerprint = xxh3_64_intdigest(url.encode(), salt)
-            place = fingerprint & mask
-            # What was seen at another depth is another matter where there is a limit. The place tells the bits that this takes.
+            slot = fingerprint & mask
+            # What was seen at another depth is another matter where there is a limit. The slot tells the bits that this takes.
             mark = fingerprint ^ link.depth if max_depth else fingerprint
-            if recent[place] == mark and link.found_as not in REQUESTED_WAYS and not link.modified:
+            if recent[slot] == mark and link.found_as not in REQUESTED_WAYS and not link.modified:
                 continue
             if len(url) > MAX_URL_CHARS:
                 continue
             if max_depth and link.depth > max_depth:
                 continue
             if not link.chain:
-                recent[place] = mark
+                recent[slot] = mark
             authority = url.split("/", 3)[2]
             if authority != last_authority:
                 # Most links of a page go where the last one went.
@@ -127,7 +127,7 @@ class Sieve:
         return keys, unsure
 
     def _read_stored(self, keys: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
-        """The rows, with their keys in the ledger, of the URLs that have these keys in the table; not all may be taken."""
+        """The rows, with their keys, of the URLs that have these keys in the table; not all may be taken."""
         # All at once: one question for each would take twice the time.
         taken = {key: found for key, found in zip(keys, self._urls.get_many(keys), strict=True) if found is not None}
         rows = [_to_row(key, found) for key, found in taken.items()]
@@ -189,7 +189,7 @@ def find_sequence(urls: Rows, ledger: Rows, salt: int, number: int, url: str) ->
 
 
 def _to_row(key: bytes, found: bytes) -> bytes:
-    """The key of a URL's row in the ledger, from its key in the table and what is found there."""
+    """The key of a URL's row, from its key in the table of fingerprints and what is found there."""
     return pack_row(unpack_url(key)[0], int.from_bytes(found, "big"))
 
 
