@@ -1,10 +1,10 @@
 """rdfspider: a spider for the web's structured data.
 
-`rdfspider.extract(body, url)` takes all statements out of one page, `rdfspider.Crawl` goes and gets pages; the command
-`rdfspider` does both.
+`rdfspider.extract(body, url)` extracts all statements of one page, `rdfspider.Crawl` crawls, indexes and queries; the command
+`rdfspider` does all of it.
 
-A name is imported when it is first used (PEP 562): all together take a third of a second, in which the command line must be
-able to answer Ctrl-C already, and who reads a robots.txt has no use for parsers.
+A name is imported when it is first used (PEP 562): all together take a third of a second, which neither
+`rdfspider --version` nor a program that reads a robots.txt should wait for.
 """
 
 import logging

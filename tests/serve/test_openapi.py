@@ -106,6 +106,9 @@ def find_mistakes(document: Any, schema: Any, value: Any, at: str = "") -> Itera
     elif "anyOf" in schema:
         found = [list(find_mistakes(document, choice, value, at)) for choice in schema["anyOf"]]
         yield from min(found, key=len)
+    elif "enum" in schema:
+        if value not in schema["enum"]:
+            yield f"{at} is {value!r}, and none of {schema['enum']}"
     elif schema["type"] in ("integer", "number"):
         if isinstance(value, bool) or not isinstance(value, int if schema["type"] == "integer" else (int, float)):
             yield f"{at} is {value!r}, and no {schema['type']}"

@@ -1,1 +1,4 @@
-"""What is this Page? Its media type, charset, XML root, and the syntaxes that it may hold."""
+"""A `Page` enters, its `Content` leaves: media type, kind, charset, decoded text, XML root. `content` decides by
+header, file name and first bytes; `charsets` decodes as the WHATWG says; `media_types` holds the tables. Nothing here
+fails: what is unknown is said to be.
+"""

@@ -142,7 +142,7 @@ class Fetcher:
         self._judge_known_type = lru_cache(maxsize=1024)(self._judge_type)
 
     async def fetch_page(self, lease: Lease, address: str) -> Capture | Failure:
-        """Ask for the lease's page, only if it has changed where it is known. The caller has leave to ask the address."""
+        """Ask for the lease's page, only if it has changed where it is known. The caller may ask the address now."""
         headers = {"Accept": _ACCEPTS.get(lease.found_as, ACCEPT)}
         if lease.etag:
             headers["If-None-Match"] = lease.etag
@@ -161,7 +161,7 @@ class Fetcher:
     ) -> tuple[RobotsState, Capture | Failure | None, float | None]:
         """What is known of the origin's robots.txt, the last exchange for it, and the Crawl-delay in seconds if it has one.
 
-        Follows redirects itself, also to other hosts (RFC 9309, 2.3.1.2). The leave to ask an address is acquired and
+        Follows redirects itself, also to other hosts (RFC 9309, 2.3.1.2). The permission to ask an address is acquired and
         released here for every request, the first one included. The exchange's duration is what the lease's own host needed,
         for the slowest of its answers.
         """

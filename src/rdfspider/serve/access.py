@@ -75,7 +75,7 @@ class Access:
         return self.is_control_allowed and _is_same(text, self.token)
 
     def is_trusted(self, request: Request) -> bool:
-        """Whether whoever asks has shown the token."""
+        """Whether the client has shown the token."""
         return self.has_bearer(request) or bool(self.find_session(request))
 
     def has_bearer(self, request: Request) -> bool:
@@ -148,7 +148,7 @@ def is_loopback(host: str) -> bool:
 
 
 def hide_place(text: str, folder: Path) -> str:
-    """A text that may name paths below a folder, without what leads to it, which is nobody's business who asks."""
+    """A text without the path of a folder: clients need not know where it is on this machine."""
     return text.replace(f"{folder.parent}/", "") if folder.is_absolute() else text
 
 

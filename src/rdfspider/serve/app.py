@@ -174,7 +174,7 @@ async def _answer(
 
 def _make(page: SitePage, page_request: PageRequest) -> Response:
     if page_request.cancel.is_set():
-        raise UnansweredError("whoever asked has left")
+        raise UnansweredError("the client has disconnected")
     return make_response(page_request, page.show(page_request))
 
 

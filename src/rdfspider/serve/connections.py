@@ -61,7 +61,7 @@ class SiteProtocol(H11Protocol):
         self._writing = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let all go."""
+        """Stop the timers."""
         for timer in (self._reading, self._writing):
             _stop(timer)
         super().connection_lost(exc)

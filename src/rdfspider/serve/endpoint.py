@@ -1,8 +1,8 @@
 """The SPARQL 1.1 Protocol at `/sparql`, for reading: a query enters as GET, as a form or as a body, its answer leaves.
 
 Without a query it describes itself; `/.well-known/void` describes the data. Browsers that ask for HTML are let through to the
-page with the editor. Questions are asked in threads of their own, so that pages never wait for them, and end when whoever asked
-leaves.
+page with the editor. Queries run in threads of their own, so that pages never wait for them, and end when the client
+disconnects.
 """
 
 import logging
@@ -350,7 +350,7 @@ def describe_data(site: Site, root: str) -> Iterator[Triple]:
         statistics = site.indexes.statistics(_NAMES_TOLD)
         merge = site.indexes.count_merge(_TRIPLES_COUNTED)
     except UnindexedError:
-        # Nothing is indexed yet, which is no mistake of whoever asks.
+        # Nothing is indexed yet, which is no error of the client.
         return
     yield from statistics.describe(data, merge)
 

@@ -75,7 +75,7 @@ class Inspection:
     text: str = ""
     text_cut: str = ""
     """Why that is no more than its beginning, in words; empty where it is all."""
-    wishes: Sequence[str] = ()
+    directives: Sequence[str] = ()
     """What the page asks of crawlers, and who says so."""
 
     @property
@@ -128,6 +128,7 @@ class InspectionData(TypedDict):
     canonical: str
     body_bytes: int
     wishes: list[str]
+    """Robots directives, and where each is given."""
     statements: dict[str, str]
     problems: list[ProblemData]
     links: list[OutLink]
@@ -135,7 +136,7 @@ class InspectionData(TypedDict):
     text_cut: str
 
 
-def inspect_extraction(found: Extraction, body_bytes: int, wishes: Sequence[str] = ()) -> Inspection:
+def inspect_extraction(found: Extraction, body_bytes: int, directives: Sequence[str] = ()) -> Inspection:
     """What was read from a page that is in no crawl."""
     return Inspection(
         url=found.url,
@@ -149,7 +150,7 @@ def inspect_extraction(found: Extraction, body_bytes: int, wishes: Sequence[str]
         problems=found.problems,
         links=[OutLink(link.target, link.relation, link.text, link.nofollow) for link in found.links],
         text=found.text,
-        wishes=wishes or _name_wishes(found),
+        directives=directives or _name_directives(found),
     )
 
 
@@ -163,7 +164,7 @@ def describe_inspection(inspection: Inspection) -> InspectionData:
         "language": inspection.language,
         "canonical": inspection.canonical,
         "body_bytes": inspection.body_bytes,
-        "wishes": list(inspection.wishes),
+        "wishes": list(inspection.directives),
         "statements": dict(inspection.statements),
         "problems": [
             {
@@ -218,7 +219,7 @@ def _write_term(term: object) -> str:
     return str(term) if isinstance(term, pyoxigraph.BlankNode) else str(getattr(term, "value", term))
 
 
-def _name_wishes(found: Extraction) -> tuple[str, ...]:
+def _name_directives(found: Extraction) -> tuple[str, ...]:
     names = [name for name in ("noindex", "nofollow", "noarchive") if getattr(found.robots, name)]
     names += ["unavailable_after"] if found.robots.unavailable_after else []
     return tuple(f"{name} (meta robots)" for name in names)

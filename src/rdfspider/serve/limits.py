@@ -20,7 +20,7 @@ MAX_HEAVY_UNDER_WAY, MAX_CLIENT_HEAVY_UNDER_WAY = 16, 12
 MAX_CLIENT_PASTES = 2
 """Pasted pages, which are read one at a time, so that others have a turn."""
 MAX_SENDING_BYTES, MAX_CLIENT_SENDING_BYTES = 256 << 20, 128 << 20
-"""Of answers that are longer than a piece and are being read by whoever asked."""
+"""Of answers that are longer than a piece and are being sent."""
 MAX_WATCHERS, MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS = 40, 10, 30
 """Browsers that watch the crawl live; the last is for this machine, where a proxy may speak for many."""
 PIECE_BYTES = 64 << 10
@@ -32,7 +32,7 @@ BODY_S, LEAST_BYTES_PER_S = 10.0, 64 << 10
 WRITE_S = 30.0
 """For a piece of an answer."""
 QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000
-"""Of a SPARQL query, unless whoever starts the server says otherwise."""
+"""Of a SPARQL query, by default."""
 _MAX_CLIENTS = 10_000
 
 

@@ -35,7 +35,7 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 
 def choose_format(accept: str, formats: Sequence[str]) -> str:
-    """The format that a header Accept likes best; of equals the first that the page has. Empty where it likes none."""
+    """The format that a header Accept prefers; of equals the first that the page has. Empty where it allows none."""
     offers = rank_representations(accept, {MEDIA_TYPES[name].partition(";")[0]: name for name in formats})
     return offers[0].format if offers else ""
 
@@ -48,7 +48,7 @@ def make_response(request: PageRequest, reply: Reply) -> Response:
         text = request.site.render(reply.template, {**reply.context, "request": request})
         response = Response(text, reply.status, media_type=MEDIA_TYPES["html"])
         if request.csrf and request.csrf in text:
-            # Whoever sits there next has no use for what its forms carry.
+            # The next user of the browser must not find the secret of its forms in the cache.
             response.headers["Cache-Control"] = "private, no-store"
     else:
         response = Response(_write(request.format, reply), reply.status, media_type=MEDIA_TYPES[request.format])
@@ -64,7 +64,7 @@ def make_response(request: PageRequest, reply: Reply) -> Response:
 
 
 def make_refusal(request: Request, status: int, message: str) -> Response:
-    """What is wrong in one sentence, where no page is shown: as JSON for whoever names that, else as plain text."""
+    """What is wrong in one sentence, where no page is shown: as JSON where Accept names that, else as plain text."""
     if any(name == "application/json" and quality > 0 for name, quality in read_accept(get_accept(request))):
         return JSONResponse({"error": message}, status)
     return PlainTextResponse(f"{message}\n", status)
@@ -185,7 +185,7 @@ def get_accept(request: Request) -> str:
 
 
 def read_accept(accept: str) -> list[tuple[str, float]]:
-    """The media types of a header Accept, and how much each is liked."""
+    """The media types of a header Accept, and the quality of each."""
     found = []
     for part in accept[:2000].split(","):
         name, *parameters = (piece.strip().lower() for piece in part.split(";"))
@@ -215,7 +215,7 @@ def rank_representations(accept: str, known: Mapping[str, str]) -> list[Represen
 
 
 def find_representations(name: str, accept: str, known: Mapping[str, str]) -> list[Representation]:
-    """The same for whoever may have named a format, and then gets no other; UsageError for a format that nobody knows."""
+    """The same where a format may be named, which then is the only one; UsageError for a format that is unknown."""
     if not name:
         return rank_representations(accept, known)
     plain = name.strip().lower()
@@ -227,7 +227,7 @@ def find_representations(name: str, accept: str, known: Mapping[str, str]) -> li
 
 
 def prefers_html(accept: str) -> bool:
-    """Whether a person asks, by a browser: HTML is named, and liked best."""
+    """Whether the client is a browser: HTML is named, and preferred."""
     ranked = rank_representations(accept, {**RESULTS, **TRIPLES, HTML: "html"})
     return bool(ranked) and ranked[0].media_type == HTML
 

@@ -1,4 +1,4 @@
-"""What every page of the site takes and gives: an Ask enters, a View leaves, which can be shown in several formats.
+"""What every page of the site takes and gives: a PageRequest enters, a Reply leaves, which can be shown in several formats.
 
 A page is a plain function that may block: it is run in a thread. It makes what it shows once; how that becomes HTML, JSON, CSV,
 N-Quads or Turtle is decided by `serve/negotiation.py`, by the suffix of the path or the header Accept.
@@ -73,9 +73,9 @@ class PageRequest:
     formats: Sequence[str] = ()
     """Those that the page has."""
     format: str = "html"
-    """What the View will be turned into: html, json, csv, nq or ttl."""
+    """What the Reply will be turned into: html, json, csv, nq or ttl."""
     is_trusted: bool = False
-    """Whether whoever asks has shown the token."""
+    """Whether the client has shown the token."""
     shows_images: bool = False
     """Whether the person wants to see images of other servers."""
     csrf: str = ""
@@ -94,7 +94,7 @@ class PageRequest:
     is_form: bool = False
     """Whether the parameters are those of a form that was sent, which no address may show: they are long, or secret."""
     cancel: threading.Event = field(default_factory=threading.Event, compare=False)
-    """Is set when nobody waits for the page any more: queries and visits to other servers end then, others by their limits."""
+    """Is set when the client waits no more: queries and requests to other servers end then, other work by its limits."""
 
     def shows_image(self, url: str) -> bool:
         """Whether an image is shown, and not only linked to. Pages of the web name addresses, and a browser is in the network of
@@ -195,7 +195,7 @@ class SitePage:
     needs_token: bool = False
     """Whether it is refused to all who have not shown the token. Forms of a browser must carry `csrf` then."""
     formats: tuple[str, ...] = ("html", "json", "csv", "nq", "ttl")
-    """Those that its View can be turned into."""
+    """Those that its Reply can be turned into."""
     is_heavy: bool = False
     """Whether few of them may be asked for at once and in a second."""
     most_bytes: int = MAX_BODY_BYTES

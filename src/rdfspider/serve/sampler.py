@@ -1,4 +1,4 @@
-"""How the crawl and the machine are, looked at once a second while the site is served: samples leave, and a past for charts.
+"""The state of the crawl and of the machine, once a second while the site is served: samples leave, and a history for charts.
 
 It reads what the crawl has written of itself; nothing is asked of the crawl. Which hosts wait, and why, takes a look at the
 frontiers of all shards, so that is read only when somebody wants to see it, and the less often the longer it takes.

@@ -109,7 +109,7 @@ def make_copy(capture: Capture) -> Copy:
 
 
 def draw_tree(tree: Document, url: str, max_chars: int = MAX_CHARS) -> tuple[str, bool]:
-    """The harmless HTML of a tree, and whether it is all of it."""
+    """The sanitized HTML of a tree, and whether it is all of it."""
     top = tree.select_one("body") or tree.root
     if top is None:
         return "", True

@@ -1,6 +1,6 @@
 """The site as a server: in this process until it is ended, or in one of its own beside a crawl.
 
-The other process gets an order on its stdin, and the socket, which is open before it starts: a browser that comes early waits.
+The other process gets its settings on stdin, and the socket, which is open before it starts: a browser that comes early waits.
 It ends when its stdin does, which is at the latest when the process that has started it is gone.
 """
 
@@ -93,7 +93,7 @@ def make_server(site: Site) -> SiteServer:
     config = uvicorn.Config(
         make_app(site),
         http=SiteProtocol,
-        # Whoever asks could say anything in them.
+        # A client could write anything into them.
         proxy_headers=False,
         log_level="warning",
         access_log=False,

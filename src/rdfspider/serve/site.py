@@ -62,7 +62,7 @@ class Site:
 
     @property
     def visitor(self) -> Visitor:
-        """Reads what people have at hand, and fetches single pages for them."""
+        """Extracts pasted pages, and fetches single pages that somebody asks for."""
         with self._lock:
             self._check_open()
             if self._visitor is None:
@@ -70,7 +70,7 @@ class Site:
             return self._visitor
 
     def tell(self, error: RdfspiderError) -> str:
-        """What is wrong, in words for whoever asks, who need not know where things are on this machine."""
+        """The message of an error for a client; paths on this machine are left out."""
         if isinstance(error, OtherVersionError):
             return "the index was made by another version of rdfspider, and has to be made again: rdfspider index --rebuild"
         if isinstance(error, UnindexedError):
@@ -85,7 +85,7 @@ class Site:
         return self._templates.get_template(template).render(site=self, **context)
 
     def rest(self) -> None:
-        """Let files go that nobody has asked for a while: those that the crawl has replaced keep their place on the disk."""
+        """Close files that were not read for a while: those that the crawl has replaced take disk space until then."""
         self.lookout.rest()
         self.indexes.release_idle()
 
@@ -96,7 +96,7 @@ class Site:
                 self._visitor.end_visits()
 
     def close(self) -> None:
-        """Let all go."""
+        """Close everything."""
         self.sampler.stop()
         self.askers.shutdown(wait=False, cancel_futures=True)
         with self._lock:
@@ -108,6 +108,6 @@ class Site:
         self.lookout.close()
 
     def _check_open(self) -> None:
-        """A page that is still being made must not start what nobody would end."""
+        """A page that is still being made must not start processes after the site was closed."""
         if self._is_closed:
             raise UnansweredError("the server is being ended")

@@ -14,7 +14,7 @@ _LEAVE_S = 60.0
 
 
 class LeftError(Exception):
-    """The client is gone: nobody reads what is sent."""
+    """The client has disconnected."""
 
 
 async def run_while_wanted(
@@ -26,7 +26,7 @@ async def run_while_wanted(
 ) -> _T:
     """What `work` gives; else `cancel` is set, and there is a LeftError or a TimeoutError."""
     asking = asyncio.get_running_loop().run_in_executor(pool, work)
-    # What nobody waits for may fail, and nobody need know.
+    # Errors of work that no client waits for are dropped.
     asking.add_done_callback(lambda done: done.cancelled() or done.exception())
     leaving = asyncio.create_task(_wait_for_end(request))
     try:

@@ -1,1 +1,3 @@
-"""The crawl while it runs: looks at it enter, charts, HTML, events and metrics leave."""
+"""The crawl while it runs: samples of its status and of the machine enter; charts, HTML sections, server-sent events
+and metrics for Prometheus leave.
+"""

@@ -1,4 +1,4 @@
-"""What people may ask of the crawl, each by a form that takes the token: pause, resume, stop, more seeds, other filters.
+"""Control of the crawl, each by a form that takes the token: pause, resume, stop, more seeds, other filters.
 
 Each is done at once, or told to the crawl; a browser is sent back to the monitor with a word for what was done, and a program is
 told in JSON. What cannot be done is an error in one sentence.

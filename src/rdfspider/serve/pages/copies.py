@@ -1,4 +1,4 @@
-"""The archived copy of a page: a URL in, what the server sent out, made harmless; never of one that asks for none."""
+"""The archived copy of a page: a URL in, what the server sent leaves, sanitized; never of a page that asks for no copy."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class CopyData:
     media_type: str
     is_cut: bool
     html: str
-    """Made harmless."""
+    """Sanitized."""
     source: str
     """As it was sent, decoded: hostile."""
 
@@ -59,10 +59,10 @@ def show_copy(request: PageRequest) -> Reply:
     )
 
 
-def _read_copy(request: PageRequest, record: PageRecord, newest_wishes: str) -> Copy:
+def _read_copy(request: PageRequest, record: PageRecord, newest_directives: str) -> Copy:
     if record.payload is None:
-        for wishes in filter(forbids_copy, (newest_wishes, record.fields.get("robots", ""))):
-            raise NotFoundError(f"{record.url} asks that no copy be kept ({wishes}), and none is shown")
+        for directives in filter(forbids_copy, (newest_directives, record.fields.get("robots", ""))):
+            raise NotFoundError(f"{record.url} asks that no copy be kept ({directives}), and none is shown")
         raise NotFoundError(
             f"the archive has no copy of {record.url}: bodies of such pages are not kept (archive.keep)"
         )

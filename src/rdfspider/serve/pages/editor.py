@@ -1,6 +1,6 @@
 """The page where queries are written: a form, and the answer below it. Scripts make more of both; neither needs them.
 
-The address of the page is that of the SPARQL endpoint: whoever prefers HTML is shown this.
+The address of the page is that of the SPARQL endpoint: clients that prefer HTML get this page.
 """
 
 import json
@@ -191,7 +191,7 @@ def _read_examples(site: Site) -> "list[ExampleQuery]":
         with site.indexes.use_ledger() as ledger, site.indexes.use_quads() as store:
             return list_examples(ledger, store)
     except UnindexedError:
-        # Nothing is indexed yet, which is no mistake of whoever looks.
+        # Nothing is indexed yet, which is no error of the client.
         return list_examples(None)
 
 

@@ -120,9 +120,9 @@ def show_page(request: PageRequest) -> Reply:
     )
 
 
-def find_record(site: Site, url: str, wishes: str) -> tuple[PageRecord | None, str]:
+def find_record(site: Site, url: str, directives: str) -> tuple[PageRecord | None, str]:
     """What the archive has of a page, and why it has nothing where that is not plain. There is no copy where the newest answer
-    has such wishes: what the page says may be as before, and is then on record with older ones."""
+    has such directives: what the page says may be as before, and is then on record with older ones."""
     config = site.crawl.config.extract
     try:
         if site.indexes.is_forgotten(url):
@@ -135,7 +135,7 @@ def find_record(site: Site, url: str, wishes: str) -> tuple[PageRecord | None, s
             found = site.visitor.call(read_page_of, site.folder, url, config)
     except (UsageError, CallError) as error:
         return None, site.tell(error)
-    return replace(found, payload=None) if found and forbids_copy(wishes) else found, ""
+    return replace(found, payload=None) if found and forbids_copy(directives) else found, ""
 
 
 def read_page_of(folder: Path, url: str, config: Any) -> PageRecord | None:
@@ -143,12 +143,12 @@ def read_page_of(folder: Path, url: str, config: Any) -> PageRecord | None:
     return read_page(folder, url, config=config)
 
 
-def _inspect_record(record: PageRecord, newest_wishes: str) -> Inspection:
+def _inspect_record(record: PageRecord, newest_directives: str) -> Inspection:
     outcome = record.outcome
-    wishes = record.fields.get("robots", "")
+    directives = record.fields.get("robots", "")
     text, text_cut = record.text, ""
     # All of the words of a page are a copy of it.
-    for forbidden in filter(forbids_copy, (newest_wishes, wishes)):
+    for forbidden in filter(forbids_copy, (newest_directives, directives)):
         if len(record.text) > _BEGINNING_CHARS:
             text = f"{record.text[:_BEGINNING_CHARS]}…"
             text_cut = f"only the beginning is shown, because the page asks that no copy be kept ({forbidden})"
@@ -165,7 +165,7 @@ def _inspect_record(record: PageRecord, newest_wishes: str) -> Inspection:
         links=[OutLink(url) for url in record.outlinks],
         text=text,
         text_cut=text_cut,
-        wishes=tuple(filter(None, wishes.split(", "))),
+        directives=tuple(filter(None, directives.split(", "))),
     )
 
 

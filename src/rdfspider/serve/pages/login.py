@@ -1,4 +1,4 @@
-"""Where the token is shown, and let go; and where a person says that images of other servers may be seen."""
+"""Log in by the token, log out, and choose whether images of other servers are shown."""
 
 from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.replies import PageRequest, Parameter, Reply, SitePage

@@ -1,4 +1,4 @@
-"""What somebody has pasted, or the address of a page, in; what the extractor makes of it out, without a crawl, and nothing kept.
+"""A pasted page, or the address of one, enters; what is extracted from it leaves. No crawl is needed, and nothing is kept.
 
 What is pasted may be read by anybody who may see the site: it is as hostile as any page, and is read in a process that can be
 killed. To have this machine ask another server takes the token, and robots.txt and the rules on private addresses hold.

@@ -1,4 +1,4 @@
-"""The search page: a question and what sifts it in, results as cards with facets out; and suggestions while somebody types."""
+"""The search page: a query and filters enter, results as cards with facets leave; and suggestions while somebody types."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ _ONTOLOGIES_OFFERED = 30
 # An ontology that nobody knows is offered where so many pages use it.
 _PAGES_OFTEN = 3
 _SUGGESTIONS_SHOWN = 8
-# Whoever takes a letter back sees at once what was there before.
+# After a letter is deleted, the suggestions before it are there at once.
 _KEPT_SHORTLY = {"Cache-Control": "private, max-age=10"}
 # Of one result, in RDF.
 _MAX_STATEMENTS = 2_000
@@ -55,7 +55,7 @@ def show_search(request: PageRequest) -> Reply:
             kind = PAGE
             results = _search(request, selection, kind, page, limit)
     except UnindexedError:
-        # The first pages may not be indexed yet, which is no mistake of whoever looks.
+        # The first pages may not be indexed yet, which is no error of the client.
         if request.format != "html":
             raise
         return Reply("search.html", {**context, "results": None}, status=503)
@@ -146,7 +146,7 @@ FIELDS = {
     "syntax": "Syntax",
     "year": "Year",
 }
-"""The parameters that sift, and what they are called."""
+"""The parameters that filter, and their titles."""
 # Of one field; nobody clicks so often.
 _MAX_CHOSEN = 20
 _NAME_CHARS = 48
