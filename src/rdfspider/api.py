@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rdfspider.index.status import IndexStatus
     from rdfspider.index.text.results import Results
     from rdfspider.index.text.searcher import Filter
-    from rdfspider.run.importer import Report
+    from rdfspider.run.importer import ImportReport
     from rdfspider.run.reindexing import Removal
     from rdfspider.search.entity import Entity
     from rdfspider.search.export import Exported
@@ -157,8 +157,8 @@ class Crawl:
             return run_crawl(self.folder, self.config, on_progress)
 
     def import_archives(
-        self, sources: Sequence[str], on_progress: "Callable[[Status, Sequence[Report]], None] | None" = None
-    ) -> "tuple[Status, list[Report]]":
+        self, sources: Sequence[str], on_progress: "Callable[[Status, Sequence[ImportReport]], None] | None" = None
+    ) -> "tuple[Status, list[ImportReport]]":
         """Take the pages of WARC files (paths, patterns or folders) into the crawl; returns how it stands then."""
         from rdfspider.run.imports import find_archives, run_import
 

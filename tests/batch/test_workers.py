@@ -8,7 +8,7 @@ import pytest
 
 from rdfspider.archive.reader import Damage
 from rdfspider.batch.sources import ArchivePart, FilesPart, Part, plan_parts
-from rdfspider.batch.workers import Finished, Outcome, Work, run_parts
+from rdfspider.batch.workers import PageResult, PartEnd, Work, run_parts
 from rdfspider.config import ExtractConfig
 from rdfspider.records import Problem
 
@@ -27,18 +27,18 @@ def archive(tmp_path: Path, make_record: Callable[..., bytes]) -> Path:
     return path
 
 
-def run(parts: list[Part], jobs: int, work: Work | None = None) -> list[Outcome | Damage]:
+def run(parts: list[Part], jobs: int, work: Work | None = None) -> list[PageResult | Damage]:
     items = list(run_parts(parts, work or Work(ExtractConfig()), jobs))
-    assert sum(isinstance(item, Finished) for item in items) == len(parts)
-    return [item for item in items if not isinstance(item, Finished)]
+    assert sum(isinstance(item, PartEnd) for item in items) == len(parts)
+    return [item for item in items if not isinstance(item, PartEnd)]
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 @pytest.mark.parametrize("part_bytes", [100, 1000, 1_000_000])
 def test_order_is_that_of_the_input(archive: Path, jobs: int, part_bytes: int) -> None:
     outcomes = run(plan_parts([str(archive)], limit=LIMIT, part_bytes=part_bytes), jobs)
-    assert [outcome.url for outcome in outcomes if isinstance(outcome, Outcome)] == URLS
-    assert all(isinstance(outcome, Outcome) and outcome.quads == {"microdata": 2} for outcome in outcomes)
+    assert [outcome.url for outcome in outcomes if isinstance(outcome, PageResult)] == URLS
+    assert all(isinstance(outcome, PageResult) and outcome.quads == {"microdata": 2} for outcome in outcomes)
 
 
 def test_a_record_inside_another_is_no_page(tmp_path: Path, make_record: Callable[..., bytes]) -> None:
@@ -50,7 +50,7 @@ def test_a_record_inside_another_is_no_page(tmp_path: Path, make_record: Callabl
     path = tmp_path / "pages.warc.gz"
     path.write_bytes(gzip.compress(make_record(URLS[0], page("first"))) + outer + last)
     outcomes = run(plan_parts([str(path)], limit=LIMIT, part_bytes=700), 2)
-    found = [outcome.url for outcome in outcomes if isinstance(outcome, Outcome)]
+    found = [outcome.url for outcome in outcomes if isinstance(outcome, PageResult)]
     assert found == [URLS[0], "http://example.org/outer", URLS[1]]
 
 
@@ -74,9 +74,9 @@ def test_a_page_that_kills_its_process_costs_only_itself(tmp_path: Path, make_re
     config = ExtractConfig(documents=functools.partial(os.execlp, "false"))
     outcomes = run(plan_parts([str(path)], limit=LIMIT), 1, Work(config))
     died = Problem("process-died", "the process that read this page died")
-    assert [outcome.url for outcome in outcomes if isinstance(outcome, Outcome)] == URLS
-    assert [item.url for item in outcomes if isinstance(item, Outcome) and died in item.problems] == URLS[3:5]
-    assert sum(isinstance(item, Outcome) and item.quads == {"microdata": 2} for item in outcomes) == 10
+    assert [outcome.url for outcome in outcomes if isinstance(outcome, PageResult)] == URLS
+    assert [item.url for item in outcomes if isinstance(item, PageResult) and died in item.problems] == URLS[3:5]
+    assert sum(isinstance(item, PageResult) and item.quads == {"microdata": 2} for item in outcomes) == 10
 
 
 def test_files_that_vanish_are_damage(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_files_that_vanish_are_damage(tmp_path: Path) -> None:
     gone = ArchivePart(str(tmp_path / "gone.warc"), 0, 1000, exact=True)
     first, second, third = run([FilesPart(files, None, 100), gone], 2)
     assert first == Damage(files[0][0], 0, "No such file or directory")
-    assert isinstance(second, Outcome)
+    assert isinstance(second, PageResult)
     assert second.url == files[1][1]
     assert isinstance(third, Damage)
 
@@ -93,7 +93,7 @@ def test_files_that_vanish_are_damage(tmp_path: Path) -> None:
 def test_fragments_and_tallies_are_made_where_pages_are_read(archive: Path) -> None:
     work = Work(ExtractConfig(), file_format="turtle", tally=True)
     outcome = run(plan_parts([str(archive)], limit=LIMIT), 1, work)[0]
-    assert isinstance(outcome, Outcome)
+    assert isinstance(outcome, PageResult)
     assert b"a schema:Thing" in outcome.fragment
     assert outcome.tally is not None
     assert outcome.tally.types == {"http://schema.org/Thing": 1}

@@ -1,7 +1,7 @@
 """The Outcome: what became of a URL once, and what its page says. A shard's archive writes it, and the indexes take it.
 
 What the shard knows of a finished lease enters, a flat record leaves that `archive/metadata.py` writes into WARC files and reads
-from them again. A Stamp says which of two outcomes of a URL counts.
+from them again. An OutcomeStamp says which of two outcomes of a URL counts.
 """
 
 import time
@@ -173,7 +173,7 @@ def make_outcome(
 _NOTHING = Extraction("", "")
 
 
-class Stamp(NamedTuple):
+class OutcomeStamp(NamedTuple):
     """Which of two outcomes of a URL counts: the newer one, and of the same moment always the same. Equal ones are the same."""
 
     time_us: int
@@ -186,19 +186,19 @@ class Stamp(NamedTuple):
         return f"{self.time_us} {self.effect} {self.content or '-'} {self.digest}"
 
 
-NEVER = Stamp(-1, "", "", "")
+NEVER = OutcomeStamp(-1, "", "", "")
 """Older than every outcome."""
 
 
-def make_stamp(outcome: Outcome) -> Stamp:
+def make_stamp(outcome: Outcome) -> OutcomeStamp:
     """When it was, then its digest, then what it says: the same capture may have been read twice, and not alike."""
-    return Stamp(round_time(outcome.time), outcome.digest, outcome.effect, _digest_content(outcome))
+    return OutcomeStamp(round_time(outcome.time), outcome.digest, outcome.effect, _digest_content(outcome))
 
 
-def parse_stamp(text: str) -> Stamp:
+def parse_stamp(text: str) -> OutcomeStamp:
     """The stamp that was written so."""
     time_us, effect, content, digest = text.split(" ", 3)
-    return Stamp(int(time_us), digest, effect, content.strip("-"))
+    return OutcomeStamp(int(time_us), digest, effect, content.strip("-"))
 
 
 def round_time(time_s: float) -> int:

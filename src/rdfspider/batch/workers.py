@@ -1,6 +1,6 @@
 """Parts in, what their pages say out: by several processes, in the order of the parts, however many processes there are.
 
-Each worker process reads its part itself and sends one Outcome a page; little travels, and nobody waits for a common
+Each worker process reads its part itself and sends one PageResult for each page; little travels, and nobody waits for a common
 reader. What comes early waits, within bounds. A page that kills its process (a fault in native code) costs that page alone.
 """
 
@@ -24,7 +24,7 @@ from rdfspider.formats import merge_nquads, page_fragment
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Page, Problem
 
-# Outcomes of a part that is not yet due are taken from its worker up to this size; then the worker waits.
+# Results of a part that is not yet due are taken from its worker up to this size; then the worker waits.
 _EARLY_BYTES = 16 * 1024 * 1024
 # Parts that may be begun before the first of them is finished, for each process.
 _PARTS_AHEAD = 3
@@ -42,7 +42,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PageResult:
     """What a page says, ready to be written."""
 
     url: str
@@ -54,7 +54,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class PartEnd:
     """A part is done, and so are all before it."""
 
     part_bytes: int
@@ -70,11 +70,11 @@ class _Assignment:
     """The first item after those killed the worker."""
 
 
-def run_parts(parts: Sequence[Part], work: Work, jobs: int) -> Iterator[Outcome | Damage | Finished]:
+def run_parts(parts: Sequence[Part], work: Work, jobs: int) -> Iterator[PageResult | Damage | PartEnd]:
     """Work on all parts. A page alone is read in this very process: it is done before another one has started."""
     if len(parts) == 1 and _is_one_page(parts[0]):
         yield from (item for item in _run_part(_Assignment(parts[0]), work) if not isinstance(item, Mark))
-        yield Finished(parts[0].part_bytes)
+        yield PartEnd(parts[0].part_bytes)
     elif parts:
         pool = _Pool(parts, work, min(jobs, len(parts)))
         try:
@@ -87,7 +87,7 @@ def _is_one_page(part: Part) -> bool:
     return isinstance(part, PagePart) or (isinstance(part, FilesPart) and len(part.files) == 1)
 
 
-def _run_part(assignment: _Assignment, work: Work) -> Iterator[Outcome | Damage | Mark]:
+def _run_part(assignment: _Assignment, work: Work) -> Iterator[PageResult | Damage | Mark]:
     count = 0
     try:
         for item in read_part(assignment.part, work.config.max_body_bytes):
@@ -105,16 +105,16 @@ def _run_part(assignment: _Assignment, work: Work) -> Iterator[Outcome | Damage 
         yield Damage(_name_of(assignment.part), 0, str(error))
 
 
-def _run_page(page: Page, work: Work) -> Outcome:
+def _run_page(page: Page, work: Work) -> PageResult:
     found = extract_from(page, work.config)
     quads = {syntax: nquads.count("\n") for syntax, nquads in found.statements.items() if nquads}
     fragment = page_fragment(found.statements, work.file_format) if work.file_format else b""
     tally = tally_statements(merge_nquads(found.statements.values())) if work.tally and quads else None
-    return Outcome(page.url, fragment, quads, found.problems, tally)
+    return PageResult(page.url, fragment, quads, found.problems, tally)
 
 
-def _give_up(page: Page) -> Outcome:
-    return Outcome(page.url, problems=(Problem("process-died", "the process that read this page died"),))
+def _give_up(page: Page) -> PageResult:
+    return PageResult(page.url, problems=(Problem("process-died", "the process that read this page died"),))
 
 
 def _name_of(part: Part) -> str:
@@ -164,7 +164,7 @@ class _Task:
 
     assignment: _Assignment
     worker: _Worker | None = None
-    items: deque[Outcome | Damage] = field(default_factory=deque)
+    items: deque[PageResult | Damage] = field(default_factory=deque)
     waiting_bytes: int = 0
     received: int = 0
     first: int | None = None
@@ -186,7 +186,7 @@ class _Pool:
         self.busy: dict[Connection, _Task] = {}
         self.context = _start_context()
 
-    def run(self) -> Iterator[Outcome | Damage | Finished]:
+    def run(self) -> Iterator[PageResult | Damage | PartEnd]:
         """Pass on what the tasks give, one task after the other."""
         end: int | None = None
         while self.tasks or self.parts:
@@ -201,7 +201,7 @@ class _Pool:
             if task.done:
                 self.tasks.popleft()
                 end = task.end
-                yield Finished(task.assignment.part.part_bytes)
+                yield PartEnd(task.assignment.part.part_bytes)
             else:
                 self._receive()
 
@@ -271,7 +271,7 @@ class _Pool:
                 continue
             self._take(self.busy[connection], connection, item)
 
-    def _take(self, task: _Task, connection: Connection, item: Outcome | Damage | Mark | None) -> None:
+    def _take(self, task: _Task, connection: Connection, item: PageResult | Damage | Mark | None) -> None:
         match item:
             case None:
                 task.done = True
@@ -304,5 +304,5 @@ class _Pool:
         self._assign(task)
 
 
-def _size_of(item: Outcome | Damage) -> int:
-    return len(item.fragment) + 1000 if isinstance(item, Outcome) else 1000
+def _size_of(item: PageResult | Damage) -> int:
+    return len(item.fragment) + 1000 if isinstance(item, PageResult) else 1000

@@ -17,7 +17,7 @@ from rdfspider.archive.reader import Damage
 from rdfspider.batch.output import Write, open_output
 from rdfspider.batch.sources import plan_parts
 from rdfspider.batch.tallies import Statistics
-from rdfspider.batch.workers import Finished, Outcome, Work, run_parts
+from rdfspider.batch.workers import PageResult, PartEnd, Work, run_parts
 from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.crawl.settings import count_cores
 from rdfspider.documents import FolderDocuments, KeptDocuments
@@ -170,7 +170,7 @@ def extract(
 
 
 def _consume(
-    items: Iterable[Outcome | Damage | Finished],
+    items: Iterable[PageResult | Damage | PartEnd],
     write: Write,
     statistics: Statistics,
     progress: Progress,
@@ -181,7 +181,7 @@ def _consume(
     skipped = 0
     for item in items:
         match item:
-            case Outcome():
+            case PageResult():
                 write(item.fragment)
                 statistics.add_page(item.quads, item.problems, item.tally)
                 if list_problems:
@@ -191,7 +191,7 @@ def _consume(
             case Damage():
                 skipped += 1
                 _say(progress, f"rdfspider: {item.path}: skipped at byte {item.offset}: {item.reason}")
-            case Finished():
+            case PartEnd():
                 for task in progress.task_ids:
                     progress.update(
                         task, advance=item.part_bytes, pages=statistics.pages, quads=statistics.quads.total()

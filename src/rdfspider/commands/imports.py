@@ -15,7 +15,7 @@ from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked
 from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import write_counts
-from rdfspider.run.importer import Report
+from rdfspider.run.importer import ImportReport
 from rdfspider.run.imports import find_archives
 from rdfspider.urls import MAX_URL_CHARS
 
@@ -72,7 +72,7 @@ class _ImportProgress:
     def __init__(self) -> None:
         self._next = time.monotonic() + _LINE_EVERY_S
 
-    def show(self, status: Status, reports: Sequence[Report]) -> None:
+    def show(self, status: Status, reports: Sequence[ImportReport]) -> None:
         """Take how it goes."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _LINE_EVERY_S
@@ -82,7 +82,7 @@ class _ImportProgress:
             show(f"{status.run_s:.0f} s  {pages:,} pages  {speed:.0f} pages/s  {read_bytes / 1e6:,.0f} MB read")
 
 
-def write_import(status: Status, reports: Sequence[Report]) -> list[str]:
+def write_import(status: Status, reports: Sequence[ImportReport]) -> list[str]:
     """What was imported, in a few lines."""
     pages = sum(report.imported for report in reports)
     known = sum(report.known for report in reports)

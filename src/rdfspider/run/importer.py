@@ -1,8 +1,8 @@
-"""One shard's share of archives from elsewhere: WARC files in, the pages of this shard's hosts out, as if it had fetched them.
+"""One shard's part of an import: WARC files made elsewhere enter, the pages of its hosts leave, as if it had fetched them.
 
-Each shard reads all files and takes what is its own, so that shards need not speak to each other. Groups of pages are made
-durable as those of a crawl are, with how far each file was read; a process that is killed goes on there. Started by
-`run/imports.py`, with its order on stdin; how it goes are lines of JSON on stdout.
+Each shard reads all files and takes the pages of its own hosts, so that shards need not communicate. Groups of pages are
+committed as those of a crawl are, with how far each file was read; a process that is killed goes on there. It is started by
+`run/imports.py`, gets its order on stdin, and reports in lines of JSON on stdout.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class ImportOrder(NamedTuple):
     paths: tuple[Path, ...]
 
 
-class Report(msgspec.Struct, frozen=True):
+class ImportReport(msgspec.Struct, frozen=True):
     """How an import goes in one shard."""
 
     beat: Beat
@@ -201,7 +201,7 @@ class Importer:
             "",
             0,
         )
-        report = Report(
+        report = ImportReport(
             beat,
             self._imported,
             self._known,

@@ -1,14 +1,15 @@
-"""Archives of others become part of a crawl: a process a shard, and their sum in this one."""
+"""WARC files made elsewhere become part of a crawl: paths enter, a Status and the reports of all shards leave.
+
+Each shard has a process (`run/importer.py`), which is supervised here; what all report together is the status of the crawl.
+"""
 
 import asyncio
 import glob
-import logging
 import pickle
 import signal
-import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -20,20 +21,18 @@ from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
 from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.processes.signals import Signals, run_until_end
-from rdfspider.run.importer import ImportOrder, Report
+from rdfspider.processes.supervisor import Exit, Fate, ModuleProcess, RestartPolicy, Supervisor
+from rdfspider.run.importer import ImportOrder, ImportReport
 from rdfspider.run.runners.local import remove_old_sockets
 
-_log = logging.getLogger(__name__)
-
-# A page that a native library dies of is taken by a helper in the next life of its shard; more deaths than pages of that kind
-# that anybody has seen in one archive mean something else.
-_MAX_LIVES = 20
+# A page that kills a native library is read by a helper process when its shard is started again, which is done at once; more
+# deaths than anybody has seen pages of that kind in one archive mean something else.
+_RESTARTS = RestartPolicy(first_pause_s=0.0, max_pause_s=0.0, max_failures=20)
 _USAGE_ERROR = 2
-_LINE_BYTES = 16 * 1024 * 1024
 
 _REASONS = {int(signal.SIGINT): "interrupted", int(signal.SIGTERM): "terminated"}
 
-Progress = Callable[[Status, Sequence[Report]], None]
+Progress = Callable[[Status, Sequence[ImportReport]], None]
 
 
 def find_archives(sources: Sequence[str]) -> list[Path]:
@@ -58,7 +57,7 @@ def find_archives(sources: Sequence[str]) -> list[Path]:
 
 def run_import(
     folder: Path, config: Config, paths: Sequence[Path], on_progress: Progress
-) -> tuple[Status, list[Report]]:
+) -> tuple[Status, list[ImportReport]]:
     """Import all pages of the archives; the caller holds the folder's lock. Going on where it was cut off is done by itself."""
     remove_old_sockets(folder / CONTROL)
     running = _Import(folder, config, tuple(paths), on_progress)
@@ -76,8 +75,8 @@ class _Import:
         # How long the crawl may take is no matter of an import's.
         self._elapsed_s = previous.elapsed_s
         self._started = time.time()
-        self._reports: dict[int, Report] = {}
-        self._processes: set[asyncio.subprocess.Process] = set()
+        self._reports: dict[int, ImportReport] = {}
+        self._supervisors: list[Supervisor] = []
         self.signals = Signals(self._stop)
         self._signal = 0
         self._error = ""
@@ -86,12 +85,12 @@ class _Import:
     def _is_over(self) -> bool:
         return bool(self._signal or self._error)
 
-    async def run(self) -> tuple[Status, list[Report]]:
+    async def run(self) -> tuple[Status, list[ImportReport]]:
         self.signals.listen()
         try:
             await asyncio.gather(*(self._keep_alive(number) for number in range(self._config.crawl.shards)))
         finally:
-            # Where who watches it fails, say.
+            # Also where the status cannot be written.
             self._kill_all()
         reason = self._error or _REASONS.get(self._signal, "finished")
         status = end_shards(self._make_status(RunState.STOPPED if self._is_over else RunState.ENDED, reason))
@@ -101,39 +100,33 @@ class _Import:
         return status, [self._reports[number] for number in sorted(self._reports)]
 
     async def _keep_alive(self, number: int) -> None:
-        for _ in range(_MAX_LIVES):
-            code = await self._run_process(number)
+        def judge(end: Exit) -> Fate:
             report = self._reports.get(number)
-            if self._is_over or (code == 0 and report is not None and report.is_done):
-                return
-            if code == _USAGE_ERROR:
+            if self._is_over or (end.code == 0 and report is not None and report.is_done):
+                return Fate.OVER
+            if end.code == _USAGE_ERROR:
                 self._end_with("the import has ended early; what was imported is kept")
-                return
-            _log.warning("the import of shard %d has ended with code %d; it goes on", number, code)
-        self._end_with(f"the import of shard {number} has failed {_MAX_LIVES} times")
+                return Fate.OVER
+            return Fate.FAILED
 
-    async def _run_process(self, number: int) -> int:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # What lies in the current folder is no part of us.
-            "-m",
-            "rdfspider.run.importer",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=_LINE_BYTES,
-            start_new_session=True,  # Ctrl-C reaches the parent alone, which tells them.
-        )
-        self._processes.add(process)
-        assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(pickle.dumps(ImportOrder(number, self._folder, self._config, self._paths)))
-        process.stdin.close()
-        async for line in process.stdout:
-            self._reports[number] = msgspec.json.decode(line, type=Report)
-            status = self._make_status(RunState.RUNNING, "")
-            write_status(self._folder, status)
+        supervisor = Supervisor(f"the import of shard {number}", partial(self._start, number), judge, _RESTARTS)
+        self._supervisors.append(supervisor)
+        if not await supervisor.run():
+            self._end_with(f"the import of shard {number} has failed {_RESTARTS.max_failures} times")
+
+    async def _start(self, number: int) -> ModuleProcess:
+        order = pickle.dumps(ImportOrder(number, self._folder, self._config, self._paths))
+        return await ModuleProcess.start("rdfspider.run.importer", order, on_line=partial(self._take_report, number))
+
+    def _take_report(self, number: int, line: bytes) -> None:
+        self._reports[number] = msgspec.json.decode(line, type=ImportReport)
+        status = self._make_status(RunState.RUNNING, "")
+        write_status(self._folder, status)
+        try:
             self._on_progress(status, list(self._reports.values()))
-        self._processes.discard(process)
-        return await process.wait()
+        except BaseException:
+            self._kill_all()
+            raise
 
     def _stop(self, number: int) -> None:
         """What is not durable is imported by the next run of the same command."""
@@ -146,9 +139,8 @@ class _Import:
         self._kill_all()
 
     def _kill_all(self) -> None:
-        for process in self._processes:
-            with suppress(ProcessLookupError):
-                process.kill()
+        for supervisor in self._supervisors:
+            supervisor.kill()
 
     def _make_status(self, state: RunState, reason: str) -> Status:
         beats = self._previous | {number: report.beat for number, report in self._reports.items()}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from rdfspider.archive.outcomes import Effect, Outcome, Stamp, round_time
+from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, round_time
 from rdfspider.index.entities.contributions import Contribution, PageReading
 from rdfspider.index.entities.nodes import PageFacts
 from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX, Counts
@@ -75,9 +75,11 @@ class PageRow(NamedTuple):
     """When it is to be removed, in seconds since 1970; 0 for never."""
 
     @property
-    def stamp(self) -> Stamp:
+    def stamp(self) -> OutcomeStamp:
         """Of the outcome that it is as of."""
-        return Stamp(round_time(self.time), self.digest, Effect.REPLACE if self.is_live else Effect.REMOVE, self.says)
+        return OutcomeStamp(
+            round_time(self.time), self.digest, Effect.REPLACE if self.is_live else Effect.REMOVE, self.says
+        )
 
 
 class Mention(NamedTuple):

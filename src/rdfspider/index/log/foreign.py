@@ -1,7 +1,7 @@
-"""WARC files from elsewhere in, Outcomes out, as if their pages had been crawled; and the list of these files.
+"""WARC files made elsewhere enter, Outcomes leave, as if their pages had been crawled; and the list of these files.
 
-Their pages are read when they are indexed: detected, extracted, and kept out where they ask for it. A file that holds facts of
-another crawl has all that already, and is read as the log is.
+Their pages are read when they are indexed: detected, extracted, and left out where their robots directives ask for it. A file
+with the facts of another crawl has all that already, and is read as the log is.
 """
 
 import time

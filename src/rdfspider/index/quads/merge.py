@@ -16,7 +16,7 @@ from hashlib import blake2b
 import pyoxigraph
 from pyoxigraph import DefaultGraph, Literal, NamedNode, RdfFormat, Store
 
-from rdfspider.archive.outcomes import NEVER, Effect, Outcome, Stamp, make_stamp, parse_stamp
+from rdfspider.archive.outcomes import NEVER, Effect, Outcome, OutcomeStamp, make_stamp, parse_stamp
 from rdfspider.index.quads.provenance import (
     CONTENT,
     DUE,
@@ -50,10 +50,10 @@ class News:
     """The newest outcomes of one page: of all, and of those that tell what it says."""
 
     visit: Outcome
-    visit_stamp: Stamp = NEVER
+    visit_stamp: OutcomeStamp = NEVER
     content: Outcome | None = None
-    content_stamp: Stamp = NEVER
-    dues: list[tuple[Stamp, float]] = field(default_factory=list)
+    content_stamp: OutcomeStamp = NEVER
+    dues: list[tuple[OutcomeStamp, float]] = field(default_factory=list)
     """When the page is to be removed, and by which outcomes."""
     triples: list[str] = field(default_factory=list)
     """What it says."""
@@ -82,8 +82,8 @@ class _Known:
     """The facts of a page, and those of them by which outcomes are judged."""
 
     facts: list[str]
-    content: Stamp
-    visit: Stamp
+    content: OutcomeStamp
+    visit: OutcomeStamp
     statements_digest: str
     due: float = 0.0
     url: str = ""

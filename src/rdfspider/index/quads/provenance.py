@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
-from rdfspider.archive.outcomes import Effect, Outcome, Stamp, make_stamp
+from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, make_stamp
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.ntriples import XSD, quoted
 from rdfspider.vocabulary.terms import RESERVED, make_graph_iri
@@ -72,7 +72,7 @@ def read_due(literal: str) -> float:
     return datetime.fromisoformat(literal).timestamp()
 
 
-def end_visit(facts: Iterable[str], stamp: Stamp) -> list[str]:
+def end_visit(facts: Iterable[str], stamp: OutcomeStamp) -> list[str]:
     """The facts of the visit that has brought a page, as they would be had it asked then to be removed by now."""
     changed = {VISIT: quoted(str(stamp)), _REASON: quoted("noindex")}
     ended = []
