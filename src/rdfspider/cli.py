@@ -43,7 +43,7 @@ COMMANDS = {
 """Command → where in `rdfspider.commands` it is (`module:name`), and its line in `rdfspider --help`, which is also the first
 sentence of its own help."""
 
-# What typer raises for flags that are wrong in any way; it has no public name for the class.
+# The base class of what typer raises for wrong flags; it has no public name.
 _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 _STYLE: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 

@@ -1,4 +1,4 @@
-"""`rdfspider demo`: a small web of our own is served on this machine, crawled, and what was found is told."""
+"""`rdfspider demo`: serves a small invented web on this machine, crawls it, and reports what was found."""
 
 import gzip
 import re

@@ -1,6 +1,6 @@
 """The live display of a crawl: a Status enters every second, and a terminal shows it, redrawn in its place.
 
-It takes stderr over: whatever anybody writes there meanwhile, shards included, appears above it, so that nothing is torn. A
+It takes over stderr: what other code and the shards write there appears above it, so that the display stays in one piece. A
 thread of its own draws, because a terminal may stop taking output, as after Ctrl-S, and the crawl must not wait for it.
 """
 

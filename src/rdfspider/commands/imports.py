@@ -1,4 +1,4 @@
-"""`rdfspider import`: WARC files of others in, their pages as part of a crawl out."""
+"""`rdfspider import`: WARC files made elsewhere enter, their pages become part of a crawl."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What commands that work for long say on stderr, and how they leave."""
+"""Output of commands: messages and the log on stderr, tables and text on stdout; and the exit codes of commands that run long."""
 
 import logging
 import os
@@ -16,16 +16,16 @@ from rich.text import Text
 from rdfspider.crawl.summary import clean_text
 
 EXIT_CODES = {"interrupted": 128 + signal.SIGINT, "terminated": 128 + signal.SIGTERM}
-"""How what a person ended leaves, as shells expect it, by `Status.reason`; all other ends are a success."""
+"""Exit codes of what a signal ended, as shells expect them, by `Status.reason`; all other ends are a success."""
 
 
 def say(line: str) -> None:
-    """Something that a person should know."""
+    """Print a message to the user on stderr."""
     show(f"rdfspider: {line}")
 
 
 def show(line: str) -> None:
-    """A line on stderr; work goes on when nobody reads it any more, as after a terminal was closed."""
+    """Print a line on stderr; work goes on when stderr was closed, as with its terminal."""
     try:
         typer.echo(line, err=True)
     except OSError:

@@ -1,7 +1,7 @@
-"""A body as it comes enters, the page's bytes leave, piece by piece: content encodings (RFC 9110, 8.4) are undone here.
+"""The encoded pieces of a body enter, decoded bytes leave, piece by piece: content encodings (RFC 9110, 8.4) are undone here.
 
-libcurl could do it, but it undoes all layers of a piece at once, however long that takes, and takes a stream that is cut for a
-whole one. Here every step gives a bounded piece, so that the caller can stop, and a stream knows whether it came to its end.
+libcurl can decode, but decodes all layers of a piece at once, however long that takes, and does not tell a stream that was cut
+from a whole one. Here every step gives a bounded piece, so that the caller can stop, and a stream knows whether it is complete.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -192,7 +192,7 @@ _EXTRA_BYTES = 65_536
 
 
 class Flight:
-    """Decoded bytes of all bodies under way, and how many there may be."""
+    """The memory of all bodies in flight: their decoded bytes, and the limit."""
 
     def __init__(self, limit_bytes: int, kept_bytes: Callable[[], int] = lambda: 0) -> None:
         """`kept_bytes` tells the size of bodies that have come and are still held; they share the room."""

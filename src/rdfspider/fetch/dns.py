@@ -1,7 +1,7 @@
 """A host name in, vetted addresses out: DNS, the machine's own hosts file, and entries made by hand.
 
-What comes out may be connected to: addresses that are private, loopback, link-local or a cloud's own are refused here,
-unless a person allowed them. Failures are answers too, and are remembered for a time as those are.
+Addresses that are private, loopback, link-local or a cloud's metadata service are refused here, unless the configuration allows
+them. Failures are cached for a time, as addresses are.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ class StaticEntry(NamedTuple):
 
 
 class Resolver:
-    """Looks names up. Belongs to the loop in which it is first asked."""
+    """Looks names up. It belongs to the loop in which it is first used."""
 
     def __init__(self, config: FetchConfig, clock: Clock, nameservers: tuple[str, ...] = ()) -> None:
         """`nameservers` are `ADDRESS[:PORT]`; none takes the machine's own. Raises UsageError for a bad static entry."""

@@ -1,6 +1,6 @@
 """A lease in, a Capture or a Failure out: names, robots.txt and what fetches URLs of a scheme, put together.
 
-What to do after a failure is the frontier's to say, not decided here.
+What to do after a failure is decided by the frontier, not here.
 """
 
 import asyncio
@@ -94,7 +94,7 @@ _PACKED = frozenset({*_DOWNLOADS, "application/gzip", "application/x-gzip"})
 
 
 class Gate(Protocol):
-    """Who may ask an address when."""
+    """Permission to send a request to an address: the politeness of a shard."""
 
     async def acquire(self, address: str) -> None:
         """Wait until the address may be asked."""

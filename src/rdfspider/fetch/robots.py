@@ -1,7 +1,7 @@
-"""The bytes of a robots.txt enter, leave or refusal for each URL comes out; and what an exchange for one means.
+"""The bytes of a robots.txt enter, whether a URL may be fetched leaves; and what an exchange for a robots.txt means.
 
 RFC 9309 to the letter: `RobotsTxt` is its section 2.2, `judge_robots` its sections 2.3 to 2.5. Whatever a server sends,
-there is an answer: a line that is not understood is passed over, and does not end the group that it stands in.
+there is an answer: a line that is not understood is skipped, and does not end its group.
 """
 
 import random
@@ -308,5 +308,5 @@ class RecentRules:
 
 
 def make_user_agent(contact: str) -> str:
-    """What servers are told: who asks, and where to complain."""
+    """The User-Agent header: the name of the crawler, and where its owner can be reached."""
     return f"{PRODUCT}/{__version__} (+{contact})" if contact else f"{PRODUCT}/{__version__}"

@@ -1,16 +1,16 @@
 """An IP address in, a verdict out: may a crawler of the public web ask it?
 
-Pages of the web name hosts, and whoever owns a name chooses its addresses. So a link could lead a crawler to the
-machine it runs on, to its owner's network, or to the service that hands a cloud's credentials out.
+Pages of the web name hosts, and the owner of a name chooses its addresses. So a link could lead a crawler to the machine it
+runs on, to its owner's network, or to the metadata service of a cloud, which hands out credentials.
 """
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-# Inside a cloud this public-looking address is the machine's own keeper; the other clouds use link-local or private ones.
+# Azure's metadata service has this public-looking address; the other clouds use link-local or private ones.
 _METADATA = IPv4Address("168.63.129.16")
 _PROTOCOLS = IPv4Network("192.0.0.0/24")
-"""For protocols between neighbours (RFC 6890), a cloud's keeper among them; older versions of Python call it global."""
+"""IETF protocol assignments (RFC 6890), which a cloud's metadata service uses, too; older versions of Python call it global."""
 _UNICAST = IPv6Network("2000::/3")
 """All that IANA has given to the public internet."""
 _EXAMPLES = IPv6Network("3fff::/20")

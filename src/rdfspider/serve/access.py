@@ -1,8 +1,8 @@
-"""Who may do more than read: a token that was printed at the start, the cookie that stands for it, and what forms must carry.
+"""Authorization: the token that is printed at the start, the session cookie that stands for it, and the CSRF secret of forms.
 
-A browser shows the token once, at `/login`, and has a cookie from then on that other sites cannot use (SameSite=Strict), until it
-is let go at `/logout`. Forms carry a second secret, made from that cookie. Programs send
-`Authorization: Bearer TOKEN`, which no browser does by itself.
+A browser sends the token once, at `/login`, and gets a session cookie that other sites cannot use (SameSite=Strict), until
+`/logout`. Forms carry a second secret, made from that cookie. Programs send `Authorization: Bearer TOKEN`, which no browser does
+by itself.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ class Access:
         return f"rdfspider_session_{self.port}"
 
     def open_session(self) -> str:
-        """What a browser gets that has shown the token; who did so long ago may have to show it again."""
+        """A new session for a browser that has shown the token; the oldest session ends where there are too many."""
         session = secrets.token_urlsafe(24)
         with self._lock:
             self._sessions[session] = None
@@ -57,7 +57,7 @@ class Access:
         return session
 
     def close_session(self, session: str) -> None:
-        """Let it go."""
+        """End a session."""
         with self._lock:
             self._sessions.pop(session, None)
 

@@ -1,7 +1,7 @@
 """The site as an application: which page answers which path, and in which order a request passes the guards.
 
 A request is refused that has the wrong Host, comes too fast or is too long; then its page is made in a thread, and turned into
-the format that was asked for. What goes wrong is answered in that format, too, and never with a trace.
+the format that was asked for. Errors are answered in that format, too, and never with a traceback.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ from rdfspider.serve.replies import (
     find_status,
 )
 from rdfspider.serve.site import Site
-from rdfspider.serve.threads import LeftError, run_while_wanted
+from rdfspider.serve.threads import DisconnectedError, run_while_wanted
 
 _log = logging.getLogger(__name__)
 
@@ -158,7 +158,7 @@ async def _answer(
             )
         run: Awaitable[Response] = loop.run_in_executor(pool, _make, page, page_request)
         return await asyncio.wait_for(run, _PAGE_S)
-    except LeftError:
+    except DisconnectedError:
         return Response(status_code=499)
     except TimeoutError:
         page_request.cancel.set()

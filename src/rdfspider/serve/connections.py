@@ -1,4 +1,4 @@
-"""A connection of a browser: closed where its client has too many, or where it neither says what it wants nor reads what it gets.
+"""Limits of connections: one is closed where its client has too many, or where it sends or reads too slowly.
 
 The server has no such limits of its own, and a request is seen by the guard only when its headers are complete.
 """

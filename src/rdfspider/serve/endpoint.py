@@ -43,7 +43,7 @@ from rdfspider.serve.negotiation import (
 )
 from rdfspider.serve.replies import FormatError, MediaTypeError, RefusedError, find_status
 from rdfspider.serve.site import Site
-from rdfspider.serve.threads import LeftError, run_while_wanted
+from rdfspider.serve.threads import DisconnectedError, run_while_wanted
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.terms import FETCHES_GRAPH
 
@@ -202,7 +202,7 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
             cancel,
             partial(_ask_index, site, question, formats, base, cancel, find_client(request)),
         )
-    except LeftError:
+    except DisconnectedError:
         return Response(status_code=499)
     except RdfspiderError:
         raise

@@ -1,5 +1,5 @@
-"""What every request passes before a page sees it, and every response after: names, rates, lengths, deadlines, and the headers
-that keep what was crawled from doing anything in a browser."""
+"""The middleware before all pages: it checks the Host, rates, lengths and deadlines of requests, and adds the security headers to
+responses, so that crawled text can do nothing in a browser."""
 
 import asyncio
 import logging
@@ -83,7 +83,7 @@ class Guard:
                 answer: Response | None = _say(request, 400, complaint)
             else:
                 answer = self._refuse(request, client) or await self._pass(request, client, receive, outlet)
-        except _LeftError:
+        except _DisconnectedError:
             return
         except BusyError:
             answer = _say(request, 503, "too many questions are being answered: try again in a moment", 1)
@@ -148,11 +148,11 @@ class Guard:
 
 
 class _TooLongError(Exception):
-    """A body goes on where it should have ended."""
+    """A body is longer than allowed."""
 
 
-class _LeftError(Exception):
-    """The client is gone."""
+class _DisconnectedError(Exception):
+    """The client has disconnected."""
 
 
 class _Outlet:
@@ -208,7 +208,7 @@ async def _read_body(request: Request, receive: Receive, most_bytes: int) -> Rec
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise _LeftError
+                raise _DisconnectedError
             body += message.get("body", b"")
             if len(body) > most_bytes:
                 raise _TooLongError

@@ -1,4 +1,4 @@
-"""How much one client may ask for, and all of them: requests a second, what is under way at once, bytes, and seconds."""
+"""Limits of one client and of all together: requests a second, concurrent requests, bytes and seconds."""
 
 import time
 from collections import OrderedDict
@@ -37,7 +37,7 @@ _MAX_CLIENTS = 10_000
 
 
 class BusyError(Exception):
-    """There is no room now."""
+    """A limit is reached now: try again later."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class ConcurrencyLimit:
         self._clients[client] = used
 
     def give_back(self, client: str, amount: int = 1) -> None:
-        """Let go what was taken."""
+        """Release what was taken."""
         self._used -= amount
         self._clients[client] -= amount
         if not self._clients[client]:

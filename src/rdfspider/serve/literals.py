@@ -1,4 +1,4 @@
-"""Literals as pages write them in, what people read out: dates, lengths of time, places and prices.
+"""Literals as pages write them enter, HTML for people leaves: dates, durations, coordinates and prices.
 
 What is not understood stays as it is. The text of the page is always there too, as the title of what was made of it.
 """

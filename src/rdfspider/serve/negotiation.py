@@ -1,4 +1,4 @@
-"""A View in, a response out, in the format that was asked for by the suffix of the path or by Accept."""
+"""Content negotiation: a Reply enters, a response leaves, in the format that the suffix of the path or Accept asks for."""
 
 import csv
 import io
@@ -173,7 +173,7 @@ _OTHER_NAMES = {
 
 
 class Representation(NamedTuple):
-    """How an answer can be sent."""
+    """A media type in which an answer can be sent, and the format that writes it."""
 
     media_type: str
     format: str

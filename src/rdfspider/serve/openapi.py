@@ -1,4 +1,4 @@
-"""The table of pages in, its description in OpenAPI out; what JSON holds is described by the records that it is made of."""
+"""The table of pages enters, their OpenAPI description leaves; JSON is described by the records that it is made from."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

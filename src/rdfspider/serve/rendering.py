@@ -1,4 +1,4 @@
-"""Text of the web in, HTML that it cannot break out: templates that escape everything, and how terms, times and numbers look.
+"""Text of the web enters, safe HTML leaves: templates that escape everything, and how terms, times and numbers are written.
 
 Names of things stand in `<bdi>`, so that what turns the direction of writing ends with them, and are cut where they are long.
 """

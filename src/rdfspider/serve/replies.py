@@ -141,7 +141,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """Rows for CSV, and as what they are called."""
+    """Rows for CSV, and the names of the columns."""
 
     heads: Sequence[str]
     rows: Iterable[Sequence[object]]

@@ -72,7 +72,7 @@ class Machine(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """What has been, the oldest first."""
+    """Samples of the past, the oldest first."""
 
     seconds: tuple[Point, ...] = ()
     """The last ten minutes, by the second."""
@@ -81,7 +81,7 @@ class History(Struct, frozen=True):
 
 
 class MonitorSample(Struct, frozen=True):
-    """How all is at one moment."""
+    """The crawl and the machine at one moment."""
 
     time: float
     status: Status

@@ -1,4 +1,4 @@
-"""A page as it was archived in, HTML that can do nothing out: for `/copy`, which shows it to people.
+"""An archived page enters, sanitized HTML leaves: for `/copy`, which shows it to people.
 
 Nothing of the page's own markup is passed on. Its tree is walked, and what is on a short list of elements and attributes is
 written anew; of the rest, words stay and everything else goes. So whatever a page holds, what leaves has no script, style, frame,

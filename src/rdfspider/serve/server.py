@@ -51,8 +51,8 @@ class ServerSettings(Struct, frozen=True):
 
 
 class SiteServer(uvicorn.Server):
-    """A server that ends the streams of those who watch, and visits to other servers, before it waits for what is under way: they
-    do not end by themselves, or not soon."""
+    """A server that ends event streams, and requests to other servers, before it waits for requests under way: they do not end by
+    themselves, or not soon."""
 
     def __init__(self, config: uvicorn.Config, site: Site) -> None:
         super().__init__(config)

@@ -26,7 +26,7 @@ from rdfspider.serve.sampler import Sampler
 
 @dataclass(frozen=True, slots=True)
 class SiteOptions:
-    """What a person has asked of the server."""
+    """Options of the command line for the site."""
 
     query_timeout_s: float = QUERY_TIMEOUT_S
     query_rows: int = QUERY_ROWS
@@ -35,7 +35,7 @@ class SiteOptions:
 
 
 class Site:
-    """One crawl, shown."""
+    """The site of one crawl."""
 
     def __init__(self, crawl: Crawl, access: Access, options: SiteOptions) -> None:
         self.crawl = crawl

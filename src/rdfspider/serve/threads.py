@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 _LEAVE_S = 60.0
 
 
-class LeftError(Exception):
+class DisconnectedError(Exception):
     """The client has disconnected."""
 
 
@@ -24,7 +24,7 @@ async def run_while_wanted(
     work: Callable[[], _T],
     timeout_s: float | None = None,
 ) -> _T:
-    """What `work` gives; else `cancel` is set, and there is a LeftError or a TimeoutError."""
+    """What `work` gives; else `cancel` is set, and there is a DisconnectedError or a TimeoutError."""
     asking = asyncio.get_running_loop().run_in_executor(pool, work)
     # Errors of work that no client waits for are dropped.
     asking.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -38,7 +38,7 @@ async def run_while_wanted(
             raise TimeoutError
         # As long as it takes a thread, it is under way.
         await asyncio.wait((asking,), timeout=_LEAVE_S)
-        raise LeftError
+        raise DisconnectedError
     finally:
         cancel.set()
         leaving.cancel()

@@ -1,7 +1,7 @@
-"""The monitor, live: what the sampler sees becomes HTML once a second for all who watch, and goes to each as server-sent events.
+"""The live monitor: each sample becomes HTML once for all browsers that watch, and goes to each as server-sent events.
 
 An event is JSON: the HTML of the parts of the page that have changed, by their ids. Each part remembers when it changed last, so
-that who was slow, or away for a while, gets what was missed, and nothing waits for anybody.
+that a browser that was slow, or away for a while, gets what it missed, and nothing waits for it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A sample in, Prometheus's text format 0.0.4 out, at `/metrics`: what the monitor shows, for programs that keep watch.
+"""A sample in, Prometheus's text format 0.0.4 out, at `/metrics`: what the monitor shows, for monitoring systems.
 
 Counters of answers, errors and decisions are of this run of the crawl, and begin at 0 with the next, which Prometheus expects of
 counters; the others are of the whole crawl.

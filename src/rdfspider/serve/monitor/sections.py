@@ -85,7 +85,7 @@ class ShardRow:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """One of some counts, and what part of them all it is."""
+    """A count, and its share of all counts."""
 
     name: str
     count: int
