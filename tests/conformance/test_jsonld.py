@@ -23,7 +23,7 @@ from rdfspider.extract.jsonld import (
     select_scripts,
     to_quads,
 )
-from rdfspider.extract.jsonld.analysis import ContextError, analyse_document
+from rdfspider.extract.jsonld.features import ContextError, analyse_document
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.urls import resolve_iri

@@ -16,7 +16,7 @@ import pytest
 import rdfspider
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.jsonld import extract_document
-from rdfspider.extract.jsonld.analysis import (
+from rdfspider.extract.jsonld.features import (
     ContextError,
     DocumentFeatures,
     analyse_contexts,

@@ -1,6 +1,6 @@
 """JSON-LD 1.1, in scripts of pages and as documents: JSON text enters, statements leave.
 
-JSON is parsed strictly, and repaired (`repair`) only where that fails. `analysis` finds out which features a document
+JSON is parsed strictly, and repaired (`repair`) only where that fails. `features` finds out which features a document
 uses and what reading it costs; this decides how it is read, so that no document is read twice. Plain schema.org
 documents become statements straight from the JSON (`plain`). Others are read by pyoxigraph, with their contexts inlined
 (`contexts`), or by PyLD (`processor`) where pyoxigraph deviates from the specification.
@@ -20,7 +20,15 @@ from pyoxigraph import Quad, RdfFormat
 from rdfspider.config import DocumentSource
 from rdfspider.extract.dom import CData, Document, Element, Text
 from rdfspider.extract.jsonld import processor
-from rdfspider.extract.jsonld.analysis import (
+from rdfspider.extract.jsonld.contexts import (
+    ContextLoader,
+    context_loader,
+    inline_context,
+    repair_context,
+    repair_root,
+    schemaorg_context,
+)
+from rdfspider.extract.jsonld.features import (
     LONG_CHAR_NS,
     PYLD_CHAR_NS,
     PYLD_TERM_NS,
@@ -36,14 +44,6 @@ from rdfspider.extract.jsonld.analysis import (
     estimate_loading,
     measure_iris,
     spend,
-)
-from rdfspider.extract.jsonld.contexts import (
-    ContextLoader,
-    context_loader,
-    inline_context,
-    repair_context,
-    repair_root,
-    schemaorg_context,
 )
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
 from rdfspider.extract.jsonld.repair import repair_json

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from rdfspider.config import DocumentSource
-from rdfspider.extract.jsonld.analysis import MAX_CONTEXT_DEPTH, ContextError, is_deeper
+from rdfspider.extract.jsonld.features import MAX_CONTEXT_DEPTH, ContextError, is_deeper
 from rdfspider.urls import resolve_iri
 
 ContextLoader = Callable[[str], Any]

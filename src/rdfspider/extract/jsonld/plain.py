@@ -10,8 +10,8 @@ from collections import deque
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rdfspider.extract.jsonld.analysis import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_CHARS, DocumentFeatures, spend
 from rdfspider.extract.jsonld.contexts import COERCED, FOREIGN, PREFIXES, SCHEMAORG, VOCABULARY, is_schemaorg
+from rdfspider.extract.jsonld.features import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_CHARS, DocumentFeatures, spend
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.ntriples import RDF_TYPE, XSD

@@ -9,8 +9,8 @@ from typing import Any
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad
 
-from rdfspider.extract.jsonld.analysis import ContextError
 from rdfspider.extract.jsonld.contexts import ContextLoader
+from rdfspider.extract.jsonld.features import ContextError
 from rdfspider.extract.statements import Report
 from rdfspider.urls import valid_iri
 

@@ -11,7 +11,7 @@ from typing import Any
 from rdfspider.extract.dom import Document
 from rdfspider.extract.microformats.items import Item, Items, PropertyElement, find_items
 from rdfspider.extract.microformats.mapping import IGNORED_CLASSES, state_items
-from rdfspider.extract.microformats.values import SPACE, Markup, Url, Value, ValueReader
+from rdfspider.extract.microformats.values import SPACE, Markup, PropertyReader, Url, Value
 from rdfspider.extract.statements import Report, Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
@@ -23,14 +23,14 @@ def extract_microformats(tree: Document, content: Content, out: Statements) -> N
     """Add the statements of the page's microformats."""
     items = find_items(tree, IGNORED_CLASSES, out.problem)
     if items is not None:
-        state_items(items, ValueReader(tree, out.base, items, out.problem), out)
+        state_items(items, PropertyReader(tree, out.base, items, out.problem), out)
 
 
 def parse_microformats(tree: Document, base: str, report: Report | None = None) -> Json:
     """The page's microformats as canonical JSON; `base` is the base of relative URLs, with any `base` element already applied."""
     report = report or _ignore
     items = find_items(tree, frozenset(), report) or Items()
-    reader = ValueReader(tree, base, items, report)
+    reader = PropertyReader(tree, base, items, report)
     rendered: dict[Item, _Rendered] = {}
     for item in items.inside_out():
         rendered[item] = _render(item, reader, rendered)
@@ -48,7 +48,7 @@ class _Rendered:
         self.url: Any = None
 
 
-def _render(item: Item, reader: ValueReader, rendered: dict[Item, _Rendered]) -> _Rendered:
+def _render(item: Item, reader: PropertyReader, rendered: dict[Item, _Rendered]) -> _Rendered:
     properties: dict[str, list[Any]] = {}
     json: Json = {"type": item.types, "properties": properties}
     result = _Rendered(json)
@@ -69,7 +69,7 @@ def _render(item: Item, reader: ValueReader, rendered: dict[Item, _Rendered]) ->
 
 
 def _shown(
-    found: PropertyElement, value: Value | None, item: Item, reader: ValueReader, rendered: dict[Item, _Rendered]
+    found: PropertyElement, value: Value | None, item: Item, reader: PropertyReader, rendered: dict[Item, _Rendered]
 ) -> Any:
     """A property's value as JSON."""
     if found.item is not None:
@@ -82,7 +82,7 @@ def _shown(
     return value
 
 
-def _nested(found: PropertyElement, nested: _Rendered, reader: ValueReader) -> Json:
+def _nested(found: PropertyElement, nested: _Rendered, reader: PropertyReader) -> Json:
     """An item that is a property: its JSON, with the value that a property without an item would have."""
     known = nested.name if found.prefix == "p" else nested.url if found.prefix == "u" else None
     if known is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rdfspider.extract.datatypes import mend_xsd_date
 from rdfspider.extract.microformats.items import Item, Items, PropertyElement
-from rdfspider.extract.microformats.values import Markup, Url, ValueReader
+from rdfspider.extract.microformats.values import Markup, PropertyReader, Url
 from rdfspider.extract.statements import Statements
 from rdfspider.vocabulary.ntriples import RDF_TYPE
 
@@ -153,7 +153,7 @@ PredicateObject = tuple[str, "str | Item"]
 """A predicate, and the term or the item that is its object."""
 
 
-def state_items(items: Items, reader: ValueReader, out: Statements) -> None:
+def state_items(items: Items, reader: PropertyReader, out: Statements) -> None:
     """Add the statements of all items of a page that have any."""
     described: dict[Item, list[PredicateObject]] = {}
     # Items inside an item decide whether it has statements.
@@ -176,7 +176,7 @@ def _may_be_described(item: Item) -> bool:
 
 
 def _describe_item(
-    item: Item, described: dict[Item, list[PredicateObject]], reader: ValueReader, out: Statements
+    item: Item, described: dict[Item, list[PredicateObject]], reader: PropertyReader, out: Statements
 ) -> list[PredicateObject]:
     description: list[PredicateObject] = []
     texts: dict[str, str] = {}
@@ -208,7 +208,7 @@ def _describe_item(
     return description
 
 
-def _url_term(found: PropertyElement, value: Url, reader: ValueReader, out: Statements) -> str | None:
+def _url_term(found: PropertyElement, value: Url, reader: PropertyReader, out: Statements) -> str | None:
     """The IRI of a URL; e-mail addresses get `mailto:`, and data: URLs are left out, since they name nothing."""
     if value.value[:5].lower() == "data:":
         return None
@@ -219,7 +219,7 @@ def _url_term(found: PropertyElement, value: Url, reader: ValueReader, out: Stat
     return out.resolve(value.value)
 
 
-def _position(item: Item, texts: dict[str, str], reader: ValueReader, out: Statements) -> list[PredicateObject]:
+def _position(item: Item, texts: dict[str, str], reader: PropertyReader, out: Statements) -> list[PredicateObject]:
     """The position of a geo without properties, from its text: latitude, semicolon, longitude."""
     text = texts.get("name") if item.rules is None else None if item.properties else reader.read("p", item.element)
     match = _POSITION.fullmatch(text) if isinstance(text, str) else None

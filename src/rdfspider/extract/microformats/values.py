@@ -57,7 +57,7 @@ class Url(NamedTuple):
 
 
 class Markup(NamedTuple):
-    """The value of an `e-` property; `ValueReader.markup` reads its markup."""
+    """The value of an `e-` property; `PropertyReader.markup` reads its markup."""
 
     value: str
     element: Element
@@ -66,7 +66,7 @@ class Markup(NamedTuple):
 Value = str | Url | Markup
 
 
-class ValueReader:
+class PropertyReader:
     """Reads the property values of one page."""
 
     def __init__(self, tree: Document, base: str, items: Items, report: Report) -> None:
