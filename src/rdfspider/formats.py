@@ -7,13 +7,15 @@ in `FRAMES`. Blank nodes are named from the page's URL, so pages can be joined w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import pyoxigraph
 from pyoxigraph import RdfFormat
 
 from rdfspider.errors import UsageError
+from rdfspider.vocabulary.prefixes import RDF, TURTLE_PREFIXES, XSD
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad, Triple
@@ -21,18 +23,11 @@ if TYPE_CHECKING:
 COLUMNS = ("subject", "predicate", "object", "object_kind", "datatype", "language", "graph", "syntax")
 """The columns of a table of quads; `object_kind` is iri, blank or literal."""
 
-PREFIXES = {
-    "schema": "http://schema.org/",
-    "og": "http://ogp.me/ns#",
-    "dc": "http://purl.org/dc/terms/",
-    "foaf": "http://xmlns.com/foaf/0.1/",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
-}
-
-_XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
-_LANG_STRING = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+# Of a row group of Parquet.
+_GROUP_ROWS = 100_000
+_GROUP_BYTES = 64 * 1024 * 1024
+_XSD_STRING = f"{XSD}string"
+_LANG_STRING = f"{RDF}langString"
 _LINE = re.compile(
     r'(<[^>]*>|_:\S+) (<[^>]*>) (?:(<[^>]*>|_:\S+)|"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^(<[^>]*>))?)'
     r"(?: (<[^>]*>|_:\S+))? \.\n"
@@ -111,6 +106,36 @@ def to_arrow(statements: Mapping[str, str]) -> Any:
     return pyarrow.table([pyarrow.array(column, pyarrow.string()) for column in columns], names=COLUMNS)
 
 
+@contextmanager
+def open_parquet(stream: BinaryIO, schema: Any) -> Iterator[Callable[[Any, int], None]]:
+    """A Parquet file; gives a function that takes one `pyarrow.Table` after the other, with about how many bytes each has. They
+    are written together in row groups that are large enough to compress, and small enough to keep in memory."""
+    import pyarrow
+    from pyarrow import parquet
+
+    waiting: list[Any] = []
+    waiting_rows = waiting_bytes = 0
+
+    def flush() -> None:
+        nonlocal waiting_rows, waiting_bytes
+        if waiting:
+            writer.write_table(pyarrow.concat_tables(waiting), row_group_size=_GROUP_ROWS)
+        waiting.clear()
+        waiting_rows = waiting_bytes = 0
+
+    def write(table: Any, table_bytes: int) -> None:
+        nonlocal waiting_rows, waiting_bytes
+        waiting.append(table)
+        waiting_rows += table.num_rows
+        waiting_bytes += table_bytes
+        if waiting_bytes >= _GROUP_BYTES or waiting_rows >= _GROUP_ROWS:
+            flush()
+
+    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
+        yield write
+        flush()
+
+
 def page_fragment(statements: Mapping[str, str], file_format: str) -> bytes:
     """One page's share of a document of many; empty for a page without statements."""
     if not any(statements.values()):
@@ -127,7 +152,7 @@ def page_fragment(statements: Mapping[str, str], file_format: str) -> bytes:
     return nquads.encode()
 
 
-_PREFIX_LINES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in PREFIXES.items())
+_PREFIX_LINES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in TURTLE_PREFIXES.items())
 
 FRAMES = {
     "nquads": Frame(),
@@ -150,7 +175,7 @@ def _trig_body(nquads: str) -> str:
 
 
 def _serialize(statements: Iterable[Quad] | Iterable[Triple], rdf_format: RdfFormat) -> str:
-    prefixes = PREFIXES if rdf_format != RdfFormat.JSON_LD else None
+    prefixes = TURTLE_PREFIXES if rdf_format != RdfFormat.JSON_LD else None
     return (pyoxigraph.serialize(statements, format=rdf_format, prefixes=prefixes) or b"").decode()
 
 

@@ -7,7 +7,8 @@ import pyoxigraph
 import pytest
 from pyoxigraph import RdfFormat
 
-from rdfspider.batch import output
+from rdfspider import formats
+from rdfspider.batch.output import open_output, open_stream
 from rdfspider.formats import FRAMES, page_fragment
 
 RDF_FORMATS = {"turtle": RdfFormat.TURTLE, "trig": RdfFormat.TRIG, "jsonld": RdfFormat.JSON_LD}
@@ -17,7 +18,7 @@ LINE = '<http://e.org/s> <http://e.org/p> "o" <http://e.org/> .\n'
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "out.nq"
     path.write_text("before")
-    with pytest.raises(ZeroDivisionError), output.open_output(path, "nquads") as write:
+    with pytest.raises(ZeroDivisionError), open_output(path, "nquads") as write:
         write(b"half")
         _ = 1 / 0
     assert path.read_text() == "before"
@@ -38,12 +39,12 @@ def test_what_killed_processes_have_left_is_removed(tmp_path: Path) -> None:
         other_file = tmp_path / ".other.nq.5.partial"
         other_file.write_text("of another file")
         # What is being written stays.
-        with output.open_stream(path) as stream:
+        with open_stream(path) as stream:
             stream.write(b"whole")
         assert sorted(tmp_path.iterdir()) == sorted([path, partial, other_file])
         other.kill()
         other.wait()
-        with output.open_stream(path) as stream:
+        with open_stream(path) as stream:
             stream.write(b"again")
     assert sorted(tmp_path.iterdir()) == sorted([path, other_file])
     assert path.read_bytes() == b"again"
@@ -51,29 +52,29 @@ def test_what_killed_processes_have_left_is_removed(tmp_path: Path) -> None:
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "link.nq").symlink_to(tmp_path / "out.nq")
-    with output.open_output(tmp_path / "link.nq", "nquads") as write:
+    with open_output(tmp_path / "link.nq", "nquads") as write:
         write(b"line\n")
     assert (tmp_path / "link.nq").is_symlink()
     assert (tmp_path / "out.nq").read_bytes() == b"line\n"
 
 
 def test_a_device_is_written_as_it_is() -> None:
-    with output.open_output(Path("/dev/null"), "nquads") as write:
+    with open_output(Path("/dev/null"), "nquads") as write:
         write(b"line\n")
     assert not Path("/dev/null").is_file()
 
 
 @pytest.mark.parametrize("name", RDF_FORMATS)
 def test_a_document_without_pages_is_valid(tmp_path: Path, name: str) -> None:
-    with output.open_output(tmp_path / "out", name) as write:
+    with open_output(tmp_path / "out", name) as write:
         write(b"")
     assert (tmp_path / "out").read_text() == FRAMES[name].start + FRAMES[name].end
     assert list(pyoxigraph.parse(path=tmp_path / "out", format=RDF_FORMATS[name])) == []
 
 
 def test_row_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "_GROUP_ROWS", 4)
-    with output.open_output(tmp_path / "out.parquet", "parquet") as write:
+    monkeypatch.setattr(formats, "_GROUP_ROWS", 4)
+    with open_output(tmp_path / "out.parquet", "parquet") as write:
         for _ in range(10):
             write(page_fragment({"rdfa": LINE}, "parquet"))
         write(b"")

@@ -14,7 +14,7 @@ from rdfspider.extract.rdf import extract_rdf_document
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.formats import to_quads
 from rdfspider.records import Content, ContentKind
-from rdfspider.vocabulary.ntriples import RDF
+from rdfspider.vocabulary.prefixes import RDF
 
 MANIFEST = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 

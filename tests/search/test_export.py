@@ -6,9 +6,9 @@ import pyarrow.parquet
 import pytest
 from pyoxigraph import RdfFormat, parse
 
+from rdfspider import formats
 from rdfspider.index.quads.selection import PageQuads
-from rdfspider.search import export
-from rdfspider.search.export import Exported, write_export
+from rdfspider.search.export import FORMATS, Exported, write_export
 
 S = "http://schema.org/"
 PAGES = [
@@ -51,7 +51,7 @@ def test_jsonl_has_a_line_for_each_thing_and_page() -> None:
 
 
 def test_parquet_has_columns_for_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export, "_GROUP_ROWS", 4)
+    monkeypatch.setattr(formats, "_GROUP_ROWS", 4)
     file = pyarrow.parquet.ParquetFile(io.BytesIO(write("parquet")))
     # Rows leave as soon as there are enough of them.
     assert file.metadata.num_row_groups == 2
@@ -71,7 +71,7 @@ def test_parquet_has_columns_for_each_part(monkeypatch: pytest.MonkeyPatch) -> N
     assert rows[2]["fetched"].timestamp() == 1_750_000_000.25
 
 
-@pytest.mark.parametrize("file_format", export.FORMATS)
+@pytest.mark.parametrize("file_format", FORMATS)
 def test_nothing_is_a_whole_document_too(file_format: str) -> None:
     written = write(file_format, ())
     if file_format == "parquet":

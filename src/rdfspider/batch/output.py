@@ -13,13 +13,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from rdfspider.errors import UsageError
-from rdfspider.formats import FRAMES, Frame, to_arrow
+from rdfspider.formats import FRAMES, Frame, open_parquet, to_arrow
 
 Write = Callable[[bytes], None]
-
-# Rows of a row group, and the bytes that they may wait in: large enough to compress, small enough to keep in memory.
-_GROUP_ROWS = 200_000
-_GROUP_BYTES = 64 * 1024 * 1024
 
 
 @contextmanager
@@ -107,31 +103,15 @@ def _write_text(stream: BinaryIO, frame: Frame) -> Iterator[Write]:
 
 @contextmanager
 def _write_parquet(stream: BinaryIO) -> Iterator[Write]:
-    import pyarrow
-    from pyarrow import ipc, parquet
+    from pyarrow import ipc
 
-    with parquet.ParquetWriter(stream, to_arrow({}).schema, compression="zstd") as writer:
-        waiting: list[pyarrow.Table] = []
-        waiting_rows = waiting_bytes = 0
-
-        def flush() -> None:
-            nonlocal waiting_rows, waiting_bytes
-            if waiting:
-                writer.write_table(pyarrow.concat_tables(waiting), row_group_size=_GROUP_ROWS)
-            waiting.clear()
-            waiting_rows = waiting_bytes = 0
+    with open_parquet(stream, to_arrow({}).schema) as write_table:
 
         def write(fragment: bytes) -> None:
-            nonlocal waiting_rows, waiting_bytes
             if fragment:
-                waiting.append(ipc.open_stream(io.BytesIO(fragment)).read_all())
-                waiting_rows += waiting[-1].num_rows
-                waiting_bytes += len(fragment)
-                if waiting_bytes >= _GROUP_BYTES or waiting_rows >= _GROUP_ROWS:
-                    flush()
+                write_table(ipc.open_stream(io.BytesIO(fragment)).read_all(), len(fragment))
 
         yield write
-        flush()
 
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

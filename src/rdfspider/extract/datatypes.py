@@ -7,7 +7,7 @@ of XML Schema. Microdata and RDFa each have their own rules for which text has a
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from rdfspider.vocabulary.ntriples import XSD
+from rdfspider.vocabulary.prefixes import XSD
 
 _MONTHS = {
     name: number

@@ -15,8 +15,8 @@ from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
 from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.prefixes import DCTERMS
 
-DCTERMS = "http://purl.org/dc/terms/"
 FOAF = "http://xmlns.com/foaf/0.1/"
 RDFS_LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 RDFS_SEE_ALSO = "<http://www.w3.org/2000/01/rdf-schema#seeAlso>"

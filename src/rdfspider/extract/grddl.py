@@ -16,7 +16,7 @@ from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import Limits, Output, Refusal, run_stylesheet, take_answer
 from rdfspider.records import Content, ContentKind
 from rdfspider.urls import resolve_iri
-from rdfspider.vocabulary.ntriples import RDF
+from rdfspider.vocabulary.prefixes import RDF
 
 DATA_VIEW = "http://www.w3.org/2003/g/data-view"
 

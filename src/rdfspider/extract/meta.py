@@ -10,26 +10,14 @@ from functools import lru_cache
 from rdfspider.extract.dom import Document
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
+from rdfspider.vocabulary.prefixes import DC, DCTERMS, take_prefixes
 
-DC_ELEMENTS = "http://purl.org/dc/elements/1.1/"
-DC_TERMS = "http://purl.org/dc/terms/"
-
-NAMESPACES = {
-    "og": "http://ogp.me/ns#",
-    "article": "http://ogp.me/ns/article#",
-    "book": "http://ogp.me/ns/book#",
+NAMESPACES = take_prefixes("og article book fb music product profile video twitter dc dcterms") | {
     "business": "http://ogp.me/ns/business#",
-    "fb": "http://ogp.me/ns/fb#",
-    "music": "http://ogp.me/ns/music#",
     "place": "http://ogp.me/ns/place#",
-    "product": "http://ogp.me/ns/product#",
-    "profile": "http://ogp.me/ns/profile#",
-    "video": "http://ogp.me/ns/video#",
     "website": "http://ogp.me/ns/website#",
-    "twitter": "https://dev.twitter.com/cards#",
-    "dc": DC_ELEMENTS,
-    "dcterms": DC_TERMS,
 }
+"""What is meant by the prefixes of `meta` elements, whether declared or not."""
 
 # The properties of http://purl.org/dc/elements/1.1/, and those that http://purl.org/dc/terms/ adds.
 _DC_ELEMENT_NAMES = frozenset(
@@ -87,7 +75,7 @@ def _usual_predicate(name: str) -> str | None:
         prefix, found, local = name.partition(mark)
         namespace = NAMESPACES.get(prefix.lower()) if found else None
         if namespace is not None and local:
-            if namespace in (DC_ELEMENTS, DC_TERMS):
+            if namespace in (DC, DCTERMS):
                 return _dublin_core(namespace, local)
             return namespace + local if mark == ":" else None
     return None
@@ -97,7 +85,7 @@ def _dublin_core(namespace: str, local: str) -> str | None:
     """The last part of a Dublin Core name that is a term: `Date.Created` means dcterms:created, `Title` dc:title."""
     for part in reversed(local.lower().replace(":", ".").split(".")):
         if part in _DC_TERM_NAMES:
-            return DC_TERMS + _DC_TERM_NAMES[part]
+            return DCTERMS + _DC_TERM_NAMES[part]
         if part in _DC_ELEMENT_NAMES:
             return namespace + part
     return None

@@ -19,7 +19,7 @@ from rdfspider.extract.safe_xml import canonical_content, encode_text, expand_en
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import valid_iri
-from rdfspider.vocabulary.ntriples import RDF
+from rdfspider.vocabulary.prefixes import RDF
 
 FORMATS = {
     "text/turtle": RdfFormat.TURTLE,

@@ -15,7 +15,8 @@ from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.urls import host_of
 from rdfspider.vocabulary.dates import read_date
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, RDF_TYPE, SAME_AS
-from rdfspider.vocabulary.names import SCHEMA, find_short_name
+from rdfspider.vocabulary.names import find_short_name
+from rdfspider.vocabulary.prefixes import SCHEMA
 
 if TYPE_CHECKING:
     from rdfspider.index.quads.described import Value

@@ -18,10 +18,11 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Store
 
 from rdfspider.batch.output import COMPRESSED, compress, open_stream
 from rdfspider.errors import RdfspiderError, UsageError
-from rdfspider.formats import COLUMNS, FRAMES, page_fragment, to_arrow
+from rdfspider.formats import COLUMNS, FRAMES, open_parquet, page_fragment, to_arrow
 from rdfspider.index.quads.described import find_time
 from rdfspider.index.quads.selection import PageQuads, Selection, read_pages
 from rdfspider.vocabulary.labels import RDF_TYPE
+from rdfspider.vocabulary.prefixes import XSD
 
 FORMATS = ("nquads", "trig", "parquet", "jsonl")
 FORMAT_BY_SUFFIX = {
@@ -35,10 +36,6 @@ FORMAT_BY_SUFFIX = {
 
 FindTime = Callable[[str], float]
 """When a page was fetched, in seconds since 1970; 0 where it is not known."""
-
-# Large enough to compress, small enough to keep in memory.
-_GROUP_ROWS = 100_000
-_GROUP_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -100,38 +97,22 @@ def _write_time(fetched: float) -> str | None:
 @contextmanager
 def _open_parquet(stream: BinaryIO, find_time: FindTime) -> Iterator[Callable[[PageQuads], object]]:
     import pyarrow
-    from pyarrow import parquet
 
     time_type = pyarrow.timestamp("us", tz="UTC")
     names = [name for name in COLUMNS if name != "syntax"]
     schema = pyarrow.schema([*((name, pyarrow.string()) for name in names), ("fetched", time_type)])
-    waiting: list[Any] = []
-    waiting_bytes = waiting_rows = 0
+    with open_parquet(stream, schema) as write_table:
 
-    def flush() -> None:
-        nonlocal waiting_bytes, waiting_rows
-        if waiting:
-            writer.write_table(pyarrow.concat_tables(waiting), row_group_size=_GROUP_ROWS)
-        waiting.clear()
-        waiting_bytes = waiting_rows = 0
+        def write(page: PageQuads) -> None:
+            table = to_arrow({"": page.nquads.decode()}).select(names)
+            fetched = find_time(page.graph)
+            moment = pyarrow.scalar(int(fetched * 1e6) if fetched else None, time_type)
+            write_table(table.append_column("fetched", pyarrow.repeat(moment, table.num_rows)), len(page.nquads))
 
-    def write(page: PageQuads) -> None:
-        nonlocal waiting_bytes, waiting_rows
-        table = to_arrow({"": page.nquads.decode()}).select(names)
-        fetched = find_time(page.graph)
-        moment = pyarrow.scalar(int(fetched * 1e6) if fetched else None, time_type)
-        waiting.append(table.append_column("fetched", pyarrow.repeat(moment, table.num_rows)))
-        waiting_bytes += len(page.nquads)
-        waiting_rows += table.num_rows
-        if waiting_bytes >= _GROUP_BYTES or waiting_rows >= _GROUP_ROWS:
-            flush()
-
-    with parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         yield write
-        flush()
 
 
-_XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_XSD_STRING = f"{XSD}string"
 # Readers of JSON give up on nesting sooner or later; what people write by hand is rarely deeper than five.
 _DEPTH = 20
 

@@ -24,6 +24,7 @@ from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.classes import find_superclasses, fold_class, list_subclasses
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, SUBCLASS_OF, is_visible
 from rdfspider.vocabulary.names import find_namespaces, list_prefixes, shorten_iri
+from rdfspider.vocabulary.prefixes import XSD_NUMBERS
 from rdfspider.vocabulary.terms import GENID, fold_iri
 
 _EXAMPLES = 6
@@ -39,12 +40,6 @@ _TEXT_CHARS = 300
 _LABEL_STATEMENTS = 50
 TEXT, NUMBER, IRI, BLANK = "text", "number", "IRI", "blank node"
 """Kinds of values."""
-_XSD = "http://www.w3.org/2001/XMLSchema#"
-_NUMBERS = {
-    _XSD + name
-    for name in "integer decimal double float int long short byte nonNegativeInteger positiveInteger nonPositiveInteger "
-    "negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte".split()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +364,7 @@ def _read_value(value: Literal | NamedNode) -> _Read:
     if value.language:
         return _Read(TEXT, text, value.language, "")
     datatype = value.datatype.value
-    return _Read(NUMBER if datatype in _NUMBERS else TEXT, text, "", datatype)
+    return _Read(NUMBER if datatype in XSD_NUMBERS else TEXT, text, "", datatype)
 
 
 def _make_example(store: Store, value: _Read, uses: int, thing: str) -> ValueExample:

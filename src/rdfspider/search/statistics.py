@@ -14,7 +14,6 @@ import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from rdfspider.errors import UnindexedError, UnreadableError
-from rdfspider.formats import PREFIXES
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import LedgerReader, NameCount, Totals, open_ledger
 from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
@@ -24,9 +23,9 @@ from rdfspider.index.quads.selection import RDF_TYPE
 from rdfspider.index.quads.sparql.rows import import_library
 from rdfspider.search.notebook import draw_link, draw_table
 from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.prefixes import DCTERMS, VOID, XSD
 
-_VOID, _DCTERMS = "http://rdfs.org/ns/void#", "http://purl.org/dc/terms/"
-_XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+_XSD_INTEGER = NamedNode(f"{XSD}integer")
 _DATASET = NamedNode("urn:rdfspider:dataset")
 _USES = NamedNode(f"{VOCABULARY}uses")
 _ROWS_DRAWN = 20
@@ -65,7 +64,7 @@ class Statistics:
 
     def to_void(self) -> str:
         """A description of the dataset in VoID, as Turtle. VoID has no word for uses, of which one page may have many alike."""
-        prefixes = {"void": _VOID, "dcterms": _DCTERMS, "xsd": PREFIXES["xsd"], "rdfspider": VOCABULARY}
+        prefixes = {"void": VOID, "dcterms": DCTERMS, "xsd": XSD, "rdfspider": VOCABULARY}
         return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 
     def describe(self, dataset: NamedNode, merge: MergeCounts | None = None) -> Iterator[Triple]:
@@ -173,7 +172,7 @@ def _describe(
     for at, count in enumerate(statistics.sites):
         site = BlankNode(f"s{at}")
         yield Triple(dataset, _void("subset"), site)
-        yield Triple(site, NamedNode(f"{_DCTERMS}title"), Literal(count.name))
+        yield Triple(site, NamedNode(f"{DCTERMS}title"), Literal(count.name))
         yield from _describe_dataset(site, count.uses, count.pages)
 
 
@@ -195,7 +194,7 @@ def _count(node: NamedNode | BlankNode, unit: NamedNode, number: int) -> Triple:
 
 
 def _void(name: str) -> NamedNode:
-    return NamedNode(_VOID + name)
+    return NamedNode(VOID + name)
 
 
 def _keep_iris(counts: Iterable[NameCount]) -> Iterator[NameCount]:

@@ -21,7 +21,6 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
-from rdfspider.formats import PREFIXES
 from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.selection import RDF_TYPE
 from rdfspider.index.quads.sparql.engine import Answer
@@ -45,6 +44,7 @@ from rdfspider.serve.replies import FormatError, MediaTypeError, RefusedError, f
 from rdfspider.serve.site import Site
 from rdfspider.serve.threads import DisconnectedError, run_while_wanted
 from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.prefixes import XSD
 from rdfspider.vocabulary.terms import FETCHES_GRAPH
 
 _log = logging.getLogger(__name__)
@@ -357,7 +357,7 @@ def describe_data(site: Site, root: str) -> Iterator[Triple]:
 
 def write_description(triples: Iterable[Triple], format_name: str) -> bytes:
     """Triples, each once, in a format of `index/quads/sparql/result_documents.py`."""
-    prefixes = _PREFIXES | {"xsd": PREFIXES["xsd"]} if format_name in ("turtle", "rdfxml") else None
+    prefixes = _PREFIXES | {"xsd": XSD} if format_name in ("turtle", "rdfxml") else None
     body = pyoxigraph.serialize(dict.fromkeys(triples), format=RDF_FORMATS[format_name], prefixes=prefixes) or b""
     return drop_prefixes(body) if format_name == "turtle" else body
 

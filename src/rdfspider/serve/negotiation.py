@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from rdfspider.errors import UsageError
-from rdfspider.formats import PREFIXES
 from rdfspider.serve.replies import PageRequest, Reply
+from rdfspider.vocabulary.prefixes import TURTLE_PREFIXES
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -85,7 +85,7 @@ def write_csv(heads: Sequence[str], rows: object) -> bytes:
     return out.getvalue().encode("utf-8", "replace")
 
 
-def write_turtle(nquads: bytes, prefixes: Mapping[str, str] = PREFIXES) -> bytes:
+def write_turtle(nquads: bytes, prefixes: Mapping[str, str] = TURTLE_PREFIXES) -> bytes:
     """The triples of N-Quads as Turtle; in which graphs they are is left out, and each is there once."""
     quads = pyoxigraph.parse(nquads, RdfFormat.N_QUADS)
     triples = dict.fromkeys(Triple(quad.subject, quad.predicate, quad.object) for quad in quads)

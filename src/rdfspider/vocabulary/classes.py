@@ -7,7 +7,8 @@ import json
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from rdfspider.vocabulary.names import SCHEMA, find_short_name
+from rdfspider.vocabulary.names import find_short_name
+from rdfspider.vocabulary.prefixes import SCHEMA
 
 
 @lru_cache(maxsize=4096)

@@ -5,16 +5,13 @@ And what is no name, because nobody could see it.
 
 from unicodedata import category
 
-from rdfspider.vocabulary.names import SCHEMA
+from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, PREFIXES, RDF, RDFS, SCHEMA, SKOS
 
-_DC, _DC11 = "http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/"
-_OG, _ARTICLE = "http://ogp.me/ns#", "http://ogp.me/ns/article#"
-_RDFS, _SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
-_FOAF, _VCARD = "http://xmlns.com/foaf/0.1/", "http://www.w3.org/2006/vcard/ns#"
-_RSS, _TWITTER, _OWL = "http://purl.org/rss/1.0/", "https://dev.twitter.com/cards#", "http://www.w3.org/2002/07/owl#"
+_OG, _ARTICLE, _TWITTER, _RSS = (PREFIXES[name] for name in ("og", "article", "twitter", "rss"))
+_VCARD, _OWL = PREFIXES["vcard"], PREFIXES["owl"]
 
-RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-SUBCLASS_OF = _RDFS + "subClassOf"
+RDF_TYPE = RDF + "type"
+SUBCLASS_OF = RDFS + "subClassOf"
 
 # Blanks, what only steers others, and marks that need a letter; and some that are called letters or signs and are blank.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"))
@@ -31,30 +28,30 @@ def _rank(*groups: tuple[str, ...]) -> dict[str, int]:
 
 
 LABELS = _rank(
-    (SCHEMA + "name", _SKOS + "prefLabel", _FOAF + "name", _VCARD + "fn", "http://purl.org/goodrelations/v1#name"),
-    (_RDFS + "label", SCHEMA + "headline", _DC + "title", _DC11 + "title", _RSS + "title"),
+    (SCHEMA + "name", SKOS + "prefLabel", FOAF + "name", _VCARD + "fn", "http://purl.org/goodrelations/v1#name"),
+    (RDFS + "label", SCHEMA + "headline", DCTERMS + "title", DC + "title", _RSS + "title"),
     (_OG + "title", SCHEMA + "title", "http://usefulinc.com/ns/doap#name"),
-    (_TWITTER + "title", _FOAF + "nick", SCHEMA + "legalName", _VCARD + "organization-name"),
-    (SCHEMA + "alternateName", SCHEMA + "alternativeHeadline", _SKOS + "altLabel", SCHEMA + "caption"),
+    (_TWITTER + "title", FOAF + "nick", SCHEMA + "legalName", _VCARD + "organization-name"),
+    (SCHEMA + "alternateName", SCHEMA + "alternativeHeadline", SKOS + "altLabel", SCHEMA + "caption"),
 )
 NO_LABEL_RANK = 9
 """Of a label that is only the end of the thing's IRI."""
 DESCRIPTIONS = _rank(
-    (SCHEMA + "description", _DC + "description", _DC11 + "description", _RSS + "description"),
-    (_OG + "description", _SKOS + "definition", _DC + "abstract", SCHEMA + "abstract"),
-    (_RDFS + "comment", _VCARD + "note", _TWITTER + "description"),
+    (SCHEMA + "description", DCTERMS + "description", DC + "description", _RSS + "description"),
+    (_OG + "description", SKOS + "definition", DCTERMS + "abstract", SCHEMA + "abstract"),
+    (RDFS + "comment", _VCARD + "note", _TWITTER + "description"),
     (SCHEMA + "text", SCHEMA + "articleBody", SCHEMA + "reviewBody"),
 )
 IMAGES = _rank(
-    (SCHEMA + "image", _FOAF + "depiction", _FOAF + "img", _VCARD + "hasPhoto"),
-    (_OG + "image", SCHEMA + "thumbnailUrl", SCHEMA + "logo", _FOAF + "logo", _VCARD + "hasLogo"),
+    (SCHEMA + "image", FOAF + "depiction", FOAF + "img", _VCARD + "hasPhoto"),
+    (_OG + "image", SCHEMA + "thumbnailUrl", SCHEMA + "logo", FOAF + "logo", _VCARD + "hasLogo"),
     (_TWITTER + "image", SCHEMA + "photo"),
 )
 IMAGE_ADDRESSES = (SCHEMA + "contentUrl", SCHEMA + "url")
 """What says where an image is that is a node of its own."""
 ADDRESSES = _rank(
-    (SCHEMA + "url", _VCARD + "hasURL", _FOAF + "homepage", _OG + "url", _RSS + "link"),
-    (SCHEMA + "mainEntityOfPage", _FOAF + "page"),
+    (SCHEMA + "url", _VCARD + "hasURL", FOAF + "homepage", _OG + "url", _RSS + "link"),
+    (SCHEMA + "mainEntityOfPage", FOAF + "page"),
 )
 SAME_AS = frozenset((SCHEMA + "sameAs", _OWL + "sameAs"))
 IDENTIFIERS = tuple(
@@ -64,9 +61,9 @@ IDENTIFIERS = tuple(
 """Literals that tell a product from others within its site, the surest first."""
 DATES = _rank(
     (SCHEMA + "datePublished", SCHEMA + "startDate", SCHEMA + "uploadDate", SCHEMA + "datePosted"),
-    (_ARTICLE + "published_time", "article:published_time", _DC + "issued"),
-    (_DC + "date", _DC11 + "date", SCHEMA + "dateCreated", _DC + "created"),
-    (SCHEMA + "dateModified", _DC + "modified", _OG + "updated_time", _ARTICLE + "modified_time"),
+    (_ARTICLE + "published_time", "article:published_time", DCTERMS + "issued"),
+    (DCTERMS + "date", DC + "date", SCHEMA + "dateCreated", DCTERMS + "created"),
+    (SCHEMA + "dateModified", DCTERMS + "modified", _OG + "updated_time", _ARTICLE + "modified_time"),
 )
 PARTS = frozenset(
     SCHEMA + name

@@ -5,69 +5,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote
 
-from rdfspider.formats import PREFIXES
+from rdfspider.vocabulary.prefixes import KNOWN_AS, NAMESPACES
 
-SCHEMA = PREFIXES["schema"]
-_NAMES = {
-    SCHEMA: ("schema", "schema.org"),
-    "https://schema.org/": ("schema",),
-    "http://www.w3.org/1999/02/22-rdf-syntax-ns#": ("rdf",),
-    "http://www.w3.org/2000/01/rdf-schema#": ("rdfs",),
-    "http://www.w3.org/2001/XMLSchema#": ("xsd",),
-    "http://www.w3.org/2002/07/owl#": ("owl",),
-    "http://www.w3.org/2004/02/skos/core#": ("skos",),
-    "http://www.w3.org/2006/vcard/ns#": ("vcard",),
-    "http://www.w3.org/ns/dcat#": ("dcat",),
-    "http://www.w3.org/ns/prov#": ("prov",),
-    "http://www.w3.org/ns/org#": ("org",),
-    "http://www.w3.org/ns/rdfa#": ("rdfa",),
-    "http://www.w3.org/ns/shacl#": ("sh",),
-    "http://www.w3.org/1999/xhtml/vocab#": ("xhv",),
-    "http://www.w3.org/2002/12/cal/icaltzd#": ("ical",),
-    "http://www.w3.org/2003/01/geo/wgs84_pos#": ("geo",),
-    "https://www.w3.org/ns/activitystreams#": ("as",),
-    "http://www.opengis.net/ont/geosparql#": ("geosparql",),
-    "http://xmlns.com/foaf/0.1/": ("foaf",),
-    "http://purl.org/dc/elements/1.1/": ("dc", "dc11"),
-    "http://purl.org/dc/terms/": ("dcterms", "dct", "dc"),
-    "http://purl.org/dc/dcmitype/": ("dctype",),
-    "http://purl.org/rss/1.0/": ("rss",),
-    "http://purl.org/rss/1.0/modules/content/": ("content",),
-    "http://purl.org/goodrelations/v1#": ("gr", "goodrelations"),
-    "http://purl.org/ontology/bibo/": ("bibo",),
-    "http://purl.org/ontology/mo/": ("mo",),
-    "http://purl.org/vocab/bio/0.1/": ("bio",),
-    "http://purl.org/vocab/frbr/core#": ("frbr",),
-    "http://purl.org/stuff/rev#": ("rev",),
-    "http://rdfs.org/sioc/ns#": ("sioc",),
-    "http://rdfs.org/sioc/types#": ("sioct",),
-    "http://rdfs.org/ns/void#": ("void",),
-    "http://creativecommons.org/ns#": ("cc",),
-    "http://ogp.me/ns#": ("og", "opengraph"),
-    "https://ogp.me/ns#": ("og",),
-    "http://ogp.me/ns/article#": ("article",),
-    "http://ogp.me/ns/book#": ("book",),
-    "http://ogp.me/ns/fb#": ("fb",),
-    "http://ogp.me/ns/music#": ("music",),
-    "http://ogp.me/ns/product#": ("product",),
-    "http://ogp.me/ns/profile#": ("profile",),
-    "http://ogp.me/ns/video#": ("video",),
-    "https://dev.twitter.com/cards#": ("twitter",),
-    "http://usefulinc.com/ns/doap#": ("doap",),
-    "http://data-vocabulary.org/": ("dv",),
-    "http://rdf.data-vocabulary.org/#": ("dv",),
-    "http://dbpedia.org/ontology/": ("dbo", "dbpedia"),
-    "http://www.cidoc-crm.org/cidoc-crm/": ("crm",),
-    "http://www.wikidata.org/entity/": ("wd",),
-    "http://www.wikidata.org/prop/direct/": ("wdt",),
-    "http://microformats.org/wiki/": ("mf", "mf2", "microformats"),
-}
-_NAMESPACES: dict[str, tuple[str, ...]] = {}
-for _namespace, _prefixes in _NAMES.items():
-    for _prefix in _prefixes:
-        _NAMESPACES[_prefix] = (*_NAMESPACES.get(_prefix, ()), _namespace)
-WELL_KNOWN = {prefix: namespaces[0] for prefix, namespaces in _NAMESPACES.items() if "." not in prefix}
-"""The namespace that each prefix means first of all."""
 _NOT_A_NAME = re.compile(r"\W+", re.ASCII)
 _MAX_NAME = 100
 
@@ -106,12 +45,12 @@ def find_field_name(iri: str) -> str:
 @lru_cache(maxsize=4096)
 def list_prefixes(namespace: str) -> tuple[str, ...]:
     """The prefixes by which a namespace is known; none for most."""
-    return _NAMES.get(namespace, ())
+    return KNOWN_AS.get(namespace, ())
 
 
 def find_namespaces(prefix: str) -> tuple[str, ...]:
-    """The namespaces that a prefix stands for; none for most, two for `dc`."""
-    return _NAMESPACES.get(prefix.lower(), ())
+    """The namespaces that a person may mean by a prefix, the usual one first; none for most."""
+    return NAMESPACES.get(prefix.lower(), ())
 
 
 @lru_cache(maxsize=4096)

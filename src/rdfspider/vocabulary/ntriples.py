@@ -7,13 +7,12 @@ from hashlib import blake2b
 from pyoxigraph import Literal
 
 from rdfspider.urls import valid_iri
+from rdfspider.vocabulary.prefixes import RDF
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDF_TYPE = f"<{RDF}type>"
 RDF_FIRST = f"<{RDF}first>"
 RDF_REST = f"<{RDF}rest>"
 RDF_NIL = f"<{RDF}nil>"
-XSD = "http://www.w3.org/2001/XMLSchema#"
 _UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 

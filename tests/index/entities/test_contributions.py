@@ -7,7 +7,7 @@ import pytest
 
 import rdfspider
 from rdfspider.index.entities.contributions import MAX_ENTITIES, URN, Contribution, PageReading, find_entity, read_page
-from rdfspider.vocabulary.names import SCHEMA
+from rdfspider.vocabulary.prefixes import SCHEMA
 
 PAGE = "https://shop.example.com/lamp"
 SITE = "example.com"

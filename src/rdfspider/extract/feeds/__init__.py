@@ -12,13 +12,14 @@ from pyoxigraph import NamedNode
 
 from rdfspider.extract.datatypes import to_timestamp
 from rdfspider.extract.feeds.elements import add_date, add_element, reader_of
-from rdfspider.extract.feeds.namespaces import DC, DCTERMS, RELATION, RSS, term
+from rdfspider.extract.feeds.namespaces import RELATION, RSS, term
 from rdfspider.extract.feeds.tree import XML_LANG, FeedScope, address, children, parse_feed, plain_text, split_tag
 from rdfspider.extract.rdf import read_rdf_xml
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, Link
 from rdfspider.urls import resolve_links
-from rdfspider.vocabulary.ntriples import RDF, RDF_TYPE
+from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.prefixes import DC, DCTERMS, RDF
 
 _ITEMS = frozenset({"item", "entry"})
 _ROOTS = frozenset({"rss", "rdf", "feed", "channel"})

@@ -16,11 +16,8 @@ from rdfspider.extract.feeds.namespaces import (
     ADMIN,
     CC,
     CONTENT,
-    DC,
-    DCTERMS,
     ENC,
     FEEDBURNER,
-    FOAF,
     GEO,
     GEORSS,
     GML,
@@ -28,13 +25,12 @@ from rdfspider.extract.feeds.namespaces import (
     MEDIA,
     RELATION,
     RSS,
-    SCHEMA,
-    SKOS,
     WFW,
     term,
 )
 from rdfspider.extract.feeds.tree import FeedScope, address, children, plain_text, split_name, split_tag, text_of
-from rdfspider.vocabulary.ntriples import RDF, RDF_TYPE
+from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, RDF, SCHEMA, SKOS
 
 ElementReader = Callable[[etree._Element, FeedScope, str], None]
 

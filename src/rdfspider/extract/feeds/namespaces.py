@@ -3,21 +3,19 @@
 from functools import lru_cache
 
 from rdfspider.extract.dom import XHTML
+from rdfspider.vocabulary.prefixes import DC, DCTERMS
+from rdfspider.vocabulary.prefixes import PREFIXES as KNOWN
 
-RSS = "http://purl.org/rss/1.0/"
+RSS = KNOWN["rss"]
 ATOM = "http://www.w3.org/2005/Atom"
-CONTENT = "http://purl.org/rss/1.0/modules/content/"
-DC = "http://purl.org/dc/elements/1.1/"
-DCTERMS = "http://purl.org/dc/terms/"
-FOAF = "http://xmlns.com/foaf/0.1/"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
+CONTENT = KNOWN["content"]
 ENC = "http://purl.oclc.org/net/rss_2.0/enc#"
 MEDIA = "http://search.yahoo.com/mrss/"
 ITUNES = "http://www.itunes.com/dtds/podcast-1.0.dtd"
-GEO = "http://www.w3.org/2003/01/geo/wgs84_pos#"
+GEO = KNOWN["geo"]
 GEORSS = "http://www.georss.org/georss/"
 GML = "http://www.opengis.net/gml"
-CC = "http://creativecommons.org/ns#"
+CC = KNOWN["cc"]
 WFW = "http://wellformedweb.org/CommentAPI/"
 FEEDBURNER = "http://rssnamespace.org/feedburner/ext/1.0"
 ADMIN = "http://webns.net/mvcb/"
@@ -25,7 +23,6 @@ THREAD = "http://purl.org/syndication/thread/1.0"
 SLASH = "http://purl.org/rss/1.0/modules/slash/"
 SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
 RELATION = "http://www.iana.org/assignments/relation/"
-SCHEMA = "http://schema.org/"
 
 CORE = frozenset(
     {

@@ -15,10 +15,11 @@ from typing import NamedTuple
 from lxml import etree
 
 from rdfspider.extract.dom import XHTML
-from rdfspider.extract.feeds.namespaces import ALIASES, CORE, DC, PREFIXES, RSS, term
+from rdfspider.extract.feeds.namespaces import ALIASES, CORE, PREFIXES, RSS, term
 from rdfspider.extract.safe_xml import canonical_content, expand_entities, parse_tree, skip_declaration
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import Iri, resolve_iri, valid_iri
+from rdfspider.vocabulary.prefixes import DC
 
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"

@@ -12,12 +12,13 @@ from functools import lru_cache
 
 from rdfspider.extract.dom import Element
 from rdfspider.extract.rdfa.expansion import Triple
-from rdfspider.extract.rdfa.host_languages import INITIAL_PREFIXES, RDFA, XHV, HostLanguage
+from rdfspider.extract.rdfa.host_languages import HostLanguage
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
 from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.prefixes import DCTERMS, RDFA, RDFA_INITIAL_CONTEXT, XHV
 
-_DESCRIPTION = "<http://purl.org/dc/terms/description>"
+_DESCRIPTION = f"<{DCTERMS}description>"
 _CONTEXT = f"<{RDFA}context>"
 
 # Reports are for people; nobody reads more about one page.
@@ -149,7 +150,7 @@ class PageNames:
                 self._report("Warning", "", f"not a prefix that can be declared: {name[:100]!r}")
                 continue
             prefixes[name] = self._shortened(iri)
-            if INITIAL_PREFIXES.get(name, iri) != iri:
+            if RDFA_INITIAL_CONTEXT.get(name, iri) != iri:
                 self._report("Warning", "PrefixRedefinition", f"the prefix {name!r} is declared as {iri[:200]}")
         return prefixes
 
@@ -186,7 +187,7 @@ class PageNames:
         prefix = prefix.lower()
         iri = names.prefixes.get(prefix)
         if iri is None and (not prefix or not self.host_language.rdfa10):
-            iri = INITIAL_PREFIXES.get(prefix)
+            iri = RDFA_INITIAL_CONTEXT.get(prefix)
         return None if iri is None else self._iri(iri + reference)
 
     def reference(self, value: str, base: str) -> str:

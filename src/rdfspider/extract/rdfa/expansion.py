@@ -11,9 +11,9 @@ from functools import lru_cache
 import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
-from rdfspider.extract.rdfa.host_languages import RDFA
 from rdfspider.extract.statements import Statements
 from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.prefixes import RDFA
 
 Triple = tuple[str, str, str]
 RdfaReader = Callable[[str, str], list[Triple]]

@@ -8,7 +8,7 @@ from rdfspider.extract.rdfa.evaluation import PageNames
 from rdfspider.extract.rdfa.host_languages import HostLanguage
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
-from rdfspider.vocabulary.ntriples import RDF
+from rdfspider.vocabulary.prefixes import RDF
 
 XML_LITERAL = f"<{RDF}XMLLiteral>"
 _HTML_LITERAL = f"<{RDF}HTML>"

@@ -18,12 +18,13 @@ from rdfspider.extract.rdfa.evaluation import (
     tokens_of,
 )
 from rdfspider.extract.rdfa.expansion import COPY, Triple
-from rdfspider.extract.rdfa.host_languages import RDFA, HostLanguage, find_pragma_language
+from rdfspider.extract.rdfa.host_languages import HostLanguage, find_pragma_language
 from rdfspider.extract.rdfa.literals import Literals
 from rdfspider.extract.statements import MAX_LANGUAGE_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
 from rdfspider.vocabulary.ntriples import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE
+from rdfspider.vocabulary.prefixes import RDFA
 
 _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 

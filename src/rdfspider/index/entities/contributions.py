@@ -14,7 +14,8 @@ from xxhash import xxh3_128_digest
 
 from rdfspider.index.entities.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageFacts, Text, is_web, read_graph
 from rdfspider.vocabulary.labels import IDENTIFIERS, IMAGE_ADDRESSES, NO_LABEL_RANK, PARTS, SAME_AS
-from rdfspider.vocabulary.names import SCHEMA, put_known_first, split_iri
+from rdfspider.vocabulary.names import put_known_first, split_iri
+from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, make_graph_iri
 
 MAX_ENTITIES = 5_000

@@ -12,6 +12,7 @@ from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
 from rdfspider.vocabulary.labels import LABELS
 from rdfspider.vocabulary.names import find_short_name
+from rdfspider.vocabulary.prefixes import XSD
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID
 
 _FETCHES = NamedNode(FETCHES_GRAPH)
@@ -60,7 +61,7 @@ _FIRST, _REST, _NIL = f"{_RDF}first", f"{_RDF}rest", f"{_RDF}nil"
 # What a place is made of may have an IRI of its own, and tells nothing by that.
 _OPENED = frozenset(("geo", "hasgeo"))
 _NESTED_TRIPLES = 100
-_XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_XSD_STRING = f"{XSD}string"
 
 
 @dataclass(frozen=True, slots=True)

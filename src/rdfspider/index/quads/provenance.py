@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, make_stamp
 from rdfspider.urls import valid_iri
-from rdfspider.vocabulary.ntriples import XSD, quoted
+from rdfspider.vocabulary.ntriples import quoted
+from rdfspider.vocabulary.prefixes import DCTERMS, XSD
 from rdfspider.vocabulary.terms import RESERVED, make_graph_iri
 
 VOCABULARY = f"{RESERVED}vocab#"
@@ -23,7 +24,6 @@ STATEMENTS = f"{VOCABULARY}statements"
 DUE = f"{VOCABULARY}unavailableAfter"
 """When it is to be removed. Of both parts: a visit that brings nothing else may bring this."""
 
-_DCTERMS = "http://purl.org/dc/terms/"
 _HTTP = "http://www.w3.org/2011/http#"
 _PROV = "http://www.w3.org/ns/prov#"
 _VOID = "http://rdfs.org/ns/void#"
@@ -90,10 +90,10 @@ def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> 
         facts.add(f"{_PROV}invalidatedAtTime", _write_time(outcome.time))
         return facts.triples
     facts.add(f"{_PROV}generatedAtTime", _write_time(outcome.time))
-    facts.add_text(f"{_DCTERMS}format", outcome.media_type)
-    facts.add_text(f"{_DCTERMS}language", outcome.language)
-    facts.add_text(f"{_DCTERMS}title", outcome.title)
-    facts.add_number(f"{_DCTERMS}extent", outcome.body_bytes or 0)
+    facts.add_text(f"{DCTERMS}format", outcome.media_type)
+    facts.add_text(f"{DCTERMS}language", outcome.language)
+    facts.add_text(f"{DCTERMS}title", outcome.title)
+    facts.add_number(f"{DCTERMS}extent", outcome.body_bytes or 0)
     facts.add_text(f"{VOCABULARY}digest", outcome.digest)
     facts.add_text(f"{VOCABULARY}etag", outcome.etag)
     facts.add_text(f"{VOCABULARY}lastModified", outcome.last_modified)

@@ -25,14 +25,8 @@ from rdfspider.index.text.results import Card, Source
 from rdfspider.vocabulary.classes import list_class_names, list_facet_classes
 from rdfspider.vocabulary.dates import bound_date
 from rdfspider.vocabulary.labels import is_visible
-from rdfspider.vocabulary.names import (
-    SCHEMA,
-    find_field_name,
-    find_ontology,
-    find_short_name,
-    list_prefixes,
-    put_known_first,
-)
+from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes, put_known_first
+from rdfspider.vocabulary.prefixes import SCHEMA
 
 Fields = dict[str, object]
 

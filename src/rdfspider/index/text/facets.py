@@ -17,7 +17,8 @@ from rdfspider.index.text.query_language import Question
 from rdfspider.index.text.query_plan import Index, asks_for_things, build_plan
 from rdfspider.index.text.results import Facet, FacetCount
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
-from rdfspider.vocabulary.names import SCHEMA, WELL_KNOWN, shorten_iri
+from rdfspider.vocabulary.names import shorten_iri
+from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
 
 VALUES = 10
 """Of each field that are told, where nothing else is asked."""
@@ -32,7 +33,7 @@ _VAGUE = f"{SCHEMA}Intangible"
 # What all is need not be said.
 _EVERYTHING = (
     f"{SCHEMA}Thing",
-    *(WELL_KNOWN[prefix] + name for prefix, name in (("owl", "Thing"), ("rdfs", "Resource"))),
+    *(PREFIXES[prefix] + name for prefix, name in (("owl", "Thing"), ("rdfs", "Resource"))),
 )
 _MAX_STATED = 20
 

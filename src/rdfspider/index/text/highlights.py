@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from rdfspider.index.entities.contributions import Contribution
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, LABELS, SAME_AS
-from rdfspider.vocabulary.names import SCHEMA, find_short_name
+from rdfspider.vocabulary.names import find_short_name
+from rdfspider.vocabulary.prefixes import SCHEMA
 
 Facts = tuple[tuple[str, str], ...]
 MAX_FACTS, MAX_CHARS = 3, 120

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from rdfspider.search.attributions import ReadStatements, read_texts
 from rdfspider.search.conflicts import Voice, find_meanings, find_sides, is_single, normalise_text
 from rdfspider.search.quality.samples import Described, SampledPage
-from rdfspider.vocabulary.names import SCHEMA
+from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID
 
 _PARTS = ("offers", "aggregateRating", "geo", "address")

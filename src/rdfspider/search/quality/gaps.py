@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rdfspider.search.quality.recommendations import Wish, find_wishes
 from rdfspider.search.quality.samples import Described, SampledPage
-from rdfspider.vocabulary.names import SCHEMA
+from rdfspider.vocabulary.prefixes import SCHEMA
 
 _EXAMPLES = 3
 _THINGS = 20_000

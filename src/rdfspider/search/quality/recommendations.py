@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rdfspider.vocabulary.classes import find_superclasses, fold_class
-from rdfspider.vocabulary.names import SCHEMA
+from rdfspider.vocabulary.prefixes import SCHEMA
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from rdfspider.index.quads.described import write_name
 from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.search.quality.faults import ESCAPED_TWICE
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
-from rdfspider.vocabulary.names import SCHEMA
 from rdfspider.vocabulary.ntriples import blank_prefix
+from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, make_graph_iri
 
 MAX_PAGES = 300

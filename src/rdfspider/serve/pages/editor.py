@@ -23,19 +23,12 @@ from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, Sit
 from rdfspider.serve.site import Site
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
+from rdfspider.vocabulary.prefixes import XSD, XSD_NUMBERS
 
 SHOWN_ROWS = 500
 """Of an answer that the server writes as HTML; downloads, and what scripts fetch, have all that the endpoint gives."""
 _SHOWN_BYTES = 1 << 20
 _NAMES = 40
-_XSD = QUERY_PREFIXES["xsd"]
-_NUMBERS = frozenset(
-    _XSD + name
-    for name in (
-        "integer decimal double float int long short byte nonNegativeInteger positiveInteger nonPositiveInteger"
-        " negativeInteger unsignedInt unsignedLong unsignedShort unsignedByte"
-    ).split()
-)
 _RESULTS = (("json", "JSON", "srj"), ("xml", "XML", "srx"), ("csv", "CSV", "csv"), ("tsv", "TSV", "tsv"))
 _TRIPLES = (
     ("ttl", "Turtle", "ttl"),
@@ -180,8 +173,8 @@ def _make_cell(term: Term) -> Cell:
         return Cell("node", str(term))
     if isinstance(term, Literal):
         datatype = term.datatype.value
-        is_plain = term.language or datatype == f"{_XSD}string"
-        kind = "number" if datatype in _NUMBERS else "text"
+        is_plain = term.language or datatype == f"{XSD}string"
+        kind = "number" if datatype in XSD_NUMBERS else "text"
         return Cell(kind, term.value, term.language or "", "" if is_plain else datatype)
     return Cell("node", str(term))
 

@@ -31,7 +31,8 @@ from rdfspider.serve.neighbourhood import draw_neighbourhood
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageRequest, Parameter, Reply, SitePage
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
-from rdfspider.vocabulary.names import SCHEMA, find_short_name, shorten_iri
+from rdfspider.vocabulary.names import find_short_name, shorten_iri
+from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, fold_iri
 
 PROPERTIES_SHOWN, VALUES_SHOWN, SAYINGS_SHOWN = 50, 10, 50

@@ -34,12 +34,12 @@ from rdfspider.index.quads.sparql.messages import (
 from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, UnfitError
 from rdfspider.index.quads.sparql.rows import Rows, Statements, read_rows
 from rdfspider.processes.child import Child, DiedError, Wait, make_command
-from rdfspider.vocabulary.names import WELL_KNOWN
+from rdfspider.vocabulary.prefixes import PREFIXES
 
 Find = Callable[[str, int], Sequence[tuple[str, float]]]
 """Words and a number to the IRIs of at most so many things, the best first, and how well each fits."""
 
-QUERY_PREFIXES = WELL_KNOWN | {"text": "urn:rdfspider:text:"}
+QUERY_PREFIXES = PREFIXES | {"text": "urn:rdfspider:text:"}
 """What a query may use without declaring it; what it declares itself wins."""
 MAX_QUERY_CHARS = 1_000_000
 

@@ -14,18 +14,13 @@ import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.formats import PREFIXES, to_arrow
+from rdfspider.formats import to_arrow
 from rdfspider.index.quads.sparql.result_documents import drop_prefixes
+from rdfspider.vocabulary.prefixes import TURTLE_PREFIXES, XSD, XSD_FRACTIONS, XSD_INTEGERS
 
 Value = str | int | float | bool | datetime | date | None
 Term = NamedNode | BlankNode | Literal | Triple
 
-_XSD = PREFIXES["xsd"]
-_INTEGERS = (
-    "integer int long short byte nonNegativeInteger positiveInteger nonPositiveInteger negativeInteger"
-    " unsignedInt unsignedLong unsignedShort unsignedByte"
-).split()
-_FLOATS = "decimal double float".split()
 _MAX_DIGITS = 1_000
 _INT64 = range(-(1 << 63), 1 << 63)
 _SHOWN_ROWS = 20
@@ -187,7 +182,7 @@ class Statements:
 
     def to_turtle(self) -> str:
         """Turtle."""
-        written = pyoxigraph.serialize(self, format=RdfFormat.TURTLE, prefixes=PREFIXES) or b""
+        written = pyoxigraph.serialize(self, format=RdfFormat.TURTLE, prefixes=TURTLE_PREFIXES) or b""
         return drop_prefixes(written).decode()
 
     def to_arrow(self) -> Any:
@@ -301,11 +296,11 @@ def _read_float(text: str) -> float:
 
 
 _READERS: dict[str, Callable[[str], Value]] = {
-    **{_XSD + name: _read_integer for name in _INTEGERS},
-    **{_XSD + name: _read_float for name in _FLOATS},
-    _XSD + "boolean": _read_boolean,
-    _XSD + "dateTime": datetime.fromisoformat,
-    _XSD + "date": date.fromisoformat,
+    **dict.fromkeys(XSD_INTEGERS, _read_integer),
+    **dict.fromkeys(XSD_FRACTIONS, _read_float),
+    XSD + "boolean": _read_boolean,
+    XSD + "dateTime": datetime.fromisoformat,
+    XSD + "date": date.fromisoformat,
 }
 
 
