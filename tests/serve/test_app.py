@@ -16,7 +16,7 @@ from rdfspider.serve import app
 from rdfspider.serve.app import PAGES, ROUTES
 from rdfspider.serve.limits import MAX_CLIENT_HEAVY_UNDER_WAY
 from rdfspider.serve.pages.search import RESULTS_SHOWN
-from rdfspider.serve.replies import PageRequest, Reply, SitePage
+from rdfspider.serve.replies import PageReply, PageRequest, SitePage
 from serving import Serving, serve
 
 
@@ -85,10 +85,10 @@ def test_a_client_that_asks_for_all_it_may_leaves_threads_to_others(
 ) -> None:
     begun, end = threading.Semaphore(0), threading.Event()
 
-    def show_slowly(ask: PageRequest) -> Reply:
+    def show_slowly(ask: PageRequest) -> PageReply:
         begun.release()
         end.wait(60)
-        return Reply("", data=dict)
+        return PageReply("", data=dict)
 
     monkeypatch.setattr(app, "PAGES", (*PAGES, SitePage("/slow", show_slowly, "", formats=("json",), is_heavy=True)))
     with serve(site.site.crawl) as serving, ThreadPoolExecutor(MAX_CLIENT_HEAVY_UNDER_WAY) as clients:

@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.serve.limits import BusyError, ConcurrencyLimit, RateLimit
+from rdfspider.serve.limits import ConcurrencyLimit, LimitReachedError, RateLimit
 
 
 def test_a_client_may_be_quick_at_first_and_then_at_its_rate() -> None:
@@ -26,13 +26,13 @@ def test_a_million_clients_are_not_remembered() -> None:
 def test_no_client_has_all_that_there_is() -> None:
     tally = ConcurrencyLimit(most=5, most_by_client=3)
     tally.take("a", 3)
-    with pytest.raises(BusyError):
+    with pytest.raises(LimitReachedError):
         tally.take("a")
     tally.take("b", 2)
-    with pytest.raises(BusyError):
+    with pytest.raises(LimitReachedError):
         tally.take("c")
     tally.give_back("a")
-    with tally.hold("c"), pytest.raises(BusyError):
+    with tally.hold("c"), pytest.raises(LimitReachedError):
         tally.take("a")
     tally.take("a")
 

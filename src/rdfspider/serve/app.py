@@ -52,9 +52,9 @@ from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.replies import (
     MAX_VALUE_CHARS,
     FormatError,
+    PageReply,
     PageRequest,
     RefusedError,
-    Reply,
     SitePage,
     TokenError,
     find_status,
@@ -249,7 +249,7 @@ def _fail(page_request: PageRequest, status: int, message: str, wants_token: boo
         else "json"
     )
     context = {"status": status, "message": message, "wants_token": wants_token}
-    reply = Reply("error.html", context, data=lambda: {"error": message}, status=status)
+    reply = PageReply("error.html", context, data=lambda: {"error": message}, status=status)
     # In other formats there is no more than this.
     return make_response(replace(page_request, format=known, formats=()), reply)
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rdfspider.serve import limits
 from rdfspider.serve.access import IMAGES_COOKIE, find_client
-from rdfspider.serve.limits import BusyError, ConcurrencyLimit, RateLimit
+from rdfspider.serve.limits import ConcurrencyLimit, LimitReachedError, RateLimit
 from rdfspider.serve.negotiation import make_refusal, split_suffix
 from rdfspider.serve.site import Site
 
@@ -85,7 +85,7 @@ class Guard:
                 answer = self._refuse(request, client) or await self._pass(request, client, receive, outlet)
         except _DisconnectedError:
             return
-        except BusyError:
+        except LimitReachedError:
             answer = _say(request, 503, "too many questions are being answered: try again in a moment", 1)
         except Exception:
             if outlet.is_started:
@@ -168,7 +168,7 @@ class _Outlet:
         self.is_started = False
 
     async def send(self, message: Message) -> None:
-        """Send a part of an answer; BusyError where it is long, and there are too many such."""
+        """Send a part of an answer; LimitReachedError where it is long, and there are too many such."""
         if message["type"] == "http.response.start":
             self._start = message
             return

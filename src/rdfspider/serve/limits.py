@@ -36,7 +36,7 @@ QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000
 _MAX_CLIENTS = 10_000
 
 
-class BusyError(Exception):
+class LimitReachedError(Exception):
     """A limit is reached now: try again later."""
 
 
@@ -50,10 +50,10 @@ class ConcurrencyLimit:
     _clients: dict[str, int] = field(default_factory=dict)
 
     def take(self, client: str, amount: int = 1, most_by_client: int | None = None) -> None:
-        """Use some; BusyError where there is none left."""
+        """Use some; LimitReachedError where there is none left."""
         used = self._clients.get(client, 0) + amount
         if self._used + amount > self.most or used > (most_by_client or self.most_by_client):
-            raise BusyError
+            raise LimitReachedError
         self._used += amount
         self._clients[client] = used
 

@@ -1,4 +1,4 @@
-"""Content negotiation: a Reply enters, a response leaves, in the format that the suffix of the path or Accept asks for."""
+"""Content negotiation: a PageReply enters, a response leaves, in the format that the suffix of the path or Accept asks for."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from rdfspider.errors import UsageError
-from rdfspider.serve.replies import PageRequest, Reply
+from rdfspider.serve.replies import PageReply, PageRequest
 from rdfspider.vocabulary.prefixes import TURTLE_PREFIXES
 
 MEDIA_TYPES = {
@@ -40,7 +40,7 @@ def choose_format(accept: str, formats: Sequence[str]) -> str:
     return offers[0].format if offers else ""
 
 
-def make_response(request: PageRequest, reply: Reply) -> Response:
+def make_response(request: PageRequest, reply: PageReply) -> Response:
     """The View as it was asked for."""
     if reply.redirect:
         response: Response = RedirectResponse(reply.redirect, status_code=303)
@@ -92,7 +92,7 @@ def write_turtle(nquads: bytes, prefixes: Mapping[str, str] = TURTLE_PREFIXES) -
     return pyoxigraph.serialize(triples, format=RdfFormat.TURTLE, prefixes=dict(prefixes)) or b""
 
 
-def _write(format_name: str, reply: Reply) -> bytes:
+def _write(format_name: str, reply: PageReply) -> bytes:
     if format_name == "json" and reply.data:
         body = write_json(reply.data())
     elif format_name == "csv" and reply.table:

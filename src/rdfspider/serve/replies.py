@@ -1,4 +1,4 @@
-"""What every page of the site takes and gives: a PageRequest enters, a Reply leaves, which can be shown in several formats.
+"""What every page of the site takes and gives: a PageRequest enters, a PageReply leaves, which can be shown in several formats.
 
 A page is a plain function that may block: it is run in a thread. It makes what it shows once; how that becomes HTML, JSON, CSV,
 N-Quads or Turtle is decided by `serve/negotiation.py`, by the suffix of the path or the header Accept.
@@ -73,7 +73,7 @@ class PageRequest:
     formats: Sequence[str] = ()
     """Those that the page has."""
     format: str = "html"
-    """What the Reply will be turned into: html, json, csv, nq or ttl."""
+    """What the PageReply will be turned into: html, json, csv, nq or ttl."""
     is_trusted: bool = False
     """Whether the client has shown the token."""
     shows_images: bool = False
@@ -148,7 +148,7 @@ class CsvTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class PageReply:
     """What a page shows. All but the template's part is made only when it is asked for."""
 
     template: str
@@ -186,7 +186,7 @@ class SitePage:
     """A page of the site."""
 
     path: str
-    show: Callable[[PageRequest], Reply]
+    show: Callable[[PageRequest], PageReply]
     about: str
     """For OpenAPI: what is there, in one sentence."""
     parameters: tuple[Parameter, ...] = ()
@@ -195,7 +195,7 @@ class SitePage:
     needs_token: bool = False
     """Whether it is refused to all who have not shown the token. Forms of a browser must carry `csrf` then."""
     formats: tuple[str, ...] = ("html", "json", "csv", "nq", "ttl")
-    """Those that its Reply can be turned into."""
+    """Those that its PageReply can be turned into."""
     is_heavy: bool = False
     """Whether few of them may be asked for at once and in a second."""
     most_bytes: int = MAX_BODY_BYTES

@@ -18,7 +18,13 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from rdfspider.serve.access import find_client, is_loopback
-from rdfspider.serve.limits import MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS, MAX_WATCHERS, BusyError, ConcurrencyLimit
+from rdfspider.serve.limits import (
+    MAX_CLIENT_WATCHERS,
+    MAX_OWN_WATCHERS,
+    MAX_WATCHERS,
+    ConcurrencyLimit,
+    LimitReachedError,
+)
 from rdfspider.serve.monitor.charts import TIME_RANGES
 from rdfspider.serve.monitor.sections import draw_sections, locate_charts
 from rdfspider.serve.sampler import MonitorSample
@@ -96,7 +102,7 @@ class Feed:
             with self._lock:
                 self._tally.take(client, most_by_client=MAX_OWN_WATCHERS if is_loopback(client) else None)
                 self._watchers.add(watcher)
-        except BusyError:
+        except LimitReachedError:
             return PlainTextResponse("too many browsers watch already: try again later\n", 503, {"Retry-After": "10"})
         return _EventStream(self._stream(watcher), partial(self._leave, watcher))
 

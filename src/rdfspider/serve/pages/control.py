@@ -14,7 +14,7 @@ from rdfspider.crawl.seeds import has_scheme
 from rdfspider.errors import UsageError
 from rdfspider.run.visitor import read_address
 from rdfspider.serve.rendering import make_address, write_number
-from rdfspider.serve.replies import PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import PageReply, PageRequest, Parameter, SitePage
 
 _KINDS = ("include", "exclude")
 _MAX_SEEDS = 10_000
@@ -31,25 +31,25 @@ class ControlData(Struct, frozen=True):
     """How many seeds or filters were added or removed; others were there, or gone, before."""
 
 
-def pause_crawl(request: PageRequest) -> Reply:
+def pause_crawl(request: PageRequest) -> PageReply:
     """Begin nothing more until it is resumed."""
     request.site.crawl.pause(wait=False)
     return _answer(request, "paused")
 
 
-def resume_crawl(request: PageRequest) -> Reply:
+def resume_crawl(request: PageRequest) -> PageReply:
     """Go on."""
     request.site.crawl.resume()
     return _answer(request, "resumed")
 
 
-def stop_crawl(request: PageRequest) -> Reply:
+def stop_crawl(request: PageRequest) -> PageReply:
     """Finish what is under way, and end; it can be run again later."""
     request.site.crawl.stop(wait=False)
     return _answer(request, "stopped")
 
 
-def add_seeds(request: PageRequest) -> Reply:
+def add_seeds(request: PageRequest) -> PageReply:
     """Take more URLs to start from, a line each."""
     urls = [line.strip() for text in request.parameters.get("seeds", ()) for line in text.splitlines() if line.strip()]
     if not urls:
@@ -60,14 +60,14 @@ def add_seeds(request: PageRequest) -> Reply:
     return _answer(request, "seeds", request.site.crawl.add_seeds([_read_seed(url) for url in urls]))
 
 
-def add_filter(request: PageRequest) -> Reply:
+def add_filter(request: PageRequest) -> PageReply:
     """Take another regular expression that links must, or must not, fit."""
     kind, pattern = _read_filter(request)
     with _speak_to_browsers(kind):
         return _answer(request, "filter-added", request.site.crawl.add_filter(**{kind: pattern}))
 
 
-def remove_filter(request: PageRequest) -> Reply:
+def remove_filter(request: PageRequest) -> PageReply:
     """Let a filter go; URLs that only it kept out come back."""
     kind, pattern = _read_filter(request)
     with _speak_to_browsers(kind):
@@ -91,10 +91,10 @@ def tell_said(request: PageRequest) -> str:
     return write(request.get_number("count", 0, 1_000_000)) if write else ""
 
 
-def _answer(request: PageRequest, said: str, count: int = 0) -> Reply:
+def _answer(request: PageRequest, said: str, count: int = 0) -> PageReply:
     if request.format == "html":
-        return Reply("", redirect=make_address("/monitor", said=said, count=count or None))
-    return Reply("", data=lambda: ControlData(request.site.crawl.status().state, count))
+        return PageReply("", redirect=make_address("/monitor", said=said, count=count or None))
+    return PageReply("", data=lambda: ControlData(request.site.crawl.status().state, count))
 
 
 def _read_seed(text: str) -> str:
@@ -128,7 +128,7 @@ _PATTERN = Parameter("pattern", "A regular expression, looked for anywhere in a 
 _CSRF = Parameter("csrf", "What forms of this site carry; programs that send the token need none.")
 
 
-def _make_page(name: str, show: Callable[[PageRequest], Reply], about: str, *parameters: Parameter) -> SitePage:
+def _make_page(name: str, show: Callable[[PageRequest], PageReply], about: str, *parameters: Parameter) -> SitePage:
     return SitePage(
         f"/control/{name}",
         show,

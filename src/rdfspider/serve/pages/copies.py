@@ -9,7 +9,7 @@ from rdfspider.processes.calls import CallError
 from rdfspider.run.visitor import prepare_address, read_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy
 from rdfspider.serve.pages.inspector import find_record
-from rdfspider.serve.replies import NotFoundError, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.sanitized_copies import MAX_BYTES, Copy, make_copy
 
 # Not what all pages have: whatever went wrong before, a browser runs and loads nothing here.
@@ -31,7 +31,7 @@ class CopyData:
     """As it was sent, decoded: hostile."""
 
 
-def show_copy(request: PageRequest) -> Reply:
+def show_copy(request: PageRequest) -> PageReply:
     """The copy, below a line that says what it is."""
     text = request.get("url")
     if not text:
@@ -45,7 +45,7 @@ def show_copy(request: PageRequest) -> Reply:
     if record is None:
         raise NotFoundError(message or f"there is no copy of {why.url}: it is not among the pages that were indexed")
     copy = _read_copy(request, record, why.wishes)
-    return Reply(
+    return PageReply(
         "copy.html",
         {
             "copy": copy,

@@ -19,7 +19,7 @@ from rdfspider.index.quads.sparql.rows import Term, read_rows
 from rdfspider.serve.endpoint import PATH
 from rdfspider.serve.negotiation import FORMATS
 from rdfspider.serve.rendering import make_address
-from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage, find_status
+from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage, find_status
 from rdfspider.serve.site import Site
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
@@ -86,7 +86,7 @@ class Shown:
     is_true: bool = False
 
 
-def show_editor(request: PageRequest) -> Reply:
+def show_editor(request: PageRequest) -> PageReply:
     """The form, with the query that was given and what it answers."""
     query = request.get("query")
     shown: Shown | None = None
@@ -112,10 +112,10 @@ def show_editor(request: PageRequest) -> Reply:
         "rows_most": request.site.limits.rows,
         "timeout_s": request.site.limits.timeout_s,
     }
-    return Reply("editor.html", context, status=status)
+    return PageReply("editor.html", context, status=status)
 
 
-def complete_name(request: PageRequest) -> Reply:
+def complete_name(request: PageRequest) -> PageReply:
     """Classes or properties of the data that go on as what was typed, the most used first."""
     kind = request.get("kind", "class")
     if kind not in ("class", "property"):
@@ -127,7 +127,7 @@ def complete_name(request: PageRequest) -> Reply:
         counts = []
     names = [(write_name(count.name), count) for count in counts]
     found = [Completion(text, count.name, count.uses) for text, count in names if text]
-    return Reply(
+    return PageReply(
         "",
         data=lambda: CompletionsData(found),
         table=lambda: CsvTable(("text", "iri", "uses"), map(astuple, found)),

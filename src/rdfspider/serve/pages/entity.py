@@ -26,9 +26,9 @@ from rdfspider.search.attributions import (
 from rdfspider.search.conflicts import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
 from rdfspider.search.name_lookup import list_readings
-from rdfspider.serve.literals import draw_literal, draw_place, find_place, read_degrees
 from rdfspider.serve.neighbourhood import draw_neighbourhood
-from rdfspider.serve.replies import CsvTable, NotFoundError, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.readable_literals import draw_literal, draw_place, find_place, read_degrees
+from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
 from rdfspider.vocabulary.names import find_short_name, shorten_iri
@@ -69,7 +69,7 @@ class SayingsData:
     sayings: list[SayingData]
 
 
-def show_entity(request: PageRequest) -> Reply:
+def show_entity(request: PageRequest) -> PageReply:
     """Everything said of a thing, or of one of its properties."""
     name = request.get("iri")
     if not name:
@@ -90,7 +90,7 @@ def show_entity(request: PageRequest) -> Reply:
         others = _list_others(found)
         aliases = read_aliases(store, found, others[:_ALIASES_SHOWN])
     found = tell_entity_syntaxes(found, partial(read_statements, request))
-    return Reply(
+    return PageReply(
         "entity.html",
         {
             **_make_context(request, found),
@@ -120,14 +120,14 @@ def read_statements(request: PageRequest, url: str) -> Mapping[str, str] | None:
     return None if record is None or record.is_cut else record.statements
 
 
-def _show_sayings(request: PageRequest, store: Store, found: Entity, predicate: str) -> Reply:
+def _show_sayings(request: PageRequest, store: Store, found: Entity, predicate: str) -> PageReply:
     if predicate not in found.properties:
         raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
     number = request.get_number("page", 1, _MAX_SAYINGS // SAYINGS_SHOWN)
     sayings = read_sayings(store, found.nodes, predicate, (number - 1) * SAYINGS_SHOWN, SAYINGS_SHOWN)
     told = tell_saying_syntaxes(sayings.sayings, predicate, found.nodes, partial(read_statements, request))
     rows = [_make_saying(saying) for saying in told]
-    return Reply(
+    return PageReply(
         "entity_says.html",
         {
             **_make_context(request, found),
@@ -146,14 +146,14 @@ def _show_sayings(request: PageRequest, store: Store, found: Entity, predicate: 
     )
 
 
-def _show_missing(request: PageRequest, store: Store, name: str) -> Reply:
+def _show_missing(request: PageRequest, store: Store, name: str) -> PageReply:
     """What may be meant, since an address may have been typed, or be of a page that is gone."""
     message = f"no page says anything of {name[:200]!r}"
     if request.format != "html":
         raise NotFoundError(message)
     readings = list_readings(name)
     uses = [use for iri in readings for use in _find_uses(store, iri)]
-    return Reply("entity_missing.html", {"name": name, "uses": uses, "message": message}, status=404)
+    return PageReply("entity_missing.html", {"name": name, "uses": uses, "message": message}, status=404)
 
 
 def _make_context(request: PageRequest, found: Entity) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rdfspider.crawl.summary import write_state
 from rdfspider.index.ledger.reader import NameCount, Totals
 from rdfspider.search.statistics import Statistics
 from rdfspider.serve.pages.search import list_ontologies, name_ontologies
-from rdfspider.serve.replies import CsvTable, PageRequest, Reply, SitePage
+from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, SitePage
 from rdfspider.serve.sampler import read_status
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 
@@ -48,7 +48,7 @@ class HomeData(TypedDict):
     finds: tuple[Find, ...]
 
 
-def show_home(request: PageRequest) -> Reply:
+def show_home(request: PageRequest) -> PageReply:
     """Sums, the names that are used most, questions to begin with, and the latest finds."""
     statistics = request.site.indexes.recent_statistics()
     status = read_status(request.site.crawl)
@@ -60,7 +60,7 @@ def show_home(request: PageRequest) -> Reply:
         "examples": examples,
         "finds": finds,
     }
-    return Reply(
+    return PageReply(
         "home.html",
         {
             "statistics": statistics,

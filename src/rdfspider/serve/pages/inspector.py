@@ -21,7 +21,7 @@ from rdfspider.serve.inspections import (
     make_table,
     write_nquads,
 )
-from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.site import Site
 
 _MAX_PAGE = 200
@@ -88,11 +88,11 @@ class PageData(InspectionData):
     in_links: InLinksData
 
 
-def show_page(request: PageRequest) -> Reply:
+def show_page(request: PageRequest) -> PageReply:
     """All that is known of a URL."""
     text = request.get("url")
     if not text:
-        return Reply("", redirect="/inspect")
+        return PageReply("", redirect="/inspect")
     why = request.site.lookout.why(prepare_address(text))
     record, message = find_record(request.site, why.url, why.wishes)
     inspection = _inspect_record(record, why.wishes) if record else Inspection(why.url)
@@ -111,7 +111,7 @@ def show_page(request: PageRequest) -> Reply:
         "archive": _find_places(request.site.folder, why, record),
         "facts": _list_facts(record),
     }
-    return Reply(
+    return PageReply(
         "page.html",
         context,
         data=lambda: _describe(why, record, inspection, in_links),

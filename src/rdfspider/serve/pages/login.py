@@ -1,32 +1,32 @@
 """Log in by the token, log out, and choose whether images of other servers are shown."""
 
 from rdfspider.serve.access import IMAGES_COOKIE
-from rdfspider.serve.replies import PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import PageReply, PageRequest, Parameter, SitePage
 
 
-def show_login(request: PageRequest) -> Reply:
+def show_login(request: PageRequest) -> PageReply:
     """A form for the token."""
-    return Reply("login.html", {"next": _find_next(request), "message": ""})
+    return PageReply("login.html", {"next": _find_next(request), "message": ""})
 
 
-def log_in(request: PageRequest) -> Reply:
+def log_in(request: PageRequest) -> PageReply:
     """Take the token, and give a cookie for it."""
     access = request.site.access
     if not access.is_token(request.get("token")):
         message = "that is not the token; it was printed when the server started"
-        return Reply("login.html", {"next": _find_next(request), "message": message}, status=403)
-    return Reply("", redirect=_find_next(request), cookies={access.cookie: access.open_session()})
+        return PageReply("login.html", {"next": _find_next(request), "message": message}, status=403)
+    return PageReply("", redirect=_find_next(request), cookies={access.cookie: access.open_session()})
 
 
-def log_out(request: PageRequest) -> Reply:
+def log_out(request: PageRequest) -> PageReply:
     """Take the cookie back."""
     request.site.access.close_session(request.session)
-    return Reply("", redirect=_find_next(request), cookies={request.site.access.cookie: None})
+    return PageReply("", redirect=_find_next(request), cookies={request.site.access.cookie: None})
 
 
-def choose_images(request: PageRequest) -> Reply:
+def choose_images(request: PageRequest) -> PageReply:
     """Remember whether images of other servers are shown."""
-    return Reply(
+    return PageReply(
         "", redirect=_find_next(request), cookies={IMAGES_COOKIE: "on" if request.get("show") == "on" else None}
     )
 

@@ -12,7 +12,7 @@ from rdfspider.frontier.entries import HostEntry
 from rdfspider.serve.monitor.charts import TIME_RANGES
 from rdfspider.serve.monitor.sections import COLUMNS, draw_sections, find_rows, locate_charts
 from rdfspider.serve.pages.control import tell_said
-from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.sampler import History, Machine
 
 
@@ -29,7 +29,7 @@ class MonitorData(msgspec.Struct, frozen=True):
     history: History
 
 
-def show_monitor(request: PageRequest) -> Reply:
+def show_monitor(request: PageRequest) -> PageReply:
     """All of it."""
     sampler = request.site.sampler
     sample, history = sampler.take(), sampler.copy_history()
@@ -66,7 +66,7 @@ def show_monitor(request: PageRequest) -> Reply:
             return CsvTable(Point.__struct_fields__, map(msgspec.structs.astuple, points))
         return CsvTable(_SHARD_HEADS, _list_shards(sample.status))
 
-    return Reply("monitor.html", context, make_data, make_table)
+    return PageReply("monitor.html", context, make_data, make_table)
 
 
 _SHARD_FIELDS = (

@@ -19,7 +19,7 @@ from rdfspider.serve.inspections import (
     write_nquads,
 )
 from rdfspider.serve.limits import MAX_BODY_BYTES
-from rdfspider.serve.replies import PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import PageReply, PageRequest, Parameter, SitePage
 
 _DEFAULT_BASE = "https://example.org/"
 TYPES = {
@@ -48,12 +48,12 @@ class VisitData(InspectionData):
     """Why the body is not whole; empty where it is."""
 
 
-def show_form(request: PageRequest) -> Reply:
+def show_form(request: PageRequest) -> PageReply:
     """Two forms: for a text, and for an address."""
     return _make_view(request, url=request.get("url"))
 
 
-def inspect_text(request: PageRequest) -> Reply:
+def inspect_text(request: PageRequest) -> PageReply:
     """What a pasted text says."""
     text = next(iter(request.parameters.get("html", ())), "")
     if not text.strip():
@@ -68,7 +68,7 @@ def inspect_text(request: PageRequest) -> Reply:
     return _make_view(request, inspect_extraction(found, len(body)), text=text, base=base, media_type=media_type)
 
 
-def inspect_address(request: PageRequest) -> Reply:
+def inspect_address(request: PageRequest) -> PageReply:
     """What a page says that is fetched now."""
     visit = request.site.visitor.visit(request.get("url"), request.cancel)
     inspection = None
@@ -86,12 +86,12 @@ def _make_view(
     base: str = "",
     media_type: str = "",
     url: str = "",
-) -> Reply:
+) -> PageReply:
     context: dict[str, Any] = {"inspection": inspection, "visit": visit, "types": TYPES, "syntax_names": SYNTAX_NAMES}
     context |= {"pasted": text, "base": base, "media_type": media_type, "url": url}
     found = inspection or Inspection(visit.hops[-1].url if visit else "")
     status = 403 if visit and visit.refusal else 502 if visit and visit.failure else 200
-    return Reply(
+    return PageReply(
         "inspect.html",
         context,
         data=lambda: _describe_visit(visit) | (dict(describe_inspection(inspection)) if inspection else {}),

@@ -15,7 +15,7 @@ from rdfspider.index.text.results import Facet, FacetCount, Hit, Results
 from rdfspider.index.text.searcher import MAX_RESULTS
 from rdfspider.index.text.suggestions import Suggestion
 from rdfspider.serve.rendering import MAX_TEXT_CHARS, clean_text, cut_middle, make_address
-from rdfspider.serve.replies import CsvTable, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -40,7 +40,7 @@ class SuggestionsData:
     suggestions: list[Suggestion]
 
 
-def show_search(request: PageRequest) -> Reply:
+def show_search(request: PageRequest) -> PageReply:
     """Results, the best first; without a question, everything."""
     selection = FacetSelection(request)
     limit = request.get_number("limit", RESULTS_SHOWN, MAX_SHOWN)
@@ -58,7 +58,7 @@ def show_search(request: PageRequest) -> Reply:
         # The first pages may not be indexed yet, which is no error of the client.
         if request.format != "html":
             raise
-        return Reply("search.html", {**context, "results": None}, status=503)
+        return PageReply("search.html", {**context, "results": None}, status=503)
     context |= {
         "results": results,
         "kind": kind or ENTITY,
@@ -66,7 +66,7 @@ def show_search(request: PageRequest) -> Reply:
         "reachable": most_pages * limit,
         "facets": [selection.make_choices(facet) for facet in results.facets if facet.counts],
     }
-    return Reply(
+    return PageReply(
         "search.html",
         context,
         data=lambda: results,
@@ -75,7 +75,7 @@ def show_search(request: PageRequest) -> Reply:
     )
 
 
-def show_suggestions(request: PageRequest) -> Reply:
+def show_suggestions(request: PageRequest) -> PageReply:
     """How the question may go on."""
     try:
         found = request.site.indexes.suggest(request.get("q"), _SUGGESTIONS_SHOWN) if request.get("q") else []
@@ -84,7 +84,7 @@ def show_suggestions(request: PageRequest) -> Reply:
         found = []
     # They are put into the box as they are.
     suggestions = [replace(one, text=clean_text(one.text), about=clean_text(one.about)) for one in found]
-    return Reply("", data=lambda: SuggestionsData(request.get("q"), suggestions), headers=_KEPT_SHORTLY)
+    return PageReply("", data=lambda: SuggestionsData(request.get("q"), suggestions), headers=_KEPT_SHORTLY)
 
 
 def list_ontologies(request: PageRequest) -> list[tuple[str, str, bool]]:

@@ -9,7 +9,7 @@ from rdfspider.search.quality.recommendations import say_path
 from rdfspider.search.quality.report import Finding, Report
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.vocabulary import make_plain, write_void
-from rdfspider.serve.replies import CsvTable, NotFoundError, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 
 _REPORT_HEADS = ("severity", "kind", "subject", "message", "count", "of", "example", "example2", "example3")
 _EXAMPLES = 3
@@ -24,7 +24,7 @@ class ReportData(Report):
     findings: tuple[Finding, ...] = field()
 
 
-def show_site(request: PageRequest) -> Reply:
+def show_site(request: PageRequest) -> PageReply:
     """A site: counts, what it speaks of, its latest pages."""
     name = _take_name(request, "name")
     profile = request.site.indexes.site_profile(name)
@@ -35,7 +35,7 @@ def show_site(request: PageRequest) -> Reply:
     rows += [("property", one.name, one.things) for one in profile.properties]
     rows += [("syntax", one.name, one.pages) for one in profile.syntaxes]
     rows += [("language", one.name, one.pages) for one in profile.languages]
-    return Reply(
+    return PageReply(
         "site.html",
         {"profile": profile},
         data=lambda: make_plain(profile),
@@ -44,13 +44,13 @@ def show_site(request: PageRequest) -> Reply:
     )
 
 
-def show_quality(request: PageRequest) -> Reply:
+def show_quality(request: PageRequest) -> PageReply:
     """The report on a site's structured data."""
     name = _take_name(request, "site")
     report = request.site.indexes.quality(name, partial(read_statements, request))
     if report is None:
         raise NotFoundError(f"no page of {name[:200]} is indexed")
-    return Reply(
+    return PageReply(
         "quality.html",
         {"report": report, "say_path": say_path},
         data=lambda: {**make_plain(report), "severities": report.severities, "findings": make_plain(report.findings)},

@@ -15,7 +15,7 @@ from rdfspider.search.profiles import (
 )
 from rdfspider.search.statistics import Counts, Statistics
 from rdfspider.serve.rendering import make_address
-from rdfspider.serve.replies import CsvTable, NotFoundError, PageRequest, Parameter, Reply, SitePage
+from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes, shorten_iri
 
@@ -46,10 +46,10 @@ class NamesData:
     names: Sequence[NameCount]
 
 
-def show_names(kind: str) -> Callable[[PageRequest], Reply]:
+def show_names(kind: str) -> Callable[[PageRequest], PageReply]:
     """A page that lists the names of a kind, the most used first."""
 
-    def show(request: PageRequest) -> Reply:
+    def show(request: PageRequest) -> PageReply:
         page, words = request.get_number("page", 1, _MAX_PAGE), request.get("q")
         start = (page - 1) * NAMES_SHOWN
         statistics = request.site.indexes.recent_statistics()
@@ -79,7 +79,7 @@ def show_names(kind: str) -> Callable[[PageRequest], Reply]:
             "words": words,
             "prefix_of": find_prefix,
         }
-        return Reply(
+        return PageReply(
             "names.html",
             context,
             data=lambda: make_plain(NamesData(kind, total, counts)),
@@ -90,13 +90,13 @@ def show_names(kind: str) -> Callable[[PageRequest], Reply]:
     return show
 
 
-def show_class(request: PageRequest) -> Reply:
+def show_class(request: PageRequest) -> PageReply:
     """A class: what its things are like."""
     iri = _take_iri(request)
     profile = request.site.indexes.class_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page speaks of a thing of the class {shorten_iri(iri)[:200]}")
-    return Reply(
+    return PageReply(
         "class.html",
         {
             "profile": profile,
@@ -111,13 +111,13 @@ def show_class(request: PageRequest) -> Reply:
     )
 
 
-def show_property(request: PageRequest) -> Reply:
+def show_property(request: PageRequest) -> PageReply:
     """A property: what has it, and which values."""
     iri = _take_iri(request)
     profile = request.site.indexes.property_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page uses the property {shorten_iri(iri)[:200]}")
-    return Reply(
+    return PageReply(
         "property.html",
         {"profile": profile, "query": _locate_query(_write_property_query(profile))},
         data=lambda: make_plain(profile),
@@ -128,13 +128,13 @@ def show_property(request: PageRequest) -> Reply:
     )
 
 
-def show_ontology(request: PageRequest) -> Reply:
+def show_ontology(request: PageRequest) -> PageReply:
     """An ontology: which of its classes and properties are used."""
     iri = _take_iri(request)
     profile = request.site.indexes.ontology_profile(iri)
     if profile is None:
         raise NotFoundError(f"no page uses the ontology {iri[:200]}")
-    return Reply(
+    return PageReply(
         "ontology.html",
         {"profile": profile, "command": _write_command(request, profile.iri, "--ontology")},
         data=lambda: make_plain(profile),

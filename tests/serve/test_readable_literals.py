@@ -1,7 +1,7 @@
 import pytest
 
 from rdfspider.index.quads.described import Value
-from rdfspider.serve.literals import draw_date, draw_literal, draw_span, find_place
+from rdfspider.serve.readable_literals import draw_date, draw_literal, draw_span, find_place
 
 S = "http://schema.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
