@@ -8,7 +8,7 @@ from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Extraction, Problem
 from rdfspider.run import data_counts as survey_module
-from rdfspider.run.data_counts import Survey
+from rdfspider.run.data_counts import DataCounts
 from web import crawl, make_chain
 from web.server import Web
 
@@ -40,7 +40,7 @@ def say(names: list[str]) -> Extraction:
 
 
 def test_what_pages_state_is_counted(tmp_path: Path) -> None:
-    survey = Survey(open_frontier(tmp_path))
+    survey = DataCounts(open_frontier(tmp_path))
     survey.add([PAGE, PAGE, Extraction("http://a.test/b", "text/html")], 1000.0)
     types, properties = survey.top_names()
     assert list(types.items()) == [("http://schema.org/Product", 4), ("http://schema.org/Offer", 2)]
@@ -50,7 +50,7 @@ def test_what_pages_state_is_counted(tmp_path: Path) -> None:
 
 
 def test_the_latest_finds(tmp_path: Path) -> None:
-    survey = Survey(open_frontier(tmp_path))
+    survey = DataCounts(open_frontier(tmp_path))
     survey.add([PAGE, Extraction("http://a.test/nothing", "text/html", title="Nothing")], 1000.0)
     (found,) = survey.finds
     assert (found.url, found.time, found.quads) == ("http://a.test/", 1000.0, 6)
@@ -74,7 +74,7 @@ def test_the_latest_finds(tmp_path: Path) -> None:
 def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
     """Counts are those of the last commit; names may lack the last seconds, unless the end was a good one."""
     frontier = open_frontier(tmp_path)
-    survey = Survey(frontier)
+    survey = DataCounts(frontier)
     for monotonic in (100.0, 101.0):
         survey.add([PAGE], monotonic)
         survey.stage(monotonic)
@@ -82,7 +82,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
     frontier.close()
 
     frontier = open_frontier(tmp_path)
-    survey = Survey(frontier)
+    survey = DataCounts(frontier)
     assert (survey.quads["jsonld"], survey.problems["iri-repaired"]) == (6, 6)
     assert survey.top_names()[0]["http://schema.org/Product"] == 2
     survey.add([PAGE], 102.0)
@@ -90,7 +90,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
     frontier.commit()
     frontier.close()
 
-    survey = Survey(open_frontier(tmp_path))
+    survey = DataCounts(open_frontier(tmp_path))
     assert survey.quads["jsonld"] == 9
     assert survey.top_names() == (
         {"http://schema.org/Product": 4, "http://schema.org/Offer": 2},
@@ -100,7 +100,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
 
 def test_names_without_number_do_not_push_out_the_frequent_ones(tmp_path: Path) -> None:
     frontier = open_frontier(tmp_path)
-    survey = Survey(frontier)
+    survey = DataCounts(frontier)
     survey.add([PAGE] * 3, 0.0)
     for start in range(0, 100_000, 10_000):
         survey.add([say([f"http://many.test/{number}/{'x' * 5000}" for number in range(start, start + 1000)])], 0.0)
@@ -121,7 +121,7 @@ def test_it_is_cheap(tmp_path: Path, corpus: Path) -> None:
     """A quarter of a microsecond a quad where nothing else runs; ten times that is a mistake."""
     files = sorted((corpus / "pages").iterdir())[:40]
     pages = [extract(gzip.decompress(file.read_bytes()), url=f"http://a.test/{file.name}") for file in files]
-    survey = Survey(open_frontier(tmp_path))
+    survey = DataCounts(open_frontier(tmp_path))
     start = time.thread_time()
     survey.add(pages, 0.0)
     used_s = time.thread_time() - start

@@ -5,12 +5,14 @@ import gzip
 from pathlib import Path
 
 from rdfspider.config import Config, ExtractConfig
+from rdfspider.documents import KeptDocuments
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Page
-from rdfspider.run.extraction import Readings, read_page
+from rdfspider.run.extraction import Extractor, extract_page
 from rdfspider.run.heartbeat import Meter
-from rdfspider.run.heavy_pages import LargePages, Suspects
+from rdfspider.run.heavy_pages import LargePages, PoisonPages
 from rdfspider.run.peers.permits import PermitPool
+from rdfspider.run.prerequisites import Contexts
 
 QUERY = "SELECT ?url { ?thing <http://schema.org/url> ?url }"
 BODY = b'<p vocab="http://schema.org/" typeof="Thing"><a property="url" href="/x">x</a>' + b" " * 5000
@@ -20,35 +22,36 @@ def test_pages_that_wait_for_a_query_count_with_all_they_hold(tmp_path: Path) ->
     page = Page("http://example.org/", BODY, "text/html")
     config = Config()
     permits = PermitPool(False, lambda count: None, lambda count: None)
-    readings = Readings(tmp_path, tmp_path, config, Meter(), permits, lambda found: None, str, lambda: None)
+    contexts = Contexts(KeptDocuments(tmp_path), lambda found: None, str)
+    extractor = Extractor(tmp_path, config, contexts, permits, Meter(), wake=lambda: None)
     extraction = extract_from(page, config.extract)
 
     async def ask() -> list[tuple[int, int]]:
-        asked = [asyncio.create_task(readings.query(QUERY, page, extraction)) for _ in range(3)]
+        asked = [asyncio.create_task(extractor.query(QUERY, page, extraction)) for _ in range(3)]
         await asyncio.sleep(0)
-        held = [(readings.waiting_bytes, readings.waiting_body_bytes)]
+        held = [(extractor.waiting_bytes, extractor.waiting_body_bytes)]
         assert [found for found, _ in await asyncio.gather(*asked)] == [["http://example.org/x"]] * 3
-        return [*held, (readings.waiting_bytes, readings.waiting_body_bytes)]
+        return [*held, (extractor.waiting_bytes, extractor.waiting_body_bytes)]
 
     held = asyncio.run(ask())
-    readings.close()
+    extractor.close()
     statements = 2 * len(extraction.to_nquads())
     assert statements
     assert held == [(3 * (len(BODY) + statements), 3 * len(BODY)), (0, 0)]
 
 
-def test_what_is_packed_is_read_by_the_helper_however_short_it_is(tmp_path: Path) -> None:
-    large_pages, suspects = LargePages(60), Suspects(tmp_path)
+def test_what_is_packed_is_read_by_another_process_however_short_it_is(tmp_path: Path) -> None:
+    large_pages, poison_pages = LargePages(60), PoisonPages(tmp_path)
     sitemap = b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://example.org/x</loc></url></urlset>"
 
     def read(body: bytes) -> bool:
-        """Whether there is a helper then."""
+        """Whether there is another process then."""
         page = Page("http://example.org/sitemap.xml", body, "application/xml")
-        found = asyncio.run(read_page(page, ExtractConfig(), large_pages, suspects, Meter()))
+        found = asyncio.run(extract_page(page, ExtractConfig(), large_pages, poison_pages, Meter()))
         assert found.is_sitemap
-        return large_pages._helper._process is not None
+        return large_pages._calls.pid is not None
 
     assert not read(sitemap)
     assert read(gzip.compress(sitemap))
     large_pages.close()
-    suspects.close()
+    poison_pages.close()

@@ -9,7 +9,14 @@ from rdfspider.documents import MAX_KEPT, KeptDocuments
 from rdfspider.domains import Domains
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Link, Page, Verdict
 from rdfspider.run import prerequisites
-from rdfspider.run.prerequisites import MAX_ASKED_BY_SITE, WAIT_S, Contexts, is_context, keep_errand, name_errand
+from rdfspider.run.prerequisites import (
+    MAX_ASKED_BY_SITE,
+    WAIT_S,
+    Contexts,
+    classify_prerequisite,
+    is_context,
+    trim_prerequisite,
+)
 from waiting import run_simulated
 
 DOMAINS = Domains(b"org\n", 1)
@@ -61,7 +68,7 @@ def test_outcomes_are_called_by_what_they_were_for(
     found_as: str, url: str, verdict: Verdict, relations: list[str] | None, is_inside: bool, reason: str
 ) -> None:
     read = None if relations is None else extraction(*relations)
-    named = name_errand(make_lease(found_as, url), verdict, read, is_inside=is_inside)
+    named = classify_prerequisite(make_lease(found_as, url), verdict, read, is_inside=is_inside)
     assert named.reason == reason
     assert named.is_page == (reason == "fetched")
 
@@ -69,16 +76,16 @@ def test_outcomes_are_called_by_what_they_were_for(
 def test_an_apology_in_the_place_of_a_sitemap_is_no_page() -> None:
     lease = make_lease("sitemap", "https://a.org/sitemap.xml")
     apology = Extraction(lease.url, "text/html", title="404 Not Found", links=(Link("https://a.org/"),))
-    assert name_errand(lease, FETCHED, apology, is_inside=True).reason == "no-sitemap"
+    assert classify_prerequisite(lease, FETCHED, apology, is_inside=True).reason == "no-sitemap"
     # Where somebody promised one, it is for the judge of pages to say what it is.
-    assert name_errand(make_lease("sitemap"), FETCHED, apology, is_inside=True).reason == "fetched"
+    assert classify_prerequisite(make_lease("sitemap"), FETCHED, apology, is_inside=True).reason == "fetched"
 
 
 @pytest.mark.parametrize("found_as", ["link", "seed", "listed", "sitemap"])
 def test_a_sitemap_is_no_page_if_it_was_asked_for_as_one(found_as: str) -> None:
     empty = Extraction(URL, "application/xml", is_sitemap=True)
     for is_inside in (True, False):
-        named = name_errand(make_lease(found_as), FETCHED, empty, is_inside=is_inside)
+        named = classify_prerequisite(make_lease(found_as), FETCHED, empty, is_inside=is_inside)
         assert named.reason == ("sitemap" if found_as == "sitemap" else "fetched")
 
 
@@ -111,20 +118,20 @@ def test_nothing_is_kept_of_what_is_no_sitemap() -> None:
     read = Extraction(URL, "text/html", statements={"rdfa": "x"}, text="words", links=(Link("https://a.org/1"),))
     lease = make_lease("sitemap")
     nothing = Extraction(URL, "text/html")
-    assert keep_errand(lease, Verdict("done", "no-sitemap", 200), read, is_inside=True) == nothing
-    assert keep_errand(lease, Verdict("done", "sitemap", 200), read, is_inside=True) is read
+    assert trim_prerequisite(lease, Verdict("done", "no-sitemap", 200), read, is_inside=True) == nothing
+    assert trim_prerequisite(lease, Verdict("done", "sitemap", 200), read, is_inside=True) is read
 
 
 @pytest.mark.parametrize("url", ["https://a.org/sitemap.xml", "https://a.org/all.xml.gz?x"])
 def test_of_a_page_where_a_list_should_be_only_the_links_count(url: str) -> None:
     lease, links = make_lease("sitemap", url), (Link("https://a.org/1"),)
     home = Extraction(url, "text/html", statements={"rdfa": "x"}, text="words", title="Home", links=links)
-    verdict = name_errand(lease, FETCHED, home, is_inside=True)
+    verdict = classify_prerequisite(lease, FETCHED, home, is_inside=True)
     assert verdict.reason == "no-sitemap"
-    assert keep_errand(lease, verdict, home, is_inside=True) == Extraction(url, "text/html", links=links)
-    assert keep_errand(lease, verdict, home).links == ()
+    assert trim_prerequisite(lease, verdict, home, is_inside=True) == Extraction(url, "text/html", links=links)
+    assert trim_prerequisite(lease, verdict, home).links == ()
     # A person, or a link, wants the page itself.
-    assert name_errand(make_lease("link", url), FETCHED, home, is_inside=True).reason == "fetched"
+    assert classify_prerequisite(make_lease("link", url), FETCHED, home, is_inside=True).reason == "fetched"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import cast
 
 from rdfspider import Crawl
 from rdfspider.crawl.messages import Beat
-from rdfspider.crawl.reports.live import Lookout
+from rdfspider.crawl.reports.live import LiveReports
 from rdfspider.crawl.status import Status, write_status
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.serve.sampler import WaitingHosts, find_disks, read_status
@@ -39,7 +39,7 @@ class OneLook:
 
 
 def test_who_has_waited_long_enough_waits_no_more() -> None:
-    waiting = WaitingHosts(cast(Lookout, OneLook()))
+    waiting = WaitingHosts(cast(LiveReports, OneLook()))
     found = {host.host: host for host in waiting.find(Status(state="running"))}
     assert found["gone.test"].wait_s == 0
     # It is looked for again only after seconds; until then time goes on.

@@ -176,6 +176,9 @@ class Supervisor:
             if self._is_killed:
                 self._child.kill()
             return await self._child.wait()
+        except BaseException:
+            self._child.kill()
+            raise
         finally:
             self._child = None
 

@@ -28,7 +28,7 @@ from rdfspider.fetch.robots import PRODUCT, make_user_agent
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Finished
-from rdfspider.run.data_counts import Survey
+from rdfspider.run.data_counts import DataCounts
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
@@ -59,7 +59,7 @@ class ShardStore:
         self._archive = _open_archive(number, folder, config, frontier)
         self.archive_bytes = sum(self._archive.positions().values())
         """The length of its files as of the last commit."""
-        self.survey = Survey(frontier)
+        self.data_counts = DataCounts(frontier)
         """What the pages that are on record state."""
 
     async def commit(
@@ -81,8 +81,8 @@ class ShardStore:
         await asyncio.to_thread(self._archive.sync)
         if group:
             with self._meter.of("survey"):
-                self.survey.add((item.extraction for item in group if item.extraction is not None), time.time())
-                self.survey.stage(float("inf") if stores_names else time.monotonic())
+                self.data_counts.add((item.extraction for item in group if item.extraction is not None), time.time())
+                self.data_counts.stage(float("inf") if stores_names else time.monotonic())
         with self._meter.of("frontier"):
             for finished, record in zip(group, written, strict=True):
                 stage(finished, record)
@@ -95,7 +95,7 @@ class ShardStore:
 
     async def store_counts(self) -> None:
         """Make durable what is counted, at the end of a run."""
-        self.survey.stage(float("inf"))
+        self.data_counts.stage(float("inf"))
         self._frontier.commit()
         await asyncio.to_thread(self._frontier.sync)
 

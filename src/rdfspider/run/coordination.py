@@ -37,7 +37,7 @@ from rdfspider.errors import UsageError
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Child, Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.run.indexer_watch import IndexWatch
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Letters
+from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Outgoing
 from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.runners.local import LocalRunner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
@@ -132,7 +132,7 @@ class _Coordination:
             raise UsageError(self._error)
         return status
 
-    def _change(self, command: Command) -> tuple[Answer, Letters]:
+    def _change(self, command: Command) -> tuple[Answer, Outgoing]:
         """Do what a person asks that is to be kept; this process holds the folder's lock."""
         try:
             count, self._config = make_change(self._folder, self._config, command)

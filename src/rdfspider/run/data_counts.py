@@ -45,7 +45,7 @@ class _Counts(msgspec.Struct, array_like=True):
     problems: dict[str, int] = {}
 
 
-class Survey:
+class DataCounts:
     """The counts of one shard."""
 
     def __init__(self, frontier: Frontier) -> None:

@@ -4,17 +4,16 @@ A page that names contexts which are not at hand waits for them a while; meanwhi
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from rdfspider.config import Config, ExtractConfig
 from rdfspider.detect.content import MAGIC
-from rdfspider.documents import KeptDocuments
 from rdfspider.pipeline import extract_from
-from rdfspider.records import Discovered, Extraction, Lease, Page
+from rdfspider.records import Extraction, Lease, Page
 from rdfspider.run.heartbeat import Meter
-from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, Suspects
+from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, PoisonPages
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.prerequisites import Contexts
 
@@ -22,30 +21,27 @@ from rdfspider.run.prerequisites import Contexts
 _PERMIT_POLL_S = 0.1
 
 
-class Readings:
+class Extractor:
     """Reads the pages of one shard."""
 
     def __init__(
         self,
         folder: Path,
-        documents: Path,
         config: Config,
-        meter: Meter,
+        contexts: Contexts,
         permits: PermitPool,
-        discover: Callable[[Sequence[Discovered]], None],
-        domain_of: Callable[[str], str],
+        meter: Meter,
         wake: Callable[[], None],
     ) -> None:
-        """`documents` is where all shards keep contexts; `discover` schedules URLs at once; `wake` tells of a free permit."""
-        kept = KeptDocuments(documents, config.extract.documents)
-        self.contexts = Contexts(kept, discover, domain_of, attempts=config.frontier.attempts)
-        self._config = replace(config.extract, documents=kept)
+        """`folder` is that of the shard; `wake` tells of a free permit."""
+        self._contexts = contexts
+        self._config = replace(config.extract, documents=contexts.documents)
         self._fetches_contexts = "contexts" in config.crawl.ways
         self._meter = meter
         self._permits = permits
         self._wake = wake
         self._large_pages = LargePages(config.run.extract_timeout_s)
-        self._suspects = Suspects(folder)
+        self._poison_pages = PoisonPages(folder)
         self._queried_bytes = 0
 
     @property
@@ -57,7 +53,7 @@ class Readings:
     @property
     def waiting_body_bytes(self) -> int:
         """Of these, the bodies."""
-        return self._large_pages.waiting_bytes + self.contexts.waiting_bytes
+        return self._large_pages.waiting_bytes + self._contexts.waiting_bytes
 
     async def extract(self, lease: Lease, page: Page) -> Extraction | None:
         """What a page says, with the contexts that it names; None where it has to be fetched again for them, and then its permit
@@ -68,10 +64,10 @@ class Readings:
         # What it waits for may need its permit.
         self._permits.give_back()
         self._wake()
-        completed = await self.contexts.complete(lease, page, extraction, self._read)
+        completed = await self._contexts.complete(lease, page, extraction, self._read)
         while completed is not None and not self._permits.has_one():
             # Others have it; there are more to come, or the crawl is over.
-            if self.contexts.is_called_off:
+            if self._contexts.is_called_off:
                 return None
             await asyncio.sleep(_PERMIT_POLL_S)
         if completed is not None:
@@ -98,19 +94,19 @@ class Readings:
     def close(self) -> None:
         """Let go of the helper, whatever it does."""
         self._large_pages.close()
-        self._suspects.close()
+        self._poison_pages.close()
 
     async def _read(self, page: Page) -> Extraction:
-        return await read_page(page, self._config, self._large_pages, self._suspects, self._meter)
+        return await extract_page(page, self._config, self._large_pages, self._poison_pages, self._meter)
 
 
-async def read_page(
-    page: Page, config: ExtractConfig, large_pages: LargePages, suspects: Suspects, meter: Meter
+async def extract_page(
+    page: Page, config: ExtractConfig, large_pages: LargePages, poison_pages: PoisonPages, meter: Meter
 ) -> Extraction:
     """What a page says: read here, or by the helper where it may take long or kill."""
     # What is packed may be much larger than it looks.
     is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
-    if is_large or suspects.has(page.url):
+    if is_large or poison_pages.has(page.url):
         return await large_pages.extract(page, config)
-    with meter.of("extract"), suspects.watch(page.url):
+    with meter.of("extract"), poison_pages.watch(page.url):
         return extract_from(page, config)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import psutil
@@ -22,7 +23,9 @@ from rdfspider.records import (
     Verdict,
     VerdictState,
 )
-from rdfspider.run.data_counts import Survey
+
+if TYPE_CHECKING:
+    from rdfspider.run.commits import ShardStore
 
 # The load of a shorter time says little: that of a single page, or the grain of a clock.
 _LOAD_S = 0.5
@@ -134,47 +137,47 @@ class Meter:
             del self._answer_s[next(iter(self._answer_s))]
 
 
-def make_beat(
-    number: int,
-    disk_free_bytes: int,
-    frontier: Frontier,
-    meter: Meter,
-    survey: Survey,
-    archive_bytes: int,
-    is_idle: bool,
-    state: RunState,
-    reason: str,
-    connections: int,
-) -> Beat:
-    """How the shard is at this moment."""
+class Condition(NamedTuple):
+    """What a shard itself knows of how it is."""
+
+    state: RunState
+    reason: str = ""
+    """Why it is in that state, for people."""
+    is_idle: bool = False
+    """Whether it has nothing to do, and nothing of it is on its way to another shard."""
+    connections: int = 0
+
+
+def make_beat(number: int, frontier: Frontier, meter: Meter, store: "ShardStore", condition: Condition) -> Beat:
+    """How a shard is at this moment."""
     memory = psutil.virtual_memory()
-    counts = frontier.counts
-    types, properties = survey.top_names()
+    counts, counted = frontier.counts, store.data_counts
+    types, properties = counted.top_names()
     return Beat(
         shard=number,
         epoch=frontier.epoch,
         time=time.time(),
         pid=os.getpid(),
         generation=frontier.generation,
-        is_idle=is_idle,
-        state=state,
-        reason=reason,
+        is_idle=condition.is_idle,
+        state=condition.state,
+        reason=condition.reason,
         memory_used_bytes=meter.process.memory_info().rss,
         memory_free_bytes=memory.available,
         memory_total_bytes=memory.total,
         cpu_percent=meter.measure_load(time.monotonic(), time.process_time()),
-        connections=connections,
+        connections=condition.connections,
         pages=counts.pages,
         body_bytes=counts.body_bytes,
-        disk_free_bytes=disk_free_bytes,
+        disk_free_bytes=store.free_bytes,
         counts=msgspec.structs.asdict(counts),
         queued={str(priority): count for priority, count in enumerate(frontier.queued) if count},
         visits={kind: count for kind, count in meter.visits.items() if count},
         fetching=meter.list_fetching(number),
         waiting_hosts=tuple(frontier.find_waiting(_WAITING_TOLD)),
-        archive_bytes=archive_bytes,
-        quads=dict(survey.quads),
-        problems=dict(survey.problems),
+        archive_bytes=store.archive_bytes,
+        quads=dict(counted.quads),
+        problems=dict(counted.problems),
         types=types,
         properties=properties,
         wire_bytes=meter.wire_bytes,
@@ -185,5 +188,5 @@ def make_beat(
         turned_away=dict(meter.turned_away),
         cpu_s={**meter.cpu_s, "all": sum(meter.process.cpu_times()[:2])},
         slowest_hosts=meter.find_slowest(),
-        finds=tuple(survey.finds),
+        finds=tuple(counted.finds),
     )

@@ -116,8 +116,8 @@ _MOST = 1_000
 _LONGEST_URL_BYTES = 1 << 16
 
 
-class Suspects:
-    """The suspects of one shard."""
+class PoisonPages:
+    """The poison_pages of one shard."""
 
     def __init__(self, folder: Path) -> None:
         known = folder / "suspects.txt"

@@ -29,9 +29,9 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.records import Capture, Finished, Lease, LeaseKind, Reason, Verdict, VerdictState
 from rdfspider.run.commits import ShardStore, check_disk, count_bytes, count_quads
-from rdfspider.run.extraction import read_page
-from rdfspider.run.heartbeat import Meter, make_beat
-from rdfspider.run.heavy_pages import LargePages, Suspects
+from rdfspider.run.extraction import extract_page
+from rdfspider.run.heartbeat import Condition, Meter, make_beat
+from rdfspider.run.heavy_pages import LargePages, PoisonPages
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 from rdfspider.ways import Way
 
@@ -83,7 +83,7 @@ class Importer:
         self._frontier = Frontier(self._folder / "frontier", order.config, domains, order.number)
         self._store = ShardStore(order.number, self._folder, order.config, self._frontier, self._meter)
         self._large_pages = LargePages(order.config.run.extract_timeout_s)
-        self._suspects = Suspects(self._folder)
+        self._poison_pages = PoisonPages(self._folder)
         self._group: dict[str, Finished] = {}
         self._group_bytes = 0
         self._imported = self._known = self._too_long = self._read_bytes = 0
@@ -97,7 +97,7 @@ class Importer:
             await self._import(path)
         self._tell(is_done=True)
         self._large_pages.close()
-        self._suspects.close()
+        self._poison_pages.close()
         self._store.close()
         self._frontier.close()
 
@@ -148,7 +148,7 @@ class Importer:
                 return
             self._group_bytes -= count_bytes(earlier)
         page = replace(capture.page, url=url)
-        extraction = await read_page(page, self._config.extract, self._large_pages, self._suspects, self._meter)
+        extraction = await extract_page(page, self._config.extract, self._large_pages, self._poison_pages, self._meter)
         judgement = judge_directives(capture, extraction, time.time())
         verdict = Verdict(VerdictState.DONE, Reason.IMPORTED, capture.status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
@@ -189,18 +189,8 @@ class Importer:
         if not is_done and time.monotonic() < self._next_report:
             return
         self._next_report = time.monotonic() + _TELL_S
-        beat = make_beat(
-            self._order.number,
-            self._store.free_bytes,
-            self._frontier,
-            self._meter,
-            self._store.survey,
-            self._store.archive_bytes,
-            is_done,
-            RunState.RUNNING,
-            "",
-            0,
-        )
+        condition = Condition(RunState.RUNNING, is_idle=is_done)
+        beat = make_beat(self._order.number, self._frontier, self._meter, self._store, condition)
         report = ImportReport(
             beat,
             self._imported,

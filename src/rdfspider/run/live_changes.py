@@ -21,7 +21,7 @@ _REVIEW_BATCH = 500
 _SEEDS_MARK, _RULES_MARK = "seeds-mark", "rules-mark"
 
 
-class Changes:
+class LiveChanges:
     """Brings a frontier up to date."""
 
     def __init__(

@@ -69,7 +69,8 @@ class Contexts:
     ) -> None:
         """`discover` schedules URLs at once, here or at another shard; `domain_of` tells the registrable domain of a host. A page
         that waited in vain is fetched again so often as `attempts` says, as long as what it waits for may still come."""
-        self._documents = documents
+        self.documents = documents
+        """Where all shards keep contexts."""
         self._discover = discover
         self._domain_of = domain_of
         self._attempts = attempts
@@ -102,7 +103,7 @@ class Contexts:
                     return None
             if self._find_missing(asked) and self._send_back(lease):
                 return None
-            if all(self._documents(url) is None for url in extraction.missing_documents):
+            if all(self.documents(url) is None for url in extraction.missing_documents):
                 break
             extraction = await read(page)
         self._sent_back.pop(lease.url_id, None)
@@ -132,30 +133,30 @@ class Contexts:
     def take_found(self, page: Page, media_type: str) -> None:
         """Keep a page that is nothing but a context: it will not be asked for again."""
         if media_type in _JSON and len(page.body) <= MAX_CONTEXT_BYTES and is_context(page.body, is_alone=True):
-            self._documents.keep(page.url, page.body)
+            self.documents.keep(page.url, page.body)
             self._tell()
 
     def lead(self, lease: Lease, found: Sequence[Discovered]) -> Sequence[Discovered]:
         """Where a context is that is elsewhere; nothing where it cannot be had, or is kept already and serves for this too."""
         if not found or found[0].url in lease.chain or len(lease.chain) >= _MAX_ROUNDS:
             return ()
-        body = self._documents(found[0].url)
+        body = self.documents(found[0].url)
         if body is not None:
             self._keep(lease, body)
         # What is known not to be had is not asked for again, whoever leads there.
-        return found if body is None and not self._documents.is_known(found[0].url) else ()
+        return found if body is None and not self.documents.is_known(found[0].url) else ()
 
     def settle(self, lease: Lease, verdict: Verdict, found: Sequence[Discovered]) -> None:
         """Something came of a lease: of a context that cannot be had everybody is told, so that nobody waits for it."""
         if lease.found_as == Way.CONTEXT and verdict.is_final and not found:
             for url in (lease.url, *lease.chain):
-                if not self._documents.give_up(url):
+                if not self.documents.give_up(url):
                     self._given_up.add(url)
             self._tell()
 
     def _keep(self, lease: Lease, body: bytes) -> None:
         for url in (lease.url, *lease.chain):
-            if not self._documents.keep(url, body):
+            if not self.documents.keep(url, body):
                 self._given_up.add(url)
         self._tell()
 
@@ -163,7 +164,7 @@ class Contexts:
         """Those of the contexts that may still come."""
         named = resolve_links("", wanted).values()
         urls = dict.fromkeys(url for url in named if url and len(host_of(url)) <= MAX_HOST_CHARS)
-        return [url for url in urls if url not in self._given_up and not self._documents.is_known(url)]
+        return [url for url in urls if url not in self._given_up and not self.documents.is_known(url)]
 
     def _send_back(self, lease: Lease) -> bool:
         """Whether a page may be fetched once more for what may still come."""
@@ -222,7 +223,7 @@ def is_context(body: bytes, *, is_alone: bool = False) -> bool:
     return isinstance(found, dict) and "@context" in found and (len(found) == 1 or not is_alone)
 
 
-def name_errand(
+def classify_prerequisite(
     lease: Lease, verdict: Verdict, extraction: Extraction | None = None, *, is_inside: bool = False
 ) -> Verdict:
     """What was fetched for the crawl itself is called so, and counts as no page; what turned out to be a page is one, if it is in
@@ -258,7 +259,7 @@ def _stands_in(lease: Lease, extraction: Extraction) -> bool:
     return is_of_list and extraction.media_type in _HTML
 
 
-def keep_errand(lease: Lease, verdict: Verdict, extraction: Extraction, *, is_inside: bool = False) -> Extraction:
+def trim_prerequisite(lease: Lease, verdict: Verdict, extraction: Extraction, *, is_inside: bool = False) -> Extraction:
     """What is kept of an errand: of a feed in the place of a sitemap what it says, of a page there where it leads, of all else
     nothing."""
     if not verdict.reason.startswith("no-"):

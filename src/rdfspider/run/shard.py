@@ -18,6 +18,7 @@ from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.parameters import ParameterDropper
 from rdfspider.discover.routing import Router
 from rdfspider.discover.scope import Scope
+from rdfspider.documents import KeptDocuments
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots import RecentRules, make_user_agent
@@ -40,14 +41,15 @@ from rdfspider.records import (
     VerdictState,
 )
 from rdfspider.run.commits import Committer, ShardStore
-from rdfspider.run.extraction import Readings
-from rdfspider.run.heartbeat import Meter, make_beat
+from rdfspider.run.extraction import Extractor
+from rdfspider.run.heartbeat import Condition, Meter, make_beat
 from rdfspider.run.judging import PageJudge
-from rdfspider.run.live_changes import Changes
-from rdfspider.run.peers.admission import Passage
+from rdfspider.run.live_changes import LiveChanges
+from rdfspider.run.peers.admission import Admission
+from rdfspider.run.peers.coordinator_client import PeerHandlers
 from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
-from rdfspider.run.prerequisites import keep_errand, name_errand
+from rdfspider.run.prerequisites import Contexts, classify_prerequisite, trim_prerequisite
 from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.ways import Way
 
@@ -99,26 +101,24 @@ class Shard:
             order.addresses,
             self._frontier,
             config,
-            on_control=self._obey,
-            on_links=self._committer.receive,
-            is_idle=self._is_idle,
-            wake=self._wake_up,
-            note=self._committer.note,
+            PeerHandlers(
+                on_control=self._obey,
+                on_links=self._committer.receive,
+                is_idle=self._is_idle,
+                wake=self._wake_up,
+                note=self._committer.note,
+            ),
             scope=tuple(self._committer.scope_additions),
             clock=clock,
         )
-        self._readings = Readings(
-            shard_folder(folder, number),
-            folder / DOCUMENTS,
-            config,
-            self._meter,
-            self._peers.permits,
-            self._committer.discover,
-            domains.domain,
-            self._wake_up,
+        documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
+        self._contexts = Contexts(
+            documents, self._committer.discover, domains.domain, attempts=config.frontier.attempts
         )
-        self._contexts = self._readings.contexts
-        self._passage = Passage(
+        self._extractor = Extractor(
+            shard_folder(folder, number), config, self._contexts, self._peers.permits, self._meter, self._wake_up
+        )
+        self._admission = Admission(
             self._peers.gate,
             self._frontier,
             config.fetch,
@@ -126,7 +126,7 @@ class Shard:
             kept_bytes=self._count_kept,
             on_enter=self._begin,
         )
-        self._changes = Changes(
+        self._changes = LiveChanges(
             self._frontier,
             scope,
             self._router,
@@ -271,7 +271,7 @@ class Shard:
 
     async def _ask_robots(self, lease: Lease) -> None:
         """Fetch a robots.txt; what it says holds for its origin until it expires."""
-        state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._passage)
+        state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._admission)
         self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
         self._meter.count_robots(state)
         self._frontier.release(lease, RobotsAnswer(state, exchange, delay_s or 0.0))
@@ -309,7 +309,7 @@ class Shard:
             elif verdict.is_page and lease.found_as != Way.CONTEXT:
                 # A page of a type that is not read is on an origin that may have sitemaps all the same.
                 found = self._finder.find_sitemaps(lease)
-        self._finish(Finished(lease, name_errand(lease, verdict), exchange, None, found, judgement))
+        self._finish(Finished(lease, classify_prerequisite(lease, verdict), exchange, None, found, judgement))
 
     async def _take_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:
         """Take out what a page holds, judge it, and find where it leads."""
@@ -317,20 +317,20 @@ class Shard:
         if lease.found_as == Way.CONTEXT and (taken := self._contexts.take(lease, capture, is_inside=is_inside)):
             self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
             return
-        extraction = await self._readings.extract(lease, capture.page)
+        extraction = await self._extractor.extract(lease, capture.page)
         if extraction is None:
             # Its permit is given back already.
             self._committer.add(Finished(lease, Verdict(VerdictState.RETRY, Reason.CONTEXT)))
             return
-        verdict = name_errand(lease, verdict, extraction, is_inside=is_inside)
+        verdict = classify_prerequisite(lease, verdict, extraction, is_inside=is_inside)
         if verdict.is_page:
             self._contexts.take_found(capture.page, extraction.media_type)
             judgement = await self._judge.judge(lease, capture, extraction)
             verdict, extraction = apply_judgement(verdict, extraction, judgement)
         else:
             judgement = judge_directives(capture, extraction, capture.started)
-            extraction = keep_errand(lease, verdict, extraction, is_inside=is_inside)
-        queried, extraction = await self._readings.query(self._finder.query, capture.page, extraction)
+            extraction = trim_prerequisite(lease, verdict, extraction, is_inside=is_inside)
+        queried, extraction = await self._extractor.query(self._finder.query, capture.page, extraction)
         found = self._finder.find(lease, capture, extraction, judgement, queried)
         while len(found) > _MANY_LINKS:
             # A sitemap may have more than should hold up the loop at once.
@@ -342,15 +342,15 @@ class Shard:
     async def _fetch(self, lease: Lease) -> Capture | Failure:
         """One request, when its address and a connection are free."""
         address = choose_address(lease)
-        await self._passage.acquire(address)
+        await self._admission.acquire(address)
         try:
             exchange = await self._fetcher.fetch_page(lease, address)
             if isinstance(exchange, Failure) and exchange.code == FailureCode.BUSY:
-                self._passage.narrow()
+                self._admission.narrow()
             return exchange
         finally:
             self._meter.end_fetch(lease)
-            self._passage.release(address)
+            self._admission.release(address)
 
     def _finish(self, finished: Finished) -> None:
         if not finished.verdict.is_page:
@@ -396,18 +396,18 @@ class Shard:
 
     def _count_kept(self) -> int:
         """Bytes of bodies and statements that wait for the helper or for the disk."""
-        return self._readings.waiting_bytes + self._committer.waiting_bytes
+        return self._extractor.waiting_bytes + self._committer.waiting_bytes
 
     def _count_kept_bodies(self) -> int:
         """The bodies of the same. Only they may cost another body its room: one page may say a great deal."""
-        return self._readings.waiting_body_bytes + self._committer.waiting_body_bytes
+        return self._extractor.waiting_body_bytes + self._committer.waiting_body_bytes
 
     def _go_on(self) -> None:
         """A group is durable, and its memory free."""
         if self._committer.has_wider_scope:
             self._committer.has_wider_scope = False
             self._changes.note()
-        self._passage.admit()
+        self._admission.admit()
         self._wake.set()
 
     def _wake_up(self) -> None:
@@ -444,6 +444,10 @@ class Shard:
             await asyncio.sleep(_BEAT_S)
 
     def _send_beat(self) -> None:
+        self._peers.send_beat(make_beat(self._number, self._frontier, self._meter, self._store, self._find_condition()))
+
+    def _find_condition(self) -> Condition:
+        is_idle, connections = self._is_idle(), self._fetcher.open_connections
         state, reason = RunState.RUNNING, ""
         if self._is_stopping:
             state = RunState.STOPPING
@@ -457,24 +461,12 @@ class Shard:
             state = RunState.PAUSING
         elif self._slowed:
             state, reason = RunState.SLOWED, self._slowed
-        beat = make_beat(
-            self._number,
-            self._store.free_bytes,
-            self._frontier,
-            self._meter,
-            self._store.survey,
-            self._store.archive_bytes,
-            self._is_idle(),
-            state,
-            reason,
-            self._fetcher.open_connections,
-        )
-        self._peers.send_beat(beat)
+        return Condition(state, reason, is_idle, connections)
 
     async def _close(self, is_clean: bool) -> None:
         """Let go of everything; where a visit was left in the middle, the frontier is told of no clean end."""
         await self._fetcher.close()
-        self._readings.close()
+        self._extractor.close()
         await self._peers.close()
         self._store.close()
         if is_clean:

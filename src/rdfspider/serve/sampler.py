@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from rdfspider.api import Crawl
 from rdfspider.crawl.history import FILE, Point, make_point, read_history
-from rdfspider.crawl.reports.live import Lookout
+from rdfspider.crawl.reports.live import LiveReports
 from rdfspider.crawl.status import Status
 from rdfspider.errors import RdfspiderError
 from rdfspider.frontier.entries import HostEntry
@@ -91,7 +91,7 @@ class MonitorSample(Struct, frozen=True):
 class Sampler:
     """Looks once a second in a thread of its own, from `start` to `stop`."""
 
-    def __init__(self, crawl: Crawl, lookout: Lookout) -> None:
+    def __init__(self, crawl: Crawl, lookout: LiveReports) -> None:
         self._crawl = crawl
         self._seconds: deque[Point] = deque(maxlen=SECONDS_KEPT)
         self._crawled: tuple[float, tuple[Point, ...]] = (0.0, ())
@@ -184,7 +184,7 @@ class WaitingHosts:
     """The hosts that wait longest, and why. What the frontiers have on disk is looked at when it is asked for, and not too often;
     what the shards tell every second is newer."""
 
-    def __init__(self, lookout: Lookout) -> None:
+    def __init__(self, lookout: LiveReports) -> None:
         self._lookout = lookout
         self._lock = threading.Lock()
         self._due = 0.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rdfspider.api import Crawl
-from rdfspider.crawl.reports.live import Lookout
+from rdfspider.crawl.reports.live import LiveReports
 from rdfspider.errors import OtherVersionError, RdfspiderError, UnansweredError, UnindexedError
 from rdfspider.index.quads.sparql.engine import Limits
 from rdfspider.run.visitor import Visitor
@@ -48,7 +48,7 @@ class Site:
         # However many questions one client asks, there is a place for another.
         self.indexes = Indexes(crawl.folder, keeps_quads=True, workers=cores + 1, most_by_client=cores)
         """What was found."""
-        self.lookout = Lookout(crawl.folder)
+        self.lookout = LiveReports(crawl.folder)
         """What frontiers tell of URLs and hosts."""
         self.sampler = Sampler(crawl, self.lookout)
         """How the crawl and the machine are, by the second."""

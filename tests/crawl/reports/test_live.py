@@ -8,7 +8,7 @@ import pytest
 
 from rdfspider import Crawl, UsageError
 from rdfspider.crawl.reports import live as lookout_module
-from rdfspider.crawl.reports.live import Lookout
+from rdfspider.crawl.reports.live import LiveReports
 from web import Web, crawl, make_site
 
 
@@ -21,19 +21,19 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
 
 
 @pytest.fixture
-def lookout(crawled: Crawl) -> Iterator[Lookout]:
-    found = Lookout(crawled.folder)
+def lookout(crawled: Crawl) -> Iterator[LiveReports]:
+    found = LiveReports(crawled.folder)
     yield found
     found.close()
 
 
-def test_what_became_of_a_url_and_of_hosts(crawled: Crawl, lookout: Lookout) -> None:
+def test_what_became_of_a_url_and_of_hosts(crawled: Crawl, lookout: LiveReports) -> None:
     assert lookout.why("a.test/") == crawled.why("a.test/")
     assert lookout.why("http://a.test/never").state == "unknown"
     assert lookout.hosts("pages", 5) == crawled.hosts("pages", 5)
 
 
-def test_mistakes_are_told_as_they_are(lookout: Lookout) -> None:
+def test_mistakes_are_told_as_they_are(lookout: LiveReports) -> None:
     with pytest.raises(UsageError, match="not an http or https URL"):
         lookout.why("ftp://a.test/")
     with pytest.raises(UsageError, match="may be one of"):
@@ -41,7 +41,7 @@ def test_mistakes_are_told_as_they_are(lookout: Lookout) -> None:
 
 
 def test_a_folder_that_is_gone_is_an_answer_too(tmp_path: Path) -> None:
-    gone = Lookout(tmp_path / "none")
+    gone = LiveReports(tmp_path / "none")
     with pytest.raises(Exception, match="none"):
         gone.why("http://a.test/")
     gone.close()
@@ -49,14 +49,14 @@ def test_a_folder_that_is_gone_is_an_answer_too(tmp_path: Path) -> None:
 
 def test_nothing_is_left_of_a_look(crawled: Crawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    lookout = Lookout(crawled.folder)
+    lookout = LiveReports(crawled.folder)
     lookout.hosts("pages", 5)
     assert list(tmp_path.rglob("rdfspider-view-*"))
     lookout.close()
     assert not list(tmp_path.iterdir())
 
 
-def test_frontiers_that_nobody_asks_for_are_let_go(lookout: Lookout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frontiers_that_nobody_asks_for_are_let_go(lookout: LiveReports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookout_module, "_IDLE_S", 3600.0)
     lookout.hosts("pages", 5)
     lookout.rest()

@@ -13,7 +13,7 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Page
 from rdfspider.run.peers import admission
 from rdfspider.run.peers.address_gate import AddressGate
-from rdfspider.run.peers.admission import Passage
+from rdfspider.run.peers.admission import Admission
 from web import Answer, Web, crawl, make_page, make_site
 
 ADDRESS = "192.0.2.1"
@@ -35,7 +35,7 @@ class Held:
     kept_bytes = 0
 
 
-def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]], held: Held | None = None, **sizes: int) -> None:
+def in_loop(test: Callable[[Admission, list[int]], Awaitable[None]], held: Held | None = None, **sizes: int) -> None:
     """Run a test with a passage of four connections, one while memory is short, and a list that grows with each entry."""
     config = FetchConfig(**{"connections": 4, "max_flight_bytes": 100, "max_body_bytes": 100, **sizes})
     held = held or Held()
@@ -45,7 +45,7 @@ def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]], held: Held | 
         gate = AddressGate(1, 0.0, Clock(), lambda owner, message: None)
         with TemporaryDirectory() as folder:
             frontier = Frontier(Path(folder), Config(), Domains(bundled_suffix_list(), 1), 0)
-            road = Passage(
+            road = Admission(
                 gate,
                 frontier,
                 config,
@@ -60,7 +60,7 @@ def in_loop(test: Callable[[Passage, list[int]], Awaitable[None]], held: Held | 
         runner.run(run())
 
 
-def start(road: Passage, count: int) -> list[asyncio.Task[None]]:
+def start(road: Admission, count: int) -> list[asyncio.Task[None]]:
     return [asyncio.create_task(road.acquire(ADDRESS)) for _ in range(count)]
 
 
@@ -71,7 +71,7 @@ async def settle() -> None:
 
 
 def test_as_many_as_there_are_connections() -> None:
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         waiting = start(road, 6)
         await asyncio.sleep(0)
         assert len(entered) == 4
@@ -86,7 +86,7 @@ def test_as_many_as_there_are_connections() -> None:
 def test_one_waits_for_a_host_and_the_others_get_a_turn_each() -> None:
     """Thousands of names may lead to one host: they must not all wait where others could be asked."""
 
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         assert await road.begin_aside("parking.test") == 0
         waiting = asyncio.create_task(road.begin_aside("parking.test"))
         await asyncio.sleep(0)
@@ -100,7 +100,7 @@ def test_one_waits_for_a_host_and_the_others_get_a_turn_each() -> None:
 
 
 def test_few_start_while_memory_is_short_and_all_when_it_is_not() -> None:
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         await asyncio.gather(*start(road, 4))
         road.narrow()
         waiting = start(road, 5)
@@ -124,7 +124,7 @@ def test_few_start_while_memory_is_short_and_all_when_it_is_not() -> None:
 def test_what_is_kept_leaves_less_room_until_it_is_let_go_of() -> None:
     held = Held()
 
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         held.kept_bytes = 950
         waiting = start(road, 6)
         await settle()
@@ -149,7 +149,7 @@ def test_what_has_just_come_counts_before_the_next_request_starts() -> None:
     """It is no longer in flight when its connection is free, and kept only when its visit has gone on with it."""
     held = Held()
 
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         held.flight_bytes = 150
         waiting = start(road, 3)
         await settle()
@@ -170,7 +170,7 @@ def test_one_may_always_start_while_nothing_is_kept() -> None:
     """Also where a whole body might have no room: nobody else would ever make any."""
     held = Held()
 
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         held.kept_bytes = 1
         road.narrow()
         (waiting,) = start(road, 1)
@@ -184,7 +184,7 @@ def test_one_may_always_start_while_nothing_is_kept() -> None:
 
 
 def test_who_gives_up_waiting_takes_nothing_with_it() -> None:
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         await asyncio.gather(*start(road, 4))
         early, late, last = start(road, 3)
         await asyncio.sleep(0)
@@ -200,7 +200,7 @@ def test_who_gives_up_waiting_takes_nothing_with_it() -> None:
 
 
 def test_who_would_wait_long_for_another_host_is_told_how_long() -> None:
-    async def check(road: Passage, entered: list[int]) -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
         url = "http://a.test/robots.txt"
         assert await road.begin_aside("a.test") == 0
         refusal = Capture(Page(url, b""), 429, "", "1.1", (("Retry-After", "700"),), (), ADDRESS, 0.0, 0.0, 0)

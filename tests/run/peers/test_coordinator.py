@@ -125,8 +125,8 @@ def test_permits_are_given_recalled_and_given_to_who_waits() -> None:
 def test_the_limit_of_pages_ends_a_crawl_when_they_are_committed() -> None:
     coordinator = make_coordinator(CrawlConfig(pages=4))
     assert coordinator.hear(make_beat(0, pages=3, is_idle=False)) == [(0, Heard(1))]
-    letters = coordinator.hear(make_beat(1, pages=1, is_idle=False))
-    assert (0, Control("stop", "pages")) in letters
+    outgoing = coordinator.hear(make_beat(1, pages=1, is_idle=False))
+    assert (0, Control("stop", "pages")) in outgoing
     assert coordinator.ended == "pages"
 
 
@@ -255,10 +255,10 @@ def count(epoch: int, number: int) -> Beat:
 
 @pytest.mark.parametrize("command", ["", "dance"])
 def test_an_unknown_command_is_told_so(command: str) -> None:
-    answer, letters = make_coordinator().obey(command)
+    answer, outgoing = make_coordinator().obey(command)
     assert not answer.is_done
     assert repr(command) in answer.message
-    assert letters == []
+    assert outgoing == []
 
 
 def test_the_command_line_reaches_the_coordinator() -> None:
@@ -310,8 +310,8 @@ def test_a_change_is_told_to_all_and_to_those_that_come_later() -> None:
     coordinator.announce(last)
     coordinator.announce(Control("seeds"))
     coordinator.lose(1)
-    letters = coordinator.hear(Arrival(1, 2, 101, 0, 0))
-    assert letters == [(1, last), (1, Control("seeds")), (1, Heard(2))]
+    outgoing = coordinator.hear(Arrival(1, 2, 101, 0, 0))
+    assert outgoing == [(1, last), (1, Control("seeds")), (1, Heard(2))]
 
 
 def test_a_change_between_two_rounds_means_that_it_is_not_over() -> None:

@@ -21,7 +21,8 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import find_owner
 from rdfspider.records import Discovered
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.peers.messages import Control, Hello, Links, Parcel, encode_links
+from rdfspider.run.peers.coordinator_client import PeerHandlers
+from rdfspider.run.peers.messages import Control, Hello, Links, MessageBatch, encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.peers.sockets import AddressBook
 from rdfspider.run.runners.local import LocalRunner
@@ -51,11 +52,13 @@ class Shard:
             addresses,
             self.frontier,
             config,
-            on_control=self.controls.append,
-            on_links=self._take_links,
-            is_idle=lambda: self.is_idle and self.peers.is_outbox_received and not self.frontier.has_staged,
-            wake=self._commit_soon,
-            note=self._commit_soon,
+            PeerHandlers(
+                on_control=self.controls.append,
+                on_links=self._take_links,
+                is_idle=lambda: self.is_idle and self.peers.is_outbox_received and not self.frontier.has_staged,
+                wake=self._commit_soon,
+                note=self._commit_soon,
+            ),
         )
 
     async def start(self) -> "Shard":
@@ -306,7 +309,7 @@ def test_what_was_meant_for_an_earlier_life_is_not_heard(tell: Callable[..., Non
         other.to_epoch -= 1
         other.epoch -= 1
         other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/2")])))
-        other.raw(b"\xc1 no parcel")
+        other.raw(b"\xc1 no batch")
         other.epoch += 1
         other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/3")])))
         await until(lambda: first.knows("http://a.test/3"))
@@ -463,7 +466,7 @@ def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> No
 
 
 def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers.coordinator_line._LINGER_MS", 0)
+    monkeypatch.setattr("rdfspider.run.peers.coordinator_client._LINGER_MS", 0)
     monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
 
     async def story(crawl: Crawl) -> None:
@@ -610,7 +613,7 @@ class Player:
         self._out.send(frame)
 
     def say(self, *messages: Any) -> None:
-        self.raw(msgspec.msgpack.encode(Parcel(self.number, self.epoch, self.to_epoch, list(messages))))
+        self.raw(msgspec.msgpack.encode(MessageBatch(self.number, self.epoch, self.to_epoch, list(messages))))
 
     async def hear(self, wanted: Callable[[Any], bool]) -> Any:
         """The first message, as plain lists, that is wanted."""

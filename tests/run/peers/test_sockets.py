@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from rdfspider.run.peers.sockets import Wire, open_hub, open_inlet, open_line, open_outlet
+from rdfspider.run.peers.sockets import LoopSocket, open_hub, open_inlet, open_line, open_outlet
 
 
 def test_an_outlet_takes_nothing_while_nobody_is_there_and_finds_a_new_inlet(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_an_outlet_takes_nothing_while_nobody_is_there_and_finds_a_new_inlet(tmp
             outlet.send(b"lost", zmq.DONTWAIT)
         heard: list[list[bytes]] = []
         for life in (b"first", b"second"):
-            inlet = Wire(open_inlet(context, address), heard.append)
+            inlet = LoopSocket(open_inlet(context, address), heard.append)
             while [life] not in heard:
                 with contextlib.suppress(zmq.Again):
                     outlet.send(life, zmq.DONTWAIT)
@@ -42,8 +42,8 @@ def test_a_message_that_makes_trouble_does_not_stop_the_next_ones(tmp_path: Path
             if frames[-1] == b"1":
                 raise RuntimeError("trouble")
 
-        hub = Wire(open_hub(context, address), take)
-        line = Wire(open_line(context, address, "0"), lambda frames: None)
+        hub = LoopSocket(open_hub(context, address), take)
+        line = LoopSocket(open_line(context, address, "0"), lambda frames: None)
         for n in range(300):
             assert line.send([b"%d" % n])
         while len(heard) < 300:

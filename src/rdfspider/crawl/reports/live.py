@@ -24,7 +24,7 @@ _IDLE_S = 30.0
 _Report = TypeVar("_Report")
 
 
-class Lookout:
+class LiveReports:
     """One crawl's reports; for any number of threads."""
 
     def __init__(self, folder: Path) -> None:

@@ -23,7 +23,7 @@ _MAX_TURNS = 4096
 _NARROW_S = 60.0
 
 
-class Passage:
+class Admission:
     """What every request of a shard goes through; `on_enter` is called when it may start."""
 
     def __init__(

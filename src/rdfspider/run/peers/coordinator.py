@@ -33,19 +33,19 @@ from rdfspider.run.peers.messages import (
     ShardMessage,
 )
 from rdfspider.run.peers.permits import PermitBook
-from rdfspider.run.peers.sockets import Wire, open_hub
+from rdfspider.run.peers.sockets import LoopSocket, open_hub
 
 _log = logging.getLogger(__name__)
 
 # A round that is not answered by then is given up; the next beats begin another.
 _ROUND_S = 10.0
 
-Letters = list[tuple[int, CoordinatorMessage]]
+Outgoing = list[tuple[int, CoordinatorMessage]]
 """Messages, each with the shard that it is for."""
 
 
 class Coordinator:
-    """The soft state of a crawl. Pure logic: messages in, letters out."""
+    """The soft state of a crawl. Pure logic: messages in, outgoing out."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Coordinator:
         """The shards that have arrived and not died since."""
         return frozenset(self._epochs)
 
-    def hear(self, message: ShardMessage) -> Letters:
+    def hear(self, message: ShardMessage) -> Outgoing:
         """Take what a shard says; what was said by an earlier epoch of it is not heard."""
         if isinstance(message, Arrival):
             return self._welcome(message)
@@ -139,7 +139,7 @@ class Coordinator:
         self._quiet.discard(shard)
         self._end_rounds()
 
-    def tick(self) -> Letters:
+    def tick(self) -> Outgoing:
         """What time alone brings; to be called every second or so."""
         if ended := self._check_limits():
             return ended
@@ -147,7 +147,7 @@ class Coordinator:
             self._end_rounds()
         return self._give_permits()
 
-    def obey(self, command: str) -> tuple[Answer, Letters]:
+    def obey(self, command: str) -> tuple[Answer, Outgoing]:
         """Do what a person asks."""
         match command:
             case CommandName.STATUS:
@@ -168,49 +168,49 @@ class Coordinator:
                 return Answer(True), self._tell_all(Control(ControlCommand.RESUME))
         return Answer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
 
-    def announce(self, change: Control) -> Letters:
+    def announce(self, change: Control) -> Outgoing:
         """Tell all shards, and those that arrive later, that seeds or filters have changed: there may be work again."""
         self._end_rounds()
         self._changes[change.command] = change
         return self._tell_all(change)
 
-    def slow(self, reason: str) -> Letters:
+    def slow(self, reason: str) -> Outgoing:
         """Let shards begin nothing new while there is a reason; what is under way goes on, and the crawl may end."""
         if reason == self.slowed:
             return []
         self.slowed = reason
         return self._tell_all(Control(ControlCommand.SLOW, reason))
 
-    def end(self, reason: EndReason) -> Letters:
+    def end(self, reason: EndReason) -> Outgoing:
         """Tell all shards to stop, or to halt even if they are stopping already."""
         if self.ended and reason != EndReason.HALTED:
             return []
         self.ended = reason
         return self._tell_all(self._last_word())
 
-    def _welcome(self, arrival: Arrival) -> Letters:
+    def _welcome(self, arrival: Arrival) -> Outgoing:
         shard = arrival.shard
         self._end_rounds()
         self._epochs[shard] = arrival.epoch
         self._quiet.discard(shard)
         self._pages[shard], self._body_bytes[shard] = arrival.pages, arrival.body_bytes
         self._permits.arrive(shard, arrival.pages)
-        letters: Letters = []
+        outgoing: Outgoing = []
         if self.is_paused:
-            letters.append((shard, Control(ControlCommand.PAUSE)))
+            outgoing.append((shard, Control(ControlCommand.PAUSE)))
         if self.slowed:
-            letters.append((shard, Control(ControlCommand.SLOW, self.slowed)))
+            outgoing.append((shard, Control(ControlCommand.SLOW, self.slowed)))
         if self.ended:
-            letters.append((shard, self._last_word()))
+            outgoing.append((shard, self._last_word()))
         known = set(arrival.scope)
         if missed := tuple(addition for addition in self._scope if addition not in known):
-            letters.append((shard, Control(ControlCommand.SCOPE, additions=missed)))
-        letters += [(shard, change) for change in self._changes.values()]
-        letters += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
+            outgoing.append((shard, Control(ControlCommand.SCOPE, additions=missed)))
+        outgoing += [(shard, change) for change in self._changes.values()]
+        outgoing += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
         # The shard begins when it hears this, so that it comes after all that may keep it from beginning.
-        return [*letters, (shard, Heard(arrival.epoch))]
+        return [*outgoing, (shard, Heard(arrival.epoch))]
 
-    def _take_beat(self, beat: Beat) -> Letters:
+    def _take_beat(self, beat: Beat) -> Outgoing:
         shard = beat.shard
         before = self.beats.get(shard)
         if before is not None and before.epoch != beat.epoch:
@@ -220,20 +220,20 @@ class Coordinator:
         self._pages[beat.shard], self._body_bytes[beat.shard] = beat.fetched_pages, beat.fetched_bytes
         return self._check_limits() or self._start_round()
 
-    def _check_limits(self) -> Letters:
+    def _check_limits(self) -> Outgoing:
         used = Used(self.pages, sum(self._body_bytes.values()), self.ran_s)
         reached = find_reached(self._config, used)
         return self.end(reached.reason) if reached is not None else []
 
-    def _give_permits(self) -> Letters:
+    def _give_permits(self) -> Outgoing:
         given = self._permits.give_out()
-        letters: Letters = [(shard, Permits(self._epochs[shard], count)) for shard, count in given.items()]
+        outgoing: Outgoing = [(shard, Permits(self._epochs[shard], count)) for shard, count in given.items()]
         if waiting := self._permits.waiting:
             # Also from one that waits itself: what it has free since it asked may be for a host that must not be asked now.
-            letters += [(shard, Recall(epoch)) for shard, epoch in self._epochs.items() if waiting != {shard}]
-        return letters
+            outgoing += [(shard, Recall(epoch)) for shard, epoch in self._epochs.items() if waiting != {shard}]
+        return outgoing
 
-    def _start_round(self) -> Letters:
+    def _start_round(self) -> Outgoing:
         """Ask all whether they are idle, once the beats of all say so."""
         if self._answers is not None or self.ended or len(self._epochs) < self._shards:
             return []
@@ -246,7 +246,7 @@ class Coordinator:
         self._answers = {}
         return self._tell_all(Round(self._round))
 
-    def _take_answer(self, answer: RoundAnswer) -> Letters:
+    def _take_answer(self, answer: RoundAnswer) -> Outgoing:
         if self._answers is None or answer.number != self._round:
             return []
         if not answer.is_idle:
@@ -266,7 +266,7 @@ class Coordinator:
         self._answers = None
         self._last_generations = None
 
-    def _widen_scope(self, additions: tuple[str, ...]) -> Letters:
+    def _widen_scope(self, additions: tuple[str, ...]) -> Outgoing:
         new = tuple(addition for addition in additions if addition not in self._scope)
         self._scope.update(dict.fromkeys(new))
         return self._tell_all(Control(ControlCommand.SCOPE, additions=new)) if new else []
@@ -275,7 +275,7 @@ class Coordinator:
         command = ControlCommand.HALT if self.ended == EndReason.HALTED else ControlCommand.STOP
         return Control(command, self.ended or "")
 
-    def _tell_all(self, message: CoordinatorMessage) -> Letters:
+    def _tell_all(self, message: CoordinatorMessage) -> Outgoing:
         return [(shard, message) for shard in self._epochs]
 
 
@@ -300,7 +300,7 @@ class CoordinatorHub:
         coordinator: Coordinator,
         address: str,
         on_change: Callable[[], None],
-        change: Callable[[Command], tuple[Answer, Letters]] | None = None,
+        change: Callable[[Command], tuple[Answer, Outgoing]] | None = None,
     ) -> None:
         """`on_change` is called after everything that was heard, and before a person is answered. `change` does what a person
         asks that is to be kept in the crawl's folder."""
@@ -309,11 +309,11 @@ class CoordinatorHub:
         self._address = address
         self._on_change = on_change
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._wire: Wire | None = None
+        self._wire: LoopSocket | None = None
 
     def open(self) -> None:
         """Bind the socket; needs a running loop."""
-        self._wire = Wire(open_hub(self._context, self._address), self._read, linger_ms=500)
+        self._wire = LoopSocket(open_hub(self._context, self._address), self._read, linger_ms=500)
 
     def close(self) -> None:
         """Close the socket, once the last words are out."""
@@ -321,10 +321,10 @@ class CoordinatorHub:
             self._wire.close()
         self._context.term()
 
-    def send(self, letters: Letters) -> None:
+    def send(self, outgoing: Outgoing) -> None:
         """Send what the coordinator wants to be sent; what is for a shard that is gone is lost, as it should be."""
         assert self._wire is not None
-        for shard, message in letters:
+        for shard, message in outgoing:
             self._wire.send([str(shard).encode(), _encoder.encode(message)])
 
     def _read(self, frames: list[bytes]) -> None:
@@ -344,12 +344,12 @@ class CoordinatorHub:
         try:
             asked = msgspec.json.decode(request, type=Command)
             if self._change is not None and asked.command in CHANGES:
-                answer, letters = self._change(asked)
+                answer, outgoing = self._change(asked)
             else:
-                answer, letters = self._coordinator.obey(asked.command)
+                answer, outgoing = self._coordinator.obey(asked.command)
         except msgspec.MsgspecError as error:
-            answer, letters = Answer(False, f"this is no command: {error}"), []
-        self.send(letters)
+            answer, outgoing = Answer(False, f"this is no command: {error}"), []
+        self.send(outgoing)
         # Whoever is answered may look at once.
         self._on_change()
         self._wire.send([*envelope, msgspec.json.encode(answer)])

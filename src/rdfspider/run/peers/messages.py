@@ -1,6 +1,6 @@
 """All that shards, their coordinator and the command line say to each other, and how it is written on the wire.
 
-Shards and the coordinator speak MessagePack; what is said within one turn of a loop travels as one parcel. The command line
+Shards and the coordinator speak MessagePack; what is said within one turn of a loop travels as one batch. The command line
 asks in JSON, so that any tool can.
 """
 
@@ -87,7 +87,7 @@ class Repeated(Struct, frozen=True, gc=False, array_like=True, tag=10):
 PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke | Claim | Claimed | Repeated
 
 
-class Parcel(Struct, frozen=True, array_like=True):
+class MessageBatch(Struct, frozen=True, array_like=True):
     """What one shard says to another in one turn of its loop; empty, it is a sign of life."""
 
     source: int
@@ -205,7 +205,7 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
 CoordinatorMessage = Heard | Permits | Recall | Round | Control
 
 
-_mail_decoder = msgspec.msgpack.Decoder(list[Discovered] | dict[bytes, str])
+_outbox_decoder = msgspec.msgpack.Decoder(list[Discovered] | dict[bytes, str])
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -214,7 +214,7 @@ def encode_links(links: Sequence[Discovered]) -> bytes:
     return _encoder.encode(links)
 
 
-def decode_mail(payload: bytes) -> list[Discovered] | dict[bytes, str]:
+def decode_outbox_entry(payload: bytes) -> list[Discovered] | dict[bytes, str]:
     """An outbox entry: links, or keys of contents that the sender's URLs no longer have."""
-    mail: list[Discovered] | dict[bytes, str] = _mail_decoder.decode(payload)
-    return mail
+    entry: list[Discovered] | dict[bytes, str] = _outbox_decoder.decode(payload)
+    return entry

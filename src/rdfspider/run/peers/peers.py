@@ -9,7 +9,6 @@ lost and nothing changes its order.
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -21,28 +20,26 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import GapError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
-from rdfspider.records import Discovered
 from rdfspider.run.peers.address_gate import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.claims import Claims
-from rdfspider.run.peers.coordinator_line import CoordinatorLine
+from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
 from rdfspider.run.peers.messages import (
     Acquire,
     Claim,
     Claimed,
-    Control,
     Cursor,
     Hello,
     Links,
-    Parcel,
+    MessageBatch,
     PeerMessage,
     Received,
     Release,
     Repeated,
-    decode_mail,
+    decode_outbox_entry,
 )
 from rdfspider.run.peers.permits import PermitPool
-from rdfspider.run.peers.sockets import AddressBook, Wire, open_inlet, open_outlet
+from rdfspider.run.peers.sockets import AddressBook, LoopSocket, open_inlet, open_outlet
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +53,7 @@ _MISSING_S = 5.0
 _MAX_OUTBOX_BYTES = 64 * 1024 * 1024
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Parcel)
+_decoder = msgspec.msgpack.Decoder(MessageBatch)
 
 
 @dataclass(slots=True)
@@ -81,38 +78,29 @@ class Peers:
         addresses: AddressBook,
         frontier: Frontier,
         config: Config,
-        on_control: Callable[[Control], None],
-        on_links: Callable[[int, int, int, list[Discovered]], None],
-        is_idle: Callable[[], bool],
-        wake: Callable[[], None] = lambda: None,
-        note: Callable[[], None] = lambda: None,
+        handlers: PeerHandlers,
         scope: tuple[str, ...] = (),
         clock: Clock | None = None,
     ) -> None:
-        """`on_links(source, epoch, sequence, links)` takes the links into the frontier. `wake` is called when there may be
-        something to do, as permits or links have come; `note` when something was staged in the frontier that should be
-        committed soon, and nothing else. `scope` is what the shard knows to be in scope beyond the seeds.
-        """
+        """`scope` is what the shard knows to be in scope beyond the seeds."""
         shards = len(addresses.shards)
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
         self._addresses = addresses.shards
         self._frontier = frontier
-        self._on_links = on_links
-        self._wake = wake
-        self._note = note
+        self._handlers = handlers
         self._clock = clock or Clock()
         delay_s = config.frontier.ip_delay_s if config.frontier.delay_s else 0.0
         grant_s = config.fetch.timeout_s + GRANT_MARGIN_S
         self._clocks = AddressClocks(delay_s, grant_s, self._clock, self.others)
         self.gate = AddressGate(shards, delay_s, self._clock, self._send)
         self.claims = Claims(shard, shards, frontier, self._clock, self._send)
-        self._line = CoordinatorLine(shard, addresses.coordinator, frontier, config, on_control, is_idle, wake, scope)
+        self._coordinator = CoordinatorClient(shard, addresses.coordinator, frontier, config, handlers, scope)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._peers: dict[int, _Peer] = {}
         self._own: list[PeerMessage] = []
         self._is_flushing = False
-        self._inlet: Wire | None = None
+        self._inlet: LoopSocket | None = None
         self._ticks: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -123,8 +111,8 @@ class Peers:
             outlet = open_outlet(self._context, self._addresses[number])
             delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number)
             self._peers[number] = _Peer(outlet, delivery, intake, heard_at=now)
-        self._inlet = Wire(open_inlet(self._context, self._addresses[self._shard]), self._read)
-        self._line.open(self._context)
+        self._inlet = LoopSocket(open_inlet(self._context, self._addresses[self._shard]), self._read)
+        self._coordinator.open(self._context)
         self._ticks = asyncio.create_task(self._tick_forever())
 
     async def close(self) -> None:
@@ -133,7 +121,7 @@ class Peers:
             self._ticks.cancel()
         self.gate.close()
         self.claims.close()
-        self._line.close()
+        self._coordinator.close()
         if self._inlet is not None:
             self._inlet.close()
         for peer in self._peers.values():
@@ -144,12 +132,12 @@ class Peers:
     @property
     def permits(self) -> PermitPool:
         """Leave to fetch pages, where the crawl has a limit of them."""
-        return self._line.permits
+        return self._coordinator.permits
 
     @property
     def welcome(self) -> asyncio.Event:
         """Set when the coordinator has said how things are: a crawl that is paused or over asks nobody for anything."""
-        return self._line.welcome
+        return self._coordinator.welcome
 
     @property
     def is_outbox_full(self) -> bool:
@@ -176,11 +164,11 @@ class Peers:
 
     def send_beat(self, beat: Beat) -> None:
         """Tell the coordinator how this shard is."""
-        self._line.send_beat(beat)
+        self._coordinator.send_beat(beat)
 
     def tell_scope(self, additions: tuple[str, ...]) -> None:
         """Tell all shards, by way of the coordinator, what is in scope too."""
-        self._line.tell_scope(additions)
+        self._coordinator.tell_scope(additions)
 
     async def _tick_forever(self) -> None:
         for tick in itertools.count():
@@ -191,7 +179,7 @@ class Peers:
                     self._post(peer)
             self.claims.sweep()
             if tick % _BEAT_TICKS == 0:
-                self._line.tick()
+                self._coordinator.tick()
             if tick % _SWEEP_TICKS == 0:
                 self.gate.sweep()
                 self._pass_on(self._clocks.due())
@@ -209,27 +197,27 @@ class Peers:
 
     def _read(self, frames: list[bytes]) -> None:
         try:
-            parcel = _decoder.decode(frames[-1])
-            peer = self._peers[parcel.source]
+            batch = _decoder.decode(frames[-1])
+            peer = self._peers[batch.source]
         except (msgspec.MsgspecError, KeyError):
-            _log.warning("something that is no parcel came from a peer")
+            _log.warning("something that is no batch came from a peer")
             return
-        if parcel.epoch < peer.epoch:
+        if batch.epoch < peer.epoch:
             return
-        if parcel.epoch > peer.epoch:
-            peer.epoch = parcel.epoch
+        if batch.epoch > peer.epoch:
+            peer.epoch = batch.epoch
             peer.has_met = False
             peer.pending = []
             peer.delivery.suspend()
-            self._greet(parcel.source, peer)
+            self._greet(batch.source, peer)
             self._flush_soon()
         peer.heard_at = self._clock.monotonic()
-        if parcel.to_epoch == self._frontier.epoch:
-            for message in parcel.messages:
+        if batch.to_epoch == self._frontier.epoch:
+            for message in batch.messages:
                 if isinstance(message, Hello):
-                    self._take_hello(parcel.source, peer, message)
+                    self._take_hello(batch.source, peer, message)
                 elif peer.has_met:
-                    self._take(parcel.source, message)
+                    self._take(batch.source, message)
 
     def _take_hello(self, source: int, peer: _Peer, hello: Hello) -> None:
         if not peer.has_met:
@@ -240,7 +228,7 @@ class Peers:
         peer.delivery.resume(hello.received)
         self._deliver(source, peer)
         self._flush_soon()
-        self._wake()
+        self._handlers.wake()
 
     def _take(self, source: int, message: PeerMessage) -> None:
         match message:
@@ -254,12 +242,12 @@ class Peers:
                 self.gate.take_revoke(message)
             case Claim():
                 self.claims.answer(source, message)
-                self._note()
+                self._handlers.note()
             case Claimed():
                 self.claims.take(source, message)
             case Repeated(origin, other):
                 self._frontier.contents.note_repeated(origin, other)
-                self._note()
+                self._handlers.note()
             case Links():
                 self._take_links(source, message)
             case Received(cursor, has_gap):
@@ -270,15 +258,15 @@ class Peers:
         is_next, answer = intake.judge(links)
         if is_next:
             epoch, sequence = links.cursor
-            mail = decode_mail(links.payload)
+            entry = decode_outbox_entry(links.payload)
             try:
-                if isinstance(mail, list):
-                    self._on_links(source, epoch, sequence, mail)
+                if isinstance(entry, list):
+                    self._handlers.on_links(source, epoch, sequence, entry)
                 else:
                     if self._frontier.inbox.accept(source, epoch, sequence):
-                        for key, url in mail.items():
+                        for key, url in entry.items():
                             self._frontier.contents.release(key, url)
-                    self._wake()
+                    self._handlers.wake()
             except GapError:
                 answer = intake.reject()
         if answer is not None:
@@ -291,7 +279,7 @@ class Peers:
         else:
             peer.delivery.acknowledge(cursor)
         self._deliver(source, peer)
-        self._wake()
+        self._handlers.wake()
 
     def _deliver(self, number: int, peer: _Peer) -> None:
         for links in peer.delivery.take():
@@ -330,9 +318,9 @@ class Peers:
                 self._post(peer)
 
     def _post(self, peer: _Peer) -> None:
-        parcel = Parcel(self._shard, self._frontier.epoch, peer.epoch, peer.pending)
+        batch = MessageBatch(self._shard, self._frontier.epoch, peer.epoch, peer.pending)
         try:
-            peer.socket.send(_encoder.encode(parcel), zmq.DONTWAIT)
+            peer.socket.send(_encoder.encode(batch), zmq.DONTWAIT)
         except zmq.ZMQError:
             # Nobody is there. What was to be said waits; it is little, as nothing is sent beyond a window.
             return

@@ -24,7 +24,7 @@ class AddressBook(NamedTuple):
     """By their number."""
 
 
-class Wire:
+class LoopSocket:
     """A socket that the loop reads: every message is handed to `on_message`, as its frames."""
 
     def __init__(

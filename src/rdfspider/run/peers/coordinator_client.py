@@ -1,8 +1,9 @@
-"""A shard's line to the coordinator: beats and answers go out, permits, questions and commands come in."""
+"""A shard's connection to the coordinator: beats and answers go out, permits, questions and commands come in."""
 
 import asyncio
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 import zmq
@@ -10,6 +11,7 @@ import zmq
 from rdfspider.config import Config
 from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Discovered
 from rdfspider.run.peers.messages import (
     Arrival,
     Control,
@@ -26,7 +28,7 @@ from rdfspider.run.peers.messages import (
     ShardMessage,
 )
 from rdfspider.run.peers.permits import PermitPool
-from rdfspider.run.peers.sockets import Wire, open_line
+from rdfspider.run.peers.sockets import LoopSocket, open_line
 
 # Seconds without a word from the coordinator, which answers every beat, after which a shard is on its own and halts.
 _MAX_SILENT_TICKS = 20
@@ -37,7 +39,22 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(CoordinatorMessage)
 
 
-class CoordinatorLine:
+@dataclass(frozen=True, slots=True)
+class PeerHandlers:
+    """What a shard does about messages from its peers and the coordinator."""
+
+    on_control: Callable[[Control], None]
+    on_links: Callable[[int, int, int, list[Discovered]], None]
+    """Takes `(source, epoch, sequence, links)`, and gives the links to the frontier."""
+    is_idle: Callable[[], bool]
+    """Tells whether there is nothing to do."""
+    wake: Callable[[], None] = lambda: None
+    """Called when there may be something to do, as permits or links have come."""
+    note: Callable[[], None] = lambda: None
+    """Called when something was staged in the frontier that should be committed soon, and nothing else."""
+
+
+class CoordinatorClient:
     """What one shard and the coordinator say to each other."""
 
     def __init__(
@@ -46,17 +63,13 @@ class CoordinatorLine:
         address: str,
         frontier: Frontier,
         config: Config,
-        on_control: Callable[[Control], None],
-        is_idle: Callable[[], bool],
-        wake: Callable[[], None],
+        handlers: PeerHandlers,
         scope: tuple[str, ...],
     ) -> None:
         self._shard = shard
         self._address = address
         self._frontier = frontier
-        self._on_control = on_control
-        self._is_idle = is_idle
-        self._wake = wake
+        self._handlers = handlers
         self._scope = scope
         self.permits = PermitPool(config.crawl.pages > 0, self._ask_permits, self._return_permits)
         self._parent_pid = os.getppid()
@@ -64,12 +77,12 @@ class CoordinatorLine:
         self._has_beaten = False
         self.welcome = asyncio.Event()
         """Set when the coordinator knows of this shard; what it asks of it has been heard by then."""
-        self._wire: Wire | None = None
+        self._wire: LoopSocket | None = None
 
     def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
         """Connect, and say who is there and how many pages it has."""
         socket = open_line(context, self._address, str(self._shard))
-        self._wire = Wire(socket, self._read, _LINGER_MS)
+        self._wire = LoopSocket(socket, self._read, _LINGER_MS)
         counts = self._frontier.counts
         self._send(
             Arrival(
@@ -102,7 +115,7 @@ class CoordinatorLine:
         """Look, every second, whether the coordinator still lives; a shard without one halts, as nobody could stop it."""
         self._silent_ticks += self._has_beaten
         if os.getppid() != self._parent_pid or self._silent_ticks == _MAX_SILENT_TICKS:
-            self._on_control(Control(ControlCommand.HALT, "the coordinator is gone"))
+            self._handlers.on_control(Control(ControlCommand.HALT, "the coordinator is gone"))
 
     def _read(self, frames: list[bytes]) -> None:
         self._silent_ticks = 0
@@ -110,16 +123,16 @@ class CoordinatorLine:
         match _decoder.decode(frames[-1]):
             case Permits(of_epoch, count) if of_epoch == epoch:
                 self.permits.receive(count)
-                self._wake()
+                self._handlers.wake()
             case Recall(of_epoch) if of_epoch == epoch:
                 self.permits.return_free()
             case Round(number):
-                self._send(RoundAnswer(self._shard, epoch, number, self._is_idle(), self._frontier.generation))
+                self._send(RoundAnswer(self._shard, epoch, number, self._handlers.is_idle(), self._frontier.generation))
             case Control() as control:
-                self._on_control(control)
+                self._handlers.on_control(control)
             case Heard(of_epoch) if of_epoch == epoch and not self.welcome.is_set():
                 self.welcome.set()
-                self._wake()
+                self._handlers.wake()
             case Heard() | Permits() | Recall():
                 pass
 
