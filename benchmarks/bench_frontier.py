@@ -26,8 +26,8 @@ from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.entries import PageFacts, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.processes.module_process import calm_collector
 from rdfspider.records import Addresses, Capture, Discovered, Page, RobotsState
-from rdfspider.run.shard_process import calm_collector
 
 LINKS_A_PAGE = 80
 PAGES_A_COMMIT = 25

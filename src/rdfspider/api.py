@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from rdfspider.archive.volumes import check_volumes
 from rdfspider.config import Config
-from rdfspider.crawl.edits import check_patterns, make_change
 from rdfspider.crawl.folder import (
     CONTROL,
     IMPORT,
@@ -20,13 +19,15 @@ from rdfspider.crawl.folder import (
     change_settings,
     check_folder,
     check_import,
+    check_patterns,
     hold_folder,
     is_in_use,
+    make_change,
     make_folder,
+    read_seeds,
 )
-from rdfspider.crawl.folder import read_seeds as read_known_seeds
 from rdfspider.crawl.messages import Answer, Command, CommandName, RunState
-from rdfspider.crawl.seeds import read_seeds
+from rdfspider.crawl.seeds import collect_seeds
 from rdfspider.crawl.settings import Asked, ask_config, ask_flags, load_config
 from rdfspider.crawl.status import Status, read_status
 from rdfspider.errors import InUseError, RdfspiderError, UsageError
@@ -83,8 +84,8 @@ class Crawl:
         # Everything is checked before anything is made.
         found = load_config(folder, asked)
         check_volumes(found.archive.volumes)
-        urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
-        if not urls and not (folder.is_dir() and read_known_seeds(folder)):
+        urls = collect_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
+        if not urls and not (folder.is_dir() and read_seeds(folder)):
             raise UsageError(f"{folder} has no seeds yet: name at least one URL to start from")
         return cls._make(folder, found, asked, urls)
 
@@ -179,7 +180,7 @@ class Crawl:
 
     def hosts(self, sort: str = "pages", limit: int = 20) -> "list[HostEntry]":
         """The hosts that have most pages, quads, errors, URLs in the queue or time to wait; likewise at any time."""
-        from rdfspider.crawl.reports.hosts import find_hosts
+        from rdfspider.crawl.reports.frontiers import find_hosts
 
         return find_hosts(self.folder, load_config(self.folder), sort, limit)
 
@@ -287,7 +288,7 @@ class Crawl:
 
     def add_seeds(self, seeds: Iterable[str] = (), *, seeds_file: Path | None = None) -> int:
         """Add seeds; returns how many were new. A crawl that runs takes them at once, another one when it runs next."""
-        urls = read_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, self.config.fetch)
+        urls = collect_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, self.config.fetch)
         if not urls:
             raise UsageError("name at least one URL to add")
         return self._change(Command(CommandName.ADD_SEEDS, seeds=tuple(urls)))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rdfspider.config import FetchConfig
-from rdfspider.crawl.seeds import normalise_seed, read_seeds
+from rdfspider.crawl.seeds import collect_seeds, normalise_seed
 from rdfspider.errors import UsageError
 from rdfspider.urls import MAX_URL_CHARS
 
@@ -42,7 +42,7 @@ def test_a_file_of_seeds(tmp_path: Path) -> None:
     file.write_bytes(
         b"\xef\xbb\xbf# mine\r\nexample.org  # the first\r\n\r\nhttps://example.org/#top\r\nhttp://b.example/\n"
     )
-    assert read_seeds(["a.example"], file, PUBLIC) == [
+    assert collect_seeds(["a.example"], file, PUBLIC) == [
         "https://a.example/",
         "https://example.org/",
         "http://b.example/",
@@ -51,12 +51,12 @@ def test_a_file_of_seeds(tmp_path: Path) -> None:
 
 def test_seeds_on_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"example.org\n")))
-    assert read_seeds([], Path("-"), PUBLIC) == ["https://example.org/"]
+    assert collect_seeds([], Path("-"), PUBLIC) == ["https://example.org/"]
 
 
 def complain(arguments: list[str], file: Path | None = None, config: FetchConfig = PUBLIC) -> str:
     with pytest.raises(UsageError) as complaint:
-        read_seeds(arguments, file, config)
+        collect_seeds(arguments, file, config)
     return str(complaint.value)
 
 
@@ -88,9 +88,9 @@ def test_a_seed_that_is_too_long_is_refused_by_the_name_of_its_start(tmp_path: P
 
 def test_a_seed_may_be_as_long_as_a_link() -> None:
     seed = f"https://a.example/{'x' * (MAX_URL_CHARS - 18)}"
-    assert read_seeds([seed], None, PUBLIC) == [seed]
+    assert collect_seeds([seed], None, PUBLIC) == [seed]
     seed = f"https://{'a.' * 123}example/"
-    assert read_seeds([seed], None, PUBLIC) == [seed]
+    assert collect_seeds([seed], None, PUBLIC) == [seed]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_file_is_not_a_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     Path("seeds.txt").write_text("example.org")
     Path("example.org").mkdir()
     assert complain(["seeds.txt"]) == "seeds.txt: not an http or https URL; to read seeds from it, write --seeds"
-    assert read_seeds(["example.org"], None, PUBLIC) == ["https://example.org/"]
+    assert collect_seeds(["example.org"], None, PUBLIC) == ["https://example.org/"]
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_a_file_is_not_a_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_a_private_address_must_be_allowed(seed: str) -> None:
     assert "private network; to crawl there, add --allow-private" in complain([seed])
-    assert read_seeds([seed], None, PRIVATE)
+    assert collect_seeds([seed], None, PRIVATE)
 
 
 def test_an_address_given_by_hand_is_vetted() -> None:
     config = FetchConfig(resolve=("localhost=127.0.0.1:8085",))
-    assert read_seeds(["http://localhost/"], None, config) == ["http://localhost/"]
+    assert collect_seeds(["http://localhost/"], None, config) == ["http://localhost/"]

@@ -1,4 +1,4 @@
-"""Children that die, hang, work, or cannot be started: children of this loop, and real processes."""
+"""Children that die, hang, work, or cannot be started."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rdfspider.processes import supervisor
-from rdfspider.processes.supervisor import Exit, Fate, ModuleProcess, RestartPolicy, Supervisor
+from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 
 QUICK = RestartPolicy(first_pause_s=0.001, max_pause_s=0.004, max_failures=3)
 
@@ -186,29 +186,5 @@ def test_one_that_does_not_end_when_it_is_asked_is_killed() -> None:
         assert await running
         assert children.started[0].is_terminated
         assert await children.started[0].wait() == -9
-
-    run(story)
-
-
-def test_a_module_reads_its_order_from_stdin_and_its_lines_are_passed_on() -> None:
-    async def story() -> None:
-        lines: list[bytes] = []
-        # Reads JSON from stdin until its end, and writes it.
-        child = await ModuleProcess.start("json.tool", b'{"a": 1}', on_line=lines.append)
-        assert await child.wait() == 0
-        assert b"".join(lines).split() == [b"{", b'"a":', b"1", b"}"]
-        child.kill()
-
-    run(story)
-
-
-def test_a_module_whose_stdin_stays_open_goes_on_until_it_is_ended() -> None:
-    async def story() -> None:
-        child = await ModuleProcess.start("json.tool", b"{", keeps_stdin=True)
-        child.send(b"}")
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(child.wait(), 0.2)
-        child.terminate()
-        assert await child.wait() == -15
 
     run(story)

@@ -145,7 +145,7 @@ def hosts(
 ) -> None:
     """Tell what was found on each host, and what it waits for."""
     # Not at the top: it brings the frontier, of which other commands have no use.
-    from rdfspider.crawl.reports.hosts import write_hosts
+    from rdfspider.crawl.reports.frontiers import write_hosts
 
     found = Crawl.open(folder).hosts(sort, limit)
     for line in map(_encode, found) if as_json else write_hosts(found):

@@ -14,7 +14,7 @@ from rdfspider.crawl.summary import write_index
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
-from rdfspider.processes.collector import calm_collector
+from rdfspider.processes.module_process import calm_collector
 from rdfspider.run.imports import find_archives
 
 _LINE_EVERY_S = 5.0

@@ -1,4 +1,4 @@
-"""A crawl's folder: what is where in it, whether it is one, and who uses it.
+"""A crawl's folder: what is where in it, whether it is one, who uses it, and what of it can be changed at any time.
 
 crawl.toml      what was asked, and what is fixed
 suffixes.dat    the public-suffix list that decides which hosts belong together
@@ -14,13 +14,17 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rdfspider.config import Config, CrawlConfig
 from rdfspider.crawl.bounds import Plain
-from rdfspider.crawl.settings import FILE, FIXED, Asked, read_file, write_settings
+from rdfspider.crawl.messages import Command, CommandName
+from rdfspider.crawl.seeds import collect_seeds
+from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file, write_settings
 from rdfspider.disk import NEW, HeldError, find_holder, hold_lock, write_atomically
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import InUseError, UsageError
@@ -184,3 +188,39 @@ def _check_fixed(folder: Path, fixed: Any) -> None:
 
 def _read_text(path: Path) -> str:
     return path.read_text("utf-8") if path.exists() else ""
+
+
+_KINDS = ("include", "exclude")
+
+
+def make_change(folder: Path, config: Config, command: Command) -> tuple[int, Config]:
+    """Do what was asked, and return how much of it was new, and the settings that hold from now on."""
+    if command.command == CommandName.ADD_SEEDS:
+        return add_seeds(folder, collect_seeds(command.seeds, None, config.fetch)), config
+    change = _add_filters if command.command == CommandName.ADD_FILTERS else _remove_filters
+    filters = {kind: change(config.crawl, kind, getattr(command, kind)) for kind in _KINDS}
+    before = sum(len(getattr(config.crawl, kind)) for kind in _KINDS)
+    asked = {f"crawl.{kind}": Asked(list(patterns), f"--{kind}") for kind, patterns in filters.items()}
+    change_settings(folder, asked)
+    count = abs(sum(map(len, filters.values())) - before)
+    crawl = replace(config.crawl, include=filters["include"], exclude=filters["exclude"])
+    return count, replace(config, crawl=crawl)
+
+
+def check_patterns(kind: str, patterns: Iterable[str]) -> tuple[str, ...]:
+    """Patterns of filters as they are kept; a UsageError says what is wrong with one."""
+    checked = ask_flags({f"crawl.{kind}": Asked(list(patterns), f"--{kind}")})[f"crawl.{kind}"].value
+    return tuple(checked) if isinstance(checked, list) else ()
+
+
+def _add_filters(config: CrawlConfig, kind: str, patterns: Iterable[str]) -> tuple[str, ...]:
+    # Each may be fine, and all of them together too many or too slow.
+    return check_patterns(kind, dict.fromkeys((*getattr(config, kind), *patterns)))
+
+
+def _remove_filters(config: CrawlConfig, kind: str, patterns: Iterable[str]) -> tuple[str, ...]:
+    known: tuple[str, ...] = getattr(config, kind)
+    removed = set(patterns)
+    if unknown := [pattern for pattern in patterns if pattern not in known]:
+        raise UsageError(f"--{kind} {unknown[0]}: there is no such filter; `rdfspider filter list` shows all")
+    return tuple(pattern for pattern in known if pattern not in removed)

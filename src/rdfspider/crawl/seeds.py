@@ -20,7 +20,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
-def read_seeds(arguments: Iterable[str], file: Path | None, config: FetchConfig) -> list[str]:
+def collect_seeds(arguments: Iterable[str], file: Path | None, config: FetchConfig) -> list[str]:
     """The URLs that were named one by one and those of a file (`-` is stdin), each once, in order."""
     found: dict[str, None] = {}
     for text, where in (*_read_arguments(arguments), *(_read_lines(file) if file else ())):

@@ -1,24 +1,20 @@
 """Keeps a child process alive: starts it, starts it again with growing pauses when it dies, gives it up, stops it.
 
-How a child is started, and on which machine, is the caller's business, and so is what its exit code means. `ModuleProcess` is
-a child on this machine: a module of ours that gets its order on stdin.
+How a child is started, and on which machine, is the caller's business, and so is what its exit code means. On this machine it is
+a `ModuleProcess` (`processes/module_process.py`).
 """
 
 import asyncio
 import logging
-import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 _log = logging.getLogger(__name__)
 
 _POLL_S = 0.1
-_LINE_BYTES = 16 * 1024 * 1024
 
 
 class Child(Protocol):
@@ -187,67 +183,3 @@ class Supervisor:
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self._is_stopping:
             await asyncio.sleep(min(_POLL_S, seconds))
-
-
-class ModuleProcess:
-    """A child on this machine: `python -m` a module of ours, which reads its order from stdin. Ctrl-C does not reach it."""
-
-    def __init__(self, process: asyncio.subprocess.Process, on_line: Callable[[bytes], None] | None) -> None:
-        self._process = process
-        self._on_line = on_line
-
-    @classmethod
-    async def start(
-        cls, module: str, order: bytes, *, keeps_stdin: bool = False, on_line: Callable[[bytes], None] | None = None
-    ) -> Self:
-        """Start it. With `keeps_stdin` the pipe stays open: more can be sent, and its end tells the child that this process is
-        gone. `on_line` gets each line that it writes on stdout, while it is waited for."""
-        # Ctrl-C reaches every process of a terminal, also one that has not yet come to the line where it turns that off: it
-        # inherits what is blocked here, for a moment.
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        try:
-            process = await asyncio.create_subprocess_exec(
-                # What lies in the current folder is no part of us (-P).
-                *(sys.executable, "-P", "-m", module),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=None if on_line is None else asyncio.subprocess.PIPE,
-                limit=_LINE_BYTES,
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        started = cls(process, on_line)
-        started.send(order)
-        if not keeps_stdin and process.stdin is not None:
-            process.stdin.close()
-        return started
-
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._process.pid
-
-    def send(self, data: bytes) -> None:
-        """Send it something on stdin."""
-        assert self._process.stdin is not None
-        with suppress(OSError, RuntimeError):  # It may have died in this moment.
-            self._process.stdin.write(data)
-
-    async def wait(self) -> int:
-        """Its exit code, once it has ended."""
-        if self._on_line is not None and self._process.stdout is not None:
-            async for line in self._process.stdout:
-                self._on_line(line)
-        code = await self._process.wait()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        return code
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        with suppress(ProcessLookupError):
-            self._process.terminate()
-
-    def kill(self) -> None:
-        """End it at once."""
-        with suppress(ProcessLookupError):
-            self._process.kill()

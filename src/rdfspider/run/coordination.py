@@ -18,8 +18,7 @@ import msgspec
 
 from rdfspider.config import Config
 from rdfspider.crawl.budgets import list_limits
-from rdfspider.crawl.edits import make_change
-from rdfspider.crawl.folder import CONTROL, shard_folder
+from rdfspider.crawl.folder import CONTROL, make_change, shard_folder
 from rdfspider.crawl.history import Recorder
 from rdfspider.crawl.messages import Answer, Command, CommandName, EndReason, RunState
 from rdfspider.crawl.status import (

@@ -20,8 +20,9 @@ from rdfspider.crawl.folder import CONTROL
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
 from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.signals import Signals, run_until_end
-from rdfspider.processes.supervisor import Exit, Fate, ModuleProcess, RestartPolicy, Supervisor
+from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.run.importer import ImportOrder, ImportReport
 from rdfspider.run.runners.local import remove_old_sockets
 

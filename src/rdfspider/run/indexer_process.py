@@ -18,7 +18,7 @@ from rdfspider.config import Config
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths
-from rdfspider.processes.collector import calm_collector
+from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.reindexing import make_indexer
 
 _log = logging.getLogger(__name__)
@@ -44,9 +44,7 @@ class IndexOrder(NamedTuple):
 
 def main() -> None:
     """Index a crawl until told to leave."""
-    # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
+    begin_module_process()
     order = _read_order()
     try:
         indexer = make_indexer(IndexPaths(order.folder), order.config)

@@ -10,7 +10,8 @@ from pathlib import Path
 from rdfspider.config import Config
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, load_index_status, prolong_lag, read_index_status
-from rdfspider.processes.supervisor import Exit, Fate, ModuleProcess, RestartPolicy, Supervisor
+from rdfspider.processes.module_process import ModuleProcess
+from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.run.indexer_process import FINISH, USAGE_ERROR, IndexOrder, encode_order
 
 _log = logging.getLogger(__name__)

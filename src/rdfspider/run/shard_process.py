@@ -14,7 +14,7 @@ import uvloop
 
 from rdfspider.crawl.folder import load_domains
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.processes.collector import calm_collector
+from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.commits import check_disk
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
 from rdfspider.run.shard import Shard
@@ -30,9 +30,7 @@ _OTHER_DESCRIPTORS = 1024
 
 def main() -> None:
     """Run a shard."""
-    # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
+    begin_module_process()
     try:
         order: ShardOrder = pickle.load(sys.stdin.buffer)
     except (EOFError, pickle.UnpicklingError):

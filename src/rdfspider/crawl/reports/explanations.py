@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rdfspider.crawl.reports.hosts import write_wait
+from rdfspider.crawl.reports.frontiers import write_wait
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.records import PREREQUISITE_REASONS, Reason, RobotsRule, RobotsState
 from rdfspider.ways import Way

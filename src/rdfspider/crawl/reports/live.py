@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from rdfspider.crawl.reports.frontiers import Frontiers
-from rdfspider.crawl.reports.hosts import find_hosts
+from rdfspider.crawl.reports.frontiers import Frontiers, find_hosts
 from rdfspider.crawl.reports.why import Explanation, explain_url
 from rdfspider.crawl.settings import load_config
 from rdfspider.errors import UnansweredError

@@ -8,7 +8,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from rdfspider.processes.supervisor import ModuleProcess
+from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.run.peers.sockets import AddressBook
 from rdfspider.run.runners.runner import ShardOrder
 

@@ -5,6 +5,8 @@ import functools
 import importlib
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ import uvloop
 from rdfspider.config import ExtractConfig
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Extraction, Page
-from rdfspider.run.heavy_pages import LargePages
+from rdfspider.run.heavy_pages import LargePages, PoisonPages
 
 CONFIG = ExtractConfig()
 GOOD = Page("http://example.org/good", b"<title>Good</title><p vocab='http://schema.org/' typeof='Thing'>", "text/html")
@@ -149,3 +151,33 @@ def test_closing_ends_what_is_under_way() -> None:
     first, second = asyncio.run(run())
     assert isinstance(first, Extraction) and codes(first) == ["crashed"]
     assert isinstance(second, asyncio.CancelledError)
+
+
+KILLED_SCRIPT = """
+import os, signal, sys
+from pathlib import Path
+from rdfspider.run.heavy_pages import PoisonPages
+
+poison_pages = PoisonPages(Path(sys.argv[1]))
+with poison_pages.watch("http://example.org/a-page-that-was-read-before"):
+    pass
+with poison_pages.watch(sys.argv[2]):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_page_is_suspected_when_the_process_died_of_it_and_ever_after(tmp_path: Path) -> None:
+    urls = ["http://example.org/one", "http://example.org/two"]
+    for url in urls:
+        ended = subprocess.run([sys.executable, "-c", KILLED_SCRIPT, str(tmp_path), url], timeout=120)
+        assert ended.returncode == -signal.SIGKILL
+    for _ in range(2):
+        poison_pages = PoisonPages(tmp_path)
+        with poison_pages.watch("http://example.org/harmless"):
+            pass
+        poison_pages.close()
+    poison_pages = PoisonPages(tmp_path)
+    assert all(map(poison_pages.has, urls))
+    assert not poison_pages.has("http://example.org/harmless")
+    assert not poison_pages.has("http://example.org/a-page-that-was-read-before")
+    poison_pages.close()
