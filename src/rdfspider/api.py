@@ -161,7 +161,8 @@ class Crawl:
         self, sources: Sequence[str], on_progress: "Callable[[Status, Sequence[ImportReport]], None] | None" = None
     ) -> "tuple[Status, list[ImportReport]]":
         """Take the pages of WARC files (paths, patterns or folders) into the crawl; returns how it stands then."""
-        from rdfspider.run.imports import find_archives, run_import
+        from rdfspider.archive.reader import find_archives
+        from rdfspider.run.imports import run_import
 
         paths = find_archives(sources)
         with hold_folder(self.folder, IMPORT):

@@ -6,11 +6,12 @@ next record is looked for in the file's bytes. A part of an archive can be read 
 A crawl's own segments, which may be growing, are read as far as they are committed.
 """
 
+import glob
 import io
 import mmap
 import re
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -393,3 +394,23 @@ class Archive:
         except OSError as error:
             raise UsageError(f"{self.path}: its Zstandard dictionary cannot be read ({error})") from error
         return dictionary
+
+
+def find_archives(sources: Sequence[str]) -> list[Path]:
+    """The WARC files that a person means: files, patterns and folders; UsageError where one is none."""
+    found: dict[Path, None] = {}
+    for source in sources:
+        path = Path(source)
+        if path.is_dir():
+            paths = sorted(inner for inner in path.rglob("*") if is_archive(inner) and inner.is_file())
+        elif path.exists():
+            paths = [path]
+        else:
+            paths = sorted(Path(match) for match in glob.glob(source, recursive=True))  # noqa: PTH207 - as `extract` does
+        if not paths:
+            raise UsageError(f"{source}: no WARC file is there")
+        for inner in paths:
+            # Opens it, and complains where no record is in it.
+            split_archive(inner, 1 << 62)
+            found[inner.absolute()] = None
+    return list(found)

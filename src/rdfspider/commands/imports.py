@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rdfspider.api import Crawl
+from rdfspider.archive.reader import find_archives
 from rdfspider.commands import options
 from rdfspider.commands.index import index_imported
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
@@ -16,7 +17,6 @@ from rdfspider.crawl.settings import Asked
 from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import write_counts
 from rdfspider.run.importer import ImportReport
-from rdfspider.run.imports import find_archives
 from rdfspider.urls import MAX_URL_CHARS
 
 _LINE_EVERY_S = 5.0

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from rdfspider.api import Crawl
+from rdfspider.archive.reader import find_archives
 from rdfspider.commands import options
 from rdfspider.commands.options import Folder
 from rdfspider.commands.terminal import say, show, show_log
@@ -15,7 +16,6 @@ from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.processes.module_process import calm_collector
-from rdfspider.run.imports import find_archives
 
 _LINE_EVERY_S = 5.0
 

@@ -4,7 +4,6 @@ Each shard has a process (`run/importer.py`), which is supervised here; what all
 """
 
 import asyncio
-import glob
 import pickle
 import signal
 import time
@@ -14,12 +13,11 @@ from pathlib import Path
 
 import msgspec
 
-from rdfspider.archive.reader import is_archive, split_archive
 from rdfspider.config import Config
 from rdfspider.crawl.folder import CONTROL
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
-from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.errors import RdfspiderError
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
@@ -34,26 +32,6 @@ _USAGE_ERROR = 2
 _REASONS = {int(signal.SIGINT): "interrupted", int(signal.SIGTERM): "terminated"}
 
 Progress = Callable[[Status, Sequence[ImportReport]], None]
-
-
-def find_archives(sources: Sequence[str]) -> list[Path]:
-    """The WARC files that a person means: files, patterns and folders; UsageError where one is none."""
-    found: dict[Path, None] = {}
-    for source in sources:
-        path = Path(source)
-        if path.is_dir():
-            paths = sorted(inner for inner in path.rglob("*") if is_archive(inner) and inner.is_file())
-        elif path.exists():
-            paths = [path]
-        else:
-            paths = sorted(Path(match) for match in glob.glob(source, recursive=True))  # noqa: PTH207 - as `extract` does
-        if not paths:
-            raise UsageError(f"{source}: no WARC file is there")
-        for inner in paths:
-            # Opens it, and complains where no record is in it.
-            split_archive(inner, 1 << 62)
-            found[inner.absolute()] = None
-    return list(found)
 
 
 def run_import(

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from rdfspider.archive.reader import find_archives
 from rdfspider.config import Config
 from rdfspider.crawl.folder import DOCUMENTS
 from rdfspider.documents import KeptDocuments
@@ -24,7 +25,6 @@ from rdfspider.index.log.forgotten import Forgotten, add_rule
 from rdfspider.index.status import IndexStatus, is_indexed, read_index_status
 from rdfspider.index.stores.graph_servers import check_store_url
 from rdfspider.index.stores.view import carry_ledgers, list_holders
-from rdfspider.run.imports import find_archives
 
 Progress = Callable[[IndexStatus], None]
 
