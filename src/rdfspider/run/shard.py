@@ -1,7 +1,8 @@
 """One shard: the flow of a crawl, from the frontier's leases to what is made durable.
 
-A lease becomes a visit; a visit asks a name, a robots.txt or a page; a page is extracted, and what came of it waits in a
-group until it is safe on disk (`run/commits.py`). One loop does all of it, so nothing here is locked.
+A lease becomes a visit (`_pump`). A visit resolves a host, fetches a robots.txt or a page (`_visit`). A page is extracted,
+judged and searched for links (`_process_page`), and what came of it waits in a group until it is durable (`run/commits.py`). One
+loop does all of it, so nothing here is locked.
 """
 
 import asyncio
@@ -102,7 +103,7 @@ class Shard:
             self._frontier,
             config,
             PeerHandlers(
-                on_control=self._obey,
+                on_control=self._apply_control,
                 on_links=self._committer.receive,
                 is_idle=self._is_idle,
                 wake=self._wake_up,
@@ -124,7 +125,7 @@ class Shard:
             config.fetch,
             flight_bytes=lambda: self._fetcher.flight_bytes,
             kept_bytes=self._count_kept,
-            on_enter=self._begin,
+            on_enter=self._note_request,
         )
         self._changes = LiveChanges(
             self._frontier,
@@ -137,8 +138,8 @@ class Shard:
         )
         self._judge = PageJudge(self._frontier, self._peers.claims, domains, dropper.drop)
         self._visits: set[asyncio.Task[None]] = set()
-        self._unasked: dict[asyncio.Task[None] | None, Lease] = {}
-        """Visits that have not asked anybody yet, and what for: they can be called off."""
+        self._waiting_visits: dict[asyncio.Task[None] | None, Lease] = {}
+        """Visits that have not asked a server yet, and their leases: they can be cancelled."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._is_ready = False
@@ -166,10 +167,10 @@ class Shard:
             await self._peers.welcome.wait()
             await self._changes.retry_seeds()
         self._is_ready = True
-        commits = asyncio.create_task(self._committer.run(self._peers, self._go_on))
+        commits = asyncio.create_task(self._committer.run(self._peers, self._after_commit))
         await self._pump(commits)
         await self._changes.finish()
-        self._call_off()
+        self._cancel_waiting_visits()
         late: set[asyncio.Task[None]] = set()
         if self._visits:
             _, late = await asyncio.wait(self._visits, timeout=self._config.fetch.timeout_s)
@@ -226,12 +227,12 @@ class Shard:
         self._meter.visits[lease.kind] += 1
         visit = asyncio.create_task(self._visit(lease))
         self._visits.add(visit)
-        self._unasked[visit] = lease
+        self._waiting_visits[visit] = lease
         visit.add_done_callback(partial(self._end_visit, lease))
 
     def _end_visit(self, lease: Lease, visit: asyncio.Task[None]) -> None:
         self._visits.discard(visit)
-        self._unasked.pop(visit, None)
+        self._waiting_visits.pop(visit, None)
         self._meter.visits[lease.kind] -= 1
         self._meter.end_fetch(lease)
         if visit.cancelled():
@@ -240,36 +241,37 @@ class Shard:
             self._frontier.release(lease, None)
         self._note_failure(visit)
 
-    def _call_off(self) -> None:
-        """End the visits that have asked nobody yet, or wait for a context; their leases are given again."""
+    def _cancel_waiting_visits(self) -> None:
+        """Cancel the visits that have not asked a server yet, or wait for a context; their leases are given out again."""
         self._contexts.call_off()
-        for visit in self._unasked:
+        for visit in self._waiting_visits:
             if visit is not None:
                 visit.cancel()
 
     def _note_failure(self, task: asyncio.Task[None]) -> None:
-        """The loop has to look whether it can go on."""
+        """Have the loop look whether it can go on."""
         if not task.cancelled() and task.exception():
             self._failed.append(task)
         self._wake.set()
 
     async def _visit(self, lease: Lease) -> None:
+        """Ask for what a lease is for, and release it."""
         match lease.kind:
             case LeaseKind.NAME:
-                await self._ask_name(lease)
+                await self._resolve_host(lease)
             case LeaseKind.ROBOTS:
-                await self._ask_robots(lease)
+                await self._fetch_robots(lease)
             case _:
-                await self._ask_page(lease)
+                await self._visit_page(lease)
 
-    async def _ask_name(self, lease: Lease) -> None:
+    async def _resolve_host(self, lease: Lease) -> None:
         """Look a host's addresses up."""
         answer = await self._fetcher.resolver.resolve(lease.host)
         self._meter.count_failure(answer.failure)
         self._frontier.release(lease, answer)
         self._committer.note()
 
-    async def _ask_robots(self, lease: Lease) -> None:
+    async def _fetch_robots(self, lease: Lease) -> None:
         """Fetch a robots.txt; what it says holds for its origin until it expires."""
         state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._admission)
         self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
@@ -277,8 +279,8 @@ class Shard:
         self._frontier.release(lease, RobotsAnswer(state, exchange, delay_s or 0.0))
         self._committer.note()
 
-    async def _ask_page(self, lease: Lease) -> None:
-        """Fetch a page that robots.txt allows, take out what it holds, and find where it leads.
+    async def _visit_page(self, lease: Lease) -> None:
+        """Fetch a page that filters and robots.txt allow, and process it.
 
         A host without addresses does not exist or is private; the frontier knows which.
         """
@@ -293,11 +295,15 @@ class Shard:
             )
             return
         self._meter.robots["allowed"] += 1
-        exchange = await self._fetch(lease)
+        exchange = await self._fetch_page(lease)
         verdict = self._frontier.release(lease, exchange)
         if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != Truncation.UNWANTED:
-            await self._take_page(lease, exchange, verdict)
+            await self._process_page(lease, exchange, verdict)
             return
+        self._finish_without_page(lease, exchange, verdict)
+
+    def _finish_without_page(self, lease: Lease, exchange: Capture | Failure, verdict: Verdict) -> None:
+        """Finish what has no page to extract: an error, a redirect, a type that is not read."""
         found: Sequence[Discovered] = ()
         judgement = Judgement()
         if isinstance(exchange, Capture):
@@ -311,8 +317,8 @@ class Shard:
                 found = self._finder.find_sitemaps(lease)
         self._finish(Finished(lease, classify_prerequisite(lease, verdict), exchange, None, found, judgement))
 
-    async def _take_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:
-        """Take out what a page holds, judge it, and find where it leads."""
+    async def _process_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:
+        """Extract a page, judge it, and find where it leads."""
         is_inside = self._is_inside(lease.url)
         if lease.found_as == Way.CONTEXT and (taken := self._contexts.take(lease, capture, is_inside=is_inside)):
             self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
@@ -339,7 +345,7 @@ class Shard:
             await asyncio.sleep(0)
         self._finish(Finished(lease, verdict, capture, extraction, found, judgement))
 
-    async def _fetch(self, lease: Lease) -> Capture | Failure:
+    async def _fetch_page(self, lease: Lease) -> Capture | Failure:
         """One request, when its address and a connection are free."""
         address = choose_address(lease)
         await self._admission.acquire(address)
@@ -353,22 +359,24 @@ class Shard:
             self._admission.release(address)
 
     def _finish(self, finished: Finished) -> None:
+        """Pass an outcome on to those who make it durable."""
         if not finished.verdict.is_page:
             self._peers.permits.give_back()
         self._contexts.settle(finished.lease, finished.verdict, finished.found)
         self._meter.count(finished.lease.host, finished.verdict, finished.exchange)
         self._committer.add(finished)
 
-    def _begin(self) -> None:
-        """From here on the current visit asks a server, and is finished whatever comes."""
-        if lease := self._unasked.pop(asyncio.current_task(), None):
+    def _note_request(self) -> None:
+        """The current visit asks a server now, and is finished whatever comes."""
+        if lease := self._waiting_visits.pop(asyncio.current_task(), None):
             self._meter.begin_fetch(lease)
 
-    def _obey(self, control: Control) -> None:
+    def _apply_control(self, control: Control) -> None:
+        """Do what the coordinator asks of all shards."""
         match control.command:
             case ControlCommand.PAUSE:
                 self._is_paused = True
-                self._call_off()
+                self._cancel_waiting_visits()
             case ControlCommand.RESUME:
                 self._is_paused = False
                 self._contexts.go_on()
@@ -395,14 +403,14 @@ class Shard:
         return not self._scope.find_refusal(url)
 
     def _count_kept(self) -> int:
-        """Bytes of bodies and statements that wait for the helper or for the disk."""
+        """Bytes of bodies and statements that wait for another process or for the disk."""
         return self._extractor.waiting_bytes + self._committer.waiting_bytes
 
     def _count_kept_bodies(self) -> int:
         """The bodies of the same. Only they may cost another body its room: one page may say a great deal."""
         return self._extractor.waiting_body_bytes + self._committer.waiting_body_bytes
 
-    def _go_on(self) -> None:
+    def _after_commit(self) -> None:
         """A group is durable, and its memory free."""
         if self._committer.has_wider_scope:
             self._committer.has_wider_scope = False
