@@ -32,7 +32,7 @@ from rdfspider.errors import InUseError, UsageError
 CONTROL = "control"
 """The file that names where a running crawl listens."""
 IMPORT = "import"
-"""What holds the lock while archives of others are read; else it is a crawl."""
+"""What holds the lock during an import; else it is a crawl."""
 DOCUMENTS = "documents"
 """The folder of the contexts that were fetched."""
 VERSION = 1
@@ -59,9 +59,9 @@ def check_folder(folder: Path) -> bool:
         raise UsageError(f"{folder} is not a folder")
     fixed = read_file(folder).get(FIXED)
     if fixed is None:
-        if strangers := {path.name for path in folder.iterdir()} - _MADE_FIRST:
+        if others := {path.name for path in folder.iterdir()} - _MADE_FIRST:
             raise UsageError(
-                f"{folder} is not a crawl: it has {min(strangers)} but no {FILE} of ours; name another folder"
+                f"{folder} is not a crawl: it has {min(others)} but no {FILE} of ours; name another folder"
             )
         return False
     _check_fixed(folder, fixed)
@@ -117,8 +117,8 @@ def read_seeds(folder: Path) -> list[str]:
         seeds = list(dict.fromkeys(_read_text(path).split()))
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 at byte {error.start}") from error
-    if stranger := next((seed for seed in seeds if not _SEED.fullmatch(seed)), None):
-        raise UsageError(f"{path}: {stranger} is not a URL in normal form; give new seeds to `rdfspider crawl`")
+    if wrong := next((seed for seed in seeds if not _SEED.fullmatch(seed)), None):
+        raise UsageError(f"{path}: {wrong} is not a URL in normal form; give new seeds to `rdfspider crawl`")
     return seeds
 
 

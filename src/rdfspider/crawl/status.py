@@ -64,7 +64,7 @@ class Totals(Counts, kw_only=True):
     waiting_hosts: tuple[HostEntry, ...] = ()
     """Of the hosts that are being asked, those that wait longest now, and why; others may wait longer on disk."""
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
-    """Answers by HTTP status, but for errands."""
+    """Answers by HTTP status, but for those that served the crawl itself."""
     errands: dict[str, int] = msgspec.field(default_factory=dict)
     """Answers that served the crawl itself alone: sitemap, context, and in vain no-sitemap, no-context."""
     errors: dict[str, int] = msgspec.field(default_factory=dict)

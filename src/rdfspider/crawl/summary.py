@@ -87,7 +87,7 @@ def write_summary(status: Status) -> list[str]:
     outcomes = (("answers", totals.statuses), ("errors", totals.errors), ("turned away", totals.turned_away))
     for name, counts in outcomes:
         if counts:
-            besides = _write_errands(totals) if name == "answers" else ""
+            besides = _write_prerequisites(totals) if name == "answers" else ""
             lines.append(f"  {name:<9} {sum(counts.values()):,}: {write_counts(counts)}{besides}")
     return lines
 
@@ -126,7 +126,7 @@ def warn_of_nothing(status: Status) -> str:
 
 
 def write_shards(status: Status, now: float) -> list[str]:
-    """What each shard last said of itself, a line each; of one that is over, without what only a living process has."""
+    """The last status of each shard, a line each; of one that is over, without what only a living process has."""
     return [
         f"shard {beat.shard:<5} {beat.state if status.is_over or now - beat.time < _SILENT_S else 'silent'}"
         f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
@@ -216,7 +216,7 @@ def _write_waiting(totals: Totals) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _write_errands(totals: Totals) -> str:
+def _write_prerequisites(totals: Totals) -> str:
     """Answers that served the crawl itself, and are no pages: sitemaps, contexts, and that there is none."""
     errands = {name.replace("-", " "): count for name, count in totals.errands.items()}
     return f"; for the crawl itself {sum(errands.values()):,}: {write_counts(errands)}" if errands else ""

@@ -1,4 +1,5 @@
-"""What the pages of a shard state, counted: extractions enter, and for people leave types, properties, quads by syntax, problems.
+"""Counts of the data on the pages of a shard: extractions enter, the most frequent types and properties, quads by syntax and
+problems leave.
 
 The counts are of the whole crawl: a shard stores them with its commits and reads them when it starts. A URL that is fetched again
 counts again. Quads and problems are exact. Names of types and properties are counted within bounds, because hostile pages make

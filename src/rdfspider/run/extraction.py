@@ -1,6 +1,6 @@
-"""What a page says: a page in, its Extraction out, by this process or by one that can be killed.
+"""A page in, its Extraction out: by this process, or by one that can be killed.
 
-A page that names contexts which are not at hand waits for them a while; meanwhile its permit is another's.
+A page that names contexts which are not there yet waits for them a while; meanwhile its permit is free for other pages.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _PERMIT_POLL_S = 0.1
 
 
 class Extractor:
-    """Reads the pages of one shard."""
+    """Extracts the pages of one shard."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Extractor:
 
     @property
     def waiting_bytes(self) -> int:
-        """The bodies of the pages that wait for the helper or for a context, and what was read from those that wait for a
+        """The bodies of the pages that wait for another process or for a context, and what was read from those that wait for a
         query."""
         return self.waiting_body_bytes + self._queried_bytes
 
@@ -92,7 +92,7 @@ class Extractor:
         return [], replace(extraction, problems=(*extraction.problems, found))
 
     def close(self) -> None:
-        """Let go of the helper, whatever it does."""
+        """End the process for large pages, whatever it does."""
         self._large_pages.close()
         self._poison_pages.close()
 
@@ -103,7 +103,7 @@ class Extractor:
 async def extract_page(
     page: Page, config: ExtractConfig, large_pages: LargePages, poison_pages: PoisonPages, meter: Meter
 ) -> Extraction:
-    """What a page says: read here, or by the helper where it may take long or kill."""
+    """Extract a page: here, or in another process where it may take long or kill."""
     # What is packed may be much larger than it looks.
     is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
     if is_large or poison_pages.has(page.url):

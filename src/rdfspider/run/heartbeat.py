@@ -1,4 +1,4 @@
-"""What a shard tells of itself every second: memory, processor, the counts of what it did, and what it found."""
+"""What a shard tells of itself every second: memory, processor time, counts of what it did, and what it found."""
 
 import os
 import time
@@ -114,7 +114,7 @@ class Meter:
         if exchange is not None:
             self._time_host(host, exchange.duration_s)
         if isinstance(exchange, Capture):
-            # Errands are no pages; that nobody has a sitemap where one was looked for would look like much trouble.
+            # These are no pages; that most sites have no sitemap where one was looked for would look like many errors.
             if verdict.reason in PREREQUISITE_REASONS:
                 self.errands[verdict.reason] += 1
             else:

@@ -1,5 +1,5 @@
-"""Large pages enter, what they say leaves, by way of a process that can be killed: no page stalls a shard or takes it down. And
-so it is with queries of the user's over the data of pages.
+"""Large pages enter, their Extractions leave, by way of a process that can be killed: no page stalls a shard or takes it down.
+Queries of the user's over the data of pages are run there, too.
 
 A page that takes too long, or that the process dies of, gives an Extraction with a Problem and nothing else.
 """
@@ -111,13 +111,13 @@ def _give_up(page: Page, code: str, message: str) -> Extraction:
     return Extraction(page.url, media_type, problems=(Problem(code, message),))
 
 
-# Nobody has more pages that kill; those who kill a shard by hand, a thousand times, can be forgotten.
+# No crawl has more pages that kill; the oldest are forgotten, as they may be those that a person killed the shard at.
 _MOST = 1_000
 _LONGEST_URL_BYTES = 1 << 16
 
 
 class PoisonPages:
-    """The poison_pages of one shard."""
+    """The pages during whose extraction this shard has died before; they are extracted in another process from then on."""
 
     def __init__(self, folder: Path) -> None:
         known = folder / "suspects.txt"
@@ -130,12 +130,12 @@ class PoisonPages:
         self._urls = frozenset(urls)
 
     def has(self, url: str) -> bool:
-        """Whether a page may kill this process."""
+        """Whether this process has died of a page before."""
         return bool(self._urls) and url.encode() in self._urls
 
     @contextmanager
     def watch(self, url: str) -> Iterator[None]:
-        """Whoever dies in here dies of this page."""
+        """If this process dies within this context, it is known at the next start that it was this page."""
         self._write(url.encode() + b"\n")
         yield
         self._write(b"\n")

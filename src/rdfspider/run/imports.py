@@ -24,8 +24,8 @@ from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.run.importer import ImportOrder, ImportReport
 from rdfspider.run.runners.local import remove_old_sockets
 
-# A page that kills a native library is read by a helper process when its shard is started again, which is done at once; more
-# deaths than anybody has seen pages of that kind in one archive mean something else.
+# A page that kills a native library is extracted in another process when its shard is started again, which is done at once; an
+# archive with more such pages than this has another fault.
 _RESTARTS = RestartPolicy(first_pause_s=0.0, max_pause_s=0.0, max_failures=20)
 _USAGE_ERROR = 2
 

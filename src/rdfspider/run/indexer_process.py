@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 USAGE_ERROR = 2
 """The exit code of an indexer that cannot begin before somebody has mended something."""
 FINISH = b"."
-"""What is said to it when the crawl has ended: that it leaves when all is indexed."""
+"""What is sent to it when the crawl has ended: it is to end when all is indexed."""
 # How often is looked whether another process, which indexes the same crawl, has left.
 _WAIT_S = 0.5
 _STDIN = 0
@@ -99,15 +99,15 @@ def _read_exactly(count: int) -> bytes:
     read = b""
     while len(read) < count:
         if not (more := os.read(_STDIN, count - len(read))):
-            # The parent was killed before it had said all.
+            # The parent was killed before it had sent the whole order.
             sys.exit(1)
         read += more
     return read
 
 
 def _hear(indexer: Indexer) -> None:
-    while said := os.read(_STDIN, len(FINISH)):
-        if said == FINISH:
+    while received := os.read(_STDIN, len(FINISH)):
+        if received == FINISH:
             indexer.finish()
     # The parent is gone, and another one may have begun. As if the power failed, which loses nothing.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""The indexer of a crawl, as the process that runs the crawl sees it: started, started again when it dies, and told to leave.
+"""The indexer of a crawl, as the parent process sees it: started, started again when it dies, and told to end.
 
 What it writes of itself is read every second; from that comes whether shards must slow down. Whatever becomes of it, the crawl
 goes on: what was not indexed is indexed later.
@@ -21,7 +21,7 @@ _RESTARTS = RestartPolicy()
 _PATIENCE_S = 60.0
 # Shards go on when the index is this much nearer than where they began to wait, so that they do not stop and go.
 _EASED = 0.8
-# It writes every second how far it is: one that is silent for so long is behind by that, too, whatever it said last.
+# It writes every second how far it is: one that is silent for so long is behind by that, too, whatever its last status is.
 _SILENT_S = 5.0
 
 
@@ -42,7 +42,7 @@ class IndexWatch:
         self.has_begun = False
         """Whether it was heard in this run."""
         self.status: IndexStatus | None = None
-        """What it last said of itself."""
+        """Its last status."""
 
     async def run(self) -> None:
         """Keep it alive until it has left."""

@@ -1,5 +1,6 @@
-"""What seeds, filters and the scope change in a shard's frontier: seeds that are new are scheduled, and what was turned away
-comes back where nothing is against it any more. All of it is done in small steps beside the crawl, and again after a crash.
+"""What follows from new seeds and from changes of filters and scope, while a crawl runs: new seeds are scheduled, and URLs that
+were refused are scheduled where no rule is against them any more. It is done in small steps beside the crawl, and again after a
+crash.
 """
 
 import asyncio

@@ -1,9 +1,10 @@
-"""What a crawl fetches for itself: sitemaps and JSON-LD contexts. Pages that wait for a context, and what came of each errand.
+"""What a crawl fetches for itself: sitemaps and JSON-LD contexts. Which pages wait for a context, and what was found.
 
-A context that is missing is scheduled like any URL, at the shard that owns it, and asked for as politely. The page that names it
-waits a while and is read again; whichever shard gets it puts it into the crawl's folder, where all look. What came of an errand
-that is neither is a page as any other, where it is in scope: nobody's page is lost because somebody took it for a context. But
-HTML at an address such as /sitemap.xml is what a server says to everything, mostly its home page: only its links count.
+A context that is missing is scheduled like any URL, at the shard that owns it, with the same politeness. The page that names it
+waits for a while and is extracted again; the shard that gets the context puts it into the crawl's folder, where all shards look.
+What turns out to be neither a sitemap nor a context is a page like any other, if it is in scope: no page is lost because a link
+took it for a context. But HTML at a URL such as /sitemap.xml is what a server answers to everything, mostly its home page: only
+its links count.
 """
 
 import asyncio
@@ -226,9 +227,11 @@ def is_context(body: bytes, *, is_alone: bool = False) -> bool:
 def classify_prerequisite(
     lease: Lease, verdict: Verdict, extraction: Extraction | None = None, *, is_inside: bool = False
 ) -> Verdict:
-    """What was fetched for the crawl itself is called so, and counts as no page; what turned out to be a page is one, if it is in
-    scope and not just anything in the place of a list. That there is no sitemap where nobody has promised one is no failure. A
-    sitemap that was met as a page is one: a server may answer everything so, and pages have their limits."""
+    """The verdict with the reason that says so where something was fetched for the crawl itself, which counts as no page.
+
+    What turned out to be a page is a page, if it is in scope and does not merely stand in for a sitemap. That there is no sitemap
+    where none was announced is no failure. A sitemap that was found as a page stays a page: a server may answer everything with
+    one, and pages have limits."""
     if lease.found_as not in PREREQUISITE_WAYS:
         return verdict
     is_guess = lease.found_as == Way.SITEMAP and lease.url.endswith(DEFAULT_PATH) and not lease.chain
@@ -260,8 +263,7 @@ def _stands_in(lease: Lease, extraction: Extraction) -> bool:
 
 
 def trim_prerequisite(lease: Lease, verdict: Verdict, extraction: Extraction, *, is_inside: bool = False) -> Extraction:
-    """What is kept of an errand: of a feed in the place of a sitemap what it says, of a page there where it leads, of all else
-    nothing."""
+    """What is kept of such a fetch: of a feed in place of a sitemap its statements, of a page its links, else nothing."""
     if not verdict.reason.startswith("no-"):
         return extraction
     leads = is_inside and _stands_in(lease, extraction) and not is_soft_404(extraction)

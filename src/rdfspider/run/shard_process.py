@@ -34,7 +34,7 @@ def main() -> None:
     try:
         order: ShardOrder = pickle.load(sys.stdin.buffer)
     except (EOFError, pickle.UnpicklingError):
-        # The parent was killed before it had said all.
+        # The parent was killed before it had sent the whole order.
         sys.exit(1)
     allow_descriptors(4 * order.config.fetch.connections + _OTHER_DESCRIPTORS)
     try:
@@ -86,7 +86,7 @@ async def _run(order: ShardOrder) -> None:
         # By a shard whose parent was killed, and that ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error
     calm_collector()
-    # From here on the line to the coordinator looks for the parent that it found when it was made.
+    # From here on the coordinator's client watches for the parent.
     _leave_without_parent(order)
     # An end by the system, as at a shutdown, is a clean one.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, shard.stop)

@@ -66,9 +66,9 @@ def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
         came = "imported" if entry.found_as == Way.IMPORT else "fetched"
         sentence = f"{came}, but nothing of it is kept: it asks for {entry.rule or entry.reason}"
     elif entry.reason in PREREQUISITE_REASONS:
-        errand = entry.reason.removeprefix("no-")
-        vain = "" if errand == entry.reason else f", which it is not ({entry.status})"
-        sentence = f"fetched for the crawl itself, as a {errand}{vain}"
+        purpose = entry.reason.removeprefix("no-")
+        vain = "" if purpose == entry.reason else f", which it is not ({entry.status})"
+        sentence = f"fetched for the crawl itself, as a {purpose}{vain}"
     else:
         sentence = _ANSWERS.get(entry.reason, f"fetched: the server answered {entry.status or entry.reason}")
     if entry.rule and entry.reason != Reason.NOINDEX:

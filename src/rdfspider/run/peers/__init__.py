@@ -7,6 +7,6 @@ coordinator (`coordinator_client.py`). `admission.py` is what every request of a
 memory. `coordinator.py` is the other side, in the parent process: which shards are there, how many pages may still be fetched
 (`permits.py`), and whether all is over. Addresses come from the runner; `sockets.py` is the only user of ZeroMQ here.
 
-Invariants: what was said to or by an earlier epoch of a shard is not heard; links stay in the outbox until they are durable
+Invariants: messages to or from an earlier epoch of a shard are dropped; links stay in the outbox until they are durable
 where they belong; the pages of all shards together never exceed the limit; all that the coordinator knows it can be told again.
 """

@@ -1,7 +1,7 @@
-"""The coordinator: who is there, how many pages may still be fetched, and whether all is over.
+"""The coordinator: which shards are there, how many pages may still be fetched, and whether the crawl is over.
 
-Beats, asks and answers of the shards enter, and commands of people; permits, questions and commands leave. It is on no page's
-path, and all it knows is soft: shards tell it again when they arrive.
+Heartbeats, requests and answers of the shards enter, and commands of people; permits, questions and commands leave. It is on no
+page's path, and it stores nothing: shards tell it again when they arrive.
 
 The end is found in rounds: every shard is asked whether it is idle. When all are, twice in a row and with the same
 generations, nothing was committed in between, so nothing can be on its way.
@@ -45,7 +45,7 @@ Outgoing = list[tuple[int, CoordinatorMessage]]
 
 
 class Coordinator:
-    """The soft state of a crawl. Pure logic: messages in, outgoing out."""
+    """The soft state of a crawl. Pure logic: messages in, messages out."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Coordinator:
         return frozenset(self._epochs)
 
     def hear(self, message: ShardMessage) -> Outgoing:
-        """Take what a shard says; what was said by an earlier epoch of it is not heard."""
+        """Take a message of a shard; messages of an earlier epoch of it are dropped."""
         if isinstance(message, Arrival):
             return self._welcome(message)
         if isinstance(message, ScopeFound):
@@ -316,7 +316,7 @@ class CoordinatorHub:
         self._wire = LoopSocket(open_hub(self._context, self._address), self._read, linger_ms=500)
 
     def close(self) -> None:
-        """Close the socket, once the last words are out."""
+        """Close the socket, once the last messages are sent."""
         if self._wire is not None:
             self._wire.close()
         self._context.term()

@@ -30,9 +30,9 @@ from rdfspider.run.peers.messages import (
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.peers.sockets import LoopSocket, open_line
 
-# Seconds without a word from the coordinator, which answers every beat, after which a shard is on its own and halts.
+# Seconds without a message from the coordinator, which answers every beat, after which a shard is on its own and halts.
 _MAX_SILENT_TICKS = 20
-# What the last words may take to get out when a shard ends.
+# How long the last messages may take when a shard ends.
 _LINGER_MS = 500
 
 _encoder = msgspec.msgpack.Encoder()
@@ -55,7 +55,7 @@ class PeerHandlers:
 
 
 class CoordinatorClient:
-    """What one shard and the coordinator say to each other."""
+    """The connection of one shard to the coordinator."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class CoordinatorClient:
         )
 
     def close(self) -> None:
-        """Hang up, once the last words are out."""
+        """Close the connection, once the last messages are sent."""
         if self._wire is not None:
             self._wire.close()
 

@@ -38,7 +38,7 @@ class Delivery:
         self._frontier.outbox.clear(self._destination, cursor)
 
     def suspend(self) -> None:
-        """The destination is another now; nothing is sent before it has said what it has."""
+        """The destination has started anew; nothing is sent before it has told what it has."""
         self._is_open = False
 
     def acknowledge(self, cursor: Cursor) -> None:
@@ -105,6 +105,6 @@ class Intake:
         self._has_told_gap = False
 
     def _tell_gap(self) -> Received | None:
-        """All that follows a gap would say the same, so it is said once."""
+        """All that follows a gap would give the same answer, so it is sent once."""
         told, self._has_told_gap = self._has_told_gap, True
         return None if told else Received(self.durable, has_gap=True)

@@ -1,7 +1,7 @@
-"""All that shards, their coordinator and the command line say to each other, and how it is written on the wire.
+"""All messages between shards and their coordinator, and how they are encoded.
 
-Shards and the coordinator speak MessagePack; what is said within one turn of a loop travels as one batch. The command line
-asks in JSON, so that any tool can.
+They are MessagePack. What one shard sends to another within one turn of its loop travels as one batch. What the command line
+sends is JSON (`crawl/messages.py`), so that any tool can.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Cursor = tuple[int, int]
 
 
 class Hello(Struct, frozen=True, array_like=True, tag=3):
-    """The first word to each new epoch of a peer: where to go on."""
+    """The first message to each new epoch of a peer: where to go on."""
 
     received: Cursor
     """The recipient's links that the sender has made durable."""
@@ -98,7 +98,7 @@ class MessageBatch(Struct, frozen=True, array_like=True):
 
 
 class Arrival(Struct, frozen=True, tag=1):
-    """A shard's first word to the coordinator in each epoch."""
+    """A shard's first message to the coordinator in each epoch."""
 
     shard: int
     epoch: int

@@ -1,9 +1,9 @@
-"""All that a shard says to the others and to the coordinator, and hears from them.
+"""The connection of one shard to all others and to the coordinator.
 
-Links enter from the frontier's outbox and leave to the shards that own them; addresses are asked for and granted. Every shard has
-one socket on which it hears all its peers, and one to each of them. A peer is met when each side knows the other's epoch: what
-was said to or by an earlier epoch is not heard, so either side may die and come back at any moment. Between two epochs nothing is
-lost and nothing changes its order.
+Links enter from the frontier's outbox and leave to the shards that own them; addresses are requested and granted. Every shard has
+one socket on which it receives from all its peers, and one to each of them. A peer is met when each side knows the other's epoch:
+messages to or from an earlier epoch are dropped, so either side may die and come back at any moment. Between two epochs nothing
+is lost and nothing changes its order.
 """
 
 import asyncio
@@ -126,17 +126,17 @@ class Peers:
             self._inlet.close()
         for peer in self._peers.values():
             peer.socket.close()
-        # Waits until the last words to the coordinator are out, but for no more than a moment.
+        # Waits until the last messages to the coordinator are sent, but for no more than a moment.
         await asyncio.to_thread(self._context.term)
 
     @property
     def permits(self) -> PermitPool:
-        """Leave to fetch pages, where the crawl has a limit of them."""
+        """Permits to fetch pages, where the crawl has a limit of them."""
         return self._coordinator.permits
 
     @property
     def welcome(self) -> asyncio.Event:
-        """Set when the coordinator has said how things are: a crawl that is paused or over asks nobody for anything."""
+        """Set when the coordinator has answered: a crawl that is paused or over fetches nothing before."""
         return self._coordinator.welcome
 
     @property
@@ -188,7 +188,7 @@ class Peers:
             await asyncio.sleep(_TICK_S)
 
     def _greet(self, number: int, peer: _Peer) -> None:
-        """Say to a known epoch of a peer where to go on; all that was said to it before is said again."""
+        """Tell a known epoch of a peer where to go on; all that was sent to it before is sent again."""
         if peer.epoch and not peer.pending:
             held = self.gate.meet_owner(number)
             peer.pending.append(Hello(peer.intake.durable, held, not peer.has_met))
@@ -290,13 +290,13 @@ class Peers:
             self._send(order.asker, order)
 
     def _send(self, destination: int, message: PeerMessage) -> None:
-        """Say something at the end of this turn of the loop. To who is not met, it is said again when that changes."""
+        """Send a message at the end of this turn of the loop. To a peer that is not met yet, it is sent again once it is."""
         if destination == self._shard:
             self._own.append(message)
         elif (peer := self._peers.get(destination)) is not None and peer.epoch:
             peer.pending.append(message)
             if isinstance(message, Repeated):
-                # Nobody waits for it: it goes with the next word that is said, or with the next tick.
+                # Nobody waits for it: it goes with the next message, or with the next tick.
                 return
         else:
             return
@@ -322,6 +322,6 @@ class Peers:
         try:
             peer.socket.send(_encoder.encode(batch), zmq.DONTWAIT)
         except zmq.ZMQError:
-            # Nobody is there. What was to be said waits; it is little, as nothing is sent beyond a window.
+            # The peer is not there. The messages wait; they are few, as nothing is sent beyond a window.
             return
         peer.pending = []

@@ -1,4 +1,4 @@
-"""Leave to commit pages, where a crawl has a limit of them: what a shard has of it, and what the coordinator gave out.
+"""Permits to commit pages, where a crawl has a limit of them: those of a shard, and those that the coordinator gave out.
 
 The limit is exact because each shard has a ceiling of its own that its committed pages cannot pass, and the ceilings together
 are never above the limit. A shard that dies keeps its ceiling until its next life says how many pages it has committed.
@@ -74,7 +74,7 @@ class PermitBook:
 
     @property
     def rest(self) -> int:
-        """What can still be given out: nothing before every shard has said how many pages it has."""
+        """What can still be given out: nothing before every shard has told how many pages it has."""
         if len(self._ceilings) < self._shards:
             return 0
         return self._limit - sum(self._ceilings.values())
