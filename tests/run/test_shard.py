@@ -31,7 +31,7 @@ def test_a_robots_txt_is_asked_of_the_next_address_after_an_error() -> None:
 
 @pytest.mark.parametrize("room_bytes", [8_000_000, 2_000_000])
 def test_bodies_share_one_room_until_they_are_durable(room_bytes: int, tmp_path: Path) -> None:
-    """The helper is slower than the network, so large pages would pile up before it. With the smaller room each body waits
+    """The process for large pages is slower than the network, so large pages would pile up before it. With the smaller room each body waits
     until the one before is on disk, and still all come."""
     site = Site()
     urls = [f"http://h{number}.site{number}.test/" for number in range(30)]
@@ -65,7 +65,7 @@ async def watch_shard(crawl: Crawl) -> tuple[int, int]:
     running = asyncio.create_task(shard.run())
     most = 0
     while not running.done():
-        most = max(most, shard._count_kept() + shard._fetcher._transport.flight_bytes)
+        most = max(most, shard._count_kept() + shard._fetcher.flight_bytes)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(running), 0.002)
     hub.close()
