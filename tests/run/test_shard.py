@@ -31,8 +31,8 @@ def test_a_robots_txt_is_asked_of_the_next_address_after_an_error() -> None:
 
 @pytest.mark.parametrize("room_bytes", [8_000_000, 2_000_000])
 def test_bodies_share_one_room_until_they_are_durable(room_bytes: int, tmp_path: Path) -> None:
-    """The process for large pages is slower than the network, so large pages would pile up before it. With the smaller room each body waits
-    until the one before is on disk, and still all come."""
+    """The process for large pages is slower than the network, so they would pile up before it. With the smaller room each body
+    waits until the one before is on disk, and still all come."""
     site = Site()
     urls = [f"http://h{number}.site{number}.test/" for number in range(30)]
     for url in urls:

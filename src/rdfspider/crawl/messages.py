@@ -32,6 +32,9 @@ class RunState(StrEnum):
     DIED = "died"
     """The crawl's process is gone, and did not say why."""
 
+    # For those who look at a status in a notebook, it is the text that status.json has.
+    __repr__ = str.__repr__
+
 
 class EndReason(StrEnum):
     """Why the shards of a crawl are told to stop."""
