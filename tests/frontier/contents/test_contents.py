@@ -13,7 +13,7 @@ from rdfspider.frontier.contents.simhashes import SimhashEntry
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Judgement, Lease
-from rdfspider.run.peers.messages import decode_mail
+from rdfspider.run.peers.messages import decode_outbox_entry
 
 SIMHASH = 0x0123_4567_89AB_CDEF
 REVISIT = {"revisit_s": DAY_S}
@@ -136,7 +136,7 @@ def test_a_release_that_concerns_another_shard_goes_there_with_the_links(tmp_pat
     pages.record(pages.lease_again(), digest_of("new"))
     sender.commit()
     [(epoch, sequence, payload)] = sender.outbox.read(1, (0, 0), 1_000)
-    releases = decode_mail(payload)
+    releases = decode_outbox_entry(payload)
     assert releases == {pack_digest(old): "http://a.test/"}
     for _ in range(2):
         # It may come twice.
