@@ -16,7 +16,9 @@ from rdfspider.records import Capture, Discovered, Finished, Lease, Page, Verdic
 from rdfspider.run import commits
 from rdfspider.run.commits import Committer, ShardStore
 from rdfspider.run.heartbeat import Meter
+from rdfspider.run.peers.coordinator_client import PeerHandlers
 from rdfspider.run.peers.peers import Peers
+from rdfspider.run.peers.sockets import AddressBook
 
 CONFIG = Config(run=RunConfig(min_free_bytes=1_000_000))
 FOUND, HEARD = "http://found.test/", "http://heard.test/"
@@ -32,22 +34,19 @@ def open_committer(folder: Path, config: Config = CONFIG) -> tuple[Committer, Fr
     return Committer(store, frontier, scope, router, config.run.group_pages), frontier, scope
 
 
+def open_peers(committer: Committer, frontier: Frontier, config: Config) -> Peers:
+    """Those of one of two shards, which are never reached."""
+    handlers = PeerHandlers(on_control=lambda control: None, on_links=committer.receive, is_idle=lambda: False)
+    return Peers(0, AddressBook("ipc:///nowhere", ("ipc:///first", "ipc:///second")), frontier, config, handlers)
+
+
 def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another shard's addition comes before this shard's own is told: that one is told all the same, and both are kept."""
     told: list[tuple[str, ...]] = []
 
     async def widen() -> None:
         committer, frontier, _ = open_committer(tmp_path)
-        peers = Peers(
-            0,
-            2,
-            str(tmp_path),
-            frontier,
-            CONFIG,
-            on_control=lambda control: None,
-            on_links=committer.receive,
-            is_idle=lambda: False,
-        )
+        peers = open_peers(committer, frontier, CONFIG)
         monkeypatch.setattr(peers, "tell_scope", told.append)
         committer.receive(1, 1, 1, [Discovered(FOUND, found_as="seed")])
         committer.widen_scope((HEARD,))
@@ -146,16 +145,7 @@ def test_the_last_group_does_not_wait_for_room(tmp_path: Path) -> None:
 
     async def end() -> None:
         committer, frontier, _ = open_committer(tmp_path, full)
-        peers = Peers(
-            0,
-            1,
-            str(tmp_path),
-            frontier,
-            full,
-            on_control=lambda control: None,
-            on_links=committer.receive,
-            is_idle=lambda: False,
-        )
+        peers = open_peers(committer, frontier, full)
         frontier.meta.put("x", b"1")
         committer.note()
         run = asyncio.create_task(committer.run(peers, lambda: None))
