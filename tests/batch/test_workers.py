@@ -90,14 +90,14 @@ def test_files_that_vanish_are_damage(tmp_path: Path) -> None:
     assert isinstance(third, Damage)
 
 
-def test_fragments_and_tallies_are_made_where_pages_are_read(archive: Path) -> None:
-    work = Work(ExtractConfig(), file_format="turtle", tally=True)
+def test_fragments_and_counts_are_made_where_pages_are_read(archive: Path) -> None:
+    work = Work(ExtractConfig(), file_format="turtle", counts=True)
     outcome = run(plan_parts([str(archive)], limit=LIMIT), 1, work)[0]
     assert isinstance(outcome, PageResult)
     assert b"a schema:Thing" in outcome.fragment
-    assert outcome.tally is not None
-    assert outcome.tally.types == {"http://schema.org/Thing": 1}
-    assert outcome.tally.properties == {"http://schema.org/name": 1}
+    assert outcome.counts is not None
+    assert outcome.counts.types == {"http://schema.org/Thing": 1}
+    assert outcome.counts.properties == {"http://schema.org/name": 1}
 
 
 def test_workers_end_with_the_run(archive: Path) -> None:

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.fields import BUCKETS, CURSOR_ID, ENTITY, PAGE, build_schema, rank_document, weigh_document
-from rdfspider.index.text.results import Card, Source
+from rdfspider.index.text.results import Card, SourcePage
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes
 
 SCHEMA = "http://schema.org/"
@@ -109,7 +109,7 @@ def _make_document(thing: Thing) -> tantivy.Document:
         languages=(thing.lang,),
         syntaxes=(thing.syntax,),
         sources=thing.sources,
-        pages=(Source(url, date.timestamp()),),
+        pages=(SourcePage(url, date.timestamp()),),
         date=date.timestamp(),
     )
     document.add_bytes("card", msgspec.json.encode(card))

@@ -8,7 +8,7 @@ import pytest
 import rdfspider
 from indexed import index_pages
 from rdfspider import Crawl
-from rdfspider.search.attributions import read_sayings, tell_entity_syntaxes, tell_saying_syntaxes
+from rdfspider.search.attributions import read_attributions, tell_attribution_syntaxes, tell_entity_syntaxes
 from rdfspider.search.entity import Entity
 from rdfspider.search.indexes import Indexes
 
@@ -62,8 +62,8 @@ def test_what_is_not_on_record_keeps_those_of_the_page(crawl: Crawl) -> None:
 
 def test_who_says_one_property(crawl: Crawl) -> None:
     with Indexes(crawl.folder).use_quads() as store:
-        sayings = read_sayings(store, [CAFE], f"{S}telephone", 0, 10).sayings
-    (saying,) = tell_saying_syntaxes(sayings, f"{S}telephone", [CAFE], read_statements)
+        sayings = read_attributions(store, [CAFE], f"{S}telephone", 0, 10).attributions
+    (saying,) = tell_attribution_syntaxes(sayings, f"{S}telephone", [CAFE], read_statements)
     assert (sorted(saying.source.syntaxes), saying.source.is_exact) == (["jsonld", "rdfa"], True)
 
 

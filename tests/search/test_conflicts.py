@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.index.quads.described import Value
+from rdfspider.index.quads.described import StatedValue
 from rdfspider.search.conflicts import SINGLE, SITES, Voice, group_values, judge_values
 
 S = "http://schema.org/"
@@ -11,7 +11,9 @@ def judge(name: str, *stated: tuple[str, Voice]) -> str:
     voices: dict[str, set[Voice]] = {}
     for text, voice in stated:
         voices.setdefault(text, set()).add(voice)
-    return judge_values(name if ":" in name else S + name, [(Value(text), found) for text, found in voices.items()])
+    return judge_values(
+        name if ":" in name else S + name, [(StatedValue(text), found) for text, found in voices.items()]
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_what_is_written_otherwise_is_no_conflict(name: str, one: str, two: str)
 
 def test_dates_and_numbers_are_of_no_language() -> None:
     def judge_languages(name: str, one: str, two: str) -> str:
-        return judge_values(S + name, [(Value(one, language="en"), [ONE]), (Value(two), [TWO])])
+        return judge_values(S + name, [(StatedValue(one, language="en"), [ONE]), (StatedValue(two), [TWO])])
 
     assert judge_languages("datePublished", "1991", "1988") == SINGLE
     assert judge_languages("datePublished", "1991-05-01T10:00:00Z", "1988-05-01") == SINGLE
@@ -86,7 +88,7 @@ def test_two_syntaxes_of_a_page_are_two_sources() -> None:
     ],
 )
 def test_what_means_the_same_is_one_side(name: str, texts: list[str], groups: list[list[str]]) -> None:
-    found = group_values(S + name, [Value(text) for text in texts])
+    found = group_values(S + name, [StatedValue(text) for text in texts])
     assert [[value.text for value in group] for group in found] == groups
 
 
@@ -114,15 +116,17 @@ def test_of_these_a_thing_may_have_several(name: str) -> None:
 
 
 def test_languages_do_not_contradict_each_other() -> None:
-    names = [(Value("Wien", language="de"), [ONE]), (Value("Vienna", language="en"), [TWO])]
+    names = [(StatedValue("Wien", language="de"), [ONE]), (StatedValue("Vienna", language="en"), [TWO])]
     assert judge_values(f"{S}name", names) == ""
-    assert judge_values(f"{S}name", [*names, (Value("Vindobona", language="en-gb"), [ONE])]) == SITES
+    assert judge_values(f"{S}name", [*names, (StatedValue("Vindobona", language="en-gb"), [ONE])]) == SITES
 
 
 def test_places_are_compared_by_their_degrees() -> None:
-    def place(latitude: str) -> Value:
-        return Value(
-            f"genid:{latitude}", "blank", inside={f"{S}latitude": (Value(latitude),), f"{S}longitude": (Value("13.4"),)}
+    def place(latitude: str) -> StatedValue:
+        return StatedValue(
+            f"genid:{latitude}",
+            "blank",
+            inside={f"{S}latitude": (StatedValue(latitude),), f"{S}longitude": (StatedValue("13.4"),)},
         )
 
     assert judge_values(f"{S}geo", [(place("52.52"), [ONE]), (place("52.5200"), [TWO])]) == ""

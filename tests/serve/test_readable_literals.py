@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.index.quads.described import Value
+from rdfspider.index.quads.described import StatedValue
 from rdfspider.serve.readable_literals import draw_date, draw_literal, draw_span, find_place
 
 S = "http://schema.org/"
@@ -56,13 +56,13 @@ def test_what_is_no_duration(text: str) -> None:
 
 
 def test_places_by_degrees_by_nodes_and_by_points() -> None:
-    degrees = {f"{S}latitude": (Value("52.52"),), f"{S}longitude": (Value("13,405"),)}
+    degrees = {f"{S}latitude": (StatedValue("52.52"),), f"{S}longitude": (StatedValue("13,405"),)}
     place = find_place(degrees)
     assert place
     assert place.text == "52.5200° N, 13.4050° E"
-    assert find_place({f"{S}geo": (Value("genid:x", "blank", inside=degrees),)}) == place
-    assert find_place({f"{S}geo": (Value("geo:52.52,13.405", "iri"),)}) == place
-    south = find_place({"http://www.georss.org/georss/point": (Value("-33.9 -70.6"),)})
+    assert find_place({f"{S}geo": (StatedValue("genid:x", "blank", inside=degrees),)}) == place
+    assert find_place({f"{S}geo": (StatedValue("geo:52.52,13.405", "iri"),)}) == place
+    south = find_place({"http://www.georss.org/georss/point": (StatedValue("-33.9 -70.6"),)})
     assert south
     assert south.text == "33.9000° S, 70.6000° W"
 
@@ -71,7 +71,7 @@ def test_places_by_degrees_by_nodes_and_by_points() -> None:
     ("latitude", "longitude"), [("91", "0"), ("0", "181"), ("north", "0"), ("", ""), ("nan", "0"), ("9" * 99, "0")]
 )
 def test_what_is_nowhere(latitude: str, longitude: str) -> None:
-    assert find_place({f"{S}latitude": (Value(latitude),), f"{S}longitude": (Value(longitude),)}) is None
+    assert find_place({f"{S}latitude": (StatedValue(latitude),), f"{S}longitude": (StatedValue(longitude),)}) is None
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_is_nowhere(latitude: str, longitude: str) -> None:
     ],
 )
 def test_what_only_looks_like_a_date_a_duration_or_a_degree_stays_as_it_is(name: str, text: str) -> None:
-    assert draw_literal(Value(text), S + name) == f"<bdi>{text}</bdi>"
+    assert draw_literal(StatedValue(text), S + name) == f"<bdi>{text}</bdi>"
 
 
 @pytest.mark.parametrize(
@@ -111,29 +111,32 @@ def test_what_only_looks_like_a_date_a_duration_or_a_degree_stays_as_it_is(name:
     ],
 )
 def test_where_the_property_or_the_datatype_says_so_it_is_one(name: str, datatype: str, text: str, shown: str) -> None:
-    assert f">{shown}</" in draw_literal(Value(text, datatype=datatype), S + name)
+    assert f">{shown}</" in draw_literal(StatedValue(text, datatype=datatype), S + name)
 
 
 def test_the_first_place_that_is_one_counts() -> None:
-    degrees = {f"{S}latitude": (Value("52.52"),), f"{S}longitude": (Value("13.405"),)}
-    empty = Value("genid:x", "blank", inside={f"{S}name": (Value("Here"),)})
-    for full in (Value("genid:y", "blank", inside=degrees), Value("https://a.example/#geo", "iri", inside=degrees)):
+    degrees = {f"{S}latitude": (StatedValue("52.52"),), f"{S}longitude": (StatedValue("13.405"),)}
+    empty = StatedValue("genid:x", "blank", inside={f"{S}name": (StatedValue("Here"),)})
+    for full in (
+        StatedValue("genid:y", "blank", inside=degrees),
+        StatedValue("https://a.example/#geo", "iri", inside=degrees),
+    ):
         assert find_place({f"{S}geo": (empty, full)}) == find_place(degrees)
 
 
 def test_prices_have_the_currency_that_stands_beside() -> None:
-    beside = {f"{S}price": (Value("19.90"),), f"{S}priceCurrency": (Value("eur"),)}
-    assert draw_literal(Value("19.90"), f"{S}price", beside) == '<span class="price">19.90 EUR</span>'
-    assert draw_literal(Value("19.90"), f"{S}price", {}) == "<bdi>19.90</bdi>"
-    assert draw_literal(Value("ask"), f"{S}price", beside) == "<bdi>ask</bdi>"
+    beside = {f"{S}price": (StatedValue("19.90"),), f"{S}priceCurrency": (StatedValue("eur"),)}
+    assert draw_literal(StatedValue("19.90"), f"{S}price", beside) == '<span class="price">19.90 EUR</span>'
+    assert draw_literal(StatedValue("19.90"), f"{S}price", {}) == "<bdi>19.90</bdi>"
+    assert draw_literal(StatedValue("ask"), f"{S}price", beside) == "<bdi>ask</bdi>"
 
 
 def test_addresses_leave_the_site_and_nothing_else_can_be_clicked() -> None:
-    assert 'rel="noopener noreferrer nofollow"' in draw_literal(Value("https://example.org/a"))
-    assert draw_literal(Value("javascript:alert(1)")) == "<bdi>javascript:alert(1)</bdi>"
-    assert "<b>" not in draw_literal(Value("https://example.org/<b>"))
-    assert "href" not in draw_literal(Value("https://example.org/ and more"))
+    assert 'rel="noopener noreferrer nofollow"' in draw_literal(StatedValue("https://example.org/a"))
+    assert draw_literal(StatedValue("javascript:alert(1)")) == "<bdi>javascript:alert(1)</bdi>"
+    assert "<b>" not in draw_literal(StatedValue("https://example.org/<b>"))
+    assert "href" not in draw_literal(StatedValue("https://example.org/ and more"))
 
 
 def test_long_text_is_cut() -> None:
-    assert len(draw_literal(Value("x" * 1_000_000))) < 1_100
+    assert len(draw_literal(StatedValue("x" * 1_000_000))) < 1_100

@@ -16,8 +16,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 
 from rdfspider.archive.reader import Damage, Mark
+from rdfspider.batch.counts import PageCounts, count_statements
 from rdfspider.batch.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
-from rdfspider.batch.tallies import Tally, tally_statements
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import RdfspiderError
 from rdfspider.formats import merge_nquads, page_fragment
@@ -37,7 +37,7 @@ class Work:
     config: ExtractConfig
     file_format: str | None = "nquads"
     """The format of the fragments, one of `formats.FORMATS`; None makes none."""
-    tally: bool = False
+    counts: bool = False
     """Whether types and properties are counted."""
 
 
@@ -50,7 +50,7 @@ class PageResult:
     quads: dict[str, int] = field(default_factory=dict)
     """How many by syntax."""
     problems: tuple[Problem, ...] = ()
-    tally: Tally | None = None
+    counts: PageCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ def _run_page(page: Page, work: Work) -> PageResult:
     found = extract_from(page, work.config)
     quads = {syntax: nquads.count("\n") for syntax, nquads in found.statements.items() if nquads}
     fragment = page_fragment(found.statements, work.file_format) if work.file_format else b""
-    tally = tally_statements(merge_nquads(found.statements.values())) if work.tally and quads else None
-    return PageResult(page.url, fragment, quads, found.problems, tally)
+    counts = count_statements(merge_nquads(found.statements.values())) if work.counts and quads else None
+    return PageResult(page.url, fragment, quads, found.problems, counts)
 
 
 def _give_up(page: Page) -> PageResult:

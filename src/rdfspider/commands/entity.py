@@ -16,8 +16,8 @@ from rdfspider.search.notebook import cut_text, write_day, write_floor
 from rdfspider.vocabulary.labels import RDF_TYPE
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.described import Value
-    from rdfspider.search.entity import Entity, Property, Thing
+    from rdfspider.index.quads.described import StatedValue
+    from rdfspider.search.entity import Entity, EntityProperty, RelatedEntity
 
 # Of each; the rest is counted, and JSON has more.
 _VALUES_SHOWN = 10
@@ -90,11 +90,11 @@ def _draw_properties(found: "Entity") -> Iterator[tuple[str | Text, str | Text, 
             yield "", clean(f"and {rest:,} more", "dim"), ""
 
 
-def _count_rest(prop: "Property") -> int:
+def _count_rest(prop: "EntityProperty") -> int:
     return prop.value_count - min(len(prop.values), _VALUES_SHOWN)
 
 
-def _draw_value(value: "Value") -> Text:
+def _draw_value(value: "StatedValue") -> Text:
     if value.kind == "literal":
         return Text.assemble(clean(cut_text(value.text)), clean(f" @{value.language}" if value.language else "", "dim"))
     if value.kind == "iri":
@@ -106,7 +106,7 @@ def _draw_value(value: "Value") -> Text:
     return clean(value.text, "dim")
 
 
-def _draw_inside(value: "Value", indent: str) -> Iterator[Text]:
+def _draw_inside(value: "StatedValue", indent: str) -> Iterator[Text]:
     """What is said of a blank node, a line each, its types first, those inside it further to the right; of a list its items."""
     for number, item in enumerate(value.items[:_VALUES_SHOWN], 1):
         head = clean(f"{indent}{number}. ", "dim")
@@ -129,7 +129,7 @@ def _draw_inside(value: "Value", indent: str) -> Iterator[Text]:
                 yield Text.assemble(head, _draw_value(each))
 
 
-def _draw_sources(value: "Value") -> Text:
+def _draw_sources(value: "StatedValue") -> Text:
     shown = value.sources[:_SOURCES_SHOWN]
     lines = [clean(f"{source.page} {write_day(source.fetched)}".rstrip(), "dim") for source in shown]
     if rest := value.source_count - len(lines):
@@ -137,14 +137,14 @@ def _draw_sources(value: "Value") -> Text:
     return Text("\n").join(lines)
 
 
-def _draw_reference(thing: "Thing") -> tuple[str, Text, Text]:
+def _draw_reference(thing: "RelatedEntity") -> tuple[str, Text, Text]:
     page = clean(f"{thing.source.page} {write_day(thing.source.fetched)}".rstrip(), "dim") if thing.source else Text()
     return shorten_name(thing.property), _draw_thing(thing), page
 
 
-def _draw_thing(thing: "Thing") -> Text:
+def _draw_thing(thing: "RelatedEntity") -> Text:
     return Text.assemble(clean(cut_text(thing.label) + "  " if thing.label else ""), clean(thing.id, "blue"))
 
 
-def _draw_types(thing: "Thing") -> str:
+def _draw_types(thing: "RelatedEntity") -> str:
     return ", ".join(map(shorten_name, thing.types[:_VALUES_SHOWN]))

@@ -14,9 +14,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from rdfspider.archive.reader import Damage
+from rdfspider.batch.counts import BatchStatistics
 from rdfspider.batch.output import Write, open_output
 from rdfspider.batch.sources import plan_parts
-from rdfspider.batch.tallies import Statistics
 from rdfspider.batch.workers import PageResult, PartEnd, Work, run_parts
 from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.crawl.settings import count_cores
@@ -153,8 +153,8 @@ def extract(
     )
     written = None if stats and file_format is None and output is None else _choose_format(file_format, output)
     parts = plan_parts(sources, base=base, content_type=content_type, limit=config.max_body_bytes)
-    work = Work(config, written, tally=stats)
-    statistics = Statistics()
+    work = Work(config, written, counts=stats)
+    statistics = BatchStatistics()
     items = run_parts(parts, work, jobs or count_cores())
     with (
         open_output(output, written) if written else nullcontext(_discard) as write,
@@ -172,7 +172,7 @@ def extract(
 def _consume(
     items: Iterable[PageResult | Damage | PartEnd],
     write: Write,
-    statistics: Statistics,
+    statistics: BatchStatistics,
     progress: Progress,
     *,
     list_problems: bool,
@@ -183,7 +183,7 @@ def _consume(
         match item:
             case PageResult():
                 write(item.fragment)
-                statistics.add_page(item.quads, item.problems, item.tally)
+                statistics.add_page(item.quads, item.problems, item.counts)
                 if list_problems:
                     for problem in item.problems:
                         fields = (item.url, problem.syntax or "page", problem.code, str(problem.count), problem.message)
@@ -223,7 +223,7 @@ def _show_progress(total_bytes: int, *, data_on_stdout: bool) -> Iterator[Progre
         yield progress
 
 
-def _print_statistics(statistics: Statistics, *, stderr: bool) -> None:
+def _print_statistics(statistics: BatchStatistics, *, stderr: bool) -> None:
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal:
         console.width = 120

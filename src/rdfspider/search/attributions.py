@@ -9,26 +9,26 @@ import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.index.quads.counting import count_values
-from rdfspider.index.quads.described import SOURCES_SHOWN, Source, Value, ValueReader, describe_literal
+from rdfspider.index.quads.described import SOURCES_SHOWN, Source, StatedValue, ValueReader, describe_literal
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
 from rdfspider.search.conflicts import SINGLE, Voice, judge_values
-from rdfspider.search.entity import Entity, Property
+from rdfspider.search.entity import Entity, EntityProperty
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import SAME_AS
 from rdfspider.vocabulary.ntriples import blank_prefix
 from rdfspider.vocabulary.terms import GENID, Fold
 
 STATEMENTS_DUMPED = 20_000
-_SAYINGS_COUNTED = 20_000
+_ATTRIBUTIONS_COUNTED = 20_000
 _TRIPLES_READ = 5_000
 _ALIAS_STATEMENTS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class Attribution:
     """A value, and one page that gives it."""
 
-    value: Value
+    value: StatedValue
     """Without sources."""
     source: Source
     node: str
@@ -36,28 +36,28 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
-class Sayings:
+class Attributions:
     """Who says what, from a place on."""
 
-    sayings: tuple[Saying, ...]
+    attributions: tuple[Attribution, ...]
     count: int
     """Of all values and pages."""
     has_more: bool
     """Whether there are more than were counted."""
 
 
-def read_sayings(store: Store, nodes: Sequence[str], predicate: str, start: int, most: int) -> Sayings:
+def read_attributions(store: Store, nodes: Sequence[str], predicate: str, start: int, most: int) -> Attributions:
     """So many, values that most pages give first, then in the store's order."""
-    tallies: list[tuple[int, str, str, NamedNode | Literal]] = []
-    left = _SAYINGS_COUNTED
+    counts: list[tuple[int, str, str, NamedNode | Literal]] = []
+    left = _ATTRIBUTIONS_COUNTED
     for node in nodes:
         found = count_values(store, node, predicate, left + 1) if left >= 0 else []
-        tallies += [(-count, str(term), node, term) for term, count in found]
+        counts += [(-count, str(term), node, term) for term, count in found]
         left -= sum(count for _, count in found)
-    tallies.sort(key=lambda tally: tally[:3])
+    counts.sort(key=lambda count: count[:3])
     values = ValueReader(store, _TRIPLES_READ)
-    shown: list[Saying] = []
-    for negative, _, node, term in tallies:
+    shown: list[Attribution] = []
+    for negative, _, node, term in counts:
         count = -negative
         if start >= count:
             start -= count
@@ -67,11 +67,11 @@ def read_sayings(store: Store, nodes: Sequence[str], predicate: str, start: int,
         pages = _list_graphs(store, statement)
         for graph in islice(pages, start, start + most - len(shown)):
             source = values.find_source(graph.value)
-            shown.append(Saying(value, source, node))
+            shown.append(Attribution(value, source, node))
         start = 0
         if len(shown) == most:
             break
-    return Sayings(tuple(shown), _SAYINGS_COUNTED - max(0, left), left < 0)
+    return Attributions(tuple(shown), _ATTRIBUTIONS_COUNTED - max(0, left), left < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def tell_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Ent
     return replace(entity, properties={iri: _tell_property(reader, each) for iri, each in entity.properties.items()})
 
 
-def _tell_property(reader: "_Reader", found: Property) -> Property:
+def _tell_property(reader: "_Reader", found: EntityProperty) -> EntityProperty:
     values = tuple(
         replace(value, sources=tuple(reader.tell(source, found.iri, value) for source in value.sources))
         for value in found.values
@@ -153,12 +153,15 @@ def _list_voices(source: Source, untold: Collection[str]) -> list[Voice]:
     return [(source.page, syntax) for syntax in syntaxes]
 
 
-def tell_saying_syntaxes(
-    sayings: Sequence[Saying], predicate: str, nodes: Collection[str], read_statements: ReadStatements
-) -> list[Saying]:
+def tell_attribution_syntaxes(
+    attributions: Sequence[Attribution], predicate: str, nodes: Collection[str], read_statements: ReadStatements
+) -> list[Attribution]:
     """The same for who says one property."""
     reader = _Reader(read_statements, nodes, _PAGES_OF_SAYINGS)
-    return [replace(saying, source=reader.tell(saying.source, predicate, saying.value)) for saying in sayings]
+    return [
+        replace(attribution, source=reader.tell(attribution.source, predicate, attribution.value))
+        for attribution in attributions
+    ]
 
 
 def read_texts(statements: Mapping[str, str], page: str, node: str, predicate: str) -> dict[str, list[str]]:
@@ -177,7 +180,7 @@ class _Reader:
         self._pages_left = pages
         self._stated: dict[str, dict[str, dict[str, list[str]]]] = {}
 
-    def tell(self, source: Source, predicate: str, value: Value) -> Source:
+    def tell(self, source: Source, predicate: str, value: StatedValue) -> Source:
         """The source with the syntaxes that state a value; as it is where nobody knows."""
         if source.is_exact or not source.syntaxes:
             return source
@@ -207,7 +210,7 @@ class _Reader:
         return self._stated[page]
 
 
-def _tell_by_name(source: Source, value: Value) -> str:
+def _tell_by_name(source: Source, value: StatedValue) -> str:
     """Blank nodes are named from their page and syntax."""
     for syntax in source.syntaxes if value.kind == "blank" else ():
         if value.text.startswith(f"{GENID}{blank_prefix(source.page, syntax)[3:-1]}/"):
@@ -215,13 +218,13 @@ def _tell_by_name(source: Source, value: Value) -> str:
     return ""
 
 
-def _has(terms: Sequence[str], value: Value) -> bool:
+def _has(terms: Sequence[str], value: StatedValue) -> bool:
     """Whether one of these terms, as a page wrote them, is the value: the store may write it with other escapes."""
     if value.kind == "blank":
         return any(term.startswith(f"<{GENID}") for term in terms)
     if value.kind == "iri":
         return f"<{value.text}>" in terms
-    wanted = Value(value.text, language=value.language, datatype=value.datatype)
+    wanted = StatedValue(value.text, language=value.language, datatype=value.datatype)
     return any(_read_literal(term) == wanted for term in terms[:_TERMS_COMPARED] if term.startswith('"'))
 
 
@@ -232,7 +235,7 @@ def _read_text(term: str) -> str:
     return found.text if found else term
 
 
-def _read_literal(term: str) -> Value | None:
+def _read_literal(term: str) -> StatedValue | None:
     try:
         found = next(iter(pyoxigraph.parse(f"<urn:s> <urn:p> {term} .", RdfFormat.N_TRIPLES))).object
     except SyntaxError:

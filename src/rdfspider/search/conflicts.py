@@ -19,7 +19,7 @@ from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import SCHEMA
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.described import Value
+    from rdfspider.index.quads.described import StatedValue
 
 Voice = tuple[str, str]
 """Who says something: a page, and the syntax in which it does; empty where that is not known."""
@@ -76,13 +76,13 @@ def is_single(name: str) -> bool:
     return name.lower() in _SINGLE
 
 
-def judge_values(predicate: str, values: Iterable[tuple["Value", Iterable[Voice]]]) -> str:
+def judge_values(predicate: str, values: Iterable[tuple["StatedValue", Iterable[Voice]]]) -> str:
     """By which rule these values, each with who gives it, contradict each other; empty where they do not."""
     name = find_short_name(predicate)
     if name not in _SINGLE and (predicate in _MANY or predicate.startswith(_MANY_VOCABULARIES)):
         return ""
     # Texts in several languages may all be right: each language is judged alone.
-    by_language: dict[str, list[tuple[Value, Iterable[Voice]]]] = {}
+    by_language: dict[str, list[tuple[StatedValue, Iterable[Voice]]]] = {}
     for value, voices in values:
         if value.kind == "blank" and name not in _SINGLE:
             return ""
@@ -108,9 +108,9 @@ def find_sides(stated: Iterable[tuple[str, Iterable[Voice]]]) -> list[tuple[Voic
     return [(one, other) for (said, one), (also, other) in combinations(sides, 2) if said.isdisjoint(also)]
 
 
-def group_values(predicate: str, values: Sequence["Value"]) -> list[list["Value"]]:
+def group_values(predicate: str, values: Sequence["StatedValue"]) -> list[list["StatedValue"]]:
     """Values that mean the same side by side, in the order of the first of each."""
-    groups: dict[str, list[Value]] = {}
+    groups: dict[str, list[StatedValue]] = {}
     for value, meaning in zip(values, _find_value_meanings(find_short_name(predicate), values), strict=True):
         groups.setdefault(meaning, []).append(value)
     return list(groups.values())
@@ -121,7 +121,7 @@ def find_meanings(name: str, texts: Sequence[str]) -> list[str]:
     return _merge_dates(name, texts, [normalise_text(name, text) for text in texts])
 
 
-def _find_language(value: "Value") -> str:
+def _find_language(value: "StatedValue") -> str:
     """The language of words. Dates and numbers have none, though every text of a page in HTML is given that of the page."""
     has_words = any(sign.isalpha() for sign in value.text[:_TEXT_CHARS]) and not _ISO_DATE.match(
         value.text.strip().upper()
@@ -140,7 +140,7 @@ def _group(
     return {name: frozenset(texts) for name, texts in found.items()}
 
 
-def _find_value_meanings(name: str, values: Sequence["Value"]) -> list[str]:
+def _find_value_meanings(name: str, values: Sequence["StatedValue"]) -> list[str]:
     meanings = [_normalise_value(name, value) for value in values]
     return _merge_dates(name, [value.text for value in values], meanings)
 
@@ -162,7 +162,7 @@ def normalise_text(name: str, text: str) -> str:
         return "".join(sign for sign in text if sign.isalnum()) or text
 
 
-def _normalise_value(name: str, value: "Value") -> str:
+def _normalise_value(name: str, value: "StatedValue") -> str:
     if value.inside and name in _PLACES:
         inside = {find_short_name(each): values for each, values in value.inside.items()}
         degrees = [inside[each] for each in ("latitude", "lat", "longitude", "long") if each in inside]

@@ -11,7 +11,7 @@ from itertools import islice
 from pyoxigraph import NamedNode, Quad, Store
 
 from rdfspider.index.quads.counting import count_references, count_values, list_references
-from rdfspider.index.quads.described import SOURCES_SHOWN, Source, Value, ValueReader, rank_source, write_name
+from rdfspider.index.quads.described import SOURCES_SHOWN, Source, StatedValue, ValueReader, rank_source, write_name
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
 from rdfspider.search.conflicts import judge_values
 from rdfspider.vocabulary.labels import LABELS, SAME_AS, is_visible
@@ -36,11 +36,11 @@ _SAME_AS = sorted(SAME_AS)
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
+class EntityProperty:
     """All values of a property."""
 
     iri: str
-    values: tuple[Value, ...]
+    values: tuple[StatedValue, ...]
     """Those with most sources first."""
     value_count: int
     """How many there are; some may not be among `values`."""
@@ -49,7 +49,7 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class RelatedEntity:
     """Something else that has to do with an entity."""
 
     id: str
@@ -67,24 +67,24 @@ class Entity:
     iri: str
     label: str
     types: tuple[str, ...]
-    properties: Mapping[str, Property]
+    properties: Mapping[str, EntityProperty]
     nodes: tuple[str, ...]
     """The IRIs and blank nodes that were read: more than one where several were merged."""
     same: tuple[str, ...]
     """What pages say is the same thing (`owl:sameAs`, `schema:sameAs`); merged only where that was asked for."""
-    references: tuple[Thing, ...]
+    references: tuple[RelatedEntity, ...]
     """Some of what points at it, from the place on that was asked for."""
     reference_count: int
     has_more_references: bool
     """Whether there are more than were counted."""
-    things: tuple[Thing, ...]
+    things: tuple[RelatedEntity, ...]
     """Where the IRI is a page's: some of the things that it speaks of."""
     is_cut: bool
     """Whether so much is said that not all of it was read; then counts are too low."""
     reference_counts: Mapping[str, int] = field(default_factory=dict)
     """How often which property points at it."""
 
-    def __getitem__(self, name: str) -> tuple[Value, ...]:
+    def __getitem__(self, name: str) -> tuple[StatedValue, ...]:
         if name in self.properties:
             return self.properties[name].values
         found = [values for iri, values in self.properties.items() if _is_called(iri, name)]
@@ -176,7 +176,7 @@ class _Reader:
             reference_counts=by_name,
         )
 
-    def _list_same(self, iri: str, nodes: Sequence[str], properties: Mapping[str, Property]) -> tuple[str, ...]:
+    def _list_same(self, iri: str, nodes: Sequence[str], properties: Mapping[str, EntityProperty]) -> tuple[str, ...]:
         """What the thing, or the other one, is said to be the same as; some of them."""
         found = {value.text: None for name in _SAME_AS if name in properties for value in properties[name].values}
         for node in nodes:
@@ -207,9 +207,9 @@ class _Reader:
                     waiting.append(other.value)
         return list(found)
 
-    def _read_property(self, predicate: str, quads: list[Quad]) -> Property:
+    def _read_property(self, predicate: str, quads: list[Quad]) -> EntityProperty:
         # What several names or blank nodes of a thing say alike is one value; what it is made of tells.
-        merged: dict[object, Value] = {}
+        merged: dict[object, StatedValue] = {}
         pages_by_value: dict[object, set[str]] = {}
         if len(quads) > _VALUES_READ:
             # The store has them in no order that means anything: what most pages say must not be among those left out.
@@ -230,7 +230,7 @@ class _Reader:
         conflict = judge_values(predicate, stated) if len(stated) > 1 else ""
         values = sorted(merged.values(), key=lambda value: (-value.source_count, value.text, value.language))
         unread = len(quads) - min(len(quads), _VALUES_READ)
-        return Property(predicate, tuple(values[:VALUES_SHOWN]), len(merged) + unread, conflict)
+        return EntityProperty(predicate, tuple(values[:VALUES_SHOWN]), len(merged) + unread, conflict)
 
     def _sort_by_pages(self, predicate: str, quads: list[Quad]) -> list[Quad]:
         """Those that most pages state first."""
@@ -247,7 +247,7 @@ class _Reader:
         # So many pages state some of them that the others were not reached: two pages of each tell enough.
         return sorted(quads, key=lambda quad: -len(self._values.list_pages(quad, 2)))
 
-    def _read_value(self, quad: Quad) -> tuple[Value, list[str]]:
+    def _read_value(self, quad: Quad) -> tuple[StatedValue, list[str]]:
         """A value, and the pages that give it."""
         value = self._values.describe(quad.object, predicate=quad.predicate.value)
         most = min(_SOURCES_COUNTED, max(1, self._sources_left))
@@ -259,18 +259,18 @@ class _Reader:
         count = min(len(pages), most)
         return replace(value, sources=sources, source_count=count, has_more_sources=has_more), pages
 
-    def _read_references(self, quads: Iterable[Quad]) -> tuple[Thing, ...]:
+    def _read_references(self, quads: Iterable[Quad]) -> tuple[RelatedEntity, ...]:
         """By property, those with names first."""
-        shown: list[Thing] = []
+        shown: list[RelatedEntity] = []
         for quad in quads:
             if isinstance(quad.subject, NamedNode):
                 label, types = self._values.name(quad.subject.value)
                 sources = self._values.read_sources(self._values.list_pages(quad, 10 * SOURCES_SHOWN))
                 source = sources[0] if sources else None
-                shown.append(Thing(quad.subject.value, label, types, quad.predicate.value, source))
+                shown.append(RelatedEntity(quad.subject.value, label, types, quad.predicate.value, source))
         return tuple(sorted(shown, key=lambda thing: (thing.property, not thing.label, thing.label, thing.id)))
 
-    def _read_things(self, page: str) -> tuple[Thing, ...]:
+    def _read_things(self, page: str) -> tuple[RelatedEntity, ...]:
         """The things of a page that have types; those with names first."""
         graph = NamedNode(page)
         found: dict[str, None] = {}
@@ -278,18 +278,18 @@ class _Reader:
             for quad in islice(self._store.quads_for_pattern(None, RDF_TYPE, None, graph), 4 * THINGS_SHOWN):
                 if isinstance(quad.subject, NamedNode):
                     found[quad.subject.value] = None
-        things = [Thing(node, *self._values.name(node)) for node in found]
+        things = [RelatedEntity(node, *self._values.name(node)) for node in found]
         return tuple(sorted(things, key=lambda thing: (not thing.label, thing.label, thing.id))[:THINGS_SHOWN])
 
 
-def _choose_types(types: Property, quads: Iterable[Quad]) -> tuple[str, ...]:
+def _choose_types(types: EntityProperty, quads: Iterable[Quad]) -> tuple[str, ...]:
     """Those of well-known vocabularies first, also where so many others are stated that they are not among the values."""
     stated = (quad.object.value for quad in quads if isinstance(quad.object, NamedNode))
     found = dict.fromkeys((*(value.text for value in types.values), *stated))
     return tuple(put_known_first(found)[:VALUES_SHOWN])
 
 
-def _choose_label(properties: Mapping[str, Property]) -> str:
+def _choose_label(properties: Mapping[str, EntityProperty]) -> str:
     """The name of the best rank that most pages give."""
     named = [
         (rank, -value.source_count, write_name(value.text))
@@ -304,7 +304,7 @@ def _is_called(iri: str, name: str) -> bool:
     return find_short_name(iri) == name.lower() or shorten_iri(iri) == name
 
 
-def _identify_value(value: Value) -> object:
+def _identify_value(value: StatedValue) -> object:
     """The same for values that say the same: blank nodes are told apart by what is inside."""
     if value.items:
         return (*map(_identify_value, value.items), value.rest)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.described import Value
-    from rdfspider.search.entity import Entity, Thing
+    from rdfspider.index.quads.described import StatedValue
+    from rdfspider.search.entity import Entity, RelatedEntity
 
 _TEXT_CHARS = 300
 _VALUES_DRAWN = 10
@@ -75,7 +75,7 @@ def cut_text(text: str, most_chars: int = _TEXT_CHARS) -> str:
     return text if len(text) <= most_chars else f"{text[:most_chars]}…"
 
 
-def _draw_value(value: "Value") -> str:
+def _draw_value(value: "StatedValue") -> str:
     if value.kind == "literal":
         language = f" <small>@{escape(value.language)}</small>" if value.language else ""
         return escape(cut_text(value.text)) + language
@@ -91,7 +91,7 @@ def _draw_value(value: "Value") -> str:
     return draw_table((), rows) if rows else escape(value.text)
 
 
-def _draw_sources(value: "Value") -> str:
+def _draw_sources(value: "StatedValue") -> str:
     if not value.sources:
         return ""
     newest = value.sources[0]
@@ -99,6 +99,6 @@ def _draw_sources(value: "Value") -> str:
     return f"{draw_link(newest.page)} {write_day(newest.fetched)}{more}"
 
 
-def _draw_reference(thing: "Thing") -> tuple[str, str, str]:
+def _draw_reference(thing: "RelatedEntity") -> tuple[str, str, str]:
     name = escape(cut_text(thing.label)) or draw_link(thing.id)
     return name, escape(shorten_iri(thing.property)), draw_link(thing.source.page) if thing.source else ""

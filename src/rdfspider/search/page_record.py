@@ -121,9 +121,9 @@ def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
     return found.capture if found else None
 
 
-def forbids_copy(wishes: str) -> bool:
+def forbids_copy(directives: str) -> bool:
     """Whether what a page asks of crawlers, as the archive writes it, means that nobody may show a copy of it."""
-    return bool(_UNWANTED.search(wishes))
+    return bool(_UNWANTED.search(directives))
 
 
 def _find_entry(folder: Path, url: str) -> PageEntry | None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from rdfspider.index.entities.nodes import decode_references
-from rdfspider.index.quads.described import Value
+from rdfspider.index.quads.described import StatedValue
 from rdfspider.serve.rendering import draw_outward, write_text
 from rdfspider.vocabulary.names import find_short_name
 
@@ -43,7 +43,7 @@ _PRICES = ("price", "lowprice", "highprice", "minprice", "maxprice", "hascurrenc
 _CURRENCIES = ("pricecurrency", "currency", "hascurrency")
 _TEXT_CHARS = 1_000
 
-Values = Mapping[str, Sequence[Value]]
+Values = Mapping[str, Sequence[StatedValue]]
 """By property: what is said of one thing."""
 
 
@@ -92,7 +92,7 @@ def draw_place(place: Coordinates) -> Markup:
     return Markup('<span class="place">{} · {}</span>').format(place.text, draw_outward(place.map, "map"))
 
 
-def draw_literal(value: Value, predicate: str = "", beside: Values | None = None) -> Markup:
+def draw_literal(value: StatedValue, predicate: str = "", beside: Values | None = None) -> Markup:
     """A literal as people read it; `beside` is what else is said of the same thing."""
     text, name = value.text[:_TEXT_CHARS].strip(), find_short_name(predicate)
     if len(value.text) > _TEXT_CHARS:
@@ -152,7 +152,7 @@ def draw_span(text: str) -> Markup | None:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(text, text, shown)
 
 
-def _find(values: Values, names: Sequence[str]) -> Value | None:
+def _find(values: Values, names: Sequence[str]) -> StatedValue | None:
     for iri, found in values.items():
         if found and find_short_name(iri) in names and found[0].kind == "literal":
             return found[0]

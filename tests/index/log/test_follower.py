@@ -22,7 +22,7 @@ from rdfspider.index.log import follower as follower_module
 from rdfspider.index.log.follower import Follower, Lag, Room
 from rdfspider.index.log.foreign import add_sources
 from rdfspider.index.log.forgotten import Forgotten, add_rule
-from rdfspider.index.log.sources import Look, Sources
+from rdfspider.index.log.sources import LogState, Sources
 from rdfspider.index.text import view as text_view
 from rdfspider.index.text.view import TextView
 from rdfspider.index.view import Cursors
@@ -264,7 +264,7 @@ def test_few_files_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     read = Sources.read
     open_now = 0
 
-    def count(self: Sources, source: str, look: Look, start: int) -> Iterator[Outcome | Damage]:
+    def count(self: Sources, source: str, look: LogState, start: int) -> Iterator[Outcome | Damage]:
         nonlocal open_now, most
         open_now += 1
         most = max(most, open_now)

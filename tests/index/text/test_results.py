@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
-from rdfspider.index.text.results import Facet, FacetCount, Hit, Marked, Results, Source, list_facts, list_remarks
+from rdfspider.index.text.results import Facet, FacetCount, Hit, Marked, Results, SourcePage, list_facts, list_remarks
 
 EVIL = '<script>alert("x")</script>'
 
@@ -20,7 +20,7 @@ def make_hit(label: str = "Tea", url: str = "https://example.org/tea") -> Hit:
         score=1.5,
         sources=3,
         in_links=0,
-        pages=(Source("https://example.org/", 1_700_000_000.0),),
+        pages=(SourcePage("https://example.org/", 1_700_000_000.0),),
         sites=("example.org",),
         languages=("en",),
         syntaxes=("jsonld",),

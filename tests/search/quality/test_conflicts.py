@@ -7,13 +7,13 @@ import pytest
 
 import rdfspider
 from indexed import index_pages
-from rdfspider.index.quads.described import Value as EntityValue
+from rdfspider.index.quads.described import StatedValue
 from rdfspider.search.attributions import tell_entity_syntaxes
 from rdfspider.search.conflicts import judge_values
 from rdfspider.search.indexes import Indexes
 from rdfspider.search.quality.conflicts import find_conflicts
 from rdfspider.search.quality.report import inspect_site
-from rdfspider.search.quality.samples import Described, SampledPage, Value
+from rdfspider.search.quality.samples import Described, SampledPage, SampledValue
 
 S = "http://schema.org/"
 ITEM = "https://a.example/#it"
@@ -25,7 +25,7 @@ JSONLD = """<script type="application/ld+json">{{"@context": "https://schema.org
 
 def make_page(url: str, name: str, text: str) -> SampledPage:
     book = Described(types=["http://schema.org/Book"], label="A book")
-    book.values = {name: [Value(text, False)]}
+    book.values = {name: [SampledValue(text, False)]}
     return SampledPage(url, {"jsonld": 5}, {}, "", {"http://a.example/#book": book}, False)
 
 
@@ -52,7 +52,7 @@ def test_values_that_mean_the_same_are_no_conflict(name: str, one: str, other: s
     pages = [make_page("http://a.example/1", name, one), make_page("http://a.example/2", name, other)]
     found, _ = find_conflicts(pages, {})
     assert bool(found) is is_conflict
-    voices = [(EntityValue(text), [(page.url, "jsonld")]) for text, page in zip((one, other), pages, strict=True)]
+    voices = [(StatedValue(text), [(page.url, "jsonld")]) for text, page in zip((one, other), pages, strict=True)]
     assert bool(judge_values(S + name, voices)) is is_conflict
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.search.quality.recommendations import find_wishes, say_path
+from rdfspider.search.quality.recommendations import find_recommendations, say_path
 
 S = "http://schema.org/"
 
@@ -17,7 +17,7 @@ S = "http://schema.org/"
     ],
 )
 def test_a_class_is_asked_what_its_kind_is_asked(name: str, base: str) -> None:
-    found, wishes = find_wishes(S + name)
+    found, wishes = find_recommendations(S + name)
     assert found == S + base and wishes
 
 
@@ -26,7 +26,7 @@ def test_a_class_is_asked_what_its_kind_is_asked(name: str, base: str) -> None:
     ["HowToStep", "HowToSection", "OfferCatalog", "CourseInstance", "UserComments", "BroadcastEvent", "DataFeed"],
 )
 def test_nothing_is_asked_of_what_is_a_list_or_an_event_by_its_class_alone(name: str) -> None:
-    assert find_wishes(S + name)[1] == ()
+    assert find_recommendations(S + name)[1] == ()
 
 
 def test_a_path_is_said_in_words() -> None:

@@ -130,7 +130,7 @@ class Ledger:
     ) -> None:
         """Let a page say this from now on; `says` is the digest in the outcome's stamp."""
         # Whatever cannot be encoded is known before anything is changed.
-        sayings = [(entity, msgspec.msgpack.encode(saying)) for entity, saying in reading.contributions.items()]
+        claims = [(entity, msgspec.msgpack.encode(claim)) for entity, claim in reading.contributions.items()]
         url, facts, rank = outcome.url, reading.facts, rank_page(outcome.url)
         encoded_facts = msgspec.msgpack.encode(facts)
         if known is not None:
@@ -141,7 +141,7 @@ class Ledger:
         )
         data = bytearray()
         mentions = []
-        for entity, encoded in sayings:
+        for entity, encoded in claims:
             # substr() of SQLite counts from one.
             mentions.append((entity, rank, page, len(data) + 1, len(encoded)))
             data += encoded

@@ -20,7 +20,7 @@ from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.reader import Damage
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.log.forgotten import Forgotten
-from rdfspider.index.log.sources import FORGOTTEN, Look, Sources
+from rdfspider.index.log.sources import FORGOTTEN, LogState, Sources
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 
@@ -234,7 +234,7 @@ class Follower:
         if self._is_dirty:
             self._commit(view)
 
-    def _take_news(self, view: View, look: Look) -> bool:
+    def _take_news(self, view: View, look: LogState) -> bool:
         """Take a batch of what is new; whether there was any."""
         forgotten = look.forgotten
         if self._cursors.get(FORGOTTEN, 0) != forgotten.mark:
@@ -258,7 +258,7 @@ class Follower:
                 return True
         return False
 
-    def _read_batch(self, source: str, look: Look) -> list[Outcome]:
+    def _read_batch(self, source: str, look: LogState) -> list[Outcome]:
         """The next outcomes of a source; its cursor is moved behind them."""
         start = self._cursors.get(source, 0)
         if source not in self._readers:

@@ -28,7 +28,7 @@ _FRESH_S = 0.2
 _DAMAGES = 10_000
 
 
-class Look(Mapping[str, Segment]):
+class LogState(Mapping[str, Segment]):
     """What there is to index, as of one moment."""
 
     __slots__ = ("_segments", "foreign", "forgotten", "taken")
@@ -67,7 +67,7 @@ class Sources:
         self._paths = paths
         self._config = config
         self._lock = threading.Lock()
-        self._look: Look | None = None
+        self._look: LogState | None = None
         self._missing: tuple[str, ...] = ()
         self._spoilt: dict[str, str] = {}
         """By the name of a list: why it cannot be read, while what it said before still holds."""
@@ -81,7 +81,7 @@ class Sources:
         """Files from elsewhere, and lists, that cannot be read, and why."""
         return (*self._missing, *self._spoilt.values())
 
-    def look(self, since: float = 0.0) -> Look:
+    def look(self, since: float = 0.0) -> LogState:
         """What there is, as of a moment ago, but not before `since`. UsageError where a person has spoilt one of the lists
         before the first look; later on what it said before holds, because whoever edits it may not have finished."""
         with self._lock:
@@ -89,10 +89,10 @@ class Sources:
             if self._look is None or now - self._look.taken > _FRESH_S or self._look.taken < since:
                 self._read_list("forgotten", self._load_forgotten)
                 self._read_list("sources", self._list_foreign, is_due=bool(self._missing))
-                self._look = Look(list_segments(self._paths.folder), self._foreign, self._forgotten, now)
+                self._look = LogState(list_segments(self._paths.folder), self._foreign, self._forgotten, now)
             return self._look
 
-    def read(self, source: str, look: Look, start: int) -> Iterator[Outcome | Damage]:
+    def read(self, source: str, look: LogState, start: int) -> Iterator[Outcome | Damage]:
         """The outcomes of a source from a place on."""
         path, stop = look[source]
         if source in look.foreign:

@@ -65,7 +65,7 @@ _XSD_STRING = f"{XSD}string"
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class StatedValue:
     """A value of a property, and who says so."""
 
     text: str
@@ -76,9 +76,9 @@ class Value:
     datatype: str = ""
     label: str = ""
     """Of an IRI or a blank node: how it is called."""
-    inside: Mapping[str, tuple["Value", ...]] = field(default_factory=dict)
+    inside: Mapping[str, tuple["StatedValue", ...]] = field(default_factory=dict)
     """Of a blank node, and of the degrees of a place: what is said of it, by property."""
-    items: tuple["Value", ...] = ()
+    items: tuple["StatedValue", ...] = ()
     """Of a list of RDF, which is a blank node: what is in it, in order, so many as were read."""
     rest: str = ""
     """Of a list that is longer: the node with which it goes on."""
@@ -106,25 +106,25 @@ class ValueReader:
             self.triples_left -= 1
             yield quad
 
-    def describe(self, term: object, depth: int = _DEPTH, predicate: str = "") -> Value:
+    def describe(self, term: object, depth: int = _DEPTH, predicate: str = "") -> StatedValue:
         """A term without its sources; what is said of a blank node is inside, as far as the depth allows. The predicate that
         leads to it tells whether an IRI is looked into, too."""
         if isinstance(term, Literal):
             return describe_literal(term)
         if not isinstance(term, NamedNode):
-            return Value(str(term), "iri")
+            return StatedValue(str(term), "iri")
         label, _ = self.name(term.value)
         if not term.value.startswith(GENID):
             inside = self._read_inside(term.value, 1) if depth and find_short_name(predicate) in _OPENED else {}
-            return Value(term.value, "iri", label=label, inside=inside)
+            return StatedValue(term.value, "iri", label=label, inside=inside)
         inside = self._read_inside(term.value, depth) if depth else {}
         if _FIRST not in inside:
-            return Value(term.value, "blank", label=label, inside=inside)
+            return StatedValue(term.value, "blank", label=label, inside=inside)
         items, rest = self._read_list(term.value, depth)
-        return Value(term.value, "blank", label=label, items=items, rest=rest)
+        return StatedValue(term.value, "blank", label=label, items=items, rest=rest)
 
-    def _read_inside(self, node: str, depth: int) -> dict[str, tuple[Value, ...]]:
-        found: dict[str, list[Value]] = {}
+    def _read_inside(self, node: str, depth: int) -> dict[str, tuple[StatedValue, ...]]:
+        found: dict[str, list[StatedValue]] = {}
         for quad in islice(self.read_triples(node), _NESTED_TRIPLES):
             name = quad.predicate.value
             # A list is read as a whole, not node by node.
@@ -132,9 +132,9 @@ class ValueReader:
             found.setdefault(name, []).append(self.describe(quad.object, left, name))
         return {name: tuple(found[name]) for name in sorted(found)}
 
-    def _read_list(self, node: str, depth: int) -> tuple[tuple[Value, ...], str]:
+    def _read_list(self, node: str, depth: int) -> tuple[tuple[StatedValue, ...], str]:
         """What is in a list, and where it goes on when it is too long, has no end or is broken."""
-        items: list[Value] = []
+        items: list[StatedValue] = []
         seen: set[str] = set()
         while node != _NIL and node not in seen and len(items) < _ITEMS_READ:
             seen.add(node)
@@ -182,11 +182,11 @@ class ValueReader:
         return self._sources[page]
 
 
-def describe_literal(term: Literal) -> Value:
+def describe_literal(term: Literal) -> StatedValue:
     """A literal without its sources."""
     datatype = term.datatype.value
     is_plain = term.language or datatype == _XSD_STRING
-    return Value(term.value, language=term.language or "", datatype="" if is_plain else datatype)
+    return StatedValue(term.value, language=term.language or "", datatype="" if is_plain else datatype)
 
 
 def write_name(text: str) -> str:

@@ -21,7 +21,7 @@ from rdfspider.index.ledger.writer import Mention
 from rdfspider.index.text.analysis import split_scripts
 from rdfspider.index.text.fields import CURSOR_ID, ENTITY, PAGE, Subject, Terms, Texts, fill_fields, make_id
 from rdfspider.index.text.highlights import choose_facts
-from rdfspider.index.text.results import Card, Source
+from rdfspider.index.text.results import Card, SourcePage
 from rdfspider.vocabulary.classes import list_class_names, list_facet_classes
 from rdfspider.vocabulary.dates import bound_date
 from rdfspider.vocabulary.labels import is_visible
@@ -90,7 +90,7 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
         languages=tuple(languages[:_SHOWN]),
         syntaxes=tuple(syntaxes),
         sources=sources,
-        pages=tuple(Source(mention.url, mention.time) for mention in newest),
+        pages=tuple(SourcePage(mention.url, mention.time) for mention in newest),
         date=bound_date(date) if dates else 0.0,
         facts=choose_facts(claims, labels) if weight > PART_WEIGHT else (),
         site_count=max(1, len(sites)),
@@ -137,7 +137,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         sites=(site,),
         languages=tuple(languages),
         syntaxes=tuple(sorted(facts.syntaxes)),
-        pages=(Source(outcome.url, outcome.time),),
+        pages=(SourcePage(outcome.url, outcome.time),),
         date=_find_page_date(outcome, reading),
         duplicate_of=outcome.duplicate_of[:MAX_IRI],
     )

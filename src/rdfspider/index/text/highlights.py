@@ -1,7 +1,7 @@
 """What pages say of a thing in, what people want to know of such a thing out: up to three properties with their values.
 
 A product's price, a book's author, an event's day. They are said of the thing itself, and hardly of its parts: the price of its
-offer is its own, the day of a review is not. The same sayings give the same facts, in whatever order they were read.
+offer is its own, the day of a review is not. The same claims give the same facts, in whatever order they were read.
 """
 
 import re
@@ -89,17 +89,17 @@ _DOUBLE = re.compile(r"\d\.\d{1,15}E\d{1,2}")
 _UNITS = ("d", "h", "min", "s")
 
 
-def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Facts:
+def choose_facts(claims: Sequence[Contribution], labels: Collection[str]) -> Facts:
     """The facts of a thing that is called so."""
     said: dict[str, list[tuple[str, ...]]] = {}
-    for saying in sayings:
-        for iri, texts in saying.values:
+    for claim in claims:
+        for iri, texts in claim.values:
             if iri in said:
                 said[iri].append(texts)
             elif _find_order(iri) >= 0:
                 said[iri] = [texts]
-        if saying.parts:
-            for iri, texts in _read_parts(saying):
+        if claim.parts:
+            for iri, texts in _read_parts(claim):
                 said.setdefault(iri, []).append(texts)
     if not said:
         return ()
@@ -111,7 +111,7 @@ def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Fa
             continue
         value = _choose_value(said[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
         if value and order >> 8 == 0:
-            value = _add_currency(value, sayings)
+            value = _add_currency(value, claims)
         if not value or not (is_known or len(value) <= _SHORT_CHARS) or value in [known for _, known in facts]:
             continue
         facts.append((iri, value if len(value) <= MAX_CHARS else f"{value[: MAX_CHARS - 1].rstrip()}…"))
@@ -121,10 +121,10 @@ def choose_facts(sayings: Sequence[Contribution], labels: Collection[str]) -> Fa
     return tuple(facts)
 
 
-def _read_parts(saying: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _read_parts(claim: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What of a thing's nameless parts is told of itself, by property; of an address its lines, in the order of letters."""
     addresses: dict[str, dict[str, str]] = {}
-    for path, texts in saying.parts:
+    for path, texts in claim.parts:
         outer, inner, name = _split_path(path)
         if name in _ADDRESS:
             addresses.setdefault(outer, {})[name] = texts[0]
@@ -191,12 +191,12 @@ def _write(text: str) -> str:
     return text
 
 
-def _add_currency(price: str, sayings: Sequence[Contribution]) -> str:
+def _add_currency(price: str, claims: Sequence[Contribution]) -> str:
     """A price with its currency, where all that is said is one."""
     found = {
         text
-        for saying in sayings
-        for each in (saying.values, saying.parts)
+        for claim in claims
+        for each in (claim.values, claim.parts)
         for iri, texts in each
         if iri in _CURRENCIES or _split_path(iri)[1] in _CURRENCIES
         for text in texts

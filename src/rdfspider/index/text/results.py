@@ -13,7 +13,7 @@ from rdfspider.vocabulary.dates import write_date
 from rdfspider.vocabulary.names import shorten_iri
 
 
-class Source(msgspec.Struct, frozen=True):
+class SourcePage(msgspec.Struct, frozen=True):
     """A page that says something of an entity, or the page itself."""
 
     url: str
@@ -38,7 +38,7 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
     syntaxes: tuple[str, ...] = ()
     sources: int = 1
     """How many pages speak of it."""
-    pages: tuple[Source, ...] = ()
+    pages: tuple[SourcePage, ...] = ()
     """Some of them."""
     date: float = 0.0
     """The field `date`, in seconds since 1970; 0 where none is known."""
@@ -89,7 +89,7 @@ class Hit:
     """How many pages speak of it."""
     in_links: int
     """How many pages link to it."""
-    pages: tuple[Source, ...]
+    pages: tuple[SourcePage, ...]
     """Some of the pages that speak of it."""
     sites: tuple[str, ...]
     languages: tuple[str, ...]

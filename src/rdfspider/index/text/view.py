@@ -54,7 +54,7 @@ _REFUSALS = ("The field", "The provided string is not valid JSON")
 _MAX_WAITING, _MAX_WAITING_CHARS = 256, 2_000_000
 """Documents that are handed over together, and their characters."""
 _MAX_FRESH = 5_000
-"""Sayings that are held in memory until the next commit, because most are all that is said of their entity."""
+"""Contributions that are held in memory until the next commit, because most are all that is said of their entity."""
 
 
 class State(msgspec.Struct, frozen=True):

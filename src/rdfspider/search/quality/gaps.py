@@ -6,7 +6,7 @@ What several pages, or several syntaxes of a page, say of a thing counts togethe
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rdfspider.search.quality.recommendations import Wish, find_wishes
+from rdfspider.search.quality.recommendations import Recommendation, find_recommendations
 from rdfspider.search.quality.samples import Described, SampledPage
 from rdfspider.vocabulary.prefixes import SCHEMA
 
@@ -20,7 +20,7 @@ _STANDS_FOR_ITSELF = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class GapExample:
     """A thing, and a page that speaks of it."""
 
     id: str
@@ -43,11 +43,11 @@ class Gap:
     """How many could have it."""
     among: str
     """Which those are, as the end of a sentence: `that stand for themselves and have offers`. Empty for all of the class."""
-    examples: tuple[Example, ...]
+    examples: tuple[GapExample, ...]
 
 
 @dataclass(slots=True)
-class Thing:
+class SampledEntity:
     """A thing of the site, as all pages that were looked at describe it."""
 
     id: str
@@ -64,28 +64,28 @@ class Thing:
 
 def find_gaps(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> tuple[Gap, ...]:
     """What is missing: what is needed first, then what most things lack. `entities` has the id of each node that has one."""
-    counts: dict[tuple[str, Wish], _Count] = {}
-    for thing in collect_things(pages, entities).values():
+    counts: dict[tuple[str, Recommendation], _Count] = {}
+    for thing in collect_entities(pages, entities).values():
         if thing.names <= {"url"}:
             # A class and an address alone refer to something that is described elsewhere.
             continue
-        found: dict[str, tuple[Wish, ...]] = dict(find_wishes(iri) for iri in thing.types)
-        for iri, wishes in found.items():
-            for wish in wishes:
-                if wish.is_needed or not thing.is_part:
-                    _count_wish(counts.setdefault((iri, wish), _Count()), wish, thing)
+        found: dict[str, tuple[Recommendation, ...]] = dict(find_recommendations(iri) for iri in thing.types)
+        for iri, recommendations in found.items():
+            for recommendation in recommendations:
+                if recommendation.is_needed or not thing.is_part:
+                    _count_recommendation(counts.setdefault((iri, recommendation), _Count()), recommendation, thing)
     gaps = [
         Gap(
             iri,
-            SCHEMA + wish.names[0],
-            wish.path,
-            wish.is_needed,
+            SCHEMA + recommendation.names[0],
+            recommendation.path,
+            recommendation.is_needed,
             count.missing,
             count.things,
-            _tell_among(wish),
+            _tell_among(recommendation),
             tuple(count.examples),
         )
-        for (iri, wish), count in counts.items()
+        for (iri, recommendation), count in counts.items()
         if count.missing
     ]
     return tuple(
@@ -93,16 +93,16 @@ def find_gaps(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> tupl
     )
 
 
-def _tell_among(wish: Wish) -> str:
-    whole = "" if wish.is_needed else "stand for themselves"
-    having = f"have {wish.of}" if wish.of else ""
+def _tell_among(recommendation: Recommendation) -> str:
+    whole = "" if recommendation.is_needed else "stand for themselves"
+    having = f"have {recommendation.of}" if recommendation.of else ""
     told = " and ".join(filter(None, (whole, having)))
     return f"that {told}" if told else ""
 
 
-def collect_things(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> dict[str, Thing]:
+def collect_entities(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> dict[str, SampledEntity]:
     """The things that have a class, by id."""
-    things: dict[str, Thing] = {}
+    things: dict[str, SampledEntity] = {}
     for page in pages:
         parts = {
             value.text
@@ -120,12 +120,12 @@ def collect_things(pages: Iterable[SampledPage], entities: Mapping[str, str]) ->
             if thing is None:
                 if len(things) == _THINGS:
                     return things
-                thing = things[key] = Thing(key, node.label, page.url)
+                thing = things[key] = SampledEntity(key, node.label, page.url)
             _describe(thing, name, node, page, name in parts)
     return things
 
 
-def _describe(thing: Thing, name: str, node: Described, page: SampledPage, is_part: bool) -> None:
+def _describe(thing: SampledEntity, name: str, node: Described, page: SampledPage, is_part: bool) -> None:
     thing.label = thing.label or node.label
     thing.types.update(node.types)
     thing.names.update(node.values)
@@ -144,14 +144,14 @@ def _describe(thing: Thing, name: str, node: Described, page: SampledPage, is_pa
 class _Count:
     missing: int = 0
     things: int = 0
-    examples: list[Example] = field(default_factory=list)
+    examples: list[GapExample] = field(default_factory=list)
 
 
-def _count_wish(count: _Count, wish: Wish, thing: Thing) -> None:
-    if not wish.of:
-        is_missing = thing.names.isdisjoint(wish.names)
-    elif inside := thing.inside.get(wish.of):
-        is_missing = any(names.isdisjoint(wish.names) for names in inside)
+def _count_recommendation(count: _Count, recommendation: Recommendation, thing: SampledEntity) -> None:
+    if not recommendation.of:
+        is_missing = thing.names.isdisjoint(recommendation.names)
+    elif inside := thing.inside.get(recommendation.of):
+        is_missing = any(names.isdisjoint(recommendation.names) for names in inside)
     else:
         # That it leads nowhere is another gap, or another page may tell.
         return
@@ -161,4 +161,4 @@ def _count_wish(count: _Count, wish: Wish, thing: Thing) -> None:
         # Things without a name that are on one page look the same.
         is_new = (thing.label, thing.page) not in [(one.label, one.page) for one in count.examples]
         if is_new and len(count.examples) < _EXAMPLES:
-            count.examples.append(Example(thing.id, thing.label, thing.page))
+            count.examples.append(GapExample(thing.id, thing.label, thing.page))

@@ -12,7 +12,7 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Recommendation:
     """A property that things of a class should have."""
 
     names: tuple[str, ...]
@@ -29,8 +29,9 @@ class Wish:
 
 
 @lru_cache(maxsize=4096)
-def find_wishes(iri: str) -> tuple[str, tuple[Wish, ...]]:
-    """The class that there are wishes for, itself or the nearest above that hands them down, and what they are; none for most."""
+def find_recommendations(iri: str) -> tuple[str, tuple[Recommendation, ...]]:
+    """The class that there are recommendations for, itself or the nearest above that hands them down, and what they are; none for
+    most."""
     own = fold_class(iri)
     for each in (own, *find_superclasses(iri)):
         name = each.removeprefix(SCHEMA)
@@ -48,9 +49,9 @@ def say_path(path: str) -> str:
     return f"{after} of {before}" if dot else path
 
 
-def _read(word: str, is_needed: bool) -> Wish:
+def _read(word: str, is_needed: bool) -> Recommendation:
     before, dot, after = word.partition(".")
-    return Wish(tuple((after if dot else before).split("|")), before if dot else "", is_needed)
+    return Recommendation(tuple((after if dot else before).split("|")), before if dot else "", is_needed)
 
 
 _HANDED_DOWN = frozenset(
@@ -58,8 +59,8 @@ _HANDED_DOWN = frozenset(
     "AggregateRating SoftwareApplication WebPage WebSite Vehicle Accommodation VideoObject Course "
     "CourseInstance EventSeries PublicationEvent UserInteraction DiscussionForumPosting".split()
 )
-"""The classes whose wishes hold for the classes below them too. A step of a recipe is a list by its class, and nobody reads it as
-one."""
+"""The classes whose recommendations hold for the classes below them too. A step of a recipe is a list by its class, and nobody
+reads it as one."""
 _NUMBERS = "sku|gtin|gtin13|gtin12|gtin14|gtin8|mpn|isbn"
 _PRICE = "offers.price|lowPrice|priceSpecification offers.priceCurrency|priceSpecification offers.availability"
 # By class: what is needed, and what is useful. `a|b` means that either will do, `a.b` that the value of a should have b.

@@ -36,7 +36,7 @@ _FETCHES = NamedNode(FETCHES_GRAPH)
 _PROBLEM, _DUPLICATE = f"{VOCABULARY}problem-", f"{VOCABULARY}duplicateOf"
 
 
-class Value(NamedTuple):
+class SampledValue(NamedTuple):
     """What a property has: a text, or the name of another thing."""
 
     text: str
@@ -49,7 +49,7 @@ class Described:
 
     types: list[str] = field(default_factory=list)
     label: str = ""
-    values: dict[str, list[Value]] = field(default_factory=dict)
+    values: dict[str, list[SampledValue]] = field(default_factory=dict)
     """By the short names of schema.org's properties."""
     _label_rank: int = len(LABELS)
 
@@ -70,7 +70,7 @@ class Described:
         if name.startswith(SCHEMA):
             known = self.values.setdefault(name.removeprefix(SCHEMA), [])
             if len(known) < _VALUES_A_PROPERTY:
-                known.append(Value(text, is_node))
+                known.append(SampledValue(text, is_node))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,18 @@ from pyoxigraph import NamedNode, Store
 
 from rdfspider.errors import UsageError
 from rdfspider.index.entities.nodes import decode_references
-from rdfspider.index.quads.described import Source, Value, find_source
+from rdfspider.index.quads.described import Source, StatedValue, find_source
 from rdfspider.index.quads.selection import MERGE
 from rdfspider.search.attributions import (
-    Saying,
+    Attribution,
     dump_statements,
     read_aliases,
-    read_sayings,
+    read_attributions,
+    tell_attribution_syntaxes,
     tell_entity_syntaxes,
-    tell_saying_syntaxes,
 )
 from rdfspider.search.conflicts import group_values
-from rdfspider.search.entity import REFERENCES_SHOWN, Entity, Property
+from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty
 from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.neighbourhood import draw_neighbourhood
 from rdfspider.serve.readable_literals import draw_literal, draw_place, find_place, read_degrees
@@ -51,7 +51,7 @@ _FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
 class SayingData:
     """A value, and one page that gives it, for JSON."""
 
-    value: Value
+    value: StatedValue
     page: str
     fetched: float
     syntaxes: tuple[str, ...]
@@ -124,8 +124,8 @@ def _show_sayings(request: PageRequest, store: Store, found: Entity, predicate: 
     if predicate not in found.properties:
         raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
     number = request.get_number("page", 1, _MAX_SAYINGS // SAYINGS_SHOWN)
-    sayings = read_sayings(store, found.nodes, predicate, (number - 1) * SAYINGS_SHOWN, SAYINGS_SHOWN)
-    told = tell_saying_syntaxes(sayings.sayings, predicate, found.nodes, partial(read_statements, request))
+    sayings = read_attributions(store, found.nodes, predicate, (number - 1) * SAYINGS_SHOWN, SAYINGS_SHOWN)
+    told = tell_attribution_syntaxes(sayings.attributions, predicate, found.nodes, partial(read_statements, request))
     rows = [_make_saying(saying) for saying in told]
     return PageReply(
         "entity_says.html",
@@ -233,7 +233,7 @@ def _list_images(found: Entity) -> Iterator[str]:
             yield inner.text.strip()
 
 
-def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: str) -> Iterator[Value]:
+def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: str) -> Iterator[StatedValue]:
     """The values of some properties, those of the best first."""
     for iri in sorted(ranks.keys() & found.properties.keys(), key=lambda iri: (ranks[iri], iri)):
         yield from (value for value in found.properties[iri].values if value.kind in kinds and value.text.strip())
@@ -245,8 +245,8 @@ def _list_others(found: Entity) -> list[str]:
     return [name for name in dict.fromkeys((*merged, *found.same)) if name != found.iri]
 
 
-def _sort_properties(properties: Iterable[Property]) -> list[Property]:
-    def rank(each: Property) -> tuple[int, int, str, str]:
+def _sort_properties(properties: Iterable[EntityProperty]) -> list[EntityProperty]:
+    def rank(each: EntityProperty) -> tuple[int, int, str, str]:
         for at, ranks in enumerate(_FIRST):
             if each.iri in ranks:
                 return at, ranks[each.iri], "", each.iri
@@ -258,7 +258,7 @@ def _sort_properties(properties: Iterable[Property]) -> list[Property]:
     return sorted(properties, key=rank)
 
 
-def _split_sides(found: Property) -> tuple[list[list[Value]], list[Value]]:
+def _split_sides(found: EntityProperty) -> tuple[list[list[StatedValue]], list[StatedValue]]:
     """What stands side by side where values contradict each other, those that mean the same together, and what is below."""
     if not found.conflict:
         return [], list(found.values[:VALUES_SHOWN])
@@ -267,7 +267,7 @@ def _split_sides(found: Property) -> tuple[list[list[Value]], list[Value]]:
     return groups[:_SIDES], below[: VALUES_SHOWN - _SIDES]
 
 
-def _sort_inside(inside: Mapping[str, Sequence[Value]]) -> list[tuple[str, Sequence[Value]]]:
+def _sort_inside(inside: Mapping[str, Sequence[StatedValue]]) -> list[tuple[str, Sequence[StatedValue]]]:
     """What is said of a nested node, its names first; its types are on top of it."""
     pairs = [(name, values) for name, values in inside.items() if name != RDF_TYPE]
     return sorted(pairs, key=lambda pair: (LABELS.get(pair[0], 9), find_short_name(pair[0])))
@@ -285,7 +285,7 @@ def _find_uses(store: Store, iri: str) -> list[tuple[str, str]]:
     return [(path, iri) for path, quads in patterns if next(iter(quads), None) is not None]
 
 
-def _is_image(predicate: str, value: Value) -> bool:
+def _is_image(predicate: str, value: StatedValue) -> bool:
     """Whether a value is the address of an image."""
     is_picture = predicate in IMAGES or predicate in (SCHEMA + "contentUrl", SCHEMA + "thumbnail")
     # What has a fragment is a thing that is described somewhere, not a file.
@@ -307,7 +307,7 @@ def _make_rows(found: Entity) -> Iterator[Sequence[object]]:
             yield from _make_value_rows(each.iri, value, value.sources)
 
 
-def _make_value_rows(predicate: str, value: Value, sources: Sequence[Source]) -> Iterator[Sequence[object]]:
+def _make_value_rows(predicate: str, value: StatedValue, sources: Sequence[Source]) -> Iterator[Sequence[object]]:
     """A row for each who says so; of a node without a name as many as it has values, and how they are reached."""
     for source in sources:
         for path, node, inner in _list_leaves(value, shorten_iri(predicate)):
@@ -323,7 +323,7 @@ def _make_value_rows(predicate: str, value: Value, sources: Sequence[Source]) ->
             )
 
 
-def _list_leaves(value: Value, path: str, node: str = "") -> Iterator[tuple[str, str, Value]]:
+def _list_leaves(value: StatedValue, path: str, node: str = "") -> Iterator[tuple[str, str, StatedValue]]:
     """What a value is made of: the properties that lead there, the node that has it, and the value."""
     if value.kind != "blank" or not (value.inside or value.items):
         yield path, node, value
@@ -339,7 +339,7 @@ def _write_source(source: Source) -> tuple[str, str, str]:
     return source.page, fetched, " ".join(source.syntaxes)
 
 
-def _make_saying(saying: Saying) -> SayingData:
+def _make_saying(saying: Attribution) -> SayingData:
     source = saying.source
     return SayingData(saying.value, source.page, source.fetched, source.syntaxes, source.is_exact)
 

@@ -6,14 +6,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from rdfspider.index.quads.sparql.fair_queue import Turns
+from rdfspider.index.quads.sparql.fair_queue import FairQueue
 from waiting import PATIENCE_S, wait_until
 
 
 class Queue:
     """Clients that wait in threads, and in which order they got a place."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: FairQueue) -> None:
         self.turns = turns
         self.served: list[str] = []
         self._threads = ThreadPoolExecutor(10)
@@ -35,7 +35,7 @@ def refuse() -> float:
 
 
 def test_a_place_is_left_for_others() -> None:
-    turns = Turns(3, 2)
+    turns = FairQueue(3, 2)
     for _ in range(2):
         turns.take("greedy", refuse)
     with pytest.raises(TimeoutError):
@@ -48,7 +48,7 @@ def test_a_place_is_left_for_others() -> None:
 
 
 def test_who_has_the_fewest_places_comes_first_and_of_equals_who_came_first() -> None:
-    queue = Queue(Turns(2, 2))
+    queue = Queue(FairQueue(2, 2))
     for _ in range(2):
         queue.turns.take("greedy", refuse)
     waiting = [queue.wait(client) for client in ("greedy", "greedy", "one", "two")]
@@ -63,7 +63,7 @@ def test_who_has_the_fewest_places_comes_first_and_of_equals_who_came_first() ->
 
 
 def test_who_gives_up_is_not_waited_for() -> None:
-    turns = Turns(1, 1)
+    turns = FairQueue(1, 1)
     turns.take("one", refuse)
     given_up = threading.Event()
 

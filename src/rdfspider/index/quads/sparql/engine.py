@@ -17,7 +17,7 @@ import msgspec
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.quads.sparql.fair_queue import Turns
+from rdfspider.index.quads.sparql.fair_queue import FairQueue
 from rdfspider.index.quads.sparql.messages import (
     DONE,
     FAILED,
@@ -99,7 +99,7 @@ class Sparql:
         count = workers or os.cpu_count() or 1
         self._spares = int(has_spare)
         self._most_idle = count + self._spares
-        self._turns = Turns(count, most_by_client or count)
+        self._queue = FairQueue(count, most_by_client or count)
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
@@ -153,7 +153,7 @@ class Sparql:
         try:
             reply, body = self._ask_worker(job, cancel)
         finally:
-            self._turns.give_back(client)
+            self._queue.give_back(client)
         return Answer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
 
     def query(self, query: str, limits: Limits | None = None) -> Rows | Statements | bool:
@@ -189,7 +189,7 @@ class Sparql:
 
     def _wait_for_turn(self, client: str, timeout_s: float, cancel: threading.Event) -> None:
         try:
-            self._turns.take(client, _Patience(time.monotonic() + timeout_s, cancel).find_step_s)
+            self._queue.take(client, _Patience(time.monotonic() + timeout_s, cancel).find_step_s)
         except TimeoutError:
             raise UnansweredError(f"other questions have taken all of the {timeout_s:g} s: try again later") from None
 

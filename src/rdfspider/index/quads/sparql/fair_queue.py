@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 
-class Turns:
+class FairQueue:
     """So many places, and so many of them for one client, so that none keeps the others waiting. For any number of threads."""
 
     def __init__(self, count: int, most_by_client: int) -> None:

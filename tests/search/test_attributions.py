@@ -2,7 +2,7 @@ import pytest
 from pyoxigraph import RdfFormat, Store
 
 from rdfspider.search import attributions as module
-from rdfspider.search.attributions import dump_statements, read_sayings
+from rdfspider.search.attributions import dump_statements, read_attributions
 
 S = "http://schema.org/"
 NODE = "genid:0123456789abcdef/n1"
@@ -22,19 +22,19 @@ def test_who_says_what_page_by_page() -> None:
     listed = [
         (saying.value.text, saying.source.page, saying.node)
         for start in range(0, 12, 4)
-        for saying in read_sayings(store, ["urn:b", "urn:a"], f"{S}name", start, 4).sayings
+        for saying in read_attributions(store, ["urn:b", "urn:a"], f"{S}name", start, 4).attributions
     ]
     assert len(set(listed)) == len(listed) == 10
     assert [text for text, _, _ in listed] == ["A"] * 7 + ["B"] * 3
-    found = read_sayings(store, ["urn:b", "urn:a"], f"{S}name", 100, 4)
-    assert (found.sayings, found.count, found.has_more) == ((), 10, False)
+    found = read_attributions(store, ["urn:b", "urn:a"], f"{S}name", 100, 4)
+    assert (found.attributions, found.count, found.has_more) == ((), 10, False)
 
 
 def test_no_more_are_counted_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     store = load(*(("urn:a", "name", '"A"', at) for at in range(7)), ("urn:b", "name", '"B"', 1))
     for most, has_more in ((8, False), (7, True), (3, True)):
-        monkeypatch.setattr(module, "_SAYINGS_COUNTED", most)
-        found = read_sayings(store, ["urn:a", "urn:b"], f"{S}name", 0, 5)
+        monkeypatch.setattr(module, "_ATTRIBUTIONS_COUNTED", most)
+        found = read_attributions(store, ["urn:a", "urn:b"], f"{S}name", 0, 5)
         assert (found.count, found.has_more) == (most, has_more)
 
 

@@ -1,4 +1,4 @@
-from rdfspider.batch.tallies import Statistics, Tally, tally_statements
+from rdfspider.batch.counts import BatchStatistics, PageCounts, count_statements
 from rdfspider.records import Problem
 
 PAGE = """\
@@ -10,14 +10,16 @@ _:a <http://schema.org/name> "a <http://schema.org/no> b" <http://e.org/> .
 
 
 def test_types_and_properties_of_a_page() -> None:
-    assert tally_statements(PAGE) == Tally({"http://schema.org/Book": 1}, {"http://schema.org/name": 2})
-    assert tally_statements("") == Tally({}, {})
+    assert count_statements(PAGE) == PageCounts({"http://schema.org/Book": 1}, {"http://schema.org/name": 2})
+    assert count_statements("") == PageCounts({}, {})
 
 
 def test_pages_add_up() -> None:
-    statistics = Statistics()
-    statistics.add_page({"rdfa": 2, "jsonld": 3}, (Problem("iri-dropped", "…", "rdfa", 4),), Tally({"T": 1}, {"p": 2}))
-    statistics.add_page({"rdfa": 1}, (Problem("charset", "…"),), Tally({"T": 2}, {"q": 1}))
+    statistics = BatchStatistics()
+    statistics.add_page(
+        {"rdfa": 2, "jsonld": 3}, (Problem("iri-dropped", "…", "rdfa", 4),), PageCounts({"T": 1}, {"p": 2})
+    )
+    statistics.add_page({"rdfa": 1}, (Problem("charset", "…"),), PageCounts({"T": 2}, {"q": 1}))
     statistics.add_page({}, (), None)
     assert (statistics.pages, statistics.pages_with_data) == (3, 2)
     assert statistics.quads == {"rdfa": 3, "jsonld": 3}

@@ -1,4 +1,4 @@
-"""Counts over many pages: each page's Tally is made where the page is read, and they are added up in one place."""
+"""Counts over many pages: each page's PageCounts are made where the page is read, and they are added up in one place."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ _MAX_NAMES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class PageCounts:
     """How often one page uses each type and property; a statement in two syntaxes counts once."""
 
     types: Mapping[str, int]
@@ -22,7 +22,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Statistics:
+class BatchStatistics:
     """What was found on all pages so far."""
 
     pages: int = 0
@@ -33,7 +33,7 @@ class Statistics:
     types: Counter[str] = field(default_factory=Counter)
     properties: Counter[str] = field(default_factory=Counter)
 
-    def add_page(self, quads: Mapping[str, int], problems: tuple[Problem, ...], tally: Tally | None) -> None:
+    def add_page(self, quads: Mapping[str, int], problems: tuple[Problem, ...], counts: PageCounts | None) -> None:
         """Count one page: its quads by syntax, its problems and, where they were counted, its types and properties."""
         self.pages += 1
         self.pages_with_data += bool(quads)
@@ -41,13 +41,13 @@ class Statistics:
         self.pages_by_syntax.update(quads.keys())
         for problem in problems:
             self.problems[problem.syntax or "page"] += problem.count
-        if tally is not None:
-            for total, found in ((self.types, tally.types), (self.properties, tally.properties)):
+        if counts is not None:
+            for total, found in ((self.types, counts.types), (self.properties, counts.properties)):
                 total.update(found)
                 _forget_rare(total)
 
 
-def tally_statements(nquads: str) -> Tally:
+def count_statements(nquads: str) -> PageCounts:
     """Count the types and properties of one page."""
     types: Counter[str] = Counter()
     properties: Counter[str] = Counter()
@@ -57,7 +57,7 @@ def tally_statements(nquads: str) -> Tally:
         else:
             properties[predicate] += 1
     types.pop("", None)
-    return Tally(types, properties)
+    return PageCounts(types, properties)
 
 
 def _forget_rare(names: Counter[str]) -> None:
