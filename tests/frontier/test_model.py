@@ -162,7 +162,7 @@ def check_tables(frontier: Frontier) -> None:
     assert counts.scheduled == states[SCHEDULED] == sum(sum(record.queued.values()) for record in records)
     assert frontier.queued == [sum(record.queued.get(priority, 0) for record in records) for priority in range(8)]
     assert counts.hosts == len(records)
-    assert sorted(record.place for record in records if record.place) == [
+    assert sorted(record.front_key for record in records if record.front_key) == [
         key for key, _ in tables["places"].scan(b"", b"\xff" * 20)
     ]
 

@@ -198,7 +198,7 @@ class Frontier:
         self._traps.settle()
         changed = list(self._hosts.changed.values())
         for host in changed:
-            self._place(host)
+            self._queue_host(host)
         state = self._state
         state.commits += 1
         state.next_place = self._front_queues.next_order
@@ -291,16 +291,16 @@ class Frontier:
             self.meta,
         )
 
-    def _place(self, host: Host) -> None:
-        """Before a commit: a host with scheduled URLs has a place that fits them, one without has none."""
+    def _queue_host(self, host: Host) -> None:
+        """Before a commit: a host with scheduled URLs is in the front queue that fits them, one without is in none."""
         self._active.settle_empty(host)
         record = host.record
         if not record.queued:
             return
-        if not record.place and self._outages.keep_out(host):
+        if not record.front_key and self._outages.keep_out(host):
             return
-        is_front = record.place[:1] < bytes((PRIORITIES,))
-        if not record.place or (is_front and not host.is_active and min(record.queued) < record.place[0]):
+        is_front = record.front_key[:1] < bytes((PRIORITIES,))
+        if not record.front_key or (is_front and not host.is_active and min(record.queued) < record.front_key[0]):
             self._front_queues.put_front(host)
 
 

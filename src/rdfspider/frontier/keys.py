@@ -1,7 +1,7 @@
 """Numbers and texts in, keys of tables out, and back. Numbers are big-endian, so that keys sort as they do.
 
 A host has a number, a URL has a sequence within its host, and both with the shard are its id: 10, 28 and 26 bits. A queue's
-entry is found by host, priority and order; a host's place by its kind, when its turn is, and its number.
+entry is found by host, priority and order; a host in a front queue by that queue, when its turn is, and its number.
 """
 
 from struct import Struct
@@ -11,12 +11,12 @@ MAX_HOSTS = 1 << _HOST_BITS
 MAX_SEQUENCE = 1 << _SEQUENCE_BITS
 PRIORITIES = 8
 
-# The kinds of places: 0 to 7 are the front queues by priority.
+# The front queues: 0 to 7 by priority, then those of hosts that wait for a moment, were given up, or are over budget.
 WAITING, GIVEN_UP, OVER_BUDGET = 8, 9, 10
 
 _ROW = Struct(">II")
 _QUEUE = Struct(">IBI")
-_PLACE = Struct(">BQI")
+_FRONT_KEY = Struct(">BQI")
 _VISIT = Struct(">QQ")
 _OUTBOX = Struct(">III")
 
@@ -26,8 +26,8 @@ pack_url = _ROW.pack
 """Host number and the first 32 bits of a URL's fingerprint: the key of the seen test."""
 pack_queue = _QUEUE.pack
 """Host number, priority and order: the key of an entry of a host's queue."""
-pack_place = _PLACE.pack
-"""Kind, turn (an order or a time in milliseconds) and host number: where a host is that is not in memory."""
+pack_front_key = _FRONT_KEY.pack
+"""Front queue, turn (an order or a time in milliseconds) and host number: where a host is that is not in memory."""
 pack_visit = _VISIT.pack
 """Time in milliseconds and URL id: when a URL is due again."""
 pack_outbox = _OUTBOX.pack
@@ -36,7 +36,7 @@ pack_outbox = _OUTBOX.pack
 unpack_row = _ROW.unpack
 unpack_url = _ROW.unpack
 unpack_queue = _QUEUE.unpack
-unpack_place = _PLACE.unpack
+unpack_front_key = _FRONT_KEY.unpack
 unpack_visit = _VISIT.unpack
 unpack_outbox = _OUTBOX.unpack
 

@@ -17,7 +17,7 @@ from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.hosts.back_queues import decode_entry
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
 from rdfspider.frontier.hosts.origins import decode_robots
-from rdfspider.frontier.keys import GIVEN_UP as GIVEN_UP_PLACE
+from rdfspider.frontier.keys import GIVEN_UP as GIVEN_UP_QUEUE
 from rdfspider.frontier.keys import (
     MAX_HOSTS,
     WAITING,
@@ -29,7 +29,7 @@ from rdfspider.frontier.keys import (
     pack_queue,
     pack_row,
     to_url_id,
-    unpack_place,
+    unpack_front_key,
     unpack_queue,
 )
 from rdfspider.frontier.learning.patterns import find_pattern, read_patterns
@@ -193,9 +193,9 @@ class FrontierReader:
         pace = self._config.frontier
         calendar = self._state[1] if self._state else None
         left_s = calendar.wait_s(record.last_request, record.gap_s, pace.delay_s) if calendar else 0.0
-        if record.place and record.place[0] in (WAITING, GIVEN_UP_PLACE):
+        if record.front_key and record.front_key[0] in (WAITING, GIVEN_UP_QUEUE):
             longest_s = 2 * longest_wait_s(pace)
-            left_s = max(left_s, self._clock.left_s(unpack_place(record.place)[1] / 1000, longest_s))
+            left_s = max(left_s, self._clock.left_s(unpack_front_key(record.front_key)[1] / 1000, longest_s))
         return left_s
 
     def _describe(self, number: int, record: HostRecord) -> HostEntry:

@@ -332,4 +332,4 @@ def test_a_host_that_is_out_has_a_place_also_while_it_is_asked_for_others(open_f
     frontier.add([Discovered("http://b.com/new")])
     frontier.commit()
     record = frontier._hosts.get(1).record
-    assert record.queued and record.place
+    assert record.queued and record.front_key

@@ -123,7 +123,7 @@ class ActiveHosts:
         return len(self._active) >= self._min_active and self._others_want_in()
 
     def leave(self, host: Host, kind: int, until: float) -> None:
-        """Send a host to a place, until a monotonic time, at once or as soon as nothing of it is under way."""
+        """Send a host to a front queue, until a monotonic time, at once or as soon as nothing of it is under way."""
         host.leaving = (kind, until)
         host.due = None
         self.settle_leaving(host)
@@ -148,16 +148,16 @@ class ActiveHosts:
             else:
                 self.put_aside(host, kind, until)
         else:
-            # What the page that was recorded last leads to is not known yet: it gives the host a place of its own.
+            # What the page that was recorded last leads to is not known yet: it puts the host into a queue again.
             self._front_queues.remove(host)
         self._drop(host)
 
     def put_aside(self, host: Host, kind: int, until: float) -> None:
-        """Stage the place of a host that is not to be asked before a monotonic time."""
+        """Stage the waiting queue of a host that is not to be asked before a monotonic time."""
         self._front_queues.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
 
     def settle_empty(self, host: Host) -> None:
-        """Let a host go that has nothing left; called before a commit, so that its place goes in the same one."""
+        """Let a host go that has nothing left; called before a commit, so that its entry goes in the same one."""
         self._queues.stage_heads(host)
         if not host.record.queued:
             self._hosts.set_status(host, NORMAL)
@@ -179,9 +179,9 @@ class ActiveHosts:
             found = self._front_queues.take_due(wall) or self._front_queues.take_front()
             if found is None:
                 return
-            number, place = found
+            number, key = found
             host = self._hosts.get(number)
-            if host.is_active or host.record.place != place:
+            if host.is_active or host.record.front_key != key:
                 continue
             limit -= 1
             self._hosts.set_status(host, NORMAL)

@@ -48,8 +48,8 @@ class HostRecord(Struct, array_like=True):
     pages: int = 0
     """Committed answers of 2xx."""
     status: int = NORMAL
-    place: bytes = b""
-    """Its key among the places; empty when it has nothing scheduled."""
+    front_key: bytes = b""
+    """Its key in the front queues; empty when it has nothing scheduled."""
     errors: int = 0
     """In a row."""
     gap_s: float = 0.0
@@ -144,7 +144,7 @@ class Host:
         """Monotonic time of the last error that was counted."""
         self.is_active = False
         self.leaving: tuple[int, float] | None = None
-        """The kind of place that it goes to, and until when (monotonic), as soon as nothing of it is under way; None when
+        """The front queue that it goes to, and until when (monotonic), as soon as nothing of it is under way; None when
         it stays active."""
         self.due: float | None = None
         """When the heap will bring it up; None while it is not in the heap."""
