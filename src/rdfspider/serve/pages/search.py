@@ -9,7 +9,7 @@ from typing import Any
 from rdfspider.errors import UnindexedError
 from rdfspider.index.ledger.reader import NameCount
 from rdfspider.index.text.facets import name_value
-from rdfspider.index.text.fields import ENTITY, PAGE
+from rdfspider.index.text.fields import ENTITY, FACETS, PAGE
 from rdfspider.index.text.query_language import parse_question
 from rdfspider.index.text.results import Facet, FacetCount, Hit, Results
 from rdfspider.index.text.searcher import MAX_RESULTS
@@ -137,15 +137,7 @@ def _make_row(hit: Hit) -> Sequence[object]:
     return (hit.kind, hit.id, *shown, hit.sources, hit.site_count, hit.day)
 
 
-FIELDS = {
-    "type": "Type",
-    "ontology": "Ontology",
-    "property": "Property",
-    "site": "Site",
-    "lang": "Language",
-    "syntax": "Syntax",
-    "year": "Year",
-}
+FIELDS = {name: field.facet for name, field in FACETS.items()}
 """The parameters that filter, and their titles."""
 # Of one field; nobody clicks so often.
 _MAX_CHOSEN = 20
