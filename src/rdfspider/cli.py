@@ -33,11 +33,11 @@ COMMANDS = {
     "forget": ("index:forget", "Remove a page or a whole site from the index, and keep it out."),
     "search": ("search:search", "Search what was found."),
     "query": ("query:query", "Ask in SPARQL what was found; the usual prefixes are declared."),
-    "entity": ("entity:entity", "Tell what pages say of a thing, by whom, and what points at it."),
-    "stats": ("stats:stats", "Count the classes, properties, ontologies and sites of the pages."),
-    "export": ("export:export", "Write what the pages of a crawl say, or a part of it, to a file."),
+    "entity": ("search:entity", "Tell what pages say of a thing, by whom, and what points at it."),
+    "stats": ("search:stats", "Count the classes, properties, ontologies and sites of the pages."),
+    "export": ("query:export", "Write what the pages of a crawl say, or a part of it, to a file."),
     "serve": ("serve:serve", "Show a crawl in the browser: search, explore, query, watch."),
-    "import": ("imports:import_archives", "Take pages of WARC files into a crawl, as if it had fetched them."),
+    "import": ("index:import_archives", "Take pages of WARC files into a crawl, as if it had fetched them."),
     "filter": ("control:filter_app", "Change or show which links a crawl follows, also while it runs."),
 }
 """Command → where in `rdfspider.commands` it is (`module:name`), and its line in `rdfspider --help`, which is also the first

@@ -10,7 +10,7 @@ from rdfspider.extract.dom import parse_html
 from rdfspider.extract.microdata import REGISTRY, extract_microdata
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, ContentKind
-from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 BASE = "http://w3c.github.io/microdata-rdf/tests/"
 TEST_REGISTRY = REGISTRY | {"http://expansion/": {"equivalentProperty": RDF_TYPE, "subPropertyOf": RDF_TYPE}}

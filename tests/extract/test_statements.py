@@ -7,7 +7,7 @@ from pyoxigraph import RdfFormat
 from rdfspider.config import ExtractConfig
 from rdfspider.extract import statements as statements_module
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.vocabulary.ntriples import graph_term
+from rdfspider.vocabulary.terms import graph_term
 
 PAGE = "http://example.org/page"
 

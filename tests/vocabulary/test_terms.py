@@ -5,13 +5,15 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, RdfFormat
 
 import rdfspider
-from rdfspider.vocabulary.ntriples import blank_prefix, graph_term, quoted
 from rdfspider.vocabulary.terms import (
     FETCHES_GRAPH,
+    blank_prefix,
     fold_iri,
     fold_statements,
+    graph_term,
     is_about_blank,
     make_graph_iri,
+    quoted,
     restore_line,
     restore_term,
     skolemise,

@@ -1,14 +1,18 @@
-"""`rdfspider query`: SPARQL over what a crawl has found, as a table or in any of the usual formats."""
+"""`rdfspider query` and `export`: SPARQL over what was found, as a table or in the usual formats; and all of it as one file."""
 
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder
@@ -20,6 +24,7 @@ from rdfspider.vocabulary.names import shorten_iri
 if TYPE_CHECKING:
     from rdfspider.index.quads.sparql.engine import Answer
     from rdfspider.index.quads.sparql.rows import Rows
+    from rdfspider.search.export import Exported
 
 TABLE = "table"
 _GAP = "  "
@@ -155,3 +160,90 @@ def _join_cells(cells: list[str], widths: list[int]) -> str:
         for cell, size in zip(cells, widths, strict=True)
     )
     return _GAP.join(shown).rstrip()
+
+
+class ExportFormat(StrEnum):
+    """The formats that can be written."""
+
+    nquads = "nquads"
+    trig = "trig"
+    parquet = "parquet"
+    jsonl = "jsonl"
+
+
+def export(
+    *,
+    folder: Folder,
+    file_format: Annotated[
+        ExportFormat | None,
+        typer.Option("--format", help="By default what the file's name ends with, or nquads.", show_default=False),
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="CLASS",
+            help="Only things of a class or one below it: Person, schema:Person or an IRI; may be repeated.",
+        ),
+    ] = None,
+    site: Annotated[
+        str | None, typer.Option(metavar="HOST", help="Only pages of a host, or of a domain and the hosts below it.")
+    ] = None,
+    ontologies: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ontology",
+            metavar="PREFIX|IRI",
+            help="Only things that use classes or properties of an ontology; may be repeated.",
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to; - is stdout. Compressed where its name ends with .gz, .bz2, .xz or .zst.",
+        ),
+    ] = "-",
+) -> None:
+    """Write what the pages of a crawl say, or a part of it, to a file."""
+    crawl = Crawl.open(folder)
+    path = None if output == "-" else Path(output)
+    if path is None and file_format is ExportFormat.parquet and sys.stdout.isatty():
+        raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
+    with _show_progress() as on_page:
+        exported = crawl.export(
+            path,
+            format=file_format.value if file_format else None,
+            type=types or (),
+            site=site,
+            ontology=ontologies or (),
+            on_page=on_page,
+        )
+    if path is not None:
+        say(f"{path}: {exported.quads:,} quads of {exported.pages:,} pages")
+    elif not exported.pages:
+        say("no page says anything like that")
+
+
+@contextmanager
+def _show_progress() -> "Iterator[Callable[[Exported], None]]":
+    """A bar on stderr where that is a terminal; pages are told by whoever writes them."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda exported: None
+        return
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None)
+
+        def show(exported: "Exported") -> None:
+            progress.update(
+                task,
+                completed=exported.pages,
+                total=exported.pages_expected,
+                description=f"{exported.pages:,} pages, {exported.quads:,} quads",
+            )
+
+        yield show

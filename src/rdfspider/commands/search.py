@@ -1,16 +1,26 @@
-"""`rdfspider search`: what a crawl has found, by words, types, ontologies, properties, sites."""
+"""`rdfspider search`, `entity` and `stats`: what was found, by words; all that is said of one thing; counts of everything."""
 
+from collections.abc import Iterator
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder
-from rdfspider.crawl.summary import clean_text
+from rdfspider.commands.terminal import clean, open_console, show_table, show_text
+from rdfspider.crawl.summary import clean_text, shorten_name
+from rdfspider.search.notebook import cut_text, write_day, write_floor
+from rdfspider.vocabulary.labels import RDF_TYPE
 
 if TYPE_CHECKING:
+    from rdfspider.index.quads.described import StatedValue
     from rdfspider.index.text.results import Marked, Results
+    from rdfspider.search.entity import Entity, EntityProperty, RelatedEntity
+    from rdfspider.search.statistics import Statistics
 
 Names = list[str] | None
 
@@ -96,3 +106,182 @@ def _print_line(start: str, marked: "Marked") -> None:
     """What was searched for is bold on a terminal; typer leaves that out elsewhere."""
     parts = (typer.style(clean_text(part), bold=is_marked or None) for part, is_marked in marked.split())
     typer.echo(start + "".join(parts))
+
+
+# Of each; the rest is counted, and JSON has more.
+_VALUES_SHOWN = 10
+_SOURCES_SHOWN = 2
+_THINGS_SHOWN = 20
+
+
+def entity(
+    iri: Annotated[
+        str,
+        typer.Argument(
+            metavar="IRI", help="What it is about: an IRI, the URL of a page, or an id that `rdfspider search` prints."
+        ),
+    ],
+    *,
+    folder: Folder,
+    same: Annotated[
+        bool, typer.Option("--same", help="Merge it with what pages say is the same (owl:sameAs, schema:sameAs).")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+) -> None:
+    """Tell what pages say of a thing, by whom, and what points at it."""
+    found = Crawl.open(folder).entity(iri, same=same)
+    if as_json:
+        typer.echo(msgspec.json.encode(found).decode())
+        return
+    console = open_console()
+    _show_head(console, found)
+    if found.properties:
+        console.print()
+        show_table(console, ("property", "value", "said by"), list(_draw_properties(found)))
+    if found.references:
+        shown = found.references[:_THINGS_SHOWN]
+        _show_count(console, "pointed at by", len(shown), found.reference_count, found.has_more_references)
+        show_table(console, ("property", "thing", "on"), [_draw_reference(thing) for thing in shown])
+    if found.things:
+        shown = found.things[:_THINGS_SHOWN]
+        _show_count(console, "this page speaks of", len(shown), len(found.things))
+        show_table(console, ("type", "thing"), [(_draw_types(thing), _draw_thing(thing)) for thing in shown])
+
+
+def _show_head(console: Console, found: "Entity") -> None:
+    show_text(console, found.label or found.iri, "bold")
+    if found.label:
+        show_text(console, found.iri)
+    if found.types:
+        show_text(console, ", ".join(map(shorten_name, found.types)), "green")
+    if len(found.nodes) > 1:
+        more = ", …" if len(found.nodes) > _VALUES_SHOWN else ""
+        show_text(console, f"merged from {len(found.nodes):,}: {', '.join(found.nodes[:_VALUES_SHOWN])}{more}", "dim")
+    if others := [other for other in found.same if other not in found.nodes]:
+        show_text(console, f"the same, as pages say (--same merges): {', '.join(others[:_VALUES_SHOWN])}", "dim")
+    if found.is_cut:
+        show_text(console, "so much is said of it that only a part was read", "yellow")
+
+
+def _show_count(console: Console, what: str, shown: int, count: int, is_floor: bool = False) -> None:
+    console.print()
+    show_text(console, f"{what}{f' ({shown:,} of {write_floor(count, is_floor)})' if count > shown else ''}", "bold")
+
+
+def _draw_properties(found: "Entity") -> Iterator[tuple[str | Text, str | Text, str | Text]]:
+    for prop in found.properties.values():
+        name = shorten_name(prop.iri)
+        for value in prop.values[:_VALUES_SHOWN]:
+            drawn = clean(shorten_name(value.text), "green") if prop.iri == RDF_TYPE else _draw_value(value)
+            yield name, drawn, _draw_sources(value)
+            name = ""
+        if rest := _count_rest(prop):
+            yield "", clean(f"and {rest:,} more", "dim"), ""
+
+
+def _count_rest(prop: "EntityProperty") -> int:
+    return prop.value_count - min(len(prop.values), _VALUES_SHOWN)
+
+
+def _draw_value(value: "StatedValue") -> Text:
+    if value.kind == "literal":
+        return Text.assemble(clean(cut_text(value.text)), clean(f" @{value.language}" if value.language else "", "dim"))
+    if value.kind == "iri":
+        return Text.assemble(
+            clean(cut_text(value.text), "blue"), clean(f"  {cut_text(value.label)}" if value.label else "")
+        )
+    if value.inside or value.items:
+        return Text("\n").join(_draw_inside(value, ""))
+    return clean(value.text, "dim")
+
+
+def _draw_inside(value: "StatedValue", indent: str) -> Iterator[Text]:
+    """What is said of a blank node, a line each, its types first, those inside it further to the right; of a list its items."""
+    for number, item in enumerate(value.items[:_VALUES_SHOWN], 1):
+        head = clean(f"{indent}{number}. ", "dim")
+        if item.inside or item.items:
+            yield head
+            yield from _draw_inside(item, indent + "  ")
+        else:
+            yield Text.assemble(head, _draw_value(item))
+    if value.rest or len(value.items) > _VALUES_SHOWN:
+        yield clean(f"{indent}and more", "dim")
+    for name, values in sorted(value.inside.items(), key=lambda pair: pair[0] != RDF_TYPE):
+        for each in values[:_VALUES_SHOWN]:
+            head = clean(f"{indent}{shorten_name(name)}: ", "dim")
+            if name == RDF_TYPE:
+                yield clean(indent + shorten_name(each.text), "green")
+            elif each.kind == "blank" and (each.inside or each.items):
+                yield head
+                yield from _draw_inside(each, indent + "  ")
+            else:
+                yield Text.assemble(head, _draw_value(each))
+
+
+def _draw_sources(value: "StatedValue") -> Text:
+    shown = value.sources[:_SOURCES_SHOWN]
+    lines = [clean(f"{source.page} {write_day(source.fetched)}".rstrip(), "dim") for source in shown]
+    if rest := value.source_count - len(lines):
+        lines.append(clean(f"and {write_floor(rest, value.has_more_sources)} more pages", "dim"))
+    return Text("\n").join(lines)
+
+
+def _draw_reference(thing: "RelatedEntity") -> tuple[str, Text, Text]:
+    page = clean(f"{thing.source.page} {write_day(thing.source.fetched)}".rstrip(), "dim") if thing.source else Text()
+    return shorten_name(thing.property), _draw_thing(thing), page
+
+
+def _draw_thing(thing: "RelatedEntity") -> Text:
+    return Text.assemble(clean(cut_text(thing.label) + "  " if thing.label else ""), clean(thing.id, "blue"))
+
+
+def _draw_types(thing: "RelatedEntity") -> str:
+    return ", ".join(map(shorten_name, thing.types[:_VALUES_SHOWN]))
+
+
+class StatsFormat(StrEnum):
+    """How statistics can be printed."""
+
+    text = "text"
+    json = "json"
+    turtle = "turtle"
+
+
+def stats(
+    *,
+    folder: Folder,
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="How many of each kind to print.")] = 20,
+    file_format: Annotated[
+        StatsFormat, typer.Option("--format", help="Tables, one line of JSON, or a VoID description as Turtle.")
+    ] = StatsFormat.text,
+) -> None:
+    """Count the classes, properties, ontologies and sites of the pages."""
+    found = Crawl.open(folder).stats(top)
+    if file_format is StatsFormat.json:
+        typer.echo(msgspec.json.encode(found.to_dict()).decode())
+    elif file_format is StatsFormat.turtle:
+        typer.echo(found.to_void(), nl=False)
+    else:
+        _show(found)
+
+
+def _show(found: "Statistics") -> None:
+    console = open_console()
+    totals = found.totals
+    counts = {"pages": totals.pages, "sites": totals.sites, "quads": totals.quads, "entities": totals.entities}
+    show_text(console, "  ".join(f"{name} {number:,}" for name, number in counts.items()), "bold")
+    tables = (
+        ("classes", totals.classes, found.classes),
+        ("properties", totals.properties, found.properties),
+        ("ontologies", totals.ontologies, found.ontologies),
+        ("sites", totals.sites, found.sites),
+        ("languages", 0, found.languages),
+        ("syntaxes", 0, found.syntaxes),
+    )
+    for title, known, names in tables:
+        if not names:
+            continue
+        console.print()
+        more = f" ({len(names):,} of {known:,})" if known > len(names) else ""
+        rows = [(shorten_name(each.name), f"{each.uses:,}", f"{each.pages:,}", f"{each.sites:,}") for each in names]
+        show_table(console, (f"{title}{more}", "uses", "pages", "sites"), rows, numbers=3)

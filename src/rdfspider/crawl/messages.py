@@ -113,7 +113,7 @@ class Beat(Struct, frozen=True, tag=2):
     problems: dict[str, int] = {}
     """What was repaired, dropped or cut short on pages, by code."""
     types: dict[str, int] = {}
-    """The most frequent types of what pages state, as IRIs; `run/data_counts.py` tells how far to trust them."""
+    """The most frequent types of what pages state, as IRIs; `run/heartbeat.py` tells how far to trust them."""
     properties: dict[str, int] = {}
     """Its most frequent properties, likewise."""
     wire_bytes: int = 0

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pyoxigraph import NamedNode, QuerySolutions, RdfFormat, Store
 
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
-from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 MAX_DATA_LINKS = 10_000
 """Addresses that are taken out of one page's data: as many as there may be links on it."""

@@ -14,8 +14,8 @@ from rdfspider.extract.robots_directives import NAME, read_directives
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
-from rdfspider.vocabulary.ntriples import RDF_TYPE
 from rdfspider.vocabulary.prefixes import DCTERMS
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 FOAF = "http://xmlns.com/foaf/0.1/"
 RDFS_LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"

@@ -13,7 +13,7 @@ from rdfspider.extract.datatypes import MICRODATA_NUMBERS, MICRODATA_TIMES, Data
 from rdfspider.extract.dom import Document, Element
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
-from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 # The registry of vocabularies (http://www.w3.org/ns/md): prefixes of types whose properties share one namespace, and
 # properties that imply another one. Other vocabularies are the type up to its last "/" or "#".

@@ -15,8 +15,8 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, RdfFor
 from rdfspider.config import ExtractConfig
 from rdfspider.records import Problem
 from rdfspider.urls import resolve_iri, valid_iri
-from rdfspider.vocabulary.ntriples import RDF_FIRST, RDF_NIL, RDF_REST, blank_prefix, graph_term, is_language, quoted
 from rdfspider.vocabulary.prefixes import XSD
+from rdfspider.vocabulary.terms import RDF_FIRST, RDF_NIL, RDF_REST, blank_prefix, graph_term, is_language, quoted
 
 MAX_STATEMENT_CHARS = 128 * 1024 * 1024
 """Characters of N-Quads kept of one page and syntax: a short page can use one long prefix a million times."""

@@ -7,7 +7,7 @@ its data describes nothing but the site itself. The sentences are in the languag
 import re
 
 from rdfspider.records import Extraction
-from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 # A text beyond this says something, whatever its title; where the title does not apologize, it must be shorter still.
 _MAX_CHARS = 2_500

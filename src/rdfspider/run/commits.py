@@ -28,8 +28,7 @@ from rdfspider.fetch.robots import PRODUCT, make_user_agent
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Extraction, Finished
-from rdfspider.run.data_counts import DataCounts
-from rdfspider.run.heartbeat import Meter
+from rdfspider.run.heartbeat import DataCounts, Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.ways import Way

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.hosts.mirrors import find_shared
+from rdfspider.frontier.hosts.origins import find_shared
 from rdfspider.judge.judgement import (
     Duplicate,
     complete_judgement,

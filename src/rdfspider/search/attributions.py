@@ -15,8 +15,7 @@ from rdfspider.search.conflicts import SINGLE, Voice, judge_values
 from rdfspider.search.entity import Entity, EntityProperty
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import SAME_AS
-from rdfspider.vocabulary.ntriples import blank_prefix
-from rdfspider.vocabulary.terms import GENID, Fold
+from rdfspider.vocabulary.terms import GENID, Fold, blank_prefix
 
 STATEMENTS_DUMPED = 20_000
 _ATTRIBUTIONS_COUNTED = 20_000

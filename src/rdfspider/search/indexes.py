@@ -22,7 +22,7 @@ from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger.reader import LedgerReader, NameCount, Totals, open_ledger
 from rdfspider.index.ledger.usage import SITE
 from rdfspider.index.log.foreign import read_sources
-from rdfspider.index.log.forgotten import Forgotten
+from rdfspider.index.log.sources import Forgotten
 from rdfspider.index.quads.counting import MergeCounts, count_merge
 from rdfspider.index.quads.selection import MERGE, Selection, read_quads, restore_blank_nodes, walk_statements
 from rdfspider.index.quads.snapshots import SnapshotReader, tell_damage

@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 from rdfspider.errors import UsageError
 from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
-from rdfspider.search.quality.faults import Fault, explain_code, rank_severity
+from rdfspider.search.quality.report import Fault, explain_code, rank_severity
 from rdfspider.serve.replies import CsvTable, PageRequest
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
 from rdfspider.vocabulary.terms import fold_iri

@@ -1,7 +1,7 @@
-"""N-Quads of a page in, the triples that indexes hold out, as text; and back again for exports.
+"""Terms as N-Triples writes them: text, URLs and N-Quads of pages in, the triples that indexes hold out; and back for exports.
 
-Blank nodes become IRIs, `<genid:48a4e8612952075a/n1>` for `_:p48a4e8612952075an1`, because a store names blank nodes anew, and
-nobody could ask for them. The variants of schema.org become one, and language tags get small letters. Texts stay as they are.
+Blank nodes become IRIs, `<genid:48a4e8612952075a/n1>` for `_:p48a4e8612952075an1`, because a store names its blank nodes
+itself. The spellings of schema.org are folded into one.
 """
 
 import re
@@ -10,7 +10,59 @@ from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 
-from rdfspider.vocabulary.ntriples import blank_prefix, graph_term
+from pyoxigraph import Literal
+
+from rdfspider.urls import valid_iri
+from rdfspider.vocabulary.prefixes import RDF
+
+RDF_TYPE = f"<{RDF}type>"
+RDF_FIRST = f"<{RDF}first>"
+RDF_REST = f"<{RDF}rest>"
+RDF_NIL = f"<{RDF}nil>"
+_UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+
+@lru_cache(maxsize=4096)
+def is_language(tag: str) -> bool:
+    """Whether the text is a language tag (BCP 47) that RDF stores take."""
+    try:
+        Literal("", language=tag)
+    except (ValueError, UnicodeError):
+        return False
+    return True
+
+
+def quoted(text: str) -> str:
+    """The text as N-Quads quotes it; lone surrogates, which no encoding can carry, become U+FFFD."""
+    if _UNSAFE.search(text):
+        text = _UNSAFE.sub(_escape, text)
+    return f'"{text}"'
+
+
+@lru_cache(maxsize=64)
+def graph_term(url: str) -> str:
+    """The page's URL as a graph name, escaped to a valid IRI."""
+    found = valid_iri(url)
+    return (
+        f"<{found.value}>"
+        if found
+        else f"<urn:rdfspider:page:{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}>"
+    )
+
+
+def blank_prefix(url: str, syntax: str) -> str:
+    """What the blank nodes of one syntax on one page have in common, and no others."""
+    digest = blake2b(f"{syntax} {url}".encode("utf-8", "surrogatepass"), digest_size=8)
+    return f"_:p{digest.hexdigest()}n"
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if "\ud800" <= character <= "\udfff":
+        return "\ufffd"
+    return _ESCAPES.get(character) or f"\\u{ord(character):04X}"
+
 
 GENID = "genid:"
 """How the IRIs of blank nodes begin. What pages call so themselves is stored as `genid:iri/…`, so nobody can speak of another

@@ -12,8 +12,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Page
 from rdfspider.run.peers import admission
-from rdfspider.run.peers.address_gate import AddressGate
-from rdfspider.run.peers.admission import Admission
+from rdfspider.run.peers.admission import AddressGate, Admission
 from web import Answer, Web, crawl, make_page, make_site
 
 ADDRESS = "192.0.2.1"

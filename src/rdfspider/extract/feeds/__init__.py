@@ -18,8 +18,8 @@ from rdfspider.extract.rdf import read_rdf_xml
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, Link
 from rdfspider.urls import resolve_links
-from rdfspider.vocabulary.ntriples import RDF_TYPE
 from rdfspider.vocabulary.prefixes import DC, DCTERMS, RDF
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 _ITEMS = frozenset({"item", "entry"})
 _ROOTS = frozenset({"rss", "rdf", "feed", "channel"})

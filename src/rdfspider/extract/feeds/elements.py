@@ -29,8 +29,8 @@ from rdfspider.extract.feeds.namespaces import (
     term,
 )
 from rdfspider.extract.feeds.tree import FeedScope, address, children, plain_text, split_name, split_tag, text_of
-from rdfspider.vocabulary.ntriples import RDF_TYPE
 from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, RDF, SCHEMA, SKOS
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 ElementReader = Callable[[etree._Element, FeedScope, str], None]
 

@@ -14,8 +14,8 @@ from rdfspider.extract.jsonld.contexts import COERCED, FOREIGN, PREFIXES, SCHEMA
 from rdfspider.extract.jsonld.features import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_CHARS, DocumentFeatures, spend
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import valid_iri
-from rdfspider.vocabulary.ntriples import RDF_TYPE
 from rdfspider.vocabulary.prefixes import XSD
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 _PLAIN_KEYWORDS = frozenset({"@context", "@type", "@id", "@graph"})
 _KEYWORD_LIKE = re.compile(r"@[A-Za-z]+")

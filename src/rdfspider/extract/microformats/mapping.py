@@ -13,7 +13,7 @@ from rdfspider.extract.datatypes import mend_xsd_date
 from rdfspider.extract.microformats.items import Item, Items, PropertyElement
 from rdfspider.extract.microformats.values import Markup, PropertyReader, Url
 from rdfspider.extract.statements import Statements
-from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 VCARD = "http://www.w3.org/2006/vcard/ns#"
 SCHEMA = "http://schema.org/"

@@ -15,8 +15,8 @@ from rdfspider.extract.rdfa.expansion import Triple
 from rdfspider.extract.rdfa.host_languages import HostLanguage
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
-from rdfspider.vocabulary.ntriples import RDF_TYPE
 from rdfspider.vocabulary.prefixes import DCTERMS, RDFA, RDFA_INITIAL_CONTEXT, XHV
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 _DESCRIPTION = f"<{DCTERMS}description>"
 _CONTEXT = f"<{RDFA}context>"

@@ -12,8 +12,8 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
 from rdfspider.extract.statements import Statements
-from rdfspider.vocabulary.ntriples import RDF_TYPE
 from rdfspider.vocabulary.prefixes import RDFA
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 Triple = tuple[str, str, str]
 RdfaReader = Callable[[str, str], list[Triple]]

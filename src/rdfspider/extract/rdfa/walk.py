@@ -23,8 +23,8 @@ from rdfspider.extract.rdfa.literals import Literals
 from rdfspider.extract.statements import MAX_LANGUAGE_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
-from rdfspider.vocabulary.ntriples import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE
 from rdfspider.vocabulary.prefixes import RDFA
+from rdfspider.vocabulary.terms import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE
 
 _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 

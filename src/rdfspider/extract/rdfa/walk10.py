@@ -8,7 +8,7 @@ from rdfspider.extract.dom import Element
 from rdfspider.extract.rdfa.evaluation import EvaluationContext, LocalElement, text_value, tokens_of
 from rdfspider.extract.rdfa.literals import XML_LITERAL
 from rdfspider.extract.rdfa.walk import Walk
-from rdfspider.vocabulary.ntriples import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE
 
 
 class Walk10(Walk):

@@ -16,7 +16,7 @@ from rdfspider.config import FrontierConfig
 from rdfspider.domains import Domains
 from rdfspider.frontier.clock import Calendar, Clock, Stamp
 from rdfspider.frontier.entries import Counts
-from rdfspider.frontier.hosts.mirrors import Repeats
+from rdfspider.frontier.hosts.origins import Repeats
 from rdfspider.frontier.keys import MAX_HOSTS, PRIORITIES, pack_host, pack_name
 from rdfspider.frontier.store import Store
 from rdfspider.records import Addresses, DuplicateKind

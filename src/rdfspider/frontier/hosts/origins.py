@@ -1,11 +1,17 @@
-"""What is known of each origin's robots.txt: on disk, and in memory those that were asked for last, within a bound of bytes."""
+"""What is known of each origin: its robots.txt, on disk and, for recent ones, in memory; and whether it is a mirror.
 
+Two sites with the same pages are usually fetched side by side. Which pages of an origin another one has at the same path is
+counted in the record of its host, and an origin that repeats another one often enough is taken for a mirror.
+"""
+
+from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 from msgspec.structs import replace
 
-from rdfspider.frontier.keys import pack_host
+from rdfspider.frontier.keys import origin_of, pack_host
 from rdfspider.frontier.store import Store
-from rdfspider.records import RobotsRule, RobotsState
+from rdfspider.records import DuplicateKind, Judgement, RobotsRule, RobotsState
+from rdfspider.urls import host_of
 
 # A robots.txt may have 500 KB; nearly all have less than four.
 _MEMORY_BYTES = 16 * 1024 * 1024
@@ -73,3 +79,107 @@ def is_silent(state: RobotsState) -> bool:
 
 def _size(state: RobotsState | None) -> int:
     return _ENTRY_BYTES + (len(state.body) if state else 0)
+
+
+_WINDOW_PAGES = 20
+# Origins of one host that are watched: it usually has two.
+_MAX_ORIGINS = 8
+# A mirror has at least so many pages, and shares so many of a hundred with the original; with fewer it is one no more.
+_MIN_PAGES = 10
+_MIRROR_PERCENT, _REST_PERCENT = 80, 50
+# Ways to repeat a page that say that another site has it too.
+_REPETITIONS = frozenset({DuplicateKind.EXACT, DuplicateKind.NEAR, DuplicateKind.CANONICAL})
+
+
+class Repeats(Struct, array_like=True):
+    """Which of an origin's last pages another one has at the same path: a bit a page, the lowest for the newest."""
+
+    other: str
+    """The origin that has the pages too."""
+    count: int = 0
+    """How many pages are told of."""
+    later: int = 0
+    """Pages that the other one had first."""
+    first: int = 0
+    """Pages that this one had first."""
+    is_mirror: bool = False
+
+    @property
+    def percent(self) -> int:
+        """Of a hundred pages, how many both have."""
+        return 100 * (self.later | self.first).bit_count() // max(self.count, 1)
+
+    def add(self, is_later: bool, is_first: bool = False) -> None:
+        """Take a page more into account, and forget the oldest."""
+        mask = (1 << _WINDOW_PAGES) - 1
+        self.count = min(self.count + 1, _WINDOW_PAGES)
+        self.later = (self.later << 1 | is_later) & mask
+        self.first = (self.first << 1 | is_first) & mask
+
+    def judge(self, origin: str) -> None:
+        """Decide whether the origin is a mirror of the other; where neither is first more often, their names decide."""
+        least = _REST_PERCENT if self.is_mirror else _MIRROR_PERCENT
+        is_less = (self.later.bit_count(), origin) > (self.first.bit_count(), self.other)
+        self.is_mirror = is_less and self.count >= _MIN_PAGES and self.percent >= least
+
+
+def find_shared(url: str, original: str) -> tuple[str, str] | None:
+    """The origins of two URLs that are the same but for them; None for others."""
+    origin, other = origin_of(url), origin_of(original)
+    is_same_place = url[len(origin) :] == original[len(other) :]
+    return (origin, other) if is_same_place and origin != other else None
+
+
+def note_page(repeats: dict[str, Repeats], url: str, judgement: Judgement) -> bool:
+    """Take a page into account, in what is kept of its host by origin; whether that has changed."""
+    shared = find_shared(url, judgement.original) if judgement.duplicate in _REPETITIONS else None
+    origin, other = shared or (origin_of(url), "")
+    known = _find_known(repeats, origin, other)
+    if known is None:
+        return False
+    known.add(is_later=known.other == other)
+    known.judge(origin)
+    if not known.percent:
+        del repeats[origin]
+    return True
+
+
+def note_repeated(repeats: dict[str, Repeats], origin: str, other: str) -> bool:
+    """Take into account that another origin repeats a page of this one; whether something has changed."""
+    known = _find_known(repeats, origin, other)
+    if known is None or known.other != other:
+        return False
+    # Which of its pages it was does not matter: one of those that are not shared so far.
+    unshared = ~(known.later | known.first) & ((1 << known.count) - 1)
+    if unshared:
+        known.first |= unshared & -unshared
+    elif known.count < _WINDOW_PAGES:
+        # It was before its pages were watched.
+        known.add(is_later=False, is_first=True)
+    known.judge(origin)
+    return True
+
+
+def describe_mirror(name: str, repeats: dict[str, Repeats]) -> str:
+    """The host that a host repeats, or, where it repeats itself by another scheme or port, that origin; empty for none."""
+    for known in repeats.values():
+        if known.is_mirror:
+            host = host_of(known.other)
+            return known.other if host == name else host
+    return ""
+
+
+def is_mirrored(repeats: dict[str, Repeats], url: str) -> bool:
+    """Whether a URL is on an origin that repeats another."""
+    known = repeats.get(origin_of(url))
+    return known is not None and known.is_mirror
+
+
+def _find_known(repeats: dict[str, Repeats], origin: str, other: str) -> Repeats | None:
+    """What is kept of an origin: of that other one, if there is none or it turns out that few pages are shared with it."""
+    known = repeats.get(origin)
+    if known is None and len(repeats) >= _MAX_ORIGINS:
+        return None
+    if other and (known is None or (known.other != other and known.percent < _REST_PERCENT)):
+        known = repeats[origin] = Repeats(other)
+    return known

@@ -7,7 +7,7 @@ from itertools import compress
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import LOWEST_PRIORITY, Priority
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host
-from rdfspider.frontier.hosts.mirrors import is_mirrored
+from rdfspider.frontier.hosts.origins import is_mirrored
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
 from rdfspider.frontier.learning.priority import Ratings

@@ -19,8 +19,7 @@ from typing import NamedTuple
 from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.reader import Damage
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.index.log.forgotten import Forgotten
-from rdfspider.index.log.sources import FORGOTTEN, LogState, Sources
+from rdfspider.index.log.sources import FORGOTTEN, Forgotten, LogState, Sources
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 

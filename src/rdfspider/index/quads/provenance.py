@@ -10,9 +10,8 @@ from urllib.parse import quote
 
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, make_stamp
 from rdfspider.urls import valid_iri
-from rdfspider.vocabulary.ntriples import quoted
 from rdfspider.vocabulary.prefixes import DCTERMS, XSD
-from rdfspider.vocabulary.terms import RESERVED, make_graph_iri
+from rdfspider.vocabulary.terms import RESERVED, make_graph_iri, quoted
 
 VOCABULARY = f"{RESERVED}vocab#"
 """What no known vocabulary has a word for."""

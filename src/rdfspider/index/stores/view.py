@@ -19,12 +19,12 @@ from threading import Event, Lock
 from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.errors import RdfspiderError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.stores.credentials import find_credentials
 from rdfspider.index.stores.graph_servers import (
     PROBE_GRAPH,
     GraphServer,
     StoreError,
     check_store_url,
+    find_credentials,
     is_triple,
     read_address,
 )

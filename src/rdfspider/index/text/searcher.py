@@ -33,8 +33,7 @@ from rdfspider.index.text.query_language import Clause, Question, parse_question
 from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_plan
 from rdfspider.index.text.results import Card, Facet, Hit, Results
 from rdfspider.index.text.snippets import Marker
-from rdfspider.index.text.spelling import suggest_question
-from rdfspider.index.text.suggestions import Suggestion, suggest
+from rdfspider.index.text.suggestions import Suggestion, suggest, suggest_question
 
 MAX_LIMIT = 1_000
 MAX_RESULTS = 10_000

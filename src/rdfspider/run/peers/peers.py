@@ -20,7 +20,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import GapError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
-from rdfspider.run.peers.address_gate import GRANT_MARGIN_S, AddressGate
+from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake

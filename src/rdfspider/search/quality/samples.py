@@ -17,11 +17,11 @@ from pyoxigraph import Literal, NamedNode, Store
 from rdfspider.index.ledger.reader import PageEntry
 from rdfspider.index.quads.described import write_name
 from rdfspider.index.quads.provenance import VOCABULARY
-from rdfspider.search.quality.faults import ESCAPED_TWICE
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
-from rdfspider.vocabulary.ntriples import blank_prefix
 from rdfspider.vocabulary.prefixes import SCHEMA
-from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, make_graph_iri
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, blank_prefix, make_graph_iri
+
+ESCAPED_TWICE = "escaped-twice"
 
 MAX_PAGES = 300
 MAX_SECONDS = 0.7
@@ -140,3 +140,6 @@ def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], b
             if isinstance(value, Literal) and value.datatype.value not in _MARKUP:
                 escaped += is_escaped_twice(value.value[:_TEXT_CHARS])
     return nodes, len(quads) == _STATEMENTS_A_PAGE, escaped
+
+
+"""The code of what is found in the statements themselves, not while a page is read."""

@@ -5,7 +5,7 @@ from functools import partial
 
 from rdfspider.errors import UsageError
 from rdfspider.search.profiles import SiteProfile
-from rdfspider.search.quality.recommendations import say_path
+from rdfspider.search.quality.gaps import say_path
 from rdfspider.search.quality.report import Finding, Report
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.vocabulary import make_plain, write_void

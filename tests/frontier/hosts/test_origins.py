@@ -6,7 +6,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
 
 from rdfspider.frontier.entries import LOWEST_PRIORITY, PageFacts
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.hosts.mirrors import Repeats, describe_mirror, is_mirrored, note_page, note_repeated
+from rdfspider.frontier.hosts.origins import Repeats, describe_mirror, is_mirrored, note_page, note_repeated
 from rdfspider.records import Discovered, Judgement
 
 NEW = Judgement()

@@ -6,7 +6,7 @@ import pytest
 from tests.search.documents import SCHEMA, Thing, write_index
 
 from rdfspider.index.text.searcher import TextIndex
-from rdfspider.index.text.spelling import measure_distance
+from rdfspider.index.text.suggestions import measure_distance
 
 THINGS = [
     *(

@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.search.quality.recommendations import find_recommendations, say_path
+from rdfspider.search.quality.gaps import find_recommendations, say_path
 
 S = "http://schema.org/"
 

@@ -10,7 +10,7 @@ import pytest
 
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, find_owner
-from rdfspider.run.peers.address_gate import GRANT_MARGIN_S, AddressGate
+from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.messages import Acquire, Release
 from waiting import SimulatedLoop
 

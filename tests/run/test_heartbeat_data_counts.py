@@ -7,8 +7,8 @@ from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Extraction, Problem
-from rdfspider.run import data_counts as survey_module
-from rdfspider.run.data_counts import DataCounts
+from rdfspider.run import heartbeat as survey_module
+from rdfspider.run.heartbeat import DataCounts
 from web import crawl, make_chain
 from web.server import Web
 

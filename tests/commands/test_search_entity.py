@@ -76,7 +76,7 @@ def test_what_was_not_counted_to_its_end_says_so(run: Run, tmp_path: Path, monke
     book = {"@type": "Book", "author": {"@id": ADA}}
     pages = {f"https://site.example/{at}": page | {"subjectOf": book} for at in range(5)}
     folder = index_pages(tmp_path / "crawl", pages).folder
-    monkeypatch.setattr("rdfspider.commands.entity._THINGS_SHOWN", 1)
+    monkeypatch.setattr("rdfspider.commands.search._THINGS_SHOWN", 1)
     _, out, _ = run("entity", ADA, "--dir", folder)
     assert "and 3 more pages" in out
     assert "pointed at by (1 of 5)" in out
