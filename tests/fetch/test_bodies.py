@@ -50,10 +50,10 @@ class Gate:
 
     def release(self, address: str) -> None: ...
 
-    async def begin_aside(self, host: str) -> float:
+    async def begin_side_request(self, host: str) -> float:
         return 0.0
 
-    def end_aside(self, host: str, exchange: Capture | Failure) -> None: ...
+    def end_side_request(self, host: str, exchange: Capture | Failure) -> None: ...
 
 
 class Clock:

@@ -36,11 +36,11 @@ class Gate:
     def release(self, address: str) -> None:
         self.log.append(f"release {address}")
 
-    async def begin_aside(self, host: str) -> float:
+    async def begin_side_request(self, host: str) -> float:
         self.log.append(f"begin {host}")
         return {"busy.test": 700.0, "dead.test": inf}.get(host, 0.0)
 
-    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+    def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
         self.log.append(f"end {host}")
 
 

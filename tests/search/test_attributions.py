@@ -20,9 +20,9 @@ def load(*quads: tuple[str, str, str, int]) -> Store:
 def test_who_says_what_page_by_page() -> None:
     store = load(*(("urn:a", "name", '"A"', at) for at in range(7)), *(("urn:b", "name", '"B"', at) for at in range(3)))
     listed = [
-        (saying.value.text, saying.source.page, saying.node)
+        (attribution.value.text, attribution.source.page, attribution.node)
         for start in range(0, 12, 4)
-        for saying in read_attributions(store, ["urn:b", "urn:a"], f"{S}name", start, 4).attributions
+        for attribution in read_attributions(store, ["urn:b", "urn:a"], f"{S}name", start, 4).attributions
     ]
     assert len(set(listed)) == len(listed) == 10
     assert [text for text, _, _ in listed] == ["A"] * 7 + ["B"] * 3

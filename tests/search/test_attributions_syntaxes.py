@@ -62,9 +62,9 @@ def test_what_is_not_on_record_keeps_those_of_the_page(crawl: Crawl) -> None:
 
 def test_who_says_one_property(crawl: Crawl) -> None:
     with Indexes(crawl.folder).use_quads() as store:
-        sayings = read_attributions(store, [CAFE], f"{S}telephone", 0, 10).attributions
-    (saying,) = tell_attribution_syntaxes(sayings, f"{S}telephone", [CAFE], read_statements)
-    assert (sorted(saying.source.syntaxes), saying.source.is_exact) == (["jsonld", "rdfa"], True)
+        attributions = read_attributions(store, [CAFE], f"{S}telephone", 0, 10).attributions
+    (attribution,) = tell_attribution_syntaxes(attributions, f"{S}telephone", [CAFE], read_statements)
+    assert (sorted(attribution.source.syntaxes), attribution.source.is_exact) == (["jsonld", "rdfa"], True)
 
 
 def test_a_page_that_speaks_in_one_syntax_leaves_no_question(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_nothing_is_started_after_the_end(site_crawl: Crawl) -> None:
     with serve(site_crawl) as serving:
         assert serving.site.indexes.ask("ASK {}", formats=["json"]).body
     site = serving.site
-    for start in (lambda: site.indexes.sparql, lambda: site.visitor, lambda: site.lookout.hosts("wait", 5)):
+    for start in (lambda: site.indexes.sparql, lambda: site.visitor, lambda: site.live_reports.hosts("wait", 5)):
         with pytest.raises(UnansweredError):
             start()
     with pytest.raises(RuntimeError):
@@ -115,7 +115,7 @@ def test_a_site_that_nobody_looks_at_holds_no_old_files(site_crawl: Crawl, monke
         site = serving.site
         assert serving.get("/page", url="https://shop.example/").status == 200
         assert serving.get("/entity", iri=TEA).status == 200
-        wait_until(lambda: site.indexes._snapshots._opened is None and site.lookout._calls.pid is None)
+        wait_until(lambda: site.indexes._snapshots._opened is None and site.live_reports._calls.pid is None)
         assert set(ask_all(serving).values()) == {200}
 
 

@@ -102,11 +102,11 @@ class Gate(Protocol):
     def release(self, address: str) -> None:
         """The request to it has ended."""
 
-    async def begin_aside(self, host: str) -> float:
+    async def begin_side_request(self, host: str) -> float:
         """Wait until a host may be asked that no lease is for: 0. When that takes too long, the seconds after which to try
         again, infinite for a host that was given up."""
 
-    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+    def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
         """The request to it has ended."""
 
 
@@ -200,7 +200,7 @@ class Fetcher:
                 longest_s = max(longest_s, exchange.duration_s)
                 gap_s = pace_gap_s(lease.crawl_delay_s, exchange.duration_s, self._pace)
                 free_at = loop.time() + max(min(gap_s, _MAX_HOP_S), self._pace.delay_s)
-            elif wait_s := await gate.begin_aside(host):
+            elif wait_s := await gate.begin_side_request(host):
                 if wait_s == inf:
                     return Failure(
                         url, FailureCode.UNREACHABLE, f"{host}, where it leads to, is given up", longest_s
@@ -211,7 +211,7 @@ class Fetcher:
                 try:
                     exchange = await self._ask_robots(url, host, address, gate)
                 finally:
-                    gate.end_aside(host, exchange)
+                    gate.end_side_request(host, exchange)
             target = exchange.redirect if isinstance(exchange, Capture) else None
             if target is None or target in asked_urls or hop == MAX_ROBOTS_REDIRECTS:
                 return _set_duration(exchange, longest_s), 0.0

@@ -80,7 +80,7 @@ class Visit:
     """The last answer."""
     extraction: Extraction | None = None
     """What the page says; None where none came."""
-    wishes: tuple[str, ...] = ()
+    directives: tuple[str, ...] = ()
     """What it asks of crawlers, and who says so."""
 
 
@@ -230,7 +230,7 @@ class Visitor:
             return replace(visit, failure="its type is none that is read")
         extraction = self.read(capture.page)
         return replace(
-            visit, extraction=extraction, wishes=judge_directives(capture, extraction, capture.started).directives
+            visit, extraction=extraction, directives=judge_directives(capture, extraction, capture.started).directives
         )
 
 
@@ -250,11 +250,11 @@ class _OpenGate:
     def release(self, address: str) -> None:
         """It is free again."""
 
-    async def begin_aside(self, host: str) -> float:
+    async def begin_side_request(self, host: str) -> float:
         """It is free."""
         return 0.0
 
-    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+    def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
         """It is free again."""
 
 

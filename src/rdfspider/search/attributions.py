@@ -121,7 +121,7 @@ def _list_graphs(store: Store, statement: Quad) -> Iterator[NamedNode]:
 ReadStatements = Callable[[str], Mapping[str, str] | None]
 """The URL of a page in, its statements by syntax out; None where they are not on record."""
 
-_PAGES_OF_ENTITY, _PAGES_OF_SAYINGS = 5, 20
+_PAGES_OF_ENTITY, _PAGES_OF_ATTRIBUTIONS = 5, 20
 _PAGE_CHARS = 1 << 20
 _TERMS_COMPARED = 500
 
@@ -156,7 +156,7 @@ def tell_attribution_syntaxes(
     attributions: Sequence[Attribution], predicate: str, nodes: Collection[str], read_statements: ReadStatements
 ) -> list[Attribution]:
     """The same for who says one property."""
-    reader = _Reader(read_statements, nodes, _PAGES_OF_SAYINGS)
+    reader = _Reader(read_statements, nodes, _PAGES_OF_ATTRIBUTIONS)
     return [
         replace(attribution, source=reader.tell(attribution.source, predicate, attribution.value))
         for attribution in attributions

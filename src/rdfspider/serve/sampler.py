@@ -91,7 +91,7 @@ class MonitorSample(Struct, frozen=True):
 class Sampler:
     """Looks once a second in a thread of its own, from `start` to `stop`."""
 
-    def __init__(self, crawl: Crawl, lookout: LiveReports) -> None:
+    def __init__(self, crawl: Crawl, live_reports: LiveReports) -> None:
         self._crawl = crawl
         self._seconds: deque[Point] = deque(maxlen=SECONDS_KEPT)
         self._crawled: tuple[float, tuple[Point, ...]] = (0.0, ())
@@ -101,7 +101,7 @@ class Sampler:
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self.waiting = WaitingHosts(lookout)
+        self.waiting = WaitingHosts(live_reports)
         """The hosts that wait longest."""
         self.listeners: list[Callable[[MonitorSample], None]] = []
         """Are told every second, in the sampler's thread."""
@@ -184,8 +184,8 @@ class WaitingHosts:
     """The hosts that wait longest, and why. What the frontiers have on disk is looked at when it is asked for, and not too often;
     what the shards tell every second is newer."""
 
-    def __init__(self, lookout: LiveReports) -> None:
-        self._lookout = lookout
+    def __init__(self, live_reports: LiveReports) -> None:
+        self._live_reports = live_reports
         self._lock = threading.Lock()
         self._due = 0.0
         self._known: tuple[float, tuple[HostEntry, ...]] = (0.0, ())
@@ -210,7 +210,7 @@ class WaitingHosts:
         if time.monotonic() >= self._due and self._lock.acquire(blocking=False):
             started = time.monotonic()
             try:
-                found = self._lookout.hosts("wait", _HOSTS_SHOWN)
+                found = self._live_reports.hosts("wait", _HOSTS_SHOWN)
                 self._known = (started, tuple(host for host in found if host.wait_s or host.reason))
             except (RdfspiderError, OSError) as error:
                 # A shard that is just being started, or a disk that is full: they are shown as they were.

@@ -93,8 +93,8 @@ def make_copy(capture: Capture) -> Copy:
         text = _UNSEEN.sub("", content.text)
         return Copy(content.media_type, html=f"<pre>{escape(text)}</pre>", source=content.text, is_cut=is_cut)
     tree = parse_html(content.text)
-    wishes = read_metadata(tree, page.url).robots
-    if wishes.noarchive or wishes.noindex:
+    directives = read_metadata(tree, page.url).robots
+    if directives.noarchive or directives.noindex:
         return Copy(content.media_type, is_refused=True)
     drawn, is_whole = draw_tree(tree, page.url)
     root = tree.root

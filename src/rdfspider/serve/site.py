@@ -48,9 +48,9 @@ class Site:
         # However many questions one client asks, there is a place for another.
         self.indexes = Indexes(crawl.folder, keeps_quads=True, workers=cores + 1, most_by_client=cores)
         """What was found."""
-        self.lookout = LiveReports(crawl.folder)
+        self.live_reports = LiveReports(crawl.folder)
         """What frontiers tell of URLs and hosts."""
-        self.sampler = Sampler(crawl, self.lookout)
+        self.sampler = Sampler(crawl, self.live_reports)
         """How the crawl and the machine are, by the second."""
         self.sampler.listeners.append(lambda sample: self.rest())
         self.askers = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
@@ -86,7 +86,7 @@ class Site:
 
     def rest(self) -> None:
         """Close files that were not read for a while: those that the crawl has replaced take disk space until then."""
-        self.lookout.rest()
+        self.live_reports.rest()
         self.indexes.release_idle()
 
     def end_visits(self) -> None:
@@ -105,7 +105,7 @@ class Site:
         self.indexes.close(for_good=True)
         if visitor:
             visitor.close()
-        self.lookout.close()
+        self.live_reports.close()
 
     def _check_open(self) -> None:
         """A page that is still being made must not start processes after the site was closed."""

@@ -86,13 +86,13 @@ def test_one_waits_for_a_host_and_the_others_get_a_turn_each() -> None:
     """Thousands of names may lead to one host: they must not all wait where others could be asked."""
 
     async def check(road: Admission, entered: list[int]) -> None:
-        assert await road.begin_aside("parking.test") == 0
-        waiting = asyncio.create_task(road.begin_aside("parking.test"))
+        assert await road.begin_side_request("parking.test") == 0
+        waiting = asyncio.create_task(road.begin_side_request("parking.test"))
         await asyncio.sleep(0)
-        turns = [await road.begin_aside("parking.test") for _ in range(3)]
+        turns = [await road.begin_side_request("parking.test") for _ in range(3)]
         assert all(later >= turn + 0.9 for turn, later in pairwise([0.0, *turns]))
         answer = Capture(Page("http://parking.test/", b""), 200, "OK", "1.1", (), (), ADDRESS, 0.0, 0.01, 0)
-        road.end_aside("parking.test", answer)
+        road.end_side_request("parking.test", answer)
         assert await waiting == 0
 
     in_loop(check)
@@ -201,10 +201,10 @@ def test_who_gives_up_waiting_takes_nothing_with_it() -> None:
 def test_who_would_wait_long_for_another_host_is_told_how_long() -> None:
     async def check(road: Admission, entered: list[int]) -> None:
         url = "http://a.test/robots.txt"
-        assert await road.begin_aside("a.test") == 0
+        assert await road.begin_side_request("a.test") == 0
         refusal = Capture(Page(url, b""), 429, "", "1.1", (("Retry-After", "700"),), (), ADDRESS, 0.0, 0.0, 0)
-        road.end_aside("a.test", refusal)
-        assert 690 < await road.begin_aside("a.test") <= 700
+        road.end_side_request("a.test", refusal)
+        assert 690 < await road.begin_side_request("a.test") <= 700
 
     in_loop(check)
 

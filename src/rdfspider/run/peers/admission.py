@@ -255,8 +255,8 @@ class Admission:
         self._return_connection()
         self._gate.release(address)
 
-    async def begin_aside(self, host: str) -> float:
-        """Return 0 when a host may be asked that no lease is for, and then `end_aside` has to follow. If that takes too long,
+    async def begin_side_request(self, host: str) -> float:
+        """Return 0 when a host may be asked that no lease is for; `end_side_request` has to follow then. If that takes too long,
         the seconds after which to try again, infinite for a host that was given up."""
         loop = asyncio.get_running_loop()
         end = loop.time() + _ASIDE_S
@@ -272,7 +272,7 @@ class Admission:
                 self._awaited.discard(host)
         return 0.0
 
-    def end_aside(self, host: str, exchange: Capture | Failure) -> None:
+    def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
         """The request to it has ended."""
         self._frontier.side_requests.end(host, exchange)
 

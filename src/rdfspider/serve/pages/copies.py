@@ -37,7 +37,7 @@ def show_copy(request: PageRequest) -> PageReply:
     if not text:
         raise UsageError("name a page: /copy?url=…")
     url = read_address(text)
-    why = request.site.lookout.why(prepare_address(text))
+    why = request.site.live_reports.why(prepare_address(text))
     record, message = find_record(request.site, url, why.wishes)
     if record is None and why.url != url:
         # It is known by another way to write it.

@@ -35,10 +35,10 @@ from rdfspider.vocabulary.names import find_short_name, shorten_iri
 from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, fold_iri
 
-PROPERTIES_SHOWN, VALUES_SHOWN, SAYINGS_SHOWN = 50, 10, 50
+PROPERTIES_SHOWN, VALUES_SHOWN, ATTRIBUTIONS_SHOWN = 50, 10, 50
 """On a page, of a property, of one property on its own page."""
 _MAX_START = 10_000
-_MAX_SAYINGS = 20_000
+_MAX_ATTRIBUTIONS = 20_000
 _SOURCES_LISTED, _SIDES, _WRITINGS = 5, 6, 4
 _NESTED_SHOWN = 1_000
 _ALIASES_SHOWN = 20
@@ -48,7 +48,7 @@ _FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
 
 
 @dataclass(frozen=True, slots=True)
-class SayingData:
+class AttributionData:
     """A value, and one page that gives it, for JSON."""
 
     value: StatedValue
@@ -59,14 +59,14 @@ class SayingData:
 
 
 @dataclass(frozen=True, slots=True)
-class SayingsData:
+class AttributionsData:
     """Who says what of one property, for JSON."""
 
     iri: str
     property: str
     count: int
     has_more: bool
-    sayings: list[SayingData]
+    sayings: list[AttributionData]
 
 
 def show_entity(request: PageRequest) -> PageReply:
@@ -84,7 +84,7 @@ def show_entity(request: PageRequest) -> PageReply:
         if found is None:
             return _show_missing(request, store, name)
         if says := fold_iri(request.get("says")):
-            return _show_sayings(request, store, found, says)
+            return _show_attributions(request, store, found, says)
         page = find_source(store, found.iri) if is_valid_iri(found.iri) else Source(found.iri)
         uses = _find_uses(store, found.iri)
         others = _list_others(found)
@@ -120,25 +120,31 @@ def read_statements(request: PageRequest, url: str) -> Mapping[str, str] | None:
     return None if record is None or record.is_cut else record.statements
 
 
-def _show_sayings(request: PageRequest, store: Store, found: Entity, predicate: str) -> PageReply:
+def _show_attributions(request: PageRequest, store: Store, found: Entity, predicate: str) -> PageReply:
     if predicate not in found.properties:
         raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
-    number = request.get_number("page", 1, _MAX_SAYINGS // SAYINGS_SHOWN)
-    sayings = read_attributions(store, found.nodes, predicate, (number - 1) * SAYINGS_SHOWN, SAYINGS_SHOWN)
-    told = tell_attribution_syntaxes(sayings.attributions, predicate, found.nodes, partial(read_statements, request))
-    rows = [_make_saying(saying) for saying in told]
+    number = request.get_number("page", 1, _MAX_ATTRIBUTIONS // ATTRIBUTIONS_SHOWN)
+    found_attributions = read_attributions(
+        store, found.nodes, predicate, (number - 1) * ATTRIBUTIONS_SHOWN, ATTRIBUTIONS_SHOWN
+    )
+    told = tell_attribution_syntaxes(
+        found_attributions.attributions, predicate, found.nodes, partial(read_statements, request)
+    )
+    rows = [_describe_attribution(each) for each in told]
     return PageReply(
         "entity_says.html",
         {
             **_make_context(request, found),
             "property": found.properties[predicate],
-            "sayings": told,
-            "count": sayings.count,
-            "has_more": sayings.has_more,
+            "attributions": told,
+            "count": found_attributions.count,
+            "has_more": found_attributions.has_more,
             "page": number,
-            "pages": -(-min(sayings.count, _MAX_SAYINGS) // SAYINGS_SHOWN),
+            "pages": -(-min(found_attributions.count, _MAX_ATTRIBUTIONS) // ATTRIBUTIONS_SHOWN),
         },
-        data=lambda: SayingsData(found.iri, predicate, sayings.count, sayings.has_more, rows),
+        data=lambda: AttributionsData(
+            found.iri, predicate, found_attributions.count, found_attributions.has_more, rows
+        ),
         table=lambda: CsvTable(
             _HEADS, (row for one in told for row in _make_value_rows(predicate, one.value, [one.source]))
         ),
@@ -339,9 +345,9 @@ def _write_source(source: Source) -> tuple[str, str, str]:
     return source.page, fetched, " ".join(source.syntaxes)
 
 
-def _make_saying(saying: Attribution) -> SayingData:
-    source = saying.source
-    return SayingData(saying.value, source.page, source.fetched, source.syntaxes, source.is_exact)
+def _describe_attribution(attribution: Attribution) -> AttributionData:
+    source = attribution.source
+    return AttributionData(attribution.value, source.page, source.fetched, source.syntaxes, source.is_exact)
 
 
 PAGES = (
@@ -359,6 +365,6 @@ PAGES = (
             Parameter("via", "The IRI of a property: only what points at it by that one."),
             Parameter("says", "The IRI of a property: who says so, page by page, and in which syntax."),
         ),
-        answer=(Entity, SayingsData),
+        answer=(Entity, AttributionsData),
     ),
 )

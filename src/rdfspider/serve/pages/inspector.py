@@ -93,7 +93,7 @@ def show_page(request: PageRequest) -> PageReply:
     text = request.get("url")
     if not text:
         return PageReply("", redirect="/inspect")
-    why = request.site.lookout.why(prepare_address(text))
+    why = request.site.live_reports.why(prepare_address(text))
     record, message = find_record(request.site, why.url, why.wishes)
     inspection = _inspect_record(record, why.wishes) if record else Inspection(why.url)
     in_links = _find_in_links(request, why.url)

@@ -73,7 +73,7 @@ def inspect_address(request: PageRequest) -> PageReply:
     visit = request.site.visitor.visit(request.get("url"), request.cancel)
     inspection = None
     if visit.extraction is not None and visit.capture is not None:
-        inspection = inspect_extraction(visit.extraction, len(visit.capture.page.body), visit.wishes)
+        inspection = inspect_extraction(visit.extraction, len(visit.capture.page.body), visit.directives)
     return _make_view(request, inspection, visit, url=visit.hops[0].url)
 
 
