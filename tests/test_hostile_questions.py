@@ -115,7 +115,7 @@ def test_a_hostile_query_gets_a_clear_answer_and_costs_nobody_else(
 
 def check_next(opened: Crawl) -> None:
     """Whoever asks next is answered, and does not wait for a process to start."""
-    assert opened._sparql is not None and opened._sparql._idle
+    assert opened.indexes._sparql is not None and opened.indexes._sparql._idle
     assert opened.query("ASK { ?s schema:name 'called word1x' }") is True
     assert opened.search("word1x")
 

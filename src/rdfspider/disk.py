@@ -113,7 +113,7 @@ def find_holder(path: Path) -> str | None:
     """What the process that holds the lock file wrote into it; None where nobody holds it. Empty in the moment before it has."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -170,6 +170,8 @@ class Reason(StrEnum):
     NO_SITEMAP = "no-sitemap"
     NO_CONTEXT = "no-context"
 
+    __repr__ = str.__repr__
+
 
 PREREQUISITE_REASONS = frozenset({Reason.SITEMAP, Reason.CONTEXT, Reason.NO_SITEMAP, Reason.NO_CONTEXT})
 """Reasons of verdicts on what was fetched for the crawl itself, also in vain: it counts as no page."""
@@ -192,6 +194,8 @@ class RobotsRule(StrEnum):
     """There is none: all may be fetched."""
     UNREACHABLE = "unreachable"
     """Nothing may be fetched until it answers (RFC 9309, 2.3.1.4)."""
+
+    __repr__ = str.__repr__
 
 
 class LeaseKind(StrEnum):
@@ -310,6 +314,8 @@ class FailureCode(StrEnum):
     BUSY = "busy"
     """There is no room here: bodies in flight take all their memory, or no socket is left. Try again."""
 
+    __repr__ = str.__repr__
+
 
 class Truncation(StrEnum):
     """Why a body is not whole."""
@@ -420,6 +426,8 @@ class DuplicateKind(StrEnum):
     """It says so itself."""
     SOFT_404 = "soft-404"
     """It says that there is no such page, with a status that says otherwise."""
+
+    __repr__ = str.__repr__
 
 
 class Judgement(Struct, frozen=True, gc=False):

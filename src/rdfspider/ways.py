@@ -37,6 +37,8 @@ class Way(StrEnum):
     UNKNOWN = ""
     """Nobody tells: a name, a robots.txt, a page of a file that is indexed where it is."""
 
+    __repr__ = str.__repr__
+
 
 class WayRules(NamedTuple):
     """What holds for URLs that were found in one way."""

@@ -359,7 +359,7 @@ def test_who_leaves_is_not_answered_any_more(crawl: Crawl) -> None:
             client.sendall(request)
         wait_until(lambda: len(sparql._all) - len(sparql._idle) >= cores)
         waiting = pool.submit(serving.get, "/sparql", query=SELECT)
-        wait_until(lambda: len(sparql._turns._waiting) >= 2)
+        wait_until(lambda: len(sparql._queue._waiting) >= 2)
         assert serving.get("/").status == 200
         assert not waiting.done()
         for client in clients:

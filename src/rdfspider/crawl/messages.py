@@ -50,6 +50,8 @@ class EndReason(StrEnum):
     HALTED = "halted"
     """By a person, at once."""
 
+    __repr__ = str.__repr__
+
 
 class Find(Struct, frozen=True):
     """A page with structured data that was found a moment ago, for people."""

@@ -40,6 +40,8 @@ class UrlState(StrEnum):
     DISALLOWED = "disallowed"
     """It was not asked for: robots.txt, the scope, a filter or a trap is against it."""
 
+    __repr__ = str.__repr__
+
 
 class RobotsAnswer(Struct, frozen=True, gc=False):
     """What a lease of a robots.txt has led to."""

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 
 from rdfspider.config import Config
@@ -206,10 +206,11 @@ def lock_index(paths: IndexPaths) -> Iterator[None]:
             # A rebuild was killed in the very moment when it put the new one in the place of the old.
             paths.replaced.rename(paths.index)
         paths.index.mkdir(parents=True, exist_ok=True)
+        lock = ExitStack()
+        lock.enter_context(hold_lock(paths.lock, ""))
+    except HeldError as error:
+        raise InUseError(f"{paths.folder} is being indexed already (process {str(error) or 'unknown'})") from None
     except OSError as error:
         raise UsageError(f"{paths.index} cannot be made: {error.strerror}") from error
-    try:
-        with hold_lock(paths.lock, ""):
-            yield
-    except HeldError as error:
-        raise InUseError(f"{paths.folder} is being indexed already (process {error or 'unknown'})") from None
+    with lock:
+        yield

@@ -121,4 +121,7 @@ def write_index_status(paths: IndexPaths, status: IndexStatus) -> None:
 
 def is_indexed(paths: IndexPaths) -> bool:
     """Whether a process holds the index."""
-    return find_holder(paths.lock) is not None
+    try:
+        return find_holder(paths.lock) is not None
+    except OSError:
+        return False

@@ -76,8 +76,16 @@ def describe_exit(status: int) -> str:
 
 def make_command(module: str, *arguments: str) -> list[str]:
     """The command that runs `main` of a module of ours."""
-    path = [entry or str(Path.cwd()) for entry in sys.path]
+    path = [entry or _find_folder() for entry in sys.path if isinstance(entry, str)]
     return [sys.executable, "-P", "-c", _SCRIPT.format(module), json.dumps(path), *arguments]
+
+
+def _find_folder() -> str:
+    """The current folder, which an empty entry of the path means; empty where it was deleted."""
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return ""
 
 
 class Child:
@@ -208,8 +216,13 @@ class Child:
             self._popen.wait(_LAST_MOMENT_S)
         self.kill()
         status = self._popen.wait()
-        errors = self._popen.stderr.read(_LAST_BYTES) if self._popen.stderr is not None else b""
-        return DiedError(status, (errors or b"").decode("utf-8", "replace"))
+        errors = b""
+        if self._popen.stderr is not None:
+            # What the child has started may have outlived it, and hold the pipe open.
+            os.set_blocking(self._popen.stderr.fileno(), False)
+            while part := self._popen.stderr.read(_LAST_BYTES):
+                errors = (errors + part)[-_LAST_BYTES:]
+        return DiedError(status, errors.decode("utf-8", "replace"))
 
     def _close_pipes(self) -> None:
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):

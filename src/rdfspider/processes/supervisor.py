@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 _POLL_S = 0.1
 
 
-class Child(Protocol):
+class SupervisedChild(Protocol):
     """A child that was started."""
 
     @property
@@ -82,7 +82,7 @@ class Supervisor:
     def __init__(
         self,
         name: str,
-        start: Callable[[], Awaitable[Child]],
+        start: Callable[[], Awaitable[SupervisedChild]],
         judge: Callable[[Exit], Fate],
         policy: RestartPolicy | None = None,
     ) -> None:
@@ -91,7 +91,7 @@ class Supervisor:
         self._start = start
         self._judge = judge
         self._policy = policy or RestartPolicy()
-        self._child: Child | None = None
+        self._child: SupervisedChild | None = None
         self._is_stopping = False
         self._is_killed = False
         self._is_stuck = False

@@ -34,7 +34,7 @@ from rdfspider.crawl.status import (
 from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
 from rdfspider.processes.signals import Signals, run_until_end
-from rdfspider.processes.supervisor import Child, Exit, Fate, RestartPolicy, Supervisor
+from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.indexer_watch import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Outgoing
 from rdfspider.run.peers.messages import Control, ControlCommand
@@ -152,7 +152,7 @@ class _Coordination:
         if not await self._shards[number].run():
             self._end_with(f"shard {number} cannot be started: it has failed {_RESTARTS.max_failures} times in a row")
 
-    async def _start_shard(self, number: int) -> Child:
+    async def _start_shard(self, number: int) -> SupervisedChild:
         is_again = number in self._started_shards
         self._started_shards.add(number)
         return await self._runner.start(

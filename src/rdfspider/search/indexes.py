@@ -6,6 +6,7 @@ index in place; so one handle serves for as long as a process lives, also while 
 """
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -83,8 +84,10 @@ class Indexes:
         self._keeps_quads = keeps_quads
         self._snapshots = SnapshotReader(self.paths.snapshots)
         self._statistics = CachedStatistics(self.paths)
+        # Not a bound method: a handle that nobody has any more must end its processes at once, not when cycles are collected.
+        find = partial(_find_iris, weakref.ref(self))
         self._open_sparql = partial(
-            Sparql, folder, self.find_iris, workers=workers, has_spare=has_spare, most_by_client=most_by_client
+            Sparql, folder, find, workers=workers, has_spare=has_spare, most_by_client=most_by_client
         )
         self._lock = threading.Lock()
         self._finding = threading.Lock()
@@ -359,3 +362,10 @@ def _read_hit(store: Store, ledger: LedgerReader, hit: Hit) -> Iterator[Quad]:
     if hit.kind == PAGE:
         return store.quads_for_pattern(None, None, None, NamedNode(nodes[0]))
     return walk_statements(store, filter(is_valid_iri, nodes), MERGE)
+
+
+def _find_iris(handle: "weakref.ref[Indexes]", words: str, limit: int) -> list[tuple[str, float]]:
+    indexes = handle()
+    if indexes is None:
+        raise UnansweredError("the indexes are closed")
+    return indexes.find_iris(words, limit)

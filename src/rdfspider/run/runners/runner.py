@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from rdfspider.config import Config
-from rdfspider.processes.supervisor import Child
+from rdfspider.processes.supervisor import SupervisedChild
 from rdfspider.run.peers.sockets import AddressBook
 
 
@@ -45,7 +45,7 @@ class Runner(Protocol):
     addresses: AddressBook
     """Where the coordinator, which is in this process, and each shard listen. A shard that is started again has the same one."""
 
-    async def start(self, order: ShardOrder) -> Child:
+    async def start(self, order: ShardOrder) -> SupervisedChild:
         """Start the process of a shard. The child can be waited for, and be killed."""
         ...
 
