@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from rdfspider.archive.log import list_segments, read_outcome, read_outcomes
 from rdfspider.archive.metadata import list_fields
@@ -311,7 +312,7 @@ def test_conversions_that_were_cut_off_are_missing(log: Log) -> None:
         with path.open("r+b") as file:
             file.truncate(stop)
         outcomes = [item for item in read_all(log.folder) if isinstance(item, Outcome)]
-        assert outcomes[0] == whole[0] or outcomes[0] == replace(whole[0], end=outcomes[0].end)
+        assert outcomes[0] == whole[0] or outcomes[0] == structs.replace(whole[0], end=outcomes[0].end)
         assert all(item.statements.items() <= whole[1].statements.items() for item in outcomes[1:])
         path.write_bytes(path.read_bytes() + b"\0" * (length - stop))
 

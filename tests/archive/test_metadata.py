@@ -1,8 +1,8 @@
 import re
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from rdfspider.archive.metadata import FIELD_NAMES, read_metadata, read_payload_position, write_links, write_metadata
 from rdfspider.archive.outcomes import Effect, Outcome

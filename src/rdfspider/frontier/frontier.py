@@ -27,7 +27,8 @@ from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import Host, Hosts
 from rdfspider.frontier.hosts.origins import Origins
 from rdfspider.frontier.hosts.outages import Outages
-from rdfspider.frontier.hosts.side_requests import ForeignHosts, Pacing, SideRequests
+from rdfspider.frontier.hosts.pacing import Pacing
+from rdfspider.frontier.hosts.side_requests import ForeignHosts, SideRequests
 from rdfspider.frontier.keys import PRIORITIES, pack_row
 from rdfspider.frontier.learning.patterns import Patterns
 from rdfspider.frontier.learning.priority import Ratings
@@ -36,10 +37,11 @@ from rdfspider.frontier.state import Meta, mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import UrlRows, decode_row, to_entry
 from rdfspider.frontier.urls.finishing import Finisher, FinishParts
+from rdfspider.frontier.urls.imported import Imports
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import HostParts, Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
-from rdfspider.frontier.urls.restarts import Imports, RestartParts, Restarts
+from rdfspider.frontier.urls.restarts import RestartParts, Restarts
 from rdfspider.frontier.urls.revisits import Visits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve

@@ -33,6 +33,9 @@ from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.ways import Way
 
+# Looked up once: an attribute of an enumeration takes longer than to compare with it.
+_SEED = Way.SEED
+
 _log = logging.getLogger(__name__)
 
 # Where a frontier keeps the lengths of the WARC files, as of its last commit.
@@ -189,7 +192,7 @@ class Committer:
     def receive(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
         """Links that another shard found; they are acknowledged when they are durable."""
         for link in links:
-            if link.found_as == Way.SEED:
+            if link.found_as == _SEED:
                 self._take_into_scope(link.url)
         # Whether they are in scope was judged by who found them, who may know already what widens it.
         if self._frontier.inbox.accept(source, epoch, sequence):
@@ -296,7 +299,7 @@ class Committer:
 
     def _schedule(self, found: Sequence[Discovered]) -> None:
         for link in found:
-            if link.found_as == Way.SEED:
+            if link.found_as == _SEED:
                 self._take_into_scope(link.url)
         routed = self._router.route(found)
         self._frontier.add(routed.own)

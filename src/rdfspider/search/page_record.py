@@ -6,9 +6,11 @@ The index knows where the log has a page; there one outcome is read. Of a file f
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from rdfspider.archive.log import read_outcome
 from rdfspider.archive.metadata import list_fields

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from rdfspider import extract
 from rdfspider.archive.outcomes import Effect, Outcome

@@ -2,10 +2,10 @@
 
 import random
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from index.pages import make_outcome, make_removal, person
 from rdfspider.archive.outcomes import Outcome

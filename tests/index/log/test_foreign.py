@@ -110,6 +110,12 @@ def test_what_a_capture_does(warc: Warc, effect: str, reason: str, record: dict[
     assert bool(found.due) == ("2124" in str(record))
 
 
+def test_a_capture_without_a_date_is_older_than_all_others_however_often_it_is_read(warc: Warc) -> None:
+    warc.add(date="last summer")
+    (first,), (again,) = read(warc.path), read(warc.path)
+    assert first.time == again.time == 0.0
+
+
 def test_what_is_no_page_is_passed_over(warc: Warc) -> None:
     warc.add(b"example.org. 60 IN A 192.0.2.7", url="dns:example.org", kind="resource")
     warc.add(b"User-agent: *", url="http://example.org/robots.txt")

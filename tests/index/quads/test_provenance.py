@@ -1,8 +1,8 @@
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pyoxigraph
+from msgspec.structs import replace
 from pyoxigraph import RdfFormat
 
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp, parse_stamp

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pyoxigraph import DefaultGraph, Literal, NamedNode, RdfFormat, Store
 
 from disks import mount_disk

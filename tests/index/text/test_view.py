@@ -8,10 +8,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from index.ledger.test_writer import dump_rows
 from index.pages import dump_index, find_cards, make_outcome, make_removal, person

@@ -13,6 +13,9 @@ from rdfspider.frontier.learning.patterns import HostPatterns, Pattern, Patterns
 from rdfspider.records import Discovered
 from rdfspider.ways import WAYS, Way
 
+# Looked up once: an attribute of an enumeration takes longer than to compare with it.
+_SEED = Way.SEED
+
 SPENT = 8
 """Steps that put a pattern whose budget is used up behind all others."""
 
@@ -96,7 +99,7 @@ class Ratings:
 
     def _bound(self, link: Discovered, offset: int) -> int:
         rank = link.rank + _RANKS[link.found_as]
-        if link.found_as == Way.SEED or rank <= _FIRST_RANK:
+        if link.found_as == _SEED or rank <= _FIRST_RANK:
             return 0
         if offset >= SPENT or rank >= _LAST_RANK:
             return LOWEST_PRIORITY

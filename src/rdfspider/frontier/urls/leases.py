@@ -18,7 +18,8 @@ from rdfspider.frontier.hosts.hosts import OVER_BUDGET as IS_OVER_BUDGET
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.origins import Origins, is_silent
 from rdfspider.frontier.hosts.outages import Outages
-from rdfspider.frontier.hosts.side_requests import ForeignHosts, Pacing
+from rdfspider.frontier.hosts.pacing import Pacing
+from rdfspider.frontier.hosts.side_requests import ForeignHosts
 from rdfspider.frontier.keys import OVER_BUDGET, origin_of
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.verdicts import is_error, judge_exchange

@@ -17,6 +17,9 @@ from rdfspider.frontier.urls.sieve import NewLinks, Sieve
 from rdfspider.records import Discovered
 from rdfspider.ways import Way
 
+# Looked up once: an attribute of an enumeration takes longer than to compare with it.
+_SEED = Way.SEED
+
 # How often visits that are due are looked for, and how many become scheduled at once.
 _VISITS_EVERY_S = 1.0
 _VISITS_AT_ONCE = 500
@@ -113,7 +116,7 @@ class Schedule:
         record.next_sequence += len(links)
         self._counts.known += len(links)
         # The links of one page, or of a list of seeds, were all found in one way.
-        record.is_seeded = record.is_seeded or links[0].found_as == Way.SEED
+        record.is_seeded = record.is_seeded or links[0].found_as == _SEED
         self._queues.put(host, priority, first, len(links))
         self._hosts.count_scheduled(host, len(links))
         self._hosts.mark_changed(host)
@@ -131,5 +134,5 @@ def _write_rows(number: int, first: int, links: list[Discovered]) -> Iterator[tu
 
 def _put_mirrored_last(host: Host, link: Discovered, priority: int) -> int:
     """What a mirror has can wait, but for what a person asked for."""
-    is_last = link.found_as != Way.SEED and is_mirrored(host.record.repeats, link.url)
+    is_last = link.found_as != _SEED and is_mirrored(host.record.repeats, link.url)
     return LOWEST_PRIORITY if is_last else priority

@@ -11,10 +11,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.reader import Damage

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fastwarc.warc import WarcRecord, WarcRecordType
+from msgspec import structs
 
 from rdfspider.archive.log import Segment, read_outcome, read_outcomes
 from rdfspider.archive.metadata import is_metadata_of_crawl
@@ -180,9 +181,11 @@ def _make_outcome(visit: _Visit, config: ExtractConfig, source: str, end: int, n
         payload=Position(source, visit.position) if body else None,
     )
     if outcome.effect is not Effect.REPLACE:
-        outcome = replace(outcome, statements={}, text="", title="")
-    return replace(
+        outcome = structs.replace(outcome, statements={}, text="", title="")
+    return structs.replace(
         outcome,
+        # A capture without a date stays older than all others, however often it is read.
+        time=visit.capture.started,
         source=source,
         offset=visit.position,
         end=end,

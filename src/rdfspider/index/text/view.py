@@ -21,11 +21,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import tantivy
+from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
