@@ -1,7 +1,7 @@
-"""Files that survive a crash: text or bytes in, a file that is there as a whole or not at all out; and locks between processes.
+"""Atomic file writes, which leave a whole file or none after a crash, and locks between processes.
 
-A write is *durable* when it survives a loss of power: then the file and its folder
-are synced. A lock ends with the process that holds it, however that process ends.
+A *durable* write also survives a loss of power, because the file and its folder are synced. A lock ends with the process that
+holds it, however that process ends.
 """
 
 import fcntl
@@ -15,20 +15,20 @@ from typing import BinaryIO
 from rdfspider.errors import UsageError
 
 NEW = ".new"
-"""How the name of a file ends that is being written."""
+"""The suffix of a file that is still being written."""
 _LOCK_TRIES = 10
 _LOCK_WAIT_S = 0.1
 _MAX_HOLDER_BYTES = 64
 
 
 class HeldError(Exception):
-    """Another process holds the lock; the message is what that process wrote into it."""
+    """Another process holds the lock; the message is what that process wrote into the lock file."""
 
 
 def write_atomically(path: Path, body: bytes, *, durable: bool = True, shared: bool = False) -> None:
-    """Replace a file in one step, so that no reader and no crash finds half of it.
+    """Replace a file in one step, so that neither a reader nor a crash finds half of it.
 
-    `shared` is for a file that several processes may write at the same time.
+    Set `shared` if several processes may write the file at the same time.
     """
     with replace_file(path, durable=durable, shared=shared) as file:
         file.write(body)
@@ -36,7 +36,7 @@ def write_atomically(path: Path, body: bytes, *, durable: bool = True, shared: b
 
 @contextmanager
 def replace_file(path: Path, *, durable: bool = True, shared: bool = False) -> Iterator[BinaryIO]:
-    """The same for what is written piece by piece: the file takes its name when the block ends without an exception."""
+    """Like `write_atomically`, for writing in pieces: the file gets its name when the block ends without an exception."""
     new = path.with_name(f"{path.name}.{os.getpid()}{NEW}" if shared else f"{path.name}{NEW}")
     try:
         with new.open("wb") as file:
@@ -54,7 +54,7 @@ def replace_file(path: Path, *, durable: bool = True, shared: bool = False) -> I
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new, renamed and deleted files durable."""
+    """Make the creation, renaming and deletion of files in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -63,7 +63,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a file in their order, none twice, without empty ones and comments; none where there is no file."""
+    """The lines of a file in order, without duplicates, empty lines and comments; an empty list if there is no file."""
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def add_lines(path: Path, lines: Iterable[str]) -> int:
-    """Add the lines that are not there yet, durably; how many these were. Two processes do not lose each other's lines."""
+    """Durably add the lines that are missing, and return their number; safe against concurrent writers."""
     try:
         with _hold_folder(path.parent):
             known = set(read_lines(path))
@@ -92,8 +92,8 @@ def add_lines(path: Path, lines: Iterable[str]) -> int:
 
 @contextmanager
 def hold_lock(path: Path, holder: str) -> Iterator[None]:
-    """Hold the lock file alone, with the holder's name and process id in it; HeldError where another process holds it for longer
-    than a look takes."""
+    """Hold the lock file exclusively, and write the holder's name and process id into it. HeldError is raised after a second
+    of retries, as `find_holder` also takes the lock for a moment."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         for attempt in range(_LOCK_TRIES):
@@ -110,7 +110,7 @@ def hold_lock(path: Path, holder: str) -> Iterator[None]:
 
 
 def find_holder(path: Path) -> str | None:
-    """What the process that holds the lock file wrote into it; None where nobody holds it. Empty in the moment before it has."""
+    """What the lock's holder wrote into the lock file; None if nobody holds it, empty just before the holder writes."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
@@ -125,8 +125,7 @@ def find_holder(path: Path) -> str | None:
 
 
 def open_shared(folder: Path) -> int | None:
-    """A descriptor that keeps a folder from being taken by `open_alone` until it is closed; None where the folder is gone, or was
-    renamed meanwhile."""
+    """A descriptor that makes `open_alone` fail for a folder until it is closed; None if the folder is gone or renamed."""
     descriptor = _open_folder(folder)
     if descriptor is None:
         return None
@@ -139,7 +138,7 @@ def open_shared(folder: Path) -> int | None:
 
 
 def open_alone(folder: Path) -> int | None:
-    """A descriptor that nobody shares until it is closed; None where the folder is gone or somebody holds it."""
+    """A descriptor that locks a folder exclusively until it is closed; None if the folder is gone or in use."""
     descriptor = _open_folder(folder)
     if descriptor is None:
         return None
@@ -162,7 +161,7 @@ def _hold_folder(folder: Path) -> Iterator[None]:
 
 
 def _take(descriptor: int, path: Path) -> bool:
-    """Whether the lock is ours now, and still the file of that name: its folder may have been replaced as a whole."""
+    """Whether we got the lock, on the file that still has this name: its whole folder may have been replaced."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return os.path.samestat(os.fstat(descriptor), path.stat())

@@ -1,4 +1,4 @@
-"""Host names enter, registrable domains and shards leave: which hosts belong together, and which shard owns them.
+"""Maps host names to registrable domains and to the shards that own them.
 
 The public-suffix list and the number of shards are fixed when a crawl is created, because a host must never move to
 another shard.
@@ -17,7 +17,7 @@ class Domains:
     def __init__(self, suffix_list: bytes, shards: int) -> None:
         self._suffixes = PublicSuffixList(suffix_list.decode().splitlines(), accept_unknown=True)
         self.shards = shards
-        # Cached, because the links of a page go to few hosts, and a lookup takes some microseconds.
+        # The links of a page go to few hosts, and a lookup takes some microseconds.
         self.domain = lru_cache(maxsize=65_536)(self._find_domain)
         self.shard = lru_cache(maxsize=65_536)(self._find_shard)
 

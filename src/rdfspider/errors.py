@@ -1,23 +1,23 @@
 """The exceptions that rdfspider raises, by what the caller should do.
 
     RdfspiderError
-    ├── UsageError      a person asked for something that cannot be: say it in one line, exit with 2
-    │   ├── InUseError  another process has it: later it can be
-    │   ├── UnindexedError  there is no index yet that could answer: later there is
-    │   └── UnreadableError  what is on disk cannot be read: it has to be made again
-    │       └── OtherVersionError  because another version has made it
-    └── UnansweredError a question takes more than it may: ask for less, or allow more
+    ├── UsageError      the request cannot be met: say why in one line, exit with 2
+    │   ├── InUseError  another process holds it: try again later
+    │   ├── UnindexedError  there is no index yet: try again later
+    │   └── UnreadableError  files on disk cannot be read: they have to be made again
+    │       └── OtherVersionError  because another version made them
+    └── UnansweredError a request was given up: ask for less, allow more, or try again later
 
-What a page contains is never an exception: extraction answers with quads and Problems.
+The content of a page never raises an exception: extraction returns quads and Problems.
 """
 
 
 class RdfspiderError(Exception):
-    """Everything that rdfspider raises on purpose."""
+    """The base class of everything that rdfspider raises on purpose."""
 
 
 class UsageError(RdfspiderError):
-    """What was asked cannot be done; the message says why and what to do, in one line."""
+    """The request cannot be met; the message says why and what to do, in one line."""
 
 
 class InUseError(UsageError):
@@ -25,11 +25,11 @@ class InUseError(UsageError):
 
 
 class UnindexedError(UsageError):
-    """There is no index yet, or nothing in it."""
+    """There is no index yet, or it is empty."""
 
 
 class UnreadableError(UsageError):
-    """An index, or the archive, is damaged; nobody who asks has made a mistake."""
+    """An index or the archive is damaged, through no mistake of the user."""
 
 
 class OtherVersionError(UnreadableError):
@@ -37,4 +37,4 @@ class OtherVersionError(UnreadableError):
 
 
 class UnansweredError(RdfspiderError):
-    """A question was given up: it takes more time or memory than it may, or fails in a way of its own."""
+    """A request was given up: it exceeds its time or memory, others are served first, or the engine fails."""

@@ -1,6 +1,6 @@
-"""How long a server is left alone after a request, and after one that failed.
+"""The gaps between requests to one server: after every request, after an error, and as `Retry-After` asks.
 
-All of it holds for pages and for robots.txt alike, so fetch and frontier have it from here; outside stores use the same header.
+The same rules apply to pages and to robots.txt, so fetch and frontier share them; outside stores send the same header.
 """
 
 from datetime import UTC
@@ -9,30 +9,30 @@ from email.utils import parsedate_to_datetime
 from rdfspider.config import FrontierConfig
 from rdfspider.records import Capture, Failure
 
-# No date is longer; what is longer is not worth a parser's time.
+# No valid date is longer, so the parser sees no more than this.
 _MAX_DATE_CHARS = 100
 _MAX_DIGITS = 12
-# The longest gap that follows from a slow answer.
+# The longest gap after a slow response.
 _MAX_DURATION_GAP_S = 60.0
-# Doubled so often, any wait is beyond its bound.
+# After this many doublings every backoff exceeds its maximum.
 _MAX_DOUBLINGS = 30
 
 
 def read_retry_after(exchange: Capture | Failure | None, now: float) -> float:
-    """Seconds that a 429 or an error of the server asks to be left alone, by a number or a date; 0 where it asks nothing."""
+    """The `Retry-After` of a 429 or 5xx response in seconds; 0 for any other exchange, or without the header."""
     if not isinstance(exchange, Capture) or not (exchange.status == 429 or exchange.status >= 500):
         return 0.0
     return parse_retry_after(exchange.header("Retry-After"), now)
 
 
 def parse_retry_after(value: str, now: float) -> float:
-    """The seconds of a `Retry-After` header, which has a number or a date; 0 where it says nothing."""
+    """Convert a `Retry-After` header, a number or a date, to seconds; 0 if it is neither."""
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:_MAX_DIGITS])
     try:
         date = parsedate_to_datetime(value[:_MAX_DATE_CHARS])
-        # Dates of HTTP are in GMT (RFC 9110, 5.6.7), also where one does not say so.
+        # HTTP dates are in GMT (RFC 9110, 5.6.7), even without a zone.
         moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return 0.0
@@ -40,7 +40,7 @@ def parse_retry_after(value: str, now: float) -> float:
 
 
 def pace_gap_s(crawl_delay_s: float, duration_s: float, config: FrontierConfig) -> float:
-    """The gap that follows every request, at least: by what the host's robots.txt asks for, and by what the answer took."""
+    """The minimum gap after a request, from the usual delay, the Crawl-delay of robots.txt and the response time."""
     if not config.delay_s:
         return 0.0
     duration_gap_s = min(config.duration_factor * duration_s, _MAX_DURATION_GAP_S)
@@ -48,18 +48,18 @@ def pace_gap_s(crawl_delay_s: float, duration_s: float, config: FrontierConfig) 
 
 
 def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> float:
-    """The gap that follows an error, the nth in a row: the longer of what was asked for and our own, each within its bound."""
+    """The gap after the nth error in a row: the longer of Retry-After and our own backoff, each up to its maximum."""
     backoff_s = min(config.backoff_s * 2.0 ** min(errors - 1, _MAX_DOUBLINGS), config.max_backoff_s)
     return max(backoff_s, min(retry_after_s, config.max_wait_s))
 
 
 def longest_wait_s(config: FrontierConfig) -> float:
-    """The longest that a host may have to wait, by any of these gaps or because it was given up."""
+    """The longest that a host can wait, through any of these gaps or because it was given up."""
     return max(config.delay_s, config.max_wait_s, config.max_backoff_s, config.give_up_s)
 
 
 def explain_pace(gap_s: float, crawl_delay_s: float, duration_s: float, config: FrontierConfig) -> str:
-    """Why a gap that `pace_gap_s` gave is as long, in words for people; empty where it is the usual delay."""
+    """Explain a gap from `pace_gap_s` to people; empty if it is the usual delay."""
     if gap_s <= config.delay_s:
         return ""
     if gap_s == min(crawl_delay_s, config.max_wait_s):
@@ -70,7 +70,7 @@ def explain_pace(gap_s: float, crawl_delay_s: float, duration_s: float, config: 
 def explain_backoff(
     errors: int, retry_after_s: float, exchange: Capture | Failure | None, config: FrontierConfig
 ) -> str:
-    """Why a gap that `backoff_gap_s` gave is as long, in words for people. Without an exchange, a name could not be looked up."""
+    """Explain a gap from `backoff_gap_s` to people; no exchange means that the DNS lookup failed."""
     if exchange is None:
         return f"backed off after {_count_errors(errors)} (dns)"
     cause = exchange.code if isinstance(exchange, Failure) else exchange.status

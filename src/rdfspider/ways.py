@@ -1,4 +1,4 @@
-"""The ways in which URLs are found, and what each means for them: one row in a table each, which every stage reads."""
+"""The ways in which URLs are found, and the rules for each: one table row per way, which every stage reads."""
 
 from enum import StrEnum
 from functools import lru_cache
@@ -6,56 +6,56 @@ from typing import NamedTuple
 
 
 class Way(StrEnum):
-    """How a URL was found; `Discovered.found_as` and the metadata of archives have it as its text."""
+    """How a URL was found; `Discovered.found_as` and archive metadata hold the value."""
 
     SEED = "seed"
-    """Given by a person, or what such a URL redirects to."""
+    """Given by a person, or the redirect target of such a URL."""
     LINK = "link"
-    """A link of a page."""
+    """A link on a page."""
     REDIRECT = "redirect"
-    """A server sent us on."""
+    """The target of a redirect."""
     CANONICAL = "canonical"
-    """What a page says its address is."""
+    """The canonical URL that a page declares."""
     NEXT = "next"
-    """Where a page says that a list goes on, or went on before."""
+    """The next or previous page of a list, by a link relation."""
     ALTERNATE = "alternate"
-    """What a page says has the same as data."""
+    """A data version of a page, by a link relation."""
     HEADER = "header"
     """A `Link` header."""
     DATA = "data"
-    """In statements."""
+    """A URL in extracted statements."""
     LISTED = "listed"
-    """In a sitemap."""
+    """An entry of a sitemap."""
     SITEMAP = "sitemap"
     """A sitemap itself."""
     CONTEXT = "context"
-    """A context of JSON-LD that a page waits for."""
+    """A JSON-LD context that a page waits for."""
     ONTOLOGY = "ontology"
-    """The namespace of terms that were met."""
+    """The namespace of terms in extracted data."""
     IMPORT = "import"
-    """With a page from an archive made elsewhere."""
+    """Imported with a page from another archive."""
     UNKNOWN = ""
-    """Nobody tells: a name, a robots.txt, a page of a file that is indexed where it is."""
+    """Not known: for a DNS name, a robots.txt, or a page of a file that is indexed in place."""
 
     __repr__ = str.__repr__
 
 
 class WayRules(NamedTuple):
-    """What holds for URLs that were found in one way."""
+    """The rules for URLs that were found in one way."""
 
     rank: int = 0
-    """Steps of priority before (below 0) or behind (above 0) a plain link of the same depth."""
+    """Priority steps before (below 0) or behind (above 0) a plain link of the same depth."""
     is_scoped: bool = True
-    """Whether the scope of the crawl decides on them; what serves the crawl itself may be anywhere."""
+    """Whether the crawl's scope applies; URLs that serve the crawl itself may be anywhere."""
     is_followed: bool = True
-    """Whether what such a page leads to is followed in turn."""
+    """Whether links from such a page are followed."""
     is_prerequisite: bool = False
-    """Whether it is fetched for the crawl's own use, and counts as no page."""
+    """Whether it is fetched for the crawl's own use, and does not count as a page."""
     is_requested: bool = False
-    """Whether a person, or a page that waits, asks for just this URL, so that it counts also where the URL is known already, and
-    is taken before the scope is asked."""
+    """Whether a person or a waiting page requests exactly this URL: it then counts even if the URL is known, and is accepted
+    before the scope check."""
     is_trap_exempt: bool = False
-    """Whether it is fetched whatever URLs like it have given."""
+    """Whether it is fetched even if similar URLs gave nothing new."""
 
 
 WAYS = {
@@ -88,19 +88,19 @@ REQUESTED_WAYS = frozenset(way for way, rules in WAYS.items() if rules.is_reques
 TRAP_EXEMPT_WAYS = frozenset(way for way, rules in WAYS.items() if rules.is_trap_exempt)
 
 
-# Where a list goes on, and the other way (HTML, 4.6.7; RFC 5005).
+# Relations between the pages of a list, in both directions (HTML, 4.6.7; RFC 5005).
 _PAGES = frozenset({"next", "prev", "previous", "next-archive", "prev-archive", "first", "last"})
-# Relations to what says the same, or more, of the same thing: data, where its type is that of data. `meta` is how FOAF was found.
+# Relations to another description of the same thing, which is data if its media type is. FOAF files were linked by `meta`.
 _DATA = frozenset({"alternate", "describedby", "meta"})
 _NO_DATA_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 
 
-# What is remembered must not be as long as a page likes.
+# Limits the memory of the cache, as pages choose the length of these values.
 _MAX_CHARS = 100
 
 
 def name_way(relation: str, media_type: str) -> Way:
-    """What a link with such a relation is found as; `media_type` is what it says that its target is."""
+    """The way for a link with this relation; `media_type` is the type that the link declares for its target."""
     return _name_way(relation[:_MAX_CHARS], media_type[:_MAX_CHARS])
 
 
@@ -111,7 +111,7 @@ def _name_way(relation: str, media_type: str) -> Way:
         return Way.CANONICAL
     if not relations.isdisjoint(_PAGES):
         return Way.NEXT
-    # Alternates without a type, or of a page's, are the same page in other languages and for other screens.
+    # Alternates without a type, or with an HTML type, are the same page in other languages or for other screens.
     if media_type not in _NO_DATA_TYPES and not relations.isdisjoint(_DATA):
         return Way.ALTERNATE
     return Way.LINK
