@@ -1,58 +1,56 @@
-"""Which URL next? Everything that is known of the URLs and hosts of one shard, and the pace of asking them.
+"""Which URL is fetched next: the state of all URLs and hosts of one shard, and the pace of requests.
 
-The only door is `frontier.py`. `reader.py` looks at a frontier from outside, while a crawl runs. Inside are four rooms,
-each of which knows only those below it: `urls` (the life of a URL), `contents` (duplicates), `learning` (what patterns
-of URLs have given) and `hosts` (pace and queues). Below all of them are the tables: `store.py`, `keys.py`,
+`frontier.py` is the only interface; `reader.py` reads a frontier from outside while a crawl runs. Inside are four
+packages, each of which imports only those after it: `urls` (the life of a URL), `contents` (duplicates), `learning`
+(the yield of URL patterns) and `hosts` (pace and queues). Below them are the tables: `store.py`, `keys.py`,
 `url_rows.py`, `state.py`.
 
 The life of a URL
 -----------------
 
-Born. A page, a sitemap, a header or a person names a URL: it is a `Discovered`, with the way in which it was found
-(`ways.py`). It is routed to the shard that owns its host, if need be through that shard's inbox (`outbox.py`), and
-enters by `Frontier.add`.
+Discovered. A page, a sitemap, a header or a person names a URL, which becomes a `Discovered` with the way in which it
+was found (`ways.py`). It is routed to the shard that owns its host, through an outbox if that is another shard
+(`outbox.py`), and enters with `Frontier.add`.
 
-Sifted. `urls/sieve.py` asks whether the URL was ever seen. Nearly all were, and that is the end of the matter, unless
-the new way to the URL is better than the old one (`urls/rediscovery.py`).
+Sifted. `urls/sieve.py` checks whether the URL was seen before. Nearly all were, and are dropped unless the new way is
+better than the old one (`urls/rediscovery.py`).
 
 Scheduled. A new URL gets a row (`url_rows.py`), a priority from 0 to 7 (`learning/priority.py`) and an entry in the
-queue of its host and priority (`urls/schedule.py`, `hosts/back_queues.py`). The host gets a place in the front queue of
-its best URL (`hosts/front_queues.py`). From the next commit on all this is on disk.
+back queue of its host and priority (`urls/schedule.py`, `hosts/back_queues.py`). The host enters the front queue of its
+best URL (`hosts/front_queues.py`). The next commit writes all of this to disk.
 
-Queued. Hosts with work come from the front queues into memory when there is room (`hosts/active.py`), and are asked in
-the order in which their clocks allow it. A host that has had its run leaves memory for others, and so does one that
-must wait long.
+Queued. Hosts with work move from the front queues into memory when there is room (`hosts/active.py`), and take turns in
+the order in which their clocks allow a request. A host leaves memory after its run, or when it must wait long.
 
-Leased. `Frontier.lease` gives the first thing that may be asked now (`urls/leases.py`): the addresses of a host that
-are not known, the robots.txt of an origin that is not known, else a page. Before that, `urls/learned_traps.py` takes
-out what is not worth asking for. A lease changes nothing on disk.
+Leased. `Frontier.lease` returns the first thing that may be requested now (`urls/leases.py`): the unknown addresses of
+a host, the unknown robots.txt of an origin, or a page. `urls/learned_traps.py` first removes URLs that are not worth a
+request. A lease changes nothing on disk.
 
-Fetched. The shard asks the host, and ends the lease with `Frontier.release`: with the exchange, or with a refusal where
-a filter or robots.txt is against it. The host's clock moves at once (`hosts/pacing.py`): the next request waits for the
-usual delay, longer after a slow answer, and much longer after an error.
+Fetched. The shard sends the request, and ends the lease with `Frontier.release`: with the exchange, or with a refusal
+if a filter or robots.txt forbids the request. The host's clock moves at once (`Pacing` in `hosts/side_requests.py`):
+the next request waits for the usual delay, longer after a slow response, and much longer after an error.
 
-Judged. What becomes of the URL is decided from the exchange in one place, `verdicts.py`. An answer is an answer, also
-404: done. Errors of the server and of the network are tried again, a few times; that is a retry, and the URL goes to
-the end of its queue. What cannot be mended, or was tried too often, has failed: skip. A host with many errors in a row
-is given up for a time (`hosts/outages.py`), and its URLs wait. The frontier never stops a crawl: it is over when the
-coordinator finds that no shard has anything left to lease or in flight.
+Judged. `verdicts.py` alone decides from the exchange what happens to the URL. Any answer, even a 404, makes it done.
+Errors of the server or the network are retried a few times, from the end of the queue. A URL fails if its error is
+permanent or its attempts are used up. A host with many errors in a row is given up for a time (`hosts/outages.py`), and
+its URLs wait. The frontier never stops a crawl: the coordinator does, when no shard has anything to lease or in flight.
 
-Finished. After the page was read, judged by its content and written to the archive, `Frontier.finish` stages what is
-known of it (`urls/finishing.py`): its row says done, failed or disallowed, it leaves its queue, its content is known to
-others (`contents/contents.py`), and its pattern has learned from it (`learning/patterns.py`). The links of the page are
+Finished. After the page was extracted, judged by its content and written to the archive, `Frontier.finish` stages the
+result (`urls/finishing.py`): the row becomes done, failed or disallowed, the URL leaves its queue, its content counts
+as seen (`contents/contents.py`), and its pattern learns from it (`learning/patterns.py`). The links of the page are
 added next, and all of this is committed together.
 
-Revisited, or not. A page that is done may get a next visit (`urls/revisits.py`), and is scheduled again when that is
-due. Others come back only for a reason (`urls/restarts.py`): a seed had no answer, a filter has changed, the archive
-has lost a page. Rows are never deleted, so that no URL is new twice.
+Revisited. A page that is done may get a next visit (`urls/revisits.py`), and is scheduled again when that is due.
+Others return only for a reason (`urls/restarts.py`): a seed had no answer, a filter changed, the archive lost a page.
+Rows are never deleted, so no URL is new twice.
 
 What a crash loses
 ------------------
 
-Changes are staged, and `Frontier.commit` writes them in one batch, whole or not at all. A killed process loses what was
-staged since the last commit: URLs that were leased are still in their queues, and are asked for again; links that were
-not committed are found again with their page, which was not committed either. A loss of power may also lose commits
-after the last `sync`, so the shard syncs before it tells anybody else. A host is never asked sooner because of a crash:
-requests that nobody has recorded count as made at the next opening (`clock.py`). The archive is written before the
-frontier commits, and is cut back to what the frontier knows at the next start.
+Changes are staged, and `Frontier.commit` writes them in one atomic batch. A killed process loses what was staged since
+the last commit: leased URLs are still in their queues and are leased again; uncommitted links are found again with
+their page, which was not committed either. A loss of power may also lose commits after the last `sync`, so the shard
+syncs before it tells other processes. A crash never shortens a host's pause: unrecorded requests count as made at the
+next opening (`clock.py`). The archive is written before the frontier commits, and is cut back to what the frontier
+knows at the next start.
 """

@@ -1,7 +1,7 @@
-"""Time, given from outside so that tests need not sleep: the wall's, a monotonic one, and which boot the latter belongs to.
+"""The wall clock, the monotonic clock and the id of its boot, injected so that tests need not sleep.
 
-A time that is stored is a `Moment`. Within one boot the monotonic clock tells exactly how long ago it was; after another boot
-only the wall's can, and that one may have been set back or forth, so no wait is ever longer than the gap that was stored.
+A stored time is a `Moment`. Within one boot the monotonic clock tells exactly how long ago it was. After a reboot only the
+wall clock can, and it may have been set back or forth, so no wait is ever longer than the stored gap.
 """
 
 import time
@@ -31,28 +31,28 @@ class Clock:
         return time.time()
 
     def monotonic(self) -> float:
-        """Seconds since some moment of this boot; never goes back."""
+        """Seconds since some moment of this boot; they never decrease."""
         return time.monotonic()
 
     @cached_property
     def boot_id(self) -> str:
-        """Which boot the monotonic clock belongs to; empty where the system does not tell, and then none is the same."""
+        """The boot of the monotonic clock; empty if the system does not tell, and then it matches no stored one."""
         try:
             return _BOOT_ID.read_text().strip()
         except OSError:
             return ""
 
     def moment(self) -> Moment:
-        """Now, as it is stored."""
+        """The current time in the form that is stored."""
         return Moment(self.boot_id, self.monotonic(), self.now())
 
     def left_s(self, until: float, longest_s: float) -> float:
-        """Seconds until a stored time. None are left where it is further away than it can be: the clock was set back."""
+        """Seconds until a stored time; 0 if they exceed `longest_s`, as then the clock was set back."""
         left_s = until - self.now()
         return left_s if 0 < left_s <= longest_s else 0.0
 
     def wait_s(self, since: Moment, gap_s: float) -> float:
-        """How much of a gap that began at a stored moment is left: between 0 and the whole gap."""
+        """The rest of a gap that began at a stored moment: between 0 and the whole gap."""
         if since.boot_id and since.boot_id == self.boot_id:
             passed_s = self.monotonic() - since.monotonic
         else:
@@ -61,7 +61,7 @@ class Clock:
 
 
 class Stamp(NamedTuple):
-    """A time as hosts store it: the epoch stands for the boot. A wall time of 0 is never."""
+    """A time as hosts store it, with the epoch in place of the boot id; a wall time of 0 means never."""
 
     epoch: int
     monotonic: float
@@ -69,7 +69,7 @@ class Stamp(NamedTuple):
 
 
 class Opening(Struct, array_like=True):
-    """One opening of the frontier: on which boot, when, and whether the one before had been closed."""
+    """One opening of the frontier: its boot, its time, and whether the previous one was not closed."""
 
     epoch: int
     boot_id: str
@@ -79,7 +79,7 @@ class Opening(Struct, array_like=True):
 
 
 class Calendar:
-    """All openings, the last of which is this one."""
+    """The openings of a frontier, the current one last."""
 
     def __init__(self, openings: list[Opening], clock: Clock) -> None:
         self._openings = openings
@@ -89,7 +89,7 @@ class Calendar:
 
     @classmethod
     def open(cls, stored: bytes | None, is_clean: bool, clock: Clock) -> "Calendar":
-        """A new epoch; `stored` is what `to_bytes` gave in the last one, None for a new frontier."""
+        """Begin a new epoch; `stored` is the result of `to_bytes` in the last one, None for a new frontier."""
         openings = _decode_openings(stored) if stored else []
         epoch = openings[-1].epoch + 1 if openings else 1
         now = clock.moment()
@@ -98,17 +98,17 @@ class Calendar:
 
     @classmethod
     def read(cls, stored: bytes, clock: Clock) -> "Calendar":
-        """The openings so far, for a reader."""
+        """Read the stored openings without adding one."""
         return cls(_decode_openings(stored), clock)
 
     def to_bytes(self) -> bytes:
-        """What is stored, before anything is leased."""
+        """The stored form, which is written before anything is leased."""
         return _encode_openings(self._openings)
 
     def wait_s(self, ended: Stamp, gap_s: float, delay_s: float) -> float:
-        """How long a host that comes from disk must be left alone: what is left of the gap since its last request.
+        """The rest of the gap since the last request to a host that comes from disk.
 
-        Requests before an unclean end may not be on record: so the host is taken as asked at the opening that followed.
+        Requests before an unclean end may be unrecorded, so they count as made at the opening that followed.
         """
         unclean = self._last_unclean
         if unclean and (ended.epoch < unclean.epoch or not ended.wall):
@@ -127,7 +127,7 @@ _decode_openings = Decoder(list[Opening]).decode
 
 
 def _thin_out(openings: list[Opening]) -> list[Opening]:
-    """Keep the first opening of each boot, the unclean ones of the newest, and the last: no more is ever asked for."""
+    """Keep the first opening of each boot, the last unclean one and the last one; no other is ever read."""
     last_unclean = next((opening for opening in reversed(openings) if opening.is_unclean), None)
     kept = []
     boot_id = None

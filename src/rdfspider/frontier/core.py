@@ -1,4 +1,4 @@
-"""What nearly every part of a frontier works with, as one record, so that a part names only what it needs besides."""
+"""The record of what nearly every part of a frontier needs, so that each part names only its other dependencies."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from rdfspider.frontier.url_rows import UrlRows
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """The tables, the URLs and hosts in them, and the settings, clock and counts that belong to all of them."""
+    """The tables, the URLs and hosts in them, and the shared settings, clock and counts."""
 
     store: Store
     url_rows: UrlRows

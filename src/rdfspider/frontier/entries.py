@@ -1,7 +1,6 @@
-"""The records that cross the frontier's door besides leases and verdicts.
+"""The records of the frontier's interface besides leases and verdicts.
 
-In go the answer to a robots.txt, a refusal, and what is known of a page that came; out come counts, what is known of URLs and
-hosts, and errors.
+Robots answers, refusals and page facts enter; counts, entries of URLs and hosts, and errors leave.
 """
 
 from collections.abc import Callable
@@ -14,100 +13,100 @@ from rdfspider.records import Capture, Discovered, DuplicateKind, Failure, Judge
 from rdfspider.ways import Way
 
 Priority = Callable[[Discovered], int]
-"""How soon a URL should be fetched, by itself: 0 is first, 7 last."""
+"""Computes how soon a URL should be fetched, from the link alone: 0 is first, 7 last."""
 
 LOWEST_PRIORITY = 7
 
 
 def by_depth(link: Discovered) -> int:
-    """Breadth first: seeds and what is near them before the rest, whatever was found before."""
+    """Breadth first: seeds and URLs near them come before the rest, in whatever order they were found."""
     return link.depth if link.depth < LOWEST_PRIORITY else LOWEST_PRIORITY
 
 
 class GapError(RdfspiderError):
-    """A message from another shard is missing before this one; the sender must go back to the cursor."""
+    """A message from another shard is missing before this one; the sender must resume from the cursor."""
 
 
 class UrlState(StrEnum):
-    """What is on record of a URL."""
+    """The recorded state of a URL."""
 
     SCHEDULED = "scheduled"
-    """It is to be fetched, for the first time or again; it may be leased."""
+    """It is to be fetched, for the first time or again; it may be leased already."""
     DONE = "done"
-    """It had an answer."""
+    """It was answered."""
     FAILED = "failed"
-    """It was tried in vain, and is not tried again."""
+    """All attempts failed, and there is no other."""
     DISALLOWED = "disallowed"
-    """It was not asked for: robots.txt, the scope, a filter or a trap is against it."""
+    """It was not requested, because of robots.txt, the scope, a filter or a trap."""
 
     __repr__ = str.__repr__
 
 
 class RobotsAnswer(Struct, frozen=True, gc=False):
-    """What a lease of a robots.txt has led to."""
+    """The result of a lease of a robots.txt."""
 
     state: RobotsState
-    """What is known of the robots.txt now."""
+    """The new state of the robots.txt."""
     exchange: Capture | Failure | None = None
-    """The last request for it; None where none was made."""
+    """The last request for it; None if none was made."""
     crawl_delay_s: float = 0.0
-    """The Crawl-delay that it asks for; 0 where it asks for none."""
+    """Its Crawl-delay; 0 without one."""
 
 
 class Refusal(Struct, frozen=True, gc=False):
-    """Why a leased page was not asked for."""
+    """Why a leased page was not requested."""
 
     reason: str
     """One word for the record: filtered, or disallowed."""
     rule: str = ""
-    """What decided, in words for people: a line of robots.txt or a filter."""
+    """The line of robots.txt or the filter that decided, in words for people."""
 
 
 class PageFacts(Struct, frozen=True, gc=False):
-    """What is known of a page that came. All of it is empty where none came; times are seconds since 1970."""
+    """What is known of a fetched page, all empty if none was fetched; times are seconds since 1970."""
 
     digest: str = ""
-    """The payload digest, `sha1:BASE32`; empty where later visits must not be compared with this one."""
+    """The payload digest, `sha1:BASE32`; empty if later visits must not be compared with this one."""
     etag: str = ""
     last_modified: str = ""
     captured: float = 0.0
-    """When the page was captured; 0 where later visits must not be compared with it."""
+    """When the page was captured; 0 if later visits must not be compared with it."""
     body_bytes: int = 0
     quads: int = 0
     position: tuple[str, int] | None = None
-    """WARC segment and offset of the metadata record; None where there is none."""
+    """WARC segment and offset of the metadata record; None without one."""
     judgement: Judgement = Judgement()
-    """What was found of its content; the default where it was not judged."""
+    """The judgement of its content; the default if it was not judged."""
 
 
 class Counts(Struct):
-    """How many there are of each. What is staged is in them at once, and durable with the commit."""
+    """The counts of a frontier; they include staged changes at once, and are durable with the commit."""
 
     known: int = 0
     """URLs ever seen: scheduled + done + failed + disallowed."""
     scheduled: int = 0
     """URLs to be fetched, those in flight included."""
     in_flight: int = 0
-    """Leases of every kind that are out, and pages that are not recorded yet; not durable, as leases are not."""
+    """Open leases of every kind, and released pages that are not finished; not durable, as leases are not."""
     done: int = 0
     failed: int = 0
     disallowed: int = 0
     """URLs that robots.txt, a filter or a trap kept from being fetched."""
     filtered: int = 0
-    """Of these, those that a filter, the scope or the form of a trap was against."""
+    """Disallowed URLs that a filter, the scope or the form of a trap excluded."""
     trapped: int = 0
-    """Of these, those whose pattern gave nothing new."""
+    """Disallowed URLs whose pattern gave nothing new."""
     pages: int = 0
-    """Committed answers of 2xx, every visit counted."""
+    """Committed 2xx responses; every visit counts."""
     structured: int = 0
-    """Of these, those with structured data."""
+    """Pages with structured data."""
     duplicates: int = 0
-    """Of these, those that repeat another page."""
+    """Pages that repeat another page."""
     imported_pages: int = 0
-    """Of the pages, those that came from archives of others: they use up no limit."""
+    """Pages from other archives, which no limit counts."""
     body_bytes: int = 0
     imported_bytes: int = 0
-    """Of these, those of the imported pages."""
+    """Body bytes of the imported pages."""
     quads: int = 0
     sites: int = 0
     """Registrable domains with pages."""
@@ -116,26 +115,26 @@ class Counts(Struct):
     """Hosts in memory."""
     given_up_hosts: int = 0
     scheduled_given_up: int = 0
-    """Of the scheduled ones, those of hosts that were given up: they do not keep a crawl alive."""
+    """Scheduled URLs of hosts that were given up; they do not keep a crawl alive."""
     over_budget: int = 0
-    """Of the scheduled ones, those of hosts and domains that have all the pages they may have: nor do these."""
+    """Scheduled URLs of hosts and domains that reached their page limit; they do not keep a crawl alive either."""
     future_visits: int = 0
     """Done URLs that are to be visited again."""
 
     def count_refused(self, reason: str, number: int = 1) -> None:
-        """Take a URL into the counts that is not asked for, by the reason on record; or, with -1, out of them."""
+        """Add a disallowed URL to the counts, by its recorded reason; -1 removes one."""
         self.disallowed += number
         self.filtered += number * (reason == Reason.FILTERED)
         self.trapped += number * (reason == Reason.TRAP)
 
     @property
     def fetched_pages(self) -> int:
-        """Pages that count where a crawl is limited."""
+        """Pages that count towards the crawl's limits."""
         return self.pages - self.imported_pages
 
     @property
     def fetched_bytes(self) -> int:
-        """Bytes of bodies that count likewise."""
+        """Body bytes that count towards the crawl's limits."""
         return self.body_bytes - self.imported_bytes
 
     @property
@@ -145,7 +144,7 @@ class Counts(Struct):
 
 
 class UrlEntry(Struct, frozen=True):
-    """All that is known of one URL. Times are seconds since 1970, 0 where there is none."""
+    """All that is known of one URL; times are seconds since 1970, or 0."""
 
     url: str
     url_id: int
@@ -156,7 +155,7 @@ class UrlEntry(Struct, frozen=True):
     """The id of the URL that it was found on; 0 for a seed."""
     chain: tuple[str, ...] = ()
     reason: str = ""
-    """The verdict's reason; empty before the first."""
+    """The last verdict's reason; empty before the first."""
     status: int = 0
     error: str = ""
     attempts: int = 0
@@ -171,27 +170,27 @@ class UrlEntry(Struct, frozen=True):
     position: tuple[str, int] | None = None
     """WARC segment and offset of the metadata record."""
     rule: str = ""
-    """What decided, in words for people; empty where the reason says all."""
+    """What decided, in words for people; empty if the reason suffices."""
     duplicate: DuplicateKind = DuplicateKind.NONE
     original: str = ""
-    """The URL of that page."""
+    """The URL of the page that it repeats."""
 
 
 class HostEntry(Struct, frozen=True):
-    """What is known of a host, and what it waits for."""
+    """What is known of a host, and why it waits."""
 
     host: str
     pages: int
     structured: int
-    """Of these, those with structured data."""
+    """Pages with structured data."""
     quads: int
     failed: int
-    """Exchanges that gave no answer or an error of the server; that there is no such name is one."""
+    """Exchanges without an answer or with a server error; a name that does not exist counts as one."""
     queued: int
     """URLs to be fetched."""
     wait_s: float
-    """Seconds before it may be asked again; 0 when it may be now, and where no time will do."""
+    """Seconds until the next request may be sent; 0 if it may be now, or never."""
     reason: str
-    """Why it waits or is not asked at all, in words; empty where it does neither."""
+    """Why it waits or gets no requests at all, in words; empty if neither is so."""
     status: str = ""
     """given up, over budget, no address, or empty."""

@@ -1,11 +1,9 @@
-"""The frontier's only door: links go in, leases come out, what became of each lease goes back, and `commit` makes it durable.
+"""The frontier's interface: links go in, leases come out, their results go back, and `commit` makes them durable.
 
-`Frontier` has what every crawl needs for every page: `add`, `lease`, `release`, `finish` and `commit`, and what a reader may ask.
-Whole groups of calls with callers of their own are attributes: `outbox` and `inbox` for what passes between shards, `contents`
-for duplicates, `restarts` for what is scheduled again, `imports` for pages of other archives, `side_requests` for requests
-without a lease, `meta` for values of the caller's. The life of a URL is told in the package's docstring.
-
-All calls but `sync` belong to one thread.
+`Frontier` has the calls for every page, `add`, `lease`, `release`, `finish` and `commit`, and some lookups. Groups of calls with
+their own callers are attributes: `outbox` and `inbox` between shards, `contents` for duplicates, `restarts` for rescheduling,
+`imports` for pages of other archives, `side_requests` for requests without a lease, `meta` for values of the caller. The
+package's docstring describes the life of a URL. All calls except `sync` belong to one thread.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,22 +50,22 @@ _NO_FACTS = PageFacts()
 
 
 class Frontier:
-    """Everything that is known of the URLs and hosts of one shard."""
+    """The URLs and hosts of one shard."""
 
     outbox: Outbox
-    """What other shards have not received yet: put, read, clear, stored_bytes."""
+    """Entries that other shards have not received yet: put, read, clear, stored_bytes."""
     inbox: Inbox
-    """How far what other shards sent was taken: accept, cursor."""
+    """Cursors into what other shards send: accept, cursor."""
     contents: Contents
-    """Which contents were seen: claim, release, find_alike, note_repeated."""
+    """Contents that were seen: claim, release, find_alike, note_repeated."""
     restarts: Restarts
-    """What is scheduled again: reschedule_after, retry_seeds, review_refusals."""
+    """Rescheduling: reschedule_after, retry_seeds, review_refusals."""
     imports: Imports
-    """Pages that were read from archives made elsewhere: has_since, record."""
+    """Pages from other archives: has_since, record."""
     side_requests: SideRequests
     """Requests without a lease: begin, end."""
     meta: Meta
-    """Values of the caller's, committed with the rest: put, get."""
+    """Values of the caller, committed with the rest: put, get."""
 
     def __init__(
         self,
@@ -80,7 +78,7 @@ class Frontier:
     ) -> None:
         """Open the frontier in a folder, or make a new one. Its new epoch is durable before this returns.
 
-        Without a priority of the caller's, URLs come in the order of what those like them have given, and traps are learned.
+        Without `priority`, URLs are ordered by the yield of similar URLs, and traps are learned.
         """
         self._config = config
         self._clock = clock or Clock()
@@ -94,35 +92,35 @@ class Frontier:
         if lookup != self._state.lookup:
             self._state.lookup, self._state.lookup_epoch = lookup, calendar.epoch
         self.epoch = calendar.epoch
-        """How often this frontier was opened."""
+        """The number of times that this frontier was opened."""
         self._build(domains, shard, calendar, priority)
         self.restarts.apply_limits()
 
     @property
     def counts(self) -> Counts:
-        """How many there are of each; what is staged is in them, and durable with the next commit."""
+        """The counts, staged changes included, which the next commit makes durable."""
         return self._state.counts
 
     @property
     def queued(self) -> Sequence[int]:
-        """Scheduled URLs by priority, the first to be fetched first; likewise."""
+        """The number of scheduled URLs per priority, the highest first; staged changes included."""
         return self._state.queued
 
     @property
     def generation(self) -> tuple[int, int]:
-        """Epoch and number of commits: it changes whenever something was stored."""
+        """Epoch and number of commits, which change whenever something is stored."""
         return self.epoch, self._state.commits
 
     @property
     def has_staged(self) -> bool:
-        """Whether a commit would store something."""
+        """Whether a commit would store anything."""
         return self._store.has_staged or bool(self._hosts.changed)
 
     def add(self, links: Iterable[Discovered]) -> int:
-        """Take links that were found. URLs that were never seen are staged as scheduled, and their number is returned. A known
-        URL takes over what is better about the way in which it was found this time, and may be scheduled again for that. They
-        can be leased after the next commit, and are durable with it; a crash before it loses them together with the page
-        that they were found on, which is then fetched again.
+        """Stage the URLs that were never seen as scheduled, and return their number.
+
+        A known URL takes over what is better about its new discovery, and may be scheduled again for that. The next commit makes
+        the URLs durable and leasable; a crash before it loses them with the page they were found on, which is fetched again.
         """
         known = self.counts.known
         new, found_again = self._sieve.sift(links, self._config.crawl.depth)
@@ -131,13 +129,12 @@ class Frontier:
         return self.counts.known - known
 
     def lease(self) -> Lease | None:
-        """The next thing that may be asked now: a name, a robots.txt or a page. None means that nothing may be asked at this
-        moment, not that the crawl is over; `next_lease_in_s` tells the difference. Every lease must come back by `release`, and a
-        page's then by `finish`. A lease is not durable: its URL stays in its queue until it is finished, so that a crash gives it
-        again.
+        """Lease the next name, robots.txt or page that may be requested now.
 
-        A page's lease without addresses is not to be asked for, as its host does not exist or is private: release it with a
-        Refusal.
+        None means that nothing may be requested at this moment, not that the crawl is over; `next_lease_in_s` tells the
+        difference. Every lease must end with `release`, and then a page's with `finish`. A lease is not durable: its URL stays in
+        its queue until it is finished, so after a crash it is leased again. Do not request a page whose lease has no addresses,
+        as its host does not exist or is private: release it with a Refusal.
         """
         if self._state.counts.future_visits:
             self._schedule.add_due_visits()
@@ -146,8 +143,8 @@ class Frontier:
         return self._leases.lease()
 
     def next_lease_in_s(self) -> float | None:
-        """Seconds until `lease` may give something; 0 when it may now. None means that nothing waits: what is left is staged or
-        in flight, belongs to hosts that were given up, or is due at a future visit."""
+        """Seconds until `lease` may return something, 0 for now. None means that nothing waits: all other URLs are staged, in
+        flight, on hosts that were given up, or due at a future visit."""
         has_work = self._schedule.has_due_visits() or self._traps.restoring
         return 0.0 if has_work else self._active.next_in_s()
 
@@ -160,12 +157,12 @@ class Frontier:
     def release(
         self, lease: Lease, answer: Capture | Failure | Refusal | Addresses | RobotsAnswer | None
     ) -> Verdict | None:
-        """The host of a lease is free again; the next request to it follows after its pause.
+        """End a lease: its host is free for the next request after its pause.
 
-        A name's lease ends with Addresses, that of a robots.txt with a RobotsAnswer: what was learned is staged. None as the
-        answer means that nothing was asked: the same lease will be given again, and nothing is staged. A page's lease ends
-        with the exchange, or with a Refusal where no request was made and the host's clock stays. What becomes of the URL (done,
-        tried again or failed) is decided here, and returned as the Verdict; `finish` must follow to make that durable.
+        A name's lease ends with Addresses, that of a robots.txt with a RobotsAnswer, and both are staged. None means that no
+        request was made: the same lease will be given again, and nothing is staged. A page's lease ends with the exchange, or
+        with a Refusal if no request was made, which leaves the host's clock alone. The returned Verdict says whether the URL is
+        done, tried again or failed; `finish` must follow to make that durable.
         """
         match answer:
             case Capture() | Failure():
@@ -184,15 +181,16 @@ class Frontier:
         return None
 
     def finish(self, lease: Lease, verdict: Verdict, facts: PageFacts = _NO_FACTS) -> None:
-        """Stage what became of a released page: its row, its queue, its next visit, counts, and what is learned from it. The
-        verdict may be another one than that of `release`, where the page's content says so. With the default facts no page
-        came. Durable with the next commit; a crash before it has the page leased again. Links that the page leads to are
-        added after this, before the next page is finished."""
+        """Stage the result of a released page: its row, queue, next visit and counts, and what its pattern learns.
+
+        The verdict may differ from that of `release` because of the page's content. The default facts mean that no page was
+        fetched. After a crash before the next commit, the page is leased again. Add the page's links after this call, before
+        the next page is finished."""
         self._finisher.finish(lease, verdict, facts)
 
     def commit(self) -> None:
-        """Write all that was staged, in one batch: it is there as a whole or not at all. It survives the end of the process;
-        `sync` makes it survive a loss of power."""
+        """Write everything that is staged in one atomic batch. It survives the end of the process; `sync` makes it survive a
+        loss of power."""
         if not self.has_staged:
             return
         self._traps.settle()
@@ -213,11 +211,11 @@ class Frontier:
             self._active.wake(host)
 
     def sync(self) -> None:
-        """Make all commits safe from a loss of power. Touches nothing else, so it may run in a thread."""
+        """Make all commits survive a loss of power. This touches nothing else, so it may run in a thread."""
         self._store.sync()
 
     def close(self) -> None:
-        """Mark a clean end and let go of the folder. Commits nothing: what is only staged is forgotten. Twice is once."""
+        """Mark a clean end and close the folder. Staged changes are discarded; a second call does nothing."""
         if not self._store.is_open:
             return
         self._store.discard()
@@ -225,17 +223,17 @@ class Frontier:
         self._store.close()
 
     def find(self, url: str) -> UrlEntry | None:
-        """What is known of a URL, as committed; None when it was never seen."""
+        """The committed entry of a URL; None if it was never seen."""
         found = self._sieve.find(url)
         value = self._url_rows.table.get(pack_row(*found)) if found else None
         return to_entry(decode_row(value), url, self._url_rows.id_of(*found)) if found and value else None
 
     def url_of(self, url_id: int) -> str | None:
-        """The URL of an id, as committed; None when it is not this shard's or not known."""
+        """The committed URL of an id; None if it belongs to another shard or is unknown."""
         return self._url_rows.url_of(url_id)
 
     def find_waiting(self, limit: int) -> list[HostEntry]:
-        """The hosts in memory that wait longest before they may be asked again; it costs far less than a look at all hosts."""
+        """The hosts in memory with the longest waits, at far less cost than a scan of all hosts."""
         return self._active.find_waiting(limit)
 
     def _build(self, domains: Domains, shard: int, calendar: Calendar, priority: Priority | None) -> None:
@@ -292,7 +290,7 @@ class Frontier:
         )
 
     def _queue_host(self, host: Host) -> None:
-        """Before a commit: a host with scheduled URLs is in the front queue that fits them, one without is in none."""
+        """Before a commit, put a host with scheduled URLs into their front queue, and take one without out of all."""
         self._active.settle_empty(host)
         record = host.record
         if not record.queued:
@@ -305,5 +303,5 @@ class Frontier:
 
 
 def _digest_lookup(config: FetchConfig) -> bytes:
-    """The settings that answers to names depend on."""
+    """A digest of the settings that DNS results depend on."""
     return xxh3_64_digest(repr((config.resolve, config.allow_private)).encode())

@@ -1,7 +1,7 @@
-"""Numbers and texts in, keys of tables out, and back. Numbers are big-endian, so that keys sort as they do.
+"""Packs numbers and texts into table keys, and unpacks them. Numbers are big-endian, so that keys sort in their order.
 
-A host has a number, a URL has a sequence within its host, and both with the shard are its id: 10, 28 and 26 bits. A queue's
-entry is found by host, priority and order; a host in a front queue by that queue, when its turn is, and its number.
+A host has a number, and a URL has a sequence within its host. The id of a URL is its shard, host number and sequence, in 10,
+28 and 26 bits.
 """
 
 from struct import Struct
@@ -11,7 +11,7 @@ MAX_HOSTS = 1 << _HOST_BITS
 MAX_SEQUENCE = 1 << _SEQUENCE_BITS
 PRIORITIES = 8
 
-# The front queues: 0 to 7 by priority, then those of hosts that wait for a moment, were given up, or are over budget.
+# The front queues: 0 to 7 by priority, then those of hosts that wait for a time, were given up, or are over budget.
 WAITING, GIVEN_UP, OVER_BUDGET = 8, 9, 10
 
 _ROW = Struct(">II")
@@ -23,15 +23,15 @@ _OUTBOX = Struct(">III")
 pack_row = _ROW.pack
 """Host number and sequence: the key of a URL's row."""
 pack_url = _ROW.pack
-"""Host number and the first 32 bits of a URL's fingerprint: the key of the seen test."""
+"""Host number and the first 32 bits of a URL's fingerprint: the key in the table of seen URLs."""
 pack_queue = _QUEUE.pack
-"""Host number, priority and order: the key of an entry of a host's queue."""
+"""Host number, priority and order: the key of an entry in a back queue."""
 pack_front_key = _FRONT_KEY.pack
-"""Front queue, turn (an order or a time in milliseconds) and host number: where a host is that is not in memory."""
+"""Front queue, turn (an order or a time in milliseconds) and host number: the key of a host that is not in memory."""
 pack_visit = _VISIT.pack
-"""Time in milliseconds and URL id: when a URL is due again."""
+"""Time in milliseconds and URL id: the key of a future visit."""
 pack_outbox = _OUTBOX.pack
-"""Destination, epoch and sequence: the key of an entry of the outbox."""
+"""Destination, epoch and sequence: the key of an outbox entry."""
 
 unpack_row = _ROW.unpack
 unpack_url = _ROW.unpack
@@ -47,7 +47,7 @@ def pack_host(number: int) -> bytes:
 
 
 def pack_name(host: str) -> bytes:
-    """The key of a host's number: its labels from the last to the first, so that hosts of a domain are neighbours."""
+    """The key of a host's number: its labels in reverse, so that the hosts of a domain are neighbours."""
     return ",".join(reversed(host.split("."))).encode()
 
 
@@ -57,12 +57,12 @@ def pack_meta(key: str) -> bytes:
 
 
 def to_url_id(shard: int, number: int, sequence: int) -> int:
-    """The number of a URL that no other has, in any shard."""
+    """The id of a URL, unique over all shards."""
     return shard << (_HOST_BITS + _SEQUENCE_BITS) | number << _SEQUENCE_BITS | sequence
 
 
 def from_url_id(url_id: int) -> tuple[int, int, int]:
-    """Shard, host number and sequence."""
+    """Split a URL id into shard, host number and sequence."""
     return (
         url_id >> (_HOST_BITS + _SEQUENCE_BITS),
         url_id >> _SEQUENCE_BITS & (MAX_HOSTS - 1),
@@ -71,6 +71,6 @@ def from_url_id(url_id: int) -> tuple[int, int, int]:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port: what a robots.txt is for."""
+    """Scheme, host and port of a URL, to which one robots.txt applies."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.split('/', 1)[0].rpartition('@')[2]}"

@@ -1,7 +1,7 @@
-"""Links to and from other shards: an outbox that keeps what others have not received, cursors of what came from each.
+"""Messages between shards: an outbox of unacknowledged entries, and an inbox cursor for each sender.
 
-Everything is staged with the page that it follows from. Entries of one destination are numbered from 1 in each epoch; the
-receiver's cursor moves in the same commit as the links that came, so that nothing is lost and nothing is taken twice.
+Entries are staged with the page that they follow from, and numbered from 1 per destination and epoch. The receiver's cursor
+moves in the same commit as the received links, so nothing is lost and nothing is accepted twice.
 """
 
 from msgspec.msgpack import Decoder, Encoder
@@ -16,16 +16,16 @@ _decode_cursor = Decoder(tuple[int, int]).decode
 
 
 class Outbox:
-    """What other shards have not acknowledged."""
+    """The entries that other shards have not acknowledged."""
 
     def __init__(self, store: Store, epoch: int, stored_bytes: int) -> None:
         self._entries = store.tables["outbox"]
         self._epoch = epoch
         self.stored_bytes = stored_bytes
-        """Payloads that are in it, staged ones included."""
+        """The total size of the payloads, staged ones included."""
         self._sequences: dict[int, int] = {}
         self._cleared: dict[int, tuple[int, int]] = {}
-        """Up to where the entries of a destination are gone: reads start there, not among deleted rows."""
+        """The cursor up to which the entries of a destination are deleted; reads start there to skip deleted rows."""
 
     def put(self, destination: int, payload: bytes) -> None:
         """Stage an entry."""
@@ -34,7 +34,7 @@ class Outbox:
         self.stored_bytes += len(payload)
 
     def read(self, destination: int, after: tuple[int, int], limit_bytes: int) -> list[tuple[int, int, bytes]]:
-        """Committed entries after a cursor, in order, until they have so many bytes; at least one where there is one."""
+        """Committed entries after a cursor, in order, up to `limit_bytes`, but at least one if there is any."""
         after = max(after, self._cleared.get(destination, (0, 0)))
         entries: list[tuple[int, int, bytes]] = []
         size = 0
@@ -47,7 +47,7 @@ class Outbox:
         return entries
 
     def clear(self, destination: int, upto: tuple[int, int]) -> None:
-        """Stage that entries up to a cursor are gone."""
+        """Stage the deletion of entries up to a cursor."""
         cleared = self._cleared.get(destination, (0, 0))
         if upto <= cleared:
             return
@@ -58,7 +58,7 @@ class Outbox:
 
 
 class Inbox:
-    """How far what other shards sent was taken."""
+    """The cursors of what other shards sent."""
 
     def __init__(self, store: Store) -> None:
         self._meta = store.tables["meta"]
@@ -66,7 +66,7 @@ class Inbox:
         self._staged: dict[int, tuple[int, int]] = {}
 
     def cursor(self, source: int) -> tuple[int, int]:
-        """The last entry of a shard that was committed: epoch and sequence."""
+        """Epoch and sequence of the last committed entry from a shard."""
         cursor = self._committed.get(source)
         if cursor is None:
             value = self._meta.get(_INBOX + b"%d" % source)
@@ -74,8 +74,8 @@ class Inbox:
         return cursor
 
     def accept(self, source: int, epoch: int, sequence: int) -> bool:
-        """Stage that an entry of a shard is taken now: what is in it must be staged before the next commit. False when it was
-        taken before, and must not be again. Where an entry before it is missing, this raises a GapError."""
+        """Stage the cursor of an entry from a shard; the entry's content must be staged before the next commit. Returns False
+        if it was accepted before, and raises GapError if an entry before it is missing."""
         cursor = self._staged.get(source) or self.cursor(source)
         if (epoch, sequence) <= cursor:
             return False
@@ -87,7 +87,7 @@ class Inbox:
         return True
 
     def settle(self) -> None:
-        """After a commit: what was staged is committed."""
+        """Take over the staged cursors after a commit."""
         self._committed.update(self._staged)
         self._staged.clear()
 

@@ -1,7 +1,7 @@
-"""One shard's frontier, looked at from outside: what is on record of a URL, of a host and of a robots.txt leaves.
+"""Reads one shard's frontier from outside: the records of URLs, hosts and robots.txt files.
 
-It is the frontier of one moment, whether a crawl uses it or not. Nothing is asked of that crawl, locked, or written to its
-folder.
+It sees a snapshot, whether a crawl uses the frontier or not. It sends nothing to that crawl, takes no lock, and writes nothing
+to its folder.
 """
 
 import heapq
@@ -42,9 +42,9 @@ from rdfspider.records import RobotsRule, RobotsState
 from rdfspider.urls import host_of
 
 _TABLES = ("urls", "ledger", "queue", "names", "hosts", "robots", "domains", "patterns", "meta")
-# Entries of a host's queue that are looked through for the place of a URL: a fraction of a second.
+# Back queue entries to scan for the position of a URL, which takes a fraction of a second.
 _MAX_ENTRIES = 100_000
-# Names of hosts without an address, in words.
+# Why a host has no address, in words.
 _NO_ADDRESS = {"nxdomain": "there is no such name", "private": "its addresses are private"}
 
 
@@ -59,11 +59,11 @@ ORDERS: dict[str, Callable[[HostRecord], float]] = {
     "errors": _count_errors,
     "queue": lambda record: sum(record.queued.values()),
 }
-"""What hosts can be sorted by, besides their wait, which takes a clock."""
+"""The measures to sort hosts by, except their wait, which needs a clock."""
 
 
 class FrontierReader:
-    """A frontier as it was when this was made; a context manager."""
+    """A snapshot of a frontier, taken when this object is created; a context manager."""
 
     def __init__(self, folder: Path, config: Config, shard: int, clock: Clock | None = None) -> None:
         self._config = config
@@ -89,13 +89,13 @@ class FrontierReader:
         self.close()
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._tables = {}
         self._store.close()
         self._notes.cleanup()
 
     def find(self, url: str) -> UrlEntry | None:
-        """What is known of a URL; None when it was never seen."""
+        """The entry of a URL; None if it was never seen."""
         number = self._number_of(host_of(url))
         if number is None or self._state is None:
             return None
@@ -104,14 +104,14 @@ class FrontierReader:
         return None if sequence is None else self.get(to_url_id(self._shard, number, sequence))
 
     def get(self, url_id: int) -> UrlEntry | None:
-        """What is known of the URL of an id of this shard; None when there is none."""
+        """The entry of a URL id of this shard; None if there is none."""
         _, number, sequence = from_url_id(url_id)
         value = self._tables["ledger"].get(pack_row(number, sequence))
         return to_entry(decode_row(value), decode_url(value), url_id) if value else None
 
     def find_place(self, url_id: int) -> tuple[int, int] | None:
-        """The priority of a scheduled URL in the queue of its host, and about how many of that host's URLs come before it.
-        None where it is in no queue, or too far behind to be counted."""
+        """The priority of a scheduled URL, and about how many URLs of its host come before it; None if it is in no queue, or
+        too far behind to be counted."""
         _, number, sequence = from_url_id(url_id)
         value = self._tables["ledger"].get(pack_row(number, sequence))
         row = decode_row(value) if value else None
@@ -134,26 +134,26 @@ class FrontierReader:
         return None
 
     def find_robots(self, url: str) -> RobotsState | None:
-        """What is known of the robots.txt for a URL; None before it was first asked for."""
+        """The state of the robots.txt for a URL; None before its first request."""
         number = self._number_of(host_of(url))
         value = None if number is None else self._tables["robots"].get(pack_host(number) + origin_of(url).encode())
         return decode_robots(value) if value else None
 
     def find_trap(self, url: str) -> str:
-        """Why URLs like this one are hardly asked for any more, in words: they gave nothing new; empty where they are."""
+        """Explain why URLs like this one, which gave nothing new, are hardly requested any more; empty if they are."""
         number = self._number_of(host_of(url))
         if number is None:
             return ""
         return read_patterns(self._tables["patterns"], number).explain_refusal(find_pattern(url))
 
     def find_host(self, name: str) -> HostEntry | None:
-        """What is known of a host; None when none of its URLs was ever seen."""
+        """The entry of a host; None if none of its URLs was ever seen."""
         number = self._number_of(name)
         return None if number is None else self._describe(number, self._read_host(number))
 
     def find_top_hosts(self, order: str, limit: int) -> list[tuple[float, HostEntry]]:
-        """The hosts that have most of something (`ORDERS`, or wait), and how much; at most so many, the first one first.
-        However many there are, only these are in memory."""
+        """The first `limit` hosts by a measure in `ORDERS`, or by their wait, with the amounts. Only these are in memory, however
+        many hosts there are."""
         hosts = self._iterate_hosts()
         measure = ORDERS.get(order)
         if measure is None:
@@ -164,16 +164,16 @@ class FrontierReader:
         return [(amount, self._describe(-number, record)) for amount, number, record in top]
 
     def count_domain_pages(self, domain: str) -> int:
-        """Pages that were fetched of a registrable domain."""
+        """The number of pages fetched from a registrable domain."""
         return decode_domain(self._tables["domains"].get(domain.encode()))[1]
 
     def count_host_pages(self, name: str) -> int:
-        """Pages that were fetched of a host."""
+        """The number of pages fetched from a host."""
         number = self._number_of(name)
         return 0 if number is None else self._read_host(number).fetched_pages
 
     def get_meta(self, key: str) -> bytes | None:
-        """A value that the frontier keeps for its caller; None where there is none."""
+        """A value that the frontier keeps for its caller; None if there is none."""
         value: bytes | None = self._tables["meta"].get(pack_meta(key))
         return value
 
@@ -189,7 +189,7 @@ class FrontierReader:
             yield int.from_bytes(key, "big"), decode_host(value)
 
     def _left_s(self, record: HostRecord) -> float:
-        """Seconds before a host may be asked again, by its clock and by where it waits."""
+        """Seconds until the next request to a host, by its clock and its front queue."""
         pace = self._config.frontier
         calendar = self._state[1] if self._state else None
         left_s = calendar.wait_s(record.last_request, record.gap_s, pace.delay_s) if calendar else 0.0
@@ -229,11 +229,11 @@ class FrontierReader:
         )
 
     def _find_budget(self, record: HostRecord) -> str:
-        """The limit of pages that a host or its domain has used up, in words; empty where it was raised since."""
+        """The page limit that a host or its domain has reached, in words; empty if it was raised since."""
         crawl = self._config.crawl
         if crawl.pages_per_host and record.fetched_pages >= crawl.pages_per_host:
             return f"it has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
-        # Of a host and the names above it one is a registrable domain, and only such have pages on record.
+        # One of the host and its parent names is a registrable domain, and only that one has recorded pages.
         labels = record.name.split(".")
         names = (".".join(labels[start:]) for start in range(len(labels)))
         most = crawl.pages_per_domain
@@ -241,7 +241,7 @@ class FrontierReader:
         return f"{spent} has all its pages: {most:,} (crawl.pages_per_domain)" if spent else ""
 
     def _find_unreachable(self, number: int) -> tuple[float, str] | None:
-        """How long a host waits because of a robots.txt, and why; None where some origin of it can be asked for pages."""
+        """How long a host waits for a robots.txt, and why; None if at least one of its origins allows page requests."""
         found: list[tuple[float, str]] = []
         for key, value in self._tables["robots"].iterate(pack_host(number), pack_host(number + 1)):
             state = decode_robots(value)
@@ -254,5 +254,5 @@ class FrontierReader:
 
 
 def open_reader(folder: Path, config: Config, shard: int) -> FrontierReader | None:
-    """A look at a shard's frontier; None where that was not begun yet."""
+    """Open a shard's frontier for reading; None if it does not exist yet."""
     return FrontierReader(folder, config, shard) if has_store(folder) else None

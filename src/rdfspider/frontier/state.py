@@ -1,4 +1,4 @@
-"""What a frontier stores that belongs to no table: its counts, its epoch, whether it was closed, and values of its callers."""
+"""What a frontier stores outside its tables: counts, epoch, whether it was closed cleanly, and values of its callers."""
 
 import secrets
 
@@ -15,7 +15,7 @@ _VERSION = b"1"
 
 
 class State(Struct):
-    """What is stored with every commit and belongs to no table."""
+    """The values that every commit stores."""
 
     salt: int
     counts: Counts
@@ -23,16 +23,16 @@ class State(Struct):
     next_place: int = 0
     outbox_bytes: int = 0
     limits: tuple[int, int] = (0, 0)
-    """Pages a host and a domain, as they were when hosts were found to be over budget."""
+    """The page limits per host and per domain at the time when hosts were found to be over budget."""
     lookup: bytes = b""
-    """How names are looked up, as a digest of the settings, and the first epoch in which that was so."""
+    """A digest of the DNS settings; `lookup_epoch` is the first epoch with them."""
     lookup_epoch: int = 0
     queued: list[int] = []
-    """Scheduled URLs by priority; empty where it was stored before they were counted."""
+    """Scheduled URLs by priority; empty if the state is older than this field."""
 
 
 class Meta:
-    """Values that callers keep in the frontier, by name, so that they are committed together with what they belong to."""
+    """Named values of the callers, committed in the same batch as the changes they belong to."""
 
     def __init__(self, store: Store) -> None:
         self._table = store.tables["meta"]
@@ -44,12 +44,12 @@ class Meta:
         self._staged[key] = value
 
     def get(self, key: str) -> bytes | None:
-        """A value, staged or committed; None where there is none."""
+        """A value, staged or committed; None if there is none."""
         value: bytes | None = self._staged.get(key)
         return value if value is not None else self._table.get(pack_meta(key))
 
     def settle(self) -> None:
-        """After a commit: the table knows what was staged."""
+        """Forget the staged values after a commit, as the table has them."""
         self._staged.clear()
 
 
@@ -58,7 +58,7 @@ _decode_state = Decoder(State).decode
 
 
 def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
-    """What was stored, and a new epoch, durable before anything is leased."""
+    """Read the stored state and begin a new epoch, durably, before anything is leased."""
     meta = store.tables["meta"]
     _check_version(meta)
     calendar = Calendar.open(meta.get(b"openings"), meta.get(b"clean") is not None, clock)
@@ -75,19 +75,19 @@ def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
 
 
 def read_state(meta: Rows, clock: Clock) -> tuple[State, Calendar] | None:
-    """What was stored, for a reader; None where nothing was stored yet."""
+    """Read the stored state without changing it; None if nothing was stored yet."""
     _check_version(meta)
     stored = meta.get(b"state")
     return (_decode_state(stored), Calendar.read(meta.get(b"openings"), clock)) if stored else None
 
 
 def stage_state(store: Store, state: State) -> None:
-    """Have the next write store it."""
+    """Stage the state for the next write."""
     store.tables["meta"].put(b"state", _encode_state(state))
 
 
 def mark_clean(store: Store) -> None:
-    """Store that nothing was left in the middle."""
+    """Record a clean end, durably."""
     store.tables["meta"].put(b"clean", b"1")
     store.write()
     store.sync()

@@ -1,8 +1,7 @@
-"""RocksDB, and nothing of URLs or hosts: tables of bytes, and one batch for all that is staged until the next commit.
+"""RocksDB tables of bytes, without knowledge of URLs or hosts, and one batch of everything that is staged.
 
-What enters are puts and deletes, which nobody sees before `write`; what leaves is what was written. A batch is whole or not
-there at all, over all tables, whenever the process dies. Another process can look at the tables meanwhile (`StoreView`). This
-is the only module that imports rocksdict.
+Puts and deletes are invisible until `write`, which is atomic over all tables, whenever the process dies. Another process can
+read the tables meanwhile (`StoreView`). This is the only module that imports rocksdict.
 """
 
 import time
@@ -45,29 +44,29 @@ TABLES = (
     "meta",
 )
 
-# Memory for blocks of the tables that are on disk.
+# Memory for blocks of table files.
 _BLOCK_CACHE_BYTES = 64 * 1024 * 1024
-# Memory for what is not yet in a file, over all tables; more makes fewer and larger files, and a longer start after a kill.
+# Memory for rows that are not in a file yet, over all tables; more means fewer, larger files and a longer start after a kill.
 _WRITE_BUFFER_BYTES = 48 * 1024 * 1024
 _TABLE_BUFFER_BYTES = 24 * 1024 * 1024
-# A table with few writes keeps old logs alive; beyond this it is written out.
+# A table with few writes keeps old logs alive; beyond this size it is flushed.
 _MAX_WAL_BYTES = 80 * 1024 * 1024
 _FILE_BYTES = 32 * 1024 * 1024
-# Smaller blocks are quicker to read one row from, larger ones compress better: what grows with the URLs has larger ones.
-# A dictionary for zstd would make small blocks as dense as large ones, but its tables are built again for every read.
+# Small blocks are faster to read one row from, large ones compress better: tables that grow with the URLs have larger ones.
+# A zstd dictionary would make small blocks as dense as large ones, but its tables are rebuilt for every read.
 _BLOCK_BYTES = {"urls": 8 * 1024, "ledger": 5 * 1024}
 _OTHER_BLOCK_BYTES = 4 * 1024
-# Keys between two that are stored whole; each of those takes four bytes that do not compress.
+# Keys between two that are stored whole; each whole one takes four bytes that do not compress.
 _RESTART_INTERVAL = 32
 _FILTER_BITS = 9
-# How hard zstd tries where nearly all rows end up; 3 is its usual, more than 6 costs much for little.
+# The zstd level of the last level, where nearly all rows end up; 3 is its default, more than 6 costs much for little gain.
 _LAST_LEVEL_EFFORT = 6
-# How much of a table, in hundredths, may be in files that were not merged with the rest yet.
+# The size of unmerged files, in percent of the merged rest of a table, that starts a full merge.
 _UNMERGED_PERCENT = 60
-# A file is rewritten when this many of so many rows in a row are deletions: queues are read at their head, past all of those.
+# A file is rewritten when this many rows in a window are deletions: reads at the head of a queue have to pass them all.
 _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
 
-# Files that are merged into others while a view is opened are gone; the next try finds the others.
+# Files may be merged into others and deleted while a view is opened; the next try finds the merged ones.
 _VIEW_TRIES = 20
 _VIEW_WAIT_S = 0.1
 
@@ -76,29 +75,29 @@ _UNCACHED.fill_cache(False)  # type: ignore[call-arg]  # the stub forgets the ar
 
 
 class Rows:
-    """What can be read of one table; keys are ordered as bytes."""
+    """A readable table; keys are ordered as bytes."""
 
     __slots__ = ("_family", "get", "get_many")
 
     def __init__(self, family: Rdict) -> None:
         self._family = family
         self.get: Any = family.get
-        """The value of a key, None where there is none."""
+        """The value of a key; None if there is none."""
         self.get_many: Any = family.get
         """The values of a list of keys, in their order."""
 
     def get_once(self, key: bytes) -> bytes | None:
-        """The value of a key that will hardly be asked for again: its block does not drive others out of the cache."""
+        """The value of a key that will hardly be read again, so its block is not cached."""
         value: bytes | None = self._family.get(key, None, _UNCACHED)
         return value
 
     def scan(self, lower: bytes, upper: bytes, limit: int | None = None) -> list[tuple[bytes, bytes]]:
-        """Rows from `lower` on, before `upper`. Both bounds are needed: a scan must not wade through deleted rows."""
+        """Rows from `lower` on, before `upper`; both bounds keep a scan from passing over deleted rows."""
         return list(islice(self.iterate(lower, upper), limit))
 
     def iterate(self, lower: bytes, upper: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """The same, row by row, as the table was at the first row."""
-        # RocksDB looks into these options while it reads: they must live as long, so this is a generator.
+        """Like `scan`, row by row, as the table was at the first row."""
+        # RocksDB uses these options while it reads, so this generator keeps them alive.
         options = ReadOptions()
         options.set_iterate_upper_bound(upper)
         rows: Any = self._family.items(from_key=lower, read_opt=options)
@@ -106,17 +105,17 @@ class Rows:
         del options
 
     def size_bytes(self) -> int:
-        """What the table takes on disk, as far as it is in files."""
+        """The size of the table's files on disk."""
         return self._family.property_int_value("rocksdb.live-sst-files-size") or 0
 
     def close(self) -> None:
-        """Let go of the family; RocksDB cannot close while one is held."""
+        """Release the column family; RocksDB cannot close while one is held."""
         self._family.close()
         del self.get, self.get_many, self._family
 
 
 class Table(Rows):
-    """One table that can be written to."""
+    """A table that can also be written to."""
 
     __slots__ = ("_handle", "_store")
 
@@ -140,7 +139,7 @@ class Table(Rows):
         self._store.batch.delete(key, self._handle)
 
     def close(self) -> None:
-        """Likewise."""
+        """Release the column family and its handle."""
         super().close()
         del self._handle
 
@@ -172,30 +171,30 @@ class Store:
 
     @property
     def has_staged(self) -> bool:
-        """Whether something waits for `write`."""
+        """Whether anything waits for `write`."""
         return not self.batch.is_empty()
 
     def write(self) -> None:
-        """Everything that was staged, in one batch; a killed process does not lose it, a machine that loses power may."""
+        """Write everything that is staged in one batch, which survives a killed process but maybe not a loss of power."""
         self._db.write(self.batch)
         self.batch = WriteBatch(raw_mode=True)
 
     def discard(self) -> None:
-        """Forget what was staged."""
+        """Discard what is staged."""
         self.batch = WriteBatch(raw_mode=True)
 
     def sync(self) -> None:
-        """Make all that was written safe from a loss of power; may run in a thread of its own."""
+        """Make everything that was written survive a loss of power; may run in its own thread."""
         self._db.flush_wal(True)
 
     def table_bytes(self) -> dict[str, int]:
-        """What each table takes on disk, and the log."""
+        """The size on disk of each table and of the log."""
         sizes = {name: table.size_bytes() for name, table in self.tables.items()}
         sizes["log"] = sum(path.stat().st_size for path in Path(self._db.path()).glob("*.log"))
         return sizes
 
     def close(self) -> None:
-        """What was staged and not written is forgotten."""
+        """Close the tables, and discard what is staged."""
         del self.batch
         for table in self.tables.values():
             table.close()
@@ -204,15 +203,15 @@ class Store:
 
 
 class StoreView:
-    """Tables of a frontier as they were at one moment, whether another process uses it or not. Nothing is written to it."""
+    """A read-only snapshot of a frontier's tables, whether another process uses them or not."""
 
     def __init__(self, folder: Path, notes: Path, tables: Sequence[str]) -> None:
-        """`notes` is an empty folder elsewhere, for what RocksDB and its bindings write down."""
+        """Open a snapshot; `notes` is an empty folder elsewhere, for files that RocksDB and its bindings write."""
         self._db = _open_view(folder, notes, tables)
         self.tables = {name: Rows(self._db.get_column_family(name)) for name in tables}
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for table in self.tables.values():
             table.close()
         self.tables.clear()
@@ -220,14 +219,14 @@ class StoreView:
 
 
 def has_store(folder: Path) -> bool:
-    """Whether there are tables in a folder."""
+    """Whether a folder contains tables."""
     return (folder / "CURRENT").is_file()
 
 
 def _open_view(folder: Path, notes: Path, tables: Sequence[str]) -> Rdict:
-    """The tables by links to their files: rocksdict writes a file of its own to the folder that it opens, also to look only."""
+    """Open the tables through links to their files, as rocksdict writes a file to the folder that it opens even to read."""
     options = Options(raw_mode=True)
-    # All files are opened at once, so that nothing is missed that is merged and deleted later.
+    # All files are opened at once, so that later merges and deletions do not matter.
     options.set_max_open_files(-1)
     families = {name: Options(raw_mode=True) for name in tables}
     failure = "its files change too often"
@@ -240,7 +239,7 @@ def _open_view(folder: Path, notes: Path, tables: Sequence[str]) -> Rdict:
             failure = str(error)
             time.sleep(_VIEW_WAIT_S)
             continue
-        # A file that was deleted before it was opened is passed over, and an older version of its table is shown instead.
+        # RocksDB skips a file that was deleted before it was opened, and shows an older version of its table.
         if all(link.exists() for link in links.iterdir()):
             return db
         db.close()
@@ -275,15 +274,15 @@ def _table_options(cache: Cache, name: str) -> Options:
     blocks.set_format_version(5)
     blocks.set_block_restart_interval(_RESTART_INTERVAL)
     if name in ("urls", "ledger", "names", "hosts", "digests", "likenesses"):
-        # Filters and indexes are in memory outside the cache: a byte and a half a URL. Within it blocks would drive them out,
-        # and then a link costs ten times as much.
+        # Filters and indexes are in memory outside the cache, at 1.5 bytes per URL. Inside it blocks would evict them, and
+        # then a link costs ten times as much.
         blocks.set_bloom_filter(_FILTER_BITS, False)
     options = Options(raw_mode=True)
     options.set_block_based_table_factory(blocks)
-    # Rows of URLs are only read where they exist, so that the last level needs no filter.
+    # Rows of URLs are only read if they exist, so the last level needs no filter.
     options.set_optimize_filters_for_hits(name == "ledger")
     if name in ("urls", "ledger"):
-        # Most of what is asked for is not among what is not yet in a file: fifteen bits a row tell so.
+        # Most lookups are for keys that are not in the memtable; a filter of 15 bits per row says so.
         options.set_memtable_whole_key_filtering(True)
         options.set_memtable_prefix_bloom_ratio(0.04)
     options.set_write_buffer_size(_TABLE_BUFFER_BYTES)
@@ -291,10 +290,10 @@ def _table_options(cache: Cache, name: str) -> Options:
     options.set_target_file_size_base(_FILE_BYTES)
     options.set_max_bytes_for_level_base(4 * _FILE_BYTES)
     options.set_level_compaction_dynamic_level_bytes(True)
-    # What grows with the URLs is made small; the rest is small, and quicker to read so.
+    # Tables that grow with the URLs get zstd below; the others are small, and faster to read with lz4.
     options.set_compression_type(DBCompressionType.lz4())
     if name in ("urls", "ledger"):
-        # Merging seldom saves most of the work; and as few of their rows are ever written twice, it wastes little room.
+        # Rare merges save most of the work, and waste little space, as few of these rows are written twice.
         universal = UniversalCompactOptions()
         universal.max_size_amplification_percent = _UNMERGED_PERCENT
         options.set_compaction_style(DBCompactionStyle.universal())

@@ -1,7 +1,7 @@
-"""What is known of each URL: one row, found by host number and sequence, from the moment that the URL is seen.
+"""The row of each URL that was ever seen, found by host number and sequence.
 
-A row is the length of its facts, its facts, and the URL, whole. That order is for compression: new links of one page differ in
-nothing before the path, so that of two thirds of a row the disk holds next to nothing. Getting a URL back by its id is one read.
+A row is the length of its facts, the facts, and the whole URL. This order helps compression: new links of one page are equal up
+to the path, so two thirds of a row take almost no space on disk. Reading a URL by its id takes one read.
 """
 
 from msgspec import Struct
@@ -17,14 +17,14 @@ SCHEDULED, DONE, FAILED, DISALLOWED = range(4)
 # In the order of the numbers that are stored.
 _STATES = tuple(UrlState)
 _LENGTH_BYTES = 3
-# URLs that were asked for by their ids and are kept in memory.
+# URLs that were looked up by their ids and are kept in memory.
 _RECENT_URLS = 4096
-# The first byte of facts that are but two.
+# The first byte of facts with two fields: a msgpack array of two.
 _UNTOUCHED = 0x92
 
 
 class Row(Struct, gc=False, array_like=True):
-    """The facts of a URL. Of one that was never asked for only the first two or four are stored."""
+    """The facts of a URL; before its first request only the first two or four are stored."""
 
     via: int
     depth: int
@@ -32,11 +32,11 @@ class Row(Struct, gc=False, array_like=True):
     chain: tuple[str, ...] = ()
     state: int = SCHEDULED
     turn: int = 0
-    """How often it was put into a queue again; an entry of a queue that has another turn is no longer true."""
+    """How often it was queued again; a queue entry with another turn is stale."""
     attempts: int = 0
-    """How often it was tried in vain."""
+    """The number of failed attempts."""
     turned_away: int = 0
-    """How often the host had no time for it (429, 503), or we had no room."""
+    """How often the host was busy (429, 503), or we had no room."""
     reason: str = ""
     status: int = 0
     error: str = ""
@@ -52,16 +52,15 @@ class Row(Struct, gc=False, array_like=True):
     rule: str = ""
     """What decided, in words for people."""
     simhash: int = 0
-    """A simhash of the text of the last capture; 0 where it has none."""
+    """The simhash of the last capture's text; 0 if it has none."""
     duplicate: DuplicateKind = DuplicateKind.NONE
-    """How it repeats another page; empty where it does not."""
+    """How it repeats another page, if it does."""
     original: str = ""
-    """The URL of that page."""
+    """The URL of the page that it repeats."""
 
     @property
     def is_imported(self) -> bool:
-        """Whether what is on record came from an archive made elsewhere; a page that asks not to be indexed is on record as
-        that."""
+        """Whether the recorded page came from another archive; one with noindex has that as its reason."""
         return self.reason == "imported" or (self.reason == "noindex" and self.found_as == Way.IMPORT)
 
 
@@ -70,23 +69,22 @@ _decode = Decoder(Row).decode
 
 
 class UrlRows:
-    """The table of all URLs of a shard. Rows that have changed since the last commit are known here; the table has them as they
-    were."""
+    """The table of all URLs of a shard, and the rows that changed since the last commit."""
 
     def __init__(self, store: Store, shard: int) -> None:
         self.table = store.tables["ledger"]
-        """The rows as they were committed."""
+        """The committed rows."""
         self._shard = shard
         self._changed: dict[bytes, Row] = {}
         self._recent_urls: dict[int, str] = {}
-        """By id: the links of one page all ask for the same."""
+        """URLs by id; all links of one page look up the same one."""
 
     def id_of(self, number: int, sequence: int) -> int:
-        """The id of a URL of this shard, by the number of its host and its sequence there."""
+        """The id of a URL of this shard, from its host number and sequence."""
         return to_url_id(self._shard, number, sequence)
 
     def url_of(self, url_id: int) -> str | None:
-        """The URL of an id; None when it is not this shard's or not known."""
+        """The URL of an id; None if it belongs to another shard or is unknown."""
         url = self._recent_urls.get(url_id)
         if url is None:
             shard, number, sequence = from_url_id(url_id)
@@ -99,39 +97,39 @@ class UrlRows:
         return url
 
     def put(self, key: bytes, row: Row, url: str) -> None:
-        """Stage a row that has changed."""
+        """Stage a changed row."""
         self.table.put(key, encode_row(row, url))
         self._changed[key] = row
 
     def read(self, key: bytes) -> tuple[Row, str]:
-        """A row as it will be, and its URL."""
+        """A row with its staged changes, and its URL."""
         value = self.table.get(key)
         return self._changed.get(key) or decode_row(value), decode_url(value)
 
     def find_changed(self, key: bytes) -> Row | None:
-        """The row as it will be; None where it has not changed since the last commit."""
+        """The staged row; None if it has not changed since the last commit."""
         return self._changed.get(key)
 
     def settle(self) -> None:
-        """After a commit: the table knows all rows."""
+        """Forget the changed rows after a commit, as the table has them."""
         self._changed.clear()
 
 
 def encode_row(row: Row, url: str) -> bytes:
-    """A row as it is stored."""
+    """The stored form of a row."""
     facts = _encode(row)
     return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts + url.encode()
 
 
 def encode_fresh(link: Discovered) -> bytes:
-    """What comes before the URL in the row of a new link; the same for all links of one page."""
+    """The part before the URL in the row of a new link; it is the same for all plain links of a page."""
     is_plain = link.found_as == Way.LINK and not link.chain
     facts = _encode((link.via, link.depth) if is_plain else (link.via, link.depth, link.found_as, link.chain))
     return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts
 
 
 def is_untouched(value: bytes) -> bool:
-    """Whether a stored row is that of a link which nothing was asked of yet, and which no redirect led to."""
+    """Whether a stored row is that of a plain link that was never requested, and that no redirect led to."""
     return value[_LENGTH_BYTES] == _UNTOUCHED
 
 
@@ -141,12 +139,12 @@ def decode_row(value: bytes) -> Row:
 
 
 def decode_url(value: bytes) -> str:
-    """The URL of a stored row, without reading the rest."""
+    """The URL of a stored row, without decoding the rest."""
     return value[_LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big") :].decode()
 
 
 def to_entry(row: Row, url: str, url_id: int) -> UrlEntry:
-    """A row, for people."""
+    """Convert a row to the entry that callers see."""
     return UrlEntry(
         url=url,
         url_id=url_id,

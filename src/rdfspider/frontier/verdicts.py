@@ -1,7 +1,7 @@
-"""An exchange in, what becomes of the URL and whether the host is to blame out: what is tried again is decided here alone.
+"""Turns an exchange into a verdict on its URL, and says whether the host is to blame; only this module decides on retries.
 
-An answer is an answer, also 404: the URL is done. Errors of the server and of the network are tried again, a few times a URL.
-A host that says "not now" (429, 503) is not held against the URL, nor is our own lack of room.
+Any answer, even a 404, makes the URL done. Errors of the server or the network are retried a few times per URL. A busy host
+(429, 503) or our own lack of room does not count as an attempt.
 """
 
 from typing import NamedTuple
@@ -9,29 +9,29 @@ from typing import NamedTuple
 from rdfspider.config import FrontierConfig
 from rdfspider.records import REDIRECTS, Capture, Failure, FailureCode, Lease, Reason, Verdict, VerdictState
 
-# How often a URL may be turned away without a fault of its own: a page that always says 503 must not be asked for ever.
+# How often a URL may be turned away through no fault of its own; it keeps a page that always answers 503 from endless retries.
 MAX_TURNED_AWAY = 20
-# Redirects in a row; browsers stop at 20, honest chains are shorter than 5.
+# Redirects in a row; browsers stop at 20, and real chains are shorter than 5.
 MAX_REDIRECTS = 10
 
 _NOT_NOW = frozenset({429, 503})
-# Failures that another try would not mend, and that say nothing of the host.
+# Failures that a retry would not fix, and that are not the host's errors.
 _FINAL_FAILURES = frozenset({FailureCode.NXDOMAIN, FailureCode.PRIVATE, FailureCode.TOO_LARGE, FailureCode.UNSUPPORTED})
 
 
 class Ruling(NamedTuple):
-    """What follows from an exchange."""
+    """The consequences of an exchange."""
 
     verdict: Verdict
     is_host_error: bool = False
     is_attempt: bool = False
-    """Whether the URL was tried in vain."""
+    """Whether it counts as a failed attempt of the URL."""
     is_turned_away: bool = False
-    """Whether it must come again through no fault of its own."""
+    """Whether the URL must be retried through no fault of its own."""
 
 
 def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, config: FrontierConfig) -> Ruling:
-    """What becomes of a page's URL after an exchange."""
+    """Decide what happens to a page's URL after an exchange."""
     if isinstance(exchange, Failure):
         return _judge_failure(lease, exchange, turned_away, config)
     status = exchange.status
@@ -52,7 +52,7 @@ def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, 
 
 
 def is_error(exchange: Capture | Failure | None) -> bool:
-    """Whether an exchange, of a robots.txt too, shows that the host is in trouble or wants less."""
+    """Whether an exchange, also for a robots.txt, shows that the host has errors or wants fewer requests."""
     if isinstance(exchange, Failure):
         return exchange.code not in _FINAL_FAILURES and exchange.code != FailureCode.BUSY
     return exchange is not None and (exchange.status == 429 or not 200 <= exchange.status < 500)
