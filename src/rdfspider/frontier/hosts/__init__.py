@@ -1,1 +1,1 @@
-"""Hosts: what is known of each, when it may be asked again, and the queues of URLs that wait for it."""
+"""Hosts: their records, when each may get its next request, and the queues of URLs that wait for it."""

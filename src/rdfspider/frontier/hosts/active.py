@@ -1,7 +1,7 @@
-"""The hosts that are being asked: a heap of when each may be asked again, and who comes in and who goes out.
+"""The active hosts, which are in memory: a heap by the time of their next request, and which hosts enter and leave.
 
-Hosts come in when no other is ready, and go out when they have nothing left, must wait long, or have had a run while
-others want in. So memory follows the number of connections, whatever the number of hosts.
+Hosts enter when no other is ready, and leave when they have nothing left, must wait long, or have had a run while
+others wait. So memory depends on the number of connections, not on the number of hosts.
 """
 
 from heapq import heapify, heappop, heappush, nlargest
@@ -14,25 +14,25 @@ from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, Host, Hosts
 from rdfspider.frontier.keys import WAITING
 
-# Requests to one host at once, where there is no delay at all.
+# Parallel requests to one host if there is no delay at all.
 _PARALLEL_REQUESTS = 8
-# Active hosts by connections: these many at least where there are enough hosts; up to so many while none is ready, because
-# slow hosts need gaps of ten times their answers and a connection would idle.
+# Active hosts per connection: the minimum if there are enough hosts, and the maximum while none is ready, because slow hosts
+# need gaps of ten times their response times, and connections would idle.
 _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
-# Hosts that must wait longer than this need not do so in memory when others want in.
+# Hosts that must wait longer than this leave memory when others wait to enter.
 _LONG_WAIT_S = 30.0
-# How often the waits of all active hosts are looked through, and the front queues on disk.
+# How often the waits of all active hosts and the front queues on disk are checked.
 _REVIEW_S = 1.0
-# Calls in the heap that no longer count, before they are cleared away.
+# Stale heap entries before they are removed.
 _MAX_STALE = 1024
-# Hosts that one call may bring in.
+# Hosts that one call may make active.
 _INCOMING = 64
 
 FRONT = 0
 
 
 class ActiveHosts:
-    """Who is in memory to be asked, in order of when."""
+    """The hosts in memory, ordered by the time of their next request."""
 
     def __init__(
         self, hosts: Hosts, front_queues: FrontQueues, queues: Queues, config: Config, clock: Clock, counts: Counts
@@ -45,31 +45,31 @@ class ActiveHosts:
         self._min_active = _MIN_ACTIVE * config.fetch.connections
         self._max_active = _MAX_ACTIVE * config.fetch.connections
         self.max_in_flight = 1 if config.frontier.delay_s else _PARALLEL_REQUESTS
-        """Requests that one host may have at once."""
+        """The maximum of parallel requests to one host."""
         self._active: dict[int, Host] = {}
         self._heap: list[tuple[float, int, Host]] = []
         self._pushes = 0
         self._next_review = 0.0
 
     def push(self, host: Host, at: float) -> None:
-        """Bring a host up at a monotonic time; an earlier call for it no longer counts."""
+        """Make a host due at a monotonic time; an earlier entry for it becomes stale."""
         host.due = at
         self._pushes += 1
         heappush(self._heap, (at, self._pushes, host))
         if len(self._heap) > 2 * len(self._active) + _MAX_STALE:
-            # Calls that no longer count, some of them for a day from now, keep hosts in memory that have left.
+            # Stale entries, some of them due in a day, keep hosts in memory that have left.
             self._heap = [call for call in self._heap if call[2].due == call[0] and call[2].is_active]
             heapify(self._heap)
 
     def wake(self, host: Host) -> None:
-        """Have a host come up when it may be asked, if there is room for another request of it."""
+        """Make a host due when its clock allows, if it may have another request."""
         if host.leaving is not None:
             self.settle_leaving(host)
         elif host.is_active and host.due is None and not host.is_resolving and host.in_flight < self.max_in_flight:
             self.push(host, host.ready_at)
 
     def pop_ready(self, now: float) -> Host | None:
-        """The host that has been ready for longest, out of the heap; hosts that are inactive come in where they must."""
+        """Remove the host that has been ready for longest from the heap; inactive hosts enter if needed."""
         if now >= self._next_review:
             self._review(now)
         if len(self._active) < self._min_active and self._front_queues.has_front():
@@ -85,7 +85,7 @@ class ActiveHosts:
         return host
 
     def next_due(self) -> float | None:
-        """The monotonic time at which the next active host comes up; None when none will by itself."""
+        """The monotonic time at which the next active host is due; None if the heap is empty."""
         heap = self._heap
         while heap:
             at, _, host = heap[0]
@@ -95,7 +95,7 @@ class ActiveHosts:
         return None
 
     def next_in_s(self) -> float | None:
-        """Seconds until a host comes up, or in; None when none will by itself. Hosts that were given up do not count."""
+        """Seconds until a host is due or can enter, except hosts that were given up; None if there is none."""
         now = self._clock.monotonic()
         due = self.next_due()
         waits_s = [] if due is None else [due - now]
@@ -108,9 +108,9 @@ class ActiveHosts:
         return max(min(waits_s), 0.0) if waits_s else None
 
     def find_waiting(self, limit: int) -> list[HostEntry]:
-        """Of the active hosts those that wait longest, and for what; at most so many, the longest wait first."""
+        """The active hosts with the longest waits and their reasons, the longest first, at most `limit`."""
         now = self._clock.monotonic()
-        # This is asked every second. Nearly all calls count, so those that do not are sorted out last; late ones are at the end.
+        # This runs every second. Few heap entries are stale, so they are filtered last; late entries are at the end.
         calls = nlargest(2 * limit, reversed(self._heap))
         found = [(due, host) for due, _, host in calls if due > now and host.due == due and host.is_active]
         if len(found) < limit < len(calls) and calls[-1][0] > now:
@@ -119,17 +119,17 @@ class ActiveHosts:
         return [_describe_wait(host, due - now) for due, host in found[:limit]]
 
     def wants_out(self) -> bool:
-        """Whether a host that has had its run should make room for others."""
+        """Whether a host should make room for others after its run."""
         return len(self._active) >= self._min_active and self._others_want_in()
 
     def leave(self, host: Host, kind: int, until: float) -> None:
-        """Send a host to a front queue, until a monotonic time, at once or as soon as nothing of it is under way."""
+        """Move a host to a front queue until a monotonic time, as soon as nothing of it is in flight."""
         host.leaving = (kind, until)
         host.due = None
         self.settle_leaving(host)
 
     def recall(self, host: Host) -> None:
-        """Bring a host back that was given up, or that is to be as soon as nothing of it is under way."""
+        """Bring back a host that was given up, or that is still leaving."""
         self._hosts.set_status(host, NORMAL)
         if host.is_active:
             host.leaving = None
@@ -137,7 +137,7 @@ class ActiveHosts:
             self._front_queues.put_front(host)
 
     def settle_leaving(self, host: Host) -> None:
-        """Let a host go that is to leave, if nothing of it is under way any more."""
+        """Deactivate a leaving host if nothing of it is in flight any more."""
         if host.leaving is None or not host.is_quiet:
             return
         kind, until = host.leaving
@@ -148,16 +148,16 @@ class ActiveHosts:
             else:
                 self.put_aside(host, kind, until)
         else:
-            # What the page that was recorded last leads to is not known yet: it puts the host into a queue again.
+            # The links of its last page are not added yet; they put the host into a queue again.
             self._front_queues.remove(host)
         self._drop(host)
 
     def put_aside(self, host: Host, kind: int, until: float) -> None:
-        """Stage the waiting queue of a host that is not to be asked before a monotonic time."""
+        """Stage a host in a waiting queue until a monotonic time."""
         self._front_queues.put_waiting(host, kind, self._clock.now() + max(until - self._clock.monotonic(), 0.0))
 
     def settle_empty(self, host: Host) -> None:
-        """Let a host go that has nothing left; called before a commit, so that its entry goes in the same one."""
+        """Deactivate a host that has nothing left, before a commit, so that the same commit deletes its entry."""
         self._queues.stage_heads(host)
         if not host.record.queued:
             self._hosts.set_status(host, NORMAL)
@@ -173,7 +173,7 @@ class ActiveHosts:
         self._hosts.mark_changed(host)
 
     def _bring_in(self, now: float, limit: int) -> None:
-        """Make hosts active until one is ready, those that have waited before those that are new."""
+        """Make hosts active until one is ready; hosts whose wait is over come before those in front queues."""
         wall = self._clock.now()
         while limit and len(self._active) < self._max_active:
             found = self._front_queues.take_due(wall) or self._front_queues.take_front()
@@ -189,17 +189,17 @@ class ActiveHosts:
             host.is_active = True
             self._active[number] = host
             self._counts.active_hosts += 1
-            # Names are looked up before the host may be asked.
+            # The name can be looked up before the host's clock allows a request.
             self.push(host, now)
             if host.ready_at <= now:
                 return
 
     def _others_want_in(self) -> bool:
-        """Whether a host is in a front queue, or has waited on disk for long enough."""
+        """Whether a host is in a front queue, or its wait on disk is over."""
         return self._front_queues.has_front() or self._front_queues.has_due(self._clock.now())
 
     def _review(self, now: float) -> None:
-        """Hosts with long waits go to disk when others want in."""
+        """Move hosts with long waits to disk if others wait to enter."""
         self._next_review = now + _REVIEW_S
         if len(self._active) < self._min_active or not self._others_want_in():
             return

@@ -1,10 +1,9 @@
-"""The clocks of the network addresses that this shard owns: shards ask for an address, and one at a time may use it.
+"""The clocks of the network addresses that this shard owns: shards acquire an address, and one at a time may use it.
 
-What enters are the asks and returns of all shards, this one included; what leaves are orders to them. Pure state, no I/O: the
-pace of an address holds exactly, whichever shards its hosts belong to, because one shard alone decides.
-
-A grant is good for many requests, one after the other, until another shard asks; it ends when it is returned, when its holder
-comes back from the dead, or after `grant_s`, by when its last request has surely ended.
+Acquisitions and releases of all shards enter, this one's included; orders to them leave. It is pure state without I/O. The pace
+of an address holds exactly, whichever shards its hosts belong to, because a single shard decides. A grant covers any number of
+requests, one after the other, until another shard asks. It ends when it is returned, when its holder restarts, or after
+`grant_s`, by when its last request has ended.
 """
 
 from collections.abc import Collection, Iterable
@@ -19,17 +18,17 @@ from rdfspider.frontier.clock import Clock
 
 
 class Grant(Struct, frozen=True, gc=False, array_like=True, tag=1):
-    """The asker may use the address, its first request starting `wait_s` from now or later."""
+    """The asker may use the address, and start its first request in `wait_s` or later."""
 
     asker: int
     address: str
     ticket: int
-    """The ask that this answers."""
+    """The ticket of the acquisition that this answers."""
     wait_s: float
 
 
 class Revoke(Struct, frozen=True, gc=False, array_like=True, tag=2):
-    """Another shard waits for the address: its holder has to return it after one more request at most."""
+    """Another shard waits for the address: its holder must return it after at most one more request."""
 
     asker: int
     address: str
@@ -40,7 +39,7 @@ Order = Grant | Revoke
 
 @lru_cache(maxsize=65_536)
 def address_key(address: str) -> str:
-    """What shares a clock: an IPv4 address, or the /64 network of an IPv6 address, which is one owner's."""
+    """The unit that shares a clock: an IPv4 address, or the /64 network of an IPv6 address, which has one owner."""
     if ":" not in address:
         return address
     try:
@@ -62,19 +61,19 @@ def find_owner(key: str, shards: int) -> int:
 @dataclass(slots=True)
 class _AddressClock:
     free_at: float
-    """When the next request may start, once nobody holds the address."""
+    """When the next request may start, if nobody holds the address."""
     holder: int | None = None
     expires: float = 0.0
     is_revoked: bool = False
     waiting: dict[int, int] = field(default_factory=dict)
-    """The tickets of those who ask, by shard, in the order of asking."""
+    """The tickets of the waiting shards, by shard, in order of arrival."""
 
 
 class AddressClocks:
-    """Who may use which address. Keys are those of `address_key`.
+    """Which shard may use which address, by `address_key`.
 
-    Nothing is known of what an earlier owner had granted. Nothing is granted, therefore, before each of the `others` has
-    said what it holds (`hear`), or else before `grant_s` has passed.
+    The grants of an earlier owner are unknown, so nothing is granted until each of the `others` has reported what it holds
+    (`hear`), or `grant_s` has passed.
     """
 
     def __init__(self, delay_s: float, grant_s: float, clock: Clock, others: Iterable[int] = ()) -> None:
@@ -84,7 +83,7 @@ class AddressClocks:
         self._unheard = set(others)
         started = clock.monotonic()
         self._opens_at = started + grant_s
-        # Requests of this shard's own last life have ended by now, all others' by the time they are heard.
+        # Requests of this shard's previous process have ended by now, those of the others when they report.
         self._not_before = started + delay_s
         self._addresses: dict[str, _AddressClock] = {}
 
@@ -92,7 +91,7 @@ class AddressClocks:
         return len(self._addresses)
 
     def hear(self, asker: int, held: Collection[str]) -> list[Order]:
-        """A shard that has started, or that met this owner for the first time, says what it holds. All else of it is over."""
+        """Take the report of what a shard holds, at its start or first contact; its other grants and asks are over."""
         now = self._clock.monotonic()
         for key, clock in self._addresses.items():
             clock.waiting.pop(asker, None)
@@ -109,11 +108,11 @@ class AddressClocks:
         return self._serve_all(now)
 
     def acquire(self, key: str, asker: int, ticket: int) -> list[Order]:
-        """A shard asks for an address, or asks to keep it for another while."""
+        """Ask for an address, or to keep it for longer."""
         now = self._clock.monotonic()
         clock = self._find(key)
         if clock.holder == asker:
-            # A holder that is still at its request is believed, also when others wait: it says so only while it lives.
+            # A holder may renew during its request even if others wait, as it renews only while it lives.
             clock.expires = now + self._grant_s
             renewed: list[Order] = [Grant(asker, key, ticket, max(0.0, clock.free_at - now))]
             return [*renewed, Revoke(asker, key)] if clock.waiting else renewed
@@ -121,7 +120,7 @@ class AddressClocks:
         return self._serve(key, clock, now)
 
     def release(self, key: str, asker: int, wait_s: float) -> list[Order]:
-        """The holder returns an address that may be asked again after `wait_s`."""
+        """Return an address, which may get its next request after `wait_s`."""
         clock = self._addresses.get(key)
         if clock is None or clock.holder != asker:
             return []
@@ -131,11 +130,11 @@ class AddressClocks:
         return self._serve(key, clock, now)
 
     def due(self) -> list[Order]:
-        """What time alone brings: grants that have expired, and the opening. To be called every few seconds."""
+        """Expire grants, and begin to grant when `grant_s` has passed since the start; call this every few seconds."""
         now = self._clock.monotonic()
         for clock in self._addresses.values():
             if clock.holder is not None and clock.expires <= now:
-                # Its last request may have ended just now.
+                # The last request may have ended just now.
                 clock.holder = None
                 clock.free_at = max(clock.free_at, now + self._delay_s)
         orders = self._serve_all(now)

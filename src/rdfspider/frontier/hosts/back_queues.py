@@ -1,8 +1,8 @@
-"""The queues of one host: URLs in order of priority, then of arrival, read in runs and removed when they are recorded.
+"""The back queues of each host: URLs by priority, then by arrival, read in runs and removed when they are recorded.
 
-URLs that a page brings for one host get sequences in a row, so that an entry of the queue is a span: first, how many, and
-which turn of theirs. An entry goes when the last of its URLs is recorded, and the head passes nothing that is not: what is
-only leased is read again by the next process. Within this one the cursor is ahead of the head, and reads nothing twice.
+The new URLs of a page on one host get consecutive sequences, so a queue entry is a span: first sequence, count and turn. An
+entry is deleted when the last of its URLs is recorded, and the stored head passes only recorded URLs: leased ones are read
+again by the next process. Within one process the cursor is ahead of the head, and reads nothing twice.
 """
 
 from collections import deque
@@ -14,9 +14,9 @@ from rdfspider.frontier.keys import origin_of, pack_queue, pack_row, unpack_queu
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import SCHEDULED, Row, UrlRows, decode_row, decode_url
 
-# Entries that are read at once; most hold several URLs.
+# Entries per read; most hold several URLs.
 _ENTRIES = 20
-# Entries among which a URL is looked for that is to go elsewhere: some milliseconds.
+# Entries that are searched for a URL to withdraw, which takes some milliseconds.
 _ENTRIES_SEARCHED = 2000
 
 _encode_entry = Encoder().encode
@@ -24,7 +24,7 @@ decode_entry = Decoder(tuple[int, int, int]).decode
 
 
 class Span:
-    """An entry of a queue in memory."""
+    """A queue entry in memory."""
 
     __slots__ = ("count", "first", "offset", "order", "priority", "turn", "unrecorded")
 
@@ -35,13 +35,13 @@ class Span:
         self.count = count
         self.turn = turn
         self.offset = offset
-        """How many of its URLs were read."""
+        """The number of its URLs that were read."""
         self.unrecorded = count - offset
-        """How many of its URLs still keep it in the queue."""
+        """The number of its URLs that still keep it in the queue."""
 
 
 class Slot:
-    """A URL that was read from its queue: it will be leased, is leased, or waits to be recorded."""
+    """A URL that was read from its queue, and will be leased, is leased or waits to be recorded."""
 
     __slots__ = (
         "host",
@@ -72,21 +72,21 @@ class Slot:
 
 
 class Queue:
-    """One priority of a host, as far as it was read."""
+    """The part of a back queue that was read: one priority of a host."""
 
     __slots__ = ("next_order", "outstanding", "spans", "start_offset")
 
     def __init__(self, head: tuple[int, int]) -> None:
         self.next_order, self.start_offset = head
-        """The order from which to read on; the offset is for an entry of just that order."""
+        """The order of the next entry to read; the offset applies only to an entry with exactly that order."""
         self.spans: deque[Span] = deque()
-        """Entries whose URLs are not all read."""
+        """Entries with URLs that were not read yet."""
         self.outstanding: dict[Slot, None] = {}
-        """URLs that were read and are not recorded, in order."""
+        """URLs that were read but not recorded, in order."""
 
     @property
     def head(self) -> tuple[int, int]:
-        """Where the next process must begin."""
+        """The position at which the next process must begin."""
         for slot in self.outstanding:
             return slot.span.order, slot.offset
         if self.spans:
@@ -95,22 +95,22 @@ class Queue:
 
 
 def find_read(host: Host, sequence: int) -> Slot | None:
-    """A URL of a host that was read from its queue and is not recorded yet; None where it was not."""
+    """The slot of a URL that was read from its queue but not recorded yet; None if there is none."""
     outstanding = (slot for queue in host.queues.values() for slot in queue.outstanding)
     return next((slot for slot in outstanding if slot.sequence == sequence), None)
 
 
 class Queues:
-    """Reads and writes the queues of all hosts."""
+    """Reads and writes the back queues of all hosts."""
 
     def __init__(self, store: Store, url_rows: UrlRows, queued: list[int]) -> None:
-        """`queued` are the scheduled URLs of all hosts by priority, which are counted there."""
+        """`queued` is the number of scheduled URLs of all hosts by priority, which this object keeps up to date."""
         self._queued = queued
         self._queue = store.tables["queue"]
         self._url_rows = url_rows
 
     def put(self, host: Host, priority: int, first: int, count: int = 1, turn: int = 0) -> None:
-        """Stage URLs, in a row, at the tail of a queue. They can be read after the commit."""
+        """Stage URLs with consecutive sequences at the tail of a queue; they can be read after the commit."""
         record = host.record
         order = record.next_order
         record.next_order += 1
@@ -120,8 +120,8 @@ class Queues:
         record.heads.setdefault(priority, (order, 0))
 
     def read_run(self, host: Host, limit: int) -> list[Slot]:
-        """The next URLs of a host, at most so many, all of the best priority: hosts with better ones than its next go before it.
-        None when there are no more."""
+        """Up to `limit` next URLs of a host, all of its best priority, as other hosts may have better URLs than its next
+        priority; empty if there are no more."""
         slots: list[Slot] = []
         for priority in sorted(host.record.queued):
             queue = host.queues.get(priority)
@@ -136,7 +136,7 @@ class Queues:
         return slots
 
     def remove(self, slot: Slot) -> None:
-        """Stage that a URL leaves its queue."""
+        """Stage the removal of a URL from its queue."""
         host, span = slot.host, slot.span
         queued = host.record.queued
         queued[span.priority] -= 1
@@ -145,8 +145,8 @@ class Queues:
         self._leave(host, span)
 
     def withdraw(self, host: Host, sequence: int, turn: int) -> bool:
-        """Stage that a URL which was not read yet counts no more in its queue, where its next turn makes it be passed over; False
-        where it was read, or is not among the next ones."""
+        """Stage that an unread URL no longer counts in its queue, where reads will skip it because of its new turn. Returns False
+        if it was read, or is not among the next entries."""
         if find_read(host, sequence) is not None:
             return False
         left = _ENTRIES_SEARCHED
@@ -166,7 +166,7 @@ class Queues:
         return False
 
     def stage_heads(self, host: Host) -> None:
-        """Write into a host's record where its queues begin; those that are empty are forgotten."""
+        """Write the heads of a host's queues into its record, and drop empty queues."""
         record = host.record
         for priority, queue in host.queues.items():
             record.heads[priority] = queue.head
@@ -185,7 +185,7 @@ class Queues:
         return bool(queue.spans)
 
     def _read_rows(self, host: Host, queue: Queue, limit: int, slots: list[Slot]) -> None:
-        """Read on in the first span. What was recorded out of order, or queued again since, is passed over."""
+        """Read on in the first span; URLs that were recorded out of order, or queued again since, are skipped."""
         span = queue.spans[0]
         offsets = range(span.offset, min(span.offset + limit, span.count))
         keys = [pack_row(host.number, span.first + offset) for offset in offsets]

@@ -1,7 +1,7 @@
-"""Where hosts are that have URLs but are not active: in a front queue of their priority, or waiting for a moment.
+"""The queues of hosts with URLs that are not active: by priority, or by the time at which their wait ends.
 
-All of it is on disk. A host that becomes active keeps its entry until it gets another or has nothing left, so that after a
-crash it is simply there. In memory there are only cursors: what they have passed is active.
+The queues are on disk. An active host keeps its entry until it gets another or has nothing left, so a crash loses none. Only
+cursors are in memory: the hosts that they have passed are active.
 """
 
 from collections import deque
@@ -10,13 +10,13 @@ from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import GIVEN_UP, OVER_BUDGET, PRIORITIES, WAITING, pack_front_key, unpack_front_key
 from rdfspider.frontier.store import Store
 
-# Entries that are read at once.
+# Entries per read.
 _ENTRIES = 64
 _END = OVER_BUDGET + 1
 
 
 class FrontQueues:
-    """Puts hosts into queues, and gives those whose turn it is."""
+    """Puts hosts into front queues, and takes those whose turn it is."""
 
     def __init__(self, store: Store, next_order: int, longest_wait_s: float) -> None:
         self._entries = store.tables["places"]
@@ -24,11 +24,11 @@ class FrontQueues:
         """The turn of the next host in a front queue; stored with every commit."""
         self._longest_wait_s = longest_wait_s
         self._read: list[deque[bytes]] = [deque() for _ in range(_END)]
-        """Keys that were read and not taken, by queue."""
+        """Keys that were read but not taken, by queue."""
         self._cursors = [pack_front_key(kind, 0, 0) for kind in range(_END)]
         self._may_have_more = [True] * _END
         self._staged: dict[int, bytes] = {}
-        """The first of the keys that are staged, by queue: a read before the commit passes over them."""
+        """The lowest staged key by queue, as reads before the commit miss staged keys."""
         self._choices = 0
 
     def put_front(self, host: Host) -> None:
@@ -37,22 +37,22 @@ class FrontQueues:
         self.next_order += 1
 
     def put_waiting(self, host: Host, kind: int, wake: float) -> None:
-        """Stage a host that is not to be asked before a time (seconds since 1970)."""
+        """Stage a host that gets no request before a time (seconds since 1970)."""
         self._put(host, kind, max(int(wake * 1000), 0))
 
     def remove(self, host: Host) -> None:
-        """Stage that a host is in no queue, because nothing of it is scheduled."""
+        """Stage the removal of a host from its queue."""
         if host.record.front_key:
             self._entries.delete(host.record.front_key)
             host.record.front_key = b""
 
     def has_front(self) -> bool:
-        """Whether some host is in a front queue and not active."""
+        """Whether an inactive host is in a queue of a priority."""
         return any(self._peek(kind) is not None for kind in range(PRIORITIES))
 
     def take_front(self) -> tuple[int, bytes] | None:
-        """The next host, and the key that it was found by. Of two picks one is for the best priority, of the rest one for
-        the second, and so on: the better come more often, none starves."""
+        """The next host and its key. Every second pick is from the best priority, every second of the rest from the next one,
+        and so on: better priorities are picked more often, and none starves."""
         self._choices += 1
         first = min((self._choices & -self._choices).bit_length() - 1, PRIORITIES - 1)
         for kind in (first, *range(PRIORITIES)):
@@ -63,7 +63,7 @@ class FrontQueues:
         return None
 
     def take_due(self, now: float) -> tuple[int, bytes] | None:
-        """A host that has waited long enough, given up or not."""
+        """A host whose wait is over, given up or not."""
         for kind in (WAITING, GIVEN_UP):
             key = self._peek(kind)
             if key is not None and not self._left_s(key, now):
@@ -72,21 +72,21 @@ class FrontQueues:
         return None
 
     def has_due(self, now: float) -> bool:
-        """Whether some host has waited long enough, those that were given up not counted."""
+        """Whether the wait of a host is over, except hosts that were given up."""
         return self.next_in_s(now) == 0
 
     def next_in_s(self, now: float) -> float | None:
-        """Seconds until the next host has waited long enough, those that were given up not counted; None when none waits."""
+        """Seconds until the next wait is over, except those of hosts that were given up; None if none waits."""
         key = self._peek(WAITING)
         return None if key is None else self._left_s(key, now)
 
     def over_budget(self) -> list[int]:
-        """The numbers of all hosts that have all the pages they may have."""
+        """The numbers of all hosts that have reached a page limit."""
         rows = self._entries.scan(pack_front_key(OVER_BUDGET, 0, 0), pack_front_key(_END, 0, 0))
         return [unpack_front_key(key)[2] for key, _ in rows]
 
     def settle(self) -> None:
-        """After a commit: what was staged can be read. A wait may end before those that were read already."""
+        """After a commit, make staged keys readable; a new wait may end before those that were already read."""
         for kind, first in self._staged.items():
             self._may_have_more[kind] = True
             if kind >= PRIORITIES:
@@ -95,8 +95,8 @@ class FrontQueues:
         self._staged.clear()
 
     def _left_s(self, key: bytes, now: float) -> float:
-        """Seconds to wait for a host. A wait longer than there are shows that the clock was set back; then none are left, and
-        the host's own clock tells."""
+        """Seconds until a host's wait is over. A wait longer than the maximum shows that the clock was set back: then this is 0,
+        and the host's own clock decides."""
         left_s = unpack_front_key(key)[1] / 1000 - now
         return left_s if 0 < left_s <= self._longest_wait_s else 0.0
 

@@ -1,8 +1,8 @@
-"""Hosts: what is stored of each, what is known of it in memory, and when it may be asked again.
+"""Hosts: their stored records, their state in memory, and when each may get its next request.
 
-A host enters with its first URL and stays for ever, as a record on disk. In memory is it only while it is active, while
-something of it is staged, or because it was met a moment ago. Its clock is three numbers: when its last request ended, the
-gap that must follow, and in which epoch that was.
+A host gets a record on disk with its first URL, and keeps it for ever. It is in memory only while it is active or has staged
+changes, or because it was used recently. Its clock is the time and the epoch in which its last request ended, and the gap
+that must follow.
 """
 
 from collections import deque
@@ -25,62 +25,62 @@ from rdfspider.urls import host_of_authority
 if TYPE_CHECKING:
     from rdfspider.frontier.hosts.back_queues import Queue, Slot
 
-# Hosts that are not active but kept in memory, because links to the same hosts come again and again.
+# Inactive hosts that are kept in memory, because links to the same hosts come again and again.
 _RECENT_HOSTS = 4096
-# Numbers of hosts by authority kept in memory, some 200 bytes each.
+# Host numbers by authority that are kept in memory, some 200 bytes each.
 _RECENT_NUMBERS = 131_072
 
 NORMAL, GIVEN_UP, OVER_BUDGET = range(3)
 
 
 class HostRecord(Struct, array_like=True):
-    """What is stored of a host."""
+    """The stored record of a host."""
 
     name: str
     next_sequence: int = 0
     """The sequence of its next new URL."""
     next_order: int = 0
-    """The order of the next entry of its queues."""
+    """The order of the next entry in its back queues."""
     queued: dict[int, int] = {}
-    """Scheduled URLs by priority; those in flight are in it."""
+    """The number of scheduled URLs by priority, those in flight included."""
     heads: dict[int, tuple[int, int]] = {}
-    """Where its queues begin, by priority: order of an entry, and how many URLs of that entry are over."""
+    """The heads of its back queues by priority: the order of an entry, and the number of its URLs that are recorded."""
     pages: int = 0
-    """Committed answers of 2xx."""
+    """Committed 2xx responses."""
     status: int = NORMAL
     front_key: bytes = b""
     """Its key in the front queues; empty when it has nothing scheduled."""
     errors: int = 0
-    """In a row."""
+    """Errors in a row."""
     gap_s: float = 0.0
-    """What must follow the last request; after an unclean end it is waited for in full."""
+    """The gap after the last request; after an unclean end it is waited for in full."""
     epoch: int = 0
-    """When the last request ended, or the record was made: the epoch, and its clocks."""
+    """The epoch in which the last request ended or the record was made; the next two fields are its clocks."""
     ended_monotonic: float = 0.0
     ended_wall: float = 0.0
     """0 before the first request."""
     addresses: Addresses | None = None
     crawl_delays: dict[str, float] = {}
-    """By origin, where robots.txt asks for one."""
+    """The Crawl-delay by origin, if its robots.txt has one."""
     is_seeded: bool = False
-    """Whether a seed, or what one redirects to, is among its URLs."""
+    """Whether one of its URLs is a seed or the redirect target of one."""
     structured: int = 0
-    """Of the pages, those with structured data."""
+    """Pages with structured data."""
     quads: int = 0
     failed: int = 0
-    """Exchanges that gave no answer or an error of the server, over all."""
+    """All exchanges without an answer or with a server error."""
     wait_reason: str = ""
-    """Why the gap is as long as it is, in words for people; empty where it is the usual delay."""
+    """The reason for the gap, in words for people; empty for the usual delay."""
     mirror_of: str = ""
-    """The host whose pages this one repeats; empty where it does not."""
+    """The host or origin that it mirrors; empty if none."""
     repeats: dict[str, Repeats] = {}
-    """By origin, where pages repeat those of another one at the same path."""
+    """By origin, the pages that another origin has at the same path."""
     imported_pages: int = 0
-    """Of the pages, those that came from archives of others."""
+    """Pages from other archives."""
 
     @property
     def fetched_pages(self) -> int:
-        """Pages that count where the pages of a host are limited."""
+        """Pages that count towards the limit per host."""
         return self.pages - self.imported_pages
 
     @property
@@ -90,7 +90,7 @@ class HostRecord(Struct, array_like=True):
 
     @property
     def crawl_delay_s(self) -> float:
-        """The longest that one of its robots.txt asks for; 0 when none does."""
+        """The longest Crawl-delay of its origins; 0 without one."""
         return max(self.crawl_delays.values(), default=0.0)
 
 
@@ -103,14 +103,14 @@ class Domain:
         self.name = name
         self.pages = pages
         self.fetched_pages = fetched_pages
-        """Of these, all but the imported ones: those that the budget is for."""
+        """All pages except imported ones, which the budget does not count."""
         self.unrecorded = 0
         self.stalled: list[Host] = []
-        """Hosts that may have a page only if one of those that are in flight is none."""
+        """Hosts that may get a page only if a request in flight turns out not to be one."""
 
 
 class Host:
-    """A host in memory: its record, and what only matters while the process lives."""
+    """A host in memory: its record, and state that ends with the process."""
 
     __slots__ = (
         "asking",
@@ -133,7 +133,7 @@ class Host:
     )
 
     domain: Domain
-    """Known from when it becomes active: looking it up would cost every link to a host that is not in memory."""
+    """Set when the host becomes active, as a lookup for every link to a host that is not in memory would cost too much."""
 
     def __init__(self, number: int, record: HostRecord, ready_at: float) -> None:
         self.number = number
@@ -141,16 +141,15 @@ class Host:
         self.ready_at = ready_at
         """Monotonic time before which no request may start."""
         self.error_at = 0.0
-        """Monotonic time of the last error that was counted."""
+        """Monotonic time of the last counted error."""
         self.is_active = False
         self.leaving: tuple[int, float] | None = None
-        """The front queue that it goes to, and until when (monotonic), as soon as nothing of it is under way; None when
-        it stays active."""
+        """The front queue that it enters when nothing of it is in flight, and until when (monotonic); None if it stays."""
         self.due: float | None = None
-        """When the heap will bring it up; None while it is not in the heap."""
+        """When it is due in the heap; None while it is not there."""
         self.queues: dict[int, Queue] = {}
         self.run: deque[Slot] = deque()
-        """URLs that were read and may be leased."""
+        """URLs that were read from the queues and may be leased."""
         self.held: dict[str, list[Slot]] = {}
         """URLs that wait for their origin's robots.txt."""
         self.blocked: dict[str, float] = {}
@@ -159,11 +158,11 @@ class Host:
         """Origins whose robots.txt is being fetched."""
         self.is_resolving = False
         self.in_flight = 0
-        """Requests under way: pages and robots.txt."""
+        """Requests in flight, for pages and robots.txt."""
         self.side_requests = 0
-        """Of these, those without a lease."""
+        """Requests in flight without a lease."""
         self.unrecorded = 0
-        """Pages that were leased and not recorded yet."""
+        """Pages that were leased but not recorded yet."""
 
     @property
     def scheduled(self) -> int:
@@ -172,11 +171,11 @@ class Host:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing of it is under way, so that it can leave memory."""
+        """Whether nothing of it is in flight, so that it can leave memory."""
         return not (self.unrecorded or self.in_flight or self.is_resolving)
 
     def forget_run(self) -> None:
-        """Drop what was read of its queues; the heads tell where to read again."""
+        """Drop what was read of its queues; the heads say where to read again."""
         self.queues.clear()
         self.run.clear()
         self.held.clear()
@@ -186,7 +185,7 @@ class Host:
 
 
 class Hosts:
-    """All hosts: found by authority or number, kept in memory while needed, stored when they changed."""
+    """All hosts, found by authority or number, kept in memory while needed, and stored when changed."""
 
     def __init__(
         self,
@@ -206,16 +205,16 @@ class Hosts:
         self._calendar = calendar
         self._counts = counts
         self._numbers: dict[str, int] = {}
-        """By authority, those that were met last."""
+        """Recent host numbers by authority."""
         self._staged_names: dict[str, int] = {}
         self._memory: dict[int, Host] = {}
         self._domain_memory: WeakValueDictionary[str, Domain] = WeakValueDictionary()
         self.changed: dict[int, Host] = {}
-        """Hosts whose records differ from what was last committed."""
+        """Hosts whose records have changed since the last commit."""
         self.changed_domains: dict[str, Domain] = {}
 
     def number_of(self, authority: str) -> int | None:
-        """The number of a URL's host; None when the host is new."""
+        """The number of a URL's host; None if the host is new."""
         number = self._numbers.get(authority)
         if number is None:
             name = host_of_authority(authority)
@@ -229,9 +228,9 @@ class Hosts:
         return number
 
     def create(self, authority: str) -> Host:
-        """A host that was not known, staged."""
+        """Create and stage a new host."""
         name = host_of_authority(authority)
-        # The first is 1, so that no URL has the id 0, which stands for none.
+        # The first number is 1, so that no URL has the id 0, which means none.
         self._counts.hosts += 1
         number = self._counts.hosts
         self._names.put(pack_name(name), pack_host(number))
@@ -250,17 +249,17 @@ class Hosts:
         return host
 
     def mark_changed(self, host: Host) -> None:
-        """Have the next commit store its record."""
+        """Have the next commit store a host's record."""
         self.changed[host.number] = host
 
     def end_request(self, host: Host, gap_s: float, reason: str = "") -> None:
-        """Move its clock: a request has ended now, and this gap must follow, for a reason where it is not the usual one."""
+        """Move a host's clock after a request that has just ended; `reason` explains a gap that is not the usual one."""
         now = self._clock.monotonic()
         record = host.record
         record.epoch = self._calendar.epoch
         record.ended_monotonic = now
         record.ended_wall = self._clock.now()
-        # Of requests side by side one may have been told to wait; the answers of the others do not shorten that.
+        # One of several parallel requests may have set a longer wait; the others do not shorten it.
         if now + gap_s >= host.ready_at:
             host.ready_at = now + gap_s
             record.wait_reason = reason
@@ -268,7 +267,7 @@ class Hosts:
         self.changed[host.number] = host
 
     def shorten_gap(self, host: Host, gap_s: float, reason: str = "") -> None:
-        """Have no more than this gap follow the last request."""
+        """Limit the gap after the last request."""
         record = host.record
         if gap_s < record.gap_s:
             record.gap_s = gap_s
@@ -277,7 +276,7 @@ class Hosts:
         self.changed[host.number] = host
 
     def count_queued(self) -> list[int]:
-        """Scheduled URLs by priority, from the records of all hosts: it takes seconds where there are millions."""
+        """Count scheduled URLs by priority from the records of all hosts; with millions of hosts it takes seconds."""
         queued = [0] * PRIORITIES
         for _, value in self._hosts.iterate(pack_host(0), pack_host(MAX_HOSTS)):
             for priority, count in decode_host(value).queued.items():
@@ -285,7 +284,7 @@ class Hosts:
         return queued
 
     def count_scheduled(self, host: Host, urls: int) -> None:
-        """Add to the scheduled URLs of the counts, where this host's belong."""
+        """Add to the counts of scheduled URLs, as the status of this host requires."""
         counts = self._counts
         counts.scheduled += urls
         if host.record.status == GIVEN_UP:
@@ -294,7 +293,7 @@ class Hosts:
             counts.over_budget += urls
 
     def set_status(self, host: Host, status: int) -> None:
-        """Change whether a host's URLs are to be fetched, and count them where they now belong."""
+        """Change the status of a host, and move its URLs to the counts of the new status."""
         if host.record.status == status:
             return
         scheduled = host.scheduled
@@ -313,7 +312,7 @@ class Hosts:
         duplicate: DuplicateKind = DuplicateKind.NONE,
         is_imported: bool = False,
     ) -> None:
-        """Take a page into the counts of its host, of its domain and of all, or, with -1, out of them."""
+        """Add a page to the counts of its host, its domain and the frontier; `pages=-1` removes one."""
         counts, record = self._counts, host.record
         is_structured = bool(quads) and duplicate != DuplicateKind.SOFT_404
         counts.pages += pages
@@ -332,7 +331,7 @@ class Hosts:
         self.changed_domains[host.domain.name] = host.domain
 
     def find_domain(self, host: Host) -> None:
-        """Give a host its domain, which it shares with others."""
+        """Set the domain of a host, which other hosts share."""
         name = self._domains.domain(host.record.name)
         domain = self._domain_memory.get(name)
         if domain is None:
@@ -341,14 +340,14 @@ class Hosts:
         host.domain = domain
 
     def stage(self) -> None:
-        """Put all that changed into the batch."""
+        """Stage all changed records."""
         for number, host in self.changed.items():
             self._hosts.put(pack_host(number), encode_host(host.record))
         for name, domain in self.changed_domains.items():
             self._domain_counts.put(name.encode(), encode_domain(domain.pages, domain.fetched_pages))
 
     def settle(self) -> None:
-        """After a commit: nothing is changed any more, and what is not needed leaves memory."""
+        """After a commit, forget the changes, and drop hosts from memory that are not needed."""
         self.changed.clear()
         self.changed_domains.clear()
         self._staged_names.clear()
@@ -372,12 +371,12 @@ class Hosts:
 
 
 def encode_domain(pages: int, fetched_pages: int) -> bytes:
-    """What is stored of a registrable domain: its pages, and of these those that were fetched."""
+    """The stored form of a registrable domain's counts: all pages, and those that were fetched rather than imported."""
     return pages.to_bytes(8, "big") + fetched_pages.to_bytes(8, "big")
 
 
 def decode_domain(value: bytes | None) -> tuple[int, int]:
-    """The same two numbers; nothing is stored of a domain without pages."""
+    """The numbers that `encode_domain` stored; 0 for a domain without pages."""
     return int.from_bytes(value[:8], "big") if value else 0, int.from_bytes(value[8:], "big") if value else 0
 
 

@@ -1,7 +1,7 @@
-"""What is known of each origin: its robots.txt, on disk and, for recent ones, in memory; and whether it is a mirror.
+"""The robots.txt of each origin, on disk and for recent ones in memory, and whether an origin is a mirror.
 
-Two sites with the same pages are usually fetched side by side. Which pages of an origin another one has at the same path is
-counted in the record of its host, and an origin that repeats another one often enough is taken for a mirror.
+Two sites with the same pages are usually fetched side by side. A host's record counts which pages of its origins another origin
+has at the same path, and an origin that repeats another one often enough is a mirror.
 """
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from rdfspider.frontier.store import Store
 from rdfspider.records import DuplicateKind, Judgement, RobotsRule, RobotsState
 from rdfspider.urls import host_of
 
-# A robots.txt may have 500 KB; nearly all have less than four.
+# A robots.txt may have 500 KB; nearly all have less than 4 KB.
 _MEMORY_BYTES = 16 * 1024 * 1024
 _ENTRY_BYTES = 512
 
@@ -31,7 +31,7 @@ class Origins:
         self._staged: dict[bytes, RobotsState] = {}
 
     def get(self, number: int, origin: str) -> RobotsState | None:
-        """What is known; None before the first answer."""
+        """The state of an origin's robots.txt; None before the first answer."""
         key = pack_host(number) + origin.encode()
         if key in self._memory:
             return self._memory[key]
@@ -43,7 +43,7 @@ class Origins:
         return state
 
     def put(self, number: int, origin: str, state: RobotsState) -> None:
-        """Stage what was learned; it holds from now on."""
+        """Stage a new state, which applies at once."""
         key = pack_host(number) + origin.encode()
         self._robots.put(key, _encode(state))
         self._staged[key] = state
@@ -51,14 +51,14 @@ class Origins:
         self._remember(key, state)
 
     def expire_silent(self, number: int, now: float) -> None:
-        """Have every robots.txt of a host asked for again that could not be had because nothing answered."""
+        """Expire every robots.txt of a host whose last request got no answer, so that it is requested again."""
         for key, value in self._robots.scan(pack_host(number), pack_host(number + 1)):
             state = decode_robots(value)
             if is_silent(state) and state.expires > now:
                 self.put(number, key[len(pack_host(number)) :].decode(), replace(state, expires=now))
 
     def settle(self) -> None:
-        """After a commit: the table knows what was staged."""
+        """Forget the staged states after a commit, as the table has them."""
         self._staged.clear()
 
     def _remember(self, key: bytes, state: RobotsState | None) -> None:
@@ -73,7 +73,7 @@ class Origins:
 
 
 def is_silent(state: RobotsState) -> bool:
-    """Whether nothing answered that asked for a robots.txt; a refusal or an error of the server is an answer."""
+    """Whether the request for a robots.txt got no answer; a refusal or a server error is an answer."""
     return state.rule == RobotsRule.UNREACHABLE and not state.reason.startswith("status-")
 
 
@@ -82,22 +82,22 @@ def _size(state: RobotsState | None) -> int:
 
 
 _WINDOW_PAGES = 20
-# Origins of one host that are watched: it usually has two.
+# The origins of one host whose pages are compared; a host usually has two.
 _MAX_ORIGINS = 8
-# A mirror has at least so many pages, and shares so many of a hundred with the original; with fewer it is one no more.
+# The minimum of pages of a mirror, the share of pages that makes it one, and the share below which it no longer is one.
 _MIN_PAGES = 10
 _MIRROR_PERCENT, _REST_PERCENT = 80, 50
-# Ways to repeat a page that say that another site has it too.
+# The kinds of duplicates that show that another site has the page too.
 _REPETITIONS = frozenset({DuplicateKind.EXACT, DuplicateKind.NEAR, DuplicateKind.CANONICAL})
 
 
 class Repeats(Struct, array_like=True):
-    """Which of an origin's last pages another one has at the same path: a bit a page, the lowest for the newest."""
+    """Which of an origin's last pages another origin has at the same path: one bit per page, the lowest for the newest."""
 
     other: str
     """The origin that has the pages too."""
     count: int = 0
-    """How many pages are told of."""
+    """The number of pages in the window."""
     later: int = 0
     """Pages that the other one had first."""
     first: int = 0
@@ -106,32 +106,32 @@ class Repeats(Struct, array_like=True):
 
     @property
     def percent(self) -> int:
-        """Of a hundred pages, how many both have."""
+        """The percentage of pages that both have."""
         return 100 * (self.later | self.first).bit_count() // max(self.count, 1)
 
     def add(self, is_later: bool, is_first: bool = False) -> None:
-        """Take a page more into account, and forget the oldest."""
+        """Add a page to the window, and drop the oldest."""
         mask = (1 << _WINDOW_PAGES) - 1
         self.count = min(self.count + 1, _WINDOW_PAGES)
         self.later = (self.later << 1 | is_later) & mask
         self.first = (self.first << 1 | is_first) & mask
 
     def judge(self, origin: str) -> None:
-        """Decide whether the origin is a mirror of the other; where neither is first more often, their names decide."""
+        """Decide whether the origin is a mirror of the other; if each was first equally often, their names decide."""
         least = _REST_PERCENT if self.is_mirror else _MIRROR_PERCENT
         is_less = (self.later.bit_count(), origin) > (self.first.bit_count(), self.other)
         self.is_mirror = is_less and self.count >= _MIN_PAGES and self.percent >= least
 
 
 def find_shared(url: str, original: str) -> tuple[str, str] | None:
-    """The origins of two URLs that are the same but for them; None for others."""
+    """The origins of two URLs that differ only in their origins; None for other URLs."""
     origin, other = origin_of(url), origin_of(original)
     is_same_place = url[len(origin) :] == original[len(other) :]
     return (origin, other) if is_same_place and origin != other else None
 
 
 def note_page(repeats: dict[str, Repeats], url: str, judgement: Judgement) -> bool:
-    """Take a page into account, in what is kept of its host by origin; whether that has changed."""
+    """Add a page to the `repeats` of its host, by origin; returns whether they changed."""
     shared = find_shared(url, judgement.original) if judgement.duplicate in _REPETITIONS else None
     origin, other = shared or (origin_of(url), "")
     known = _find_known(repeats, origin, other)
@@ -145,23 +145,23 @@ def note_page(repeats: dict[str, Repeats], url: str, judgement: Judgement) -> bo
 
 
 def note_repeated(repeats: dict[str, Repeats], origin: str, other: str) -> bool:
-    """Take into account that another origin repeats a page of this one; whether something has changed."""
+    """Record that another origin repeats a page of this one; returns whether anything changed."""
     known = _find_known(repeats, origin, other)
     if known is None or known.other != other:
         return False
-    # Which of its pages it was does not matter: one of those that are not shared so far.
+    # It does not matter which page it was: mark one that is not shared so far.
     unshared = ~(known.later | known.first) & ((1 << known.count) - 1)
     if unshared:
         known.first |= unshared & -unshared
     elif known.count < _WINDOW_PAGES:
-        # It was before its pages were watched.
+        # The page came before the window began.
         known.add(is_later=False, is_first=True)
     known.judge(origin)
     return True
 
 
 def describe_mirror(name: str, repeats: dict[str, Repeats]) -> str:
-    """The host that a host repeats, or, where it repeats itself by another scheme or port, that origin; empty for none."""
+    """The host that a host mirrors, or the origin if it mirrors itself with another scheme or port; empty for none."""
     for known in repeats.values():
         if known.is_mirror:
             host = host_of(known.other)
@@ -170,13 +170,13 @@ def describe_mirror(name: str, repeats: dict[str, Repeats]) -> str:
 
 
 def is_mirrored(repeats: dict[str, Repeats], url: str) -> bool:
-    """Whether a URL is on an origin that repeats another."""
+    """Whether a URL is on an origin that mirrors another."""
     known = repeats.get(origin_of(url))
     return known is not None and known.is_mirror
 
 
 def _find_known(repeats: dict[str, Repeats], origin: str, other: str) -> Repeats | None:
-    """What is kept of an origin: of that other one, if there is none or it turns out that few pages are shared with it."""
+    """The repeats of an origin; they start anew with `other` if there are none, or if few pages repeat the present one."""
     known = repeats.get(origin)
     if known is None and len(repeats) >= _MAX_ORIGINS:
         return None

@@ -1,7 +1,7 @@
-"""Hosts that are given up, and what brings them back before their time: a link to an origin that is well, or a new start.
+"""Hosts that are given up, and what brings them back early: a link to an origin that works, or a restart of the crawl.
 
-A person who starts a crawl again may have mended what kept its seeds from an answer: a name, an address, a network. So seeds that
-failed without one, and hosts of seeds that were given up in silence, are in a small index, which is read at the start.
+A person who restarts a crawl may have fixed what kept its seeds from an answer: a name, an address, a network. So a small index,
+read at the start, holds the seeds that failed without an answer, and the hosts of seeds that were given up without one.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _INDEX_END = b"unanswered0"
 
 
 class Outages:
-    """Gives hosts up, and brings them back."""
+    """Gives up hosts, and brings them back."""
 
     def __init__(
         self, store: Store, hosts: Hosts, active: ActiveHosts, origins: Origins, config: FrontierConfig, clock: Clock
@@ -35,29 +35,29 @@ class Outages:
         self._clock = clock
 
     def give_up(self, host: Host, until: float, *, is_silent: bool) -> None:
-        """Leave a host alone until a monotonic time; its last error was silent where nothing answered."""
+        """Send a host no requests until a monotonic time; `is_silent` says that its last request got no answer."""
         self._hosts.set_status(host, IS_GIVEN_UP)
         if host.record.is_seeded:
             key = _INDEX + pack_host(host.number)
             if is_silent:
                 self._meta.put(key, b"")
             else:
-                # What it asked for with its last answer holds over all starts.
+                # The wait that an answer asked for also holds after restarts.
                 self._meta.delete(key)
         self._active.leave(host, GIVEN_UP, until)
 
     def is_out(self, host: Host) -> bool:
-        """Whether a host has had no answer since it was given up for errors of its own."""
+        """Whether a host has not answered since it was given up for its own errors."""
         record, config = host.record, self._config
         return record.errors >= config.give_up_errors and record.gap_s >= config.give_up_s
 
     def note_seed(self, number: int, sequence: int) -> None:
-        """Stage that a seed has failed without an answer."""
+        """Stage that a seed failed without an answer."""
         self._meta.put(_INDEX + pack_row(number, sequence), b"")
 
     def take_unanswered(self, limit: int) -> list[tuple[int, int | None]]:
-        """Numbers of hosts that were given up in silence, and of hosts and sequences of seeds that failed so, at most so many;
-        stage that they are no longer in the index. They may have had an answer meanwhile."""
+        """Take up to `limit` entries out of the index, staged: numbers of hosts that were given up without an answer, and host
+        numbers and sequences of seeds that failed without one. They may have been answered meanwhile."""
         found: list[tuple[int, int | None]] = []
         for key, _ in self._meta.scan(_INDEX, _INDEX_END, limit):
             self._meta.delete(key)
@@ -66,12 +66,12 @@ class Outages:
         return found
 
     def forget_addresses(self, host: Host) -> None:
-        """Have the name of a host looked up anew, also where the answer was that there is none."""
+        """Have the name of a host looked up again, even if it did not exist."""
         host.record.addresses = None
         self._hosts.mark_changed(host)
 
     def end_silence(self, host: Host) -> None:
-        """Have a host asked again, once and at its usual pace, that was given up in silence: one more error, and it is again."""
+        """Let a host that was given up without an answer try once more at its usual pace; one error gives it up again."""
         if host.record.status != IS_GIVEN_UP and not self.is_out(host):
             return
         delay_s = host.record.crawl_delay_s
@@ -82,7 +82,7 @@ class Outages:
             self._active.recall(host)
 
     def keep_out(self, host: Host) -> bool:
-        """Whether a host that had nothing left, and has now, is still to be left alone; then that is staged."""
+        """Whether a host with new URLs is still given up; if so, this is staged."""
         if host.is_active or not self.is_out(host) or host.ready_at <= self._clock.monotonic():
             return False
         self._hosts.set_status(host, IS_GIVEN_UP)
@@ -90,7 +90,7 @@ class Outages:
         return True
 
     def reconsider(self, host: Host, links: Iterable[Discovered]) -> None:
-        """New links to a host that was given up: where that was for the robots.txt of another origin, it comes back for them."""
+        """Bring back a host that was given up for the robots.txt of one origin, if new links go to another that works."""
         if self.is_out(host):
             return
         for origin in {origin_of(link.url) for link in links}:

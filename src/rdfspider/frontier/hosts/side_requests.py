@@ -1,8 +1,8 @@
-"""Requests and the clocks of hosts: how an exchange moves the clock of its host, and requests that are made without a lease.
+"""How an exchange moves the clock of its host, and side requests, which are made without a lease.
 
-Such a side request is made because the robots.txt of another host redirects there. A host of this frontier keeps its usual
-clock for them. A foreign host is one that this frontier has no record of: its pace is kept in memory alone, for a small number
-of hosts. What other shards ask of the same host is not known here; pace by address holds between shards.
+A side request goes to a host because the robots.txt of another host redirects there. A host of this frontier uses its own clock
+for them. A foreign host has no record in this frontier: its pace is kept only in memory, for a limited number of hosts. Requests
+of other shards to the same host are not known here; between shards, the clocks of addresses keep the pace.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from rdfspider.frontier.verdicts import is_error
 from rdfspider.pace import backoff_gap_s, pace_gap_s, read_retry_after
 from rdfspider.records import Capture, Failure
 
-# How often it is looked whether a host that is being asked is free.
+# How soon to check again whether a host with requests in flight is free.
 _RECHECK_S = 0.1
 _MAX_FOREIGN = 4096
 
@@ -29,11 +29,11 @@ class _ForeignHost:
     ready_at: float = 0.0
     """Monotonic time before which no request may start."""
     errors: int = 0
-    """In a row."""
+    """Errors in a row."""
 
 
 class ForeignHosts:
-    """When each may be asked again; those that may be are forgotten as soon as there are many."""
+    """The clocks of foreign hosts; those whose wait is over are dropped when there are too many."""
 
     def __init__(self, config: FrontierConfig, clock: Clock, max_in_flight: int) -> None:
         self._config = config
@@ -42,7 +42,7 @@ class ForeignHosts:
         self._by_name: dict[str, _ForeignHost] = {}
 
     def begin(self, name: str) -> float:
-        """0 when a request may start, and then `end` has to follow; else the seconds after which to ask again."""
+        """0 if a request may start, and then `end` must follow; otherwise the seconds after which to try again."""
         now = self._clock.monotonic()
         wait_s = self.ready_at(name, now) - now
         if wait_s > 0:
@@ -51,9 +51,9 @@ class ForeignHosts:
         return 0.0
 
     def end(self, name: str, exchange: Capture | Failure) -> None:
-        """A request has ended now."""
+        """Count a request that has just ended."""
         host = self._find(name)
-        # One that had to leave for others begins anew.
+        # A host that was dropped meanwhile starts anew.
         host.in_flight = max(host.in_flight - 1, 0)
         gap_s = pace_gap_s(0.0, exchange.duration_s, self._config)
         if is_error(exchange):
@@ -65,14 +65,14 @@ class ForeignHosts:
         host.ready_at = max(host.ready_at, self._clock.monotonic() + gap_s)
 
     def ready_at(self, name: str, now: float) -> float:
-        """The monotonic time at which to look whether a host may be asked; one that is over when it may."""
+        """The monotonic time at which to check again whether a request may start; not after `now` if it may."""
         host = self._by_name.get(name)
         if host is None:
             return 0.0
         return max(host.ready_at, now + _RECHECK_S if host.in_flight >= self._max_in_flight else 0.0)
 
     def delay(self, host: Host, now: float) -> None:
-        """A host of this frontier may have been asked before it was known here: let it wait as long as it had to then."""
+        """Apply the wait of a foreign host to the same host, after this frontier has got a record of it."""
         host.ready_at = max(host.ready_at, self.ready_at(host.record.name, now))
 
     def _find(self, name: str) -> _ForeignHost:
@@ -89,7 +89,7 @@ class ForeignHosts:
 
 
 class SideRequests:
-    """Admits requests without a lease, one host at a time, at the pace of that host."""
+    """Admits requests without a lease at the pace of their hosts."""
 
     def __init__(
         self,
@@ -108,8 +108,8 @@ class SideRequests:
         self._clock = clock
 
     def begin(self, name: str) -> float:
-        """Ask to send a request to a host now. 0 means that it may start, and then `end` has to follow; else it is the number
-        of seconds after which to ask again, infinite for a host that was given up. Nothing of this is durable."""
+        """0 if a request to a host may start, and then `end` must follow; otherwise the seconds after which to try again,
+        infinite for a host that was given up. None of this is durable."""
         host = self._find(name)
         if host is None:
             return self._foreign.begin(name)
@@ -124,10 +124,10 @@ class SideRequests:
         return 0.0
 
     def end(self, name: str, exchange: Capture | Failure) -> None:
-        """A request that `begin` admitted has ended: the host's clock moves, staged for the next commit."""
+        """End a request that `begin` admitted, and stage the new time of the host's clock."""
         host = self._find(name)
         if host is None or not host.side_requests:
-            # Not known, or not when it began.
+            # The host has no record, or had none when the request began.
             self._foreign.end(name, exchange)
             return
         host.in_flight -= 1
