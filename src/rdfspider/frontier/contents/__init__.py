@@ -1,1 +1,1 @@
-"""Which contents were seen: exact digests over the whole crawl, simhashes within a domain."""
+"""The contents that were seen: exact digests over the whole crawl, simhashes within a domain."""

@@ -1,8 +1,8 @@
-"""Which contents were seen: digests and simhashes enter; who had the content first, and similar pages, leave.
+"""Finds duplicates: digests and simhashes enter; the URL that had a content first, and pages with similar text, leave.
 
-The digest of a body belongs to one shard, whichever shards meet it. Simhashes are compared within a domain: a simhash is cut
-into four blocks, and two that differ in three bits at most have one block in common, so each page is in four rows, found by its
-domain, the number of a block and its bits. A row holds the newest pages only, so that none grows for ever.
+Each digest belongs to one shard, whichever shards find it. Simhashes are compared within a domain: a simhash is cut into four
+blocks, and two that differ in at most three bits share at least one block. So each page is in four rows, with its domain, a
+block's number and its bits as the key. A row holds only the newest pages, which limits its size.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from rdfspider.frontier.store import Store
 from rdfspider.records import DuplicateKind, Judgement, Lease, Verdict
 from rdfspider.urls import host_of
 
-# The bits in which the simhashes of two pages may differ; one less than there are blocks.
+# The bits in which the simhashes of similar pages may differ; one less than there are blocks.
 _MAX_DISTANCE = 3
 _BLOCKS, _BLOCK_BITS = 4, 16
 _ROW_PAGES = 16
@@ -30,29 +30,29 @@ _KEY = Struct(">8sBH")
 
 
 class SimhashEntry(NamedTuple):
-    """A page whose text is known."""
+    """The simhash of a page, and what it is compared by."""
 
     simhash: int
     facts: int
-    """A digest of what it states."""
+    """A digest of the page's statements."""
     url_id: int
     is_absence: bool
-    """Whether it says that there is no such page."""
+    """Whether the page is a soft 404."""
 
 
 class Simhashes:
-    """The simhashes of pages, those that are recorded and those that are about to be."""
+    """The simhashes of recorded pages, and of pages that are about to be recorded."""
 
     def __init__(self, store: Store) -> None:
         self._table = store.tables["likenesses"]
         self._staged: dict[bytes, bytes] = {}
-        """Rows that changed since the last commit; an empty one is deleted."""
+        """Rows that changed since the last commit; an empty value means deleted."""
         self._met: dict[str, dict[int, SimhashEntry]] = {}
-        """Pages that are not recorded yet, by domain and id: those that come meanwhile are compared with them too."""
+        """Pages that are not recorded yet, by domain and id; later pages are compared with them too."""
 
     def meet(self, domain: str, page: SimhashEntry) -> list[SimhashEntry]:
-        """Pages of the domain that are like this one, the newest first; it is itself known from now on, for as long as the
-        process lives, and longer if it is recorded."""
+        """Pages of the domain with nearly the same text, the newest first. The page itself can be found from now on, as long as
+        the process lives, and longer if it is recorded."""
         met = self._met.setdefault(domain, {})
         found = {known.url_id: known for known in reversed(met.values())}
         for row in self._read(_make_keys(domain, page.simhash)).values():
@@ -63,7 +63,7 @@ class Simhashes:
         return [known for known in found.values() if (known.simhash ^ page.simhash).bit_count() <= _MAX_DISTANCE]
 
     def record(self, domain: str, url_id: int, old_simhash: int, is_kept: bool) -> None:
-        """Stage that a page has its old simhash no more, and that it has the one that it was met with, if that is kept."""
+        """Stage the removal of a page's old simhash, and if `is_kept` the one that it was met with."""
         met = self._met.get(domain)
         page = met.pop(url_id, None) if met else None
         if met is not None and not met:
@@ -79,11 +79,11 @@ class Simhashes:
                 self._put(key, (packed + _leave_out(row, url_id))[: _ROW_PAGES * _PAGE.size])
 
     def settle(self) -> None:
-        """After a commit: the table knows all rows."""
+        """Forget the staged rows after a commit, as the table has them."""
         self._staged.clear()
 
     def _read(self, keys: list[bytes]) -> dict[bytes, bytes]:
-        """Rows as they will be; those that there are not are empty."""
+        """Rows with their staged changes; missing ones are empty."""
         rows = dict(zip(keys, self._table.get_many(keys), strict=True))
         return {key: self._staged.get(key, row or b"") for key, row in rows.items()}
 
@@ -114,17 +114,17 @@ _encode = Encoder().encode
 
 
 def pack_digest(digest: str) -> bytes:
-    """The key of a digest, whichever way an archive writes it: 16 bytes, which no two contents of a crawl share by chance."""
+    """The key of a digest in any archive's notation: 16 bytes, which no two contents of a crawl share by chance."""
     return xxh3_128_digest(digest.encode())
 
 
 def find_claim_owner(key: bytes, shards: int) -> int:
-    """The shard that knows who had a content first."""
+    """The shard that a digest belongs to, which knows the first URL with that content."""
     return xxh3_64_intdigest(key) % shards
 
 
 class Contents:
-    """The contents that this shard's pages have, and the digests that belong to it."""
+    """The contents of this shard's pages, and the digests that belong to this shard."""
 
     def __init__(self, core: Core, outbox: Outbox, shard: int, shards: int) -> None:
         self._digests = core.store.tables["digests"]
@@ -135,11 +135,10 @@ class Contents:
         self._shards = shards
         self._simhashes = Simhashes(core.store)
         self._claimed: dict[bytes, str] = {}
-        """Digests that were claimed or released since the last commit; an empty URL stands for none."""
+        """Digests that were claimed or released since the last commit; an empty URL means released."""
 
     def claim(self, key: bytes, url: str) -> str:
-        """The URL that had this content first, by the digests that belong to this shard; where none had, that is this one from
-        now on, staged for the next commit."""
+        """The URL that had this content first, for a digest of this shard; if there is none, this URL is staged as the first."""
         first = self._find_first(key)
         if not first:
             self._digests.put(key, url.encode())
@@ -147,13 +146,13 @@ class Contents:
         return first
 
     def release(self, key: bytes, url: str) -> None:
-        """Stage that a URL has this content no more; that of another URL is not touched."""
+        """Stage that a URL no longer has this content; the claim of another URL stays."""
         if self._find_first(key) == url:
             self._digests.delete(key)
             self._claimed[key] = ""
 
     def forget(self, digest: str, url: str) -> None:
-        """Stage that a URL of this shard's has a content no more, whichever shard that belongs to."""
+        """Stage that a URL of this shard no longer has a content, whichever shard the digest belongs to."""
         key = pack_digest(digest)
         owner = find_claim_owner(key, self._shards)
         if owner == self._shard:
@@ -162,18 +161,18 @@ class Contents:
             self._outbox.put(owner, _encode({key: url}))
 
     def find_alike(self, lease: Lease, simhash: int, facts: int, is_absence: bool) -> list[tuple[str, SimhashEntry]]:
-        """Pages of the same domain with nearly the same text as a leased one, the newest first. The leased one, with the digest
-        of what it states and whether it says that there is no such page, is found by others from now on."""
+        """Pages of the domain with nearly the same text as a leased one, the newest first. Others find the leased page from now
+        on; `facts` is the digest of its statements, `is_absence` says that it is a soft 404."""
         domain = self._hosts.get(lease.host_number).domain.name
         found = self._simhashes.meet(domain, SimhashEntry(simhash, facts, lease.url_id, is_absence))
         return [(url, known) for known in found if (url := self._url_of(known.url_id))]
 
     def record(self, slot: Slot, url_id: int, verdict: Verdict, digest: str, judgement: Judgement) -> None:
-        """Stage what follows from a page's content, and that its old one is outdated; the row still tells of that one."""
+        """Stage the consequences of a page's content, and release the old content, which the row still holds."""
         host, row, url = slot.host, slot.row, slot.url
         if row.digest and row.digest != digest:
             self.forget(row.digest, url)
-        # One that repeats another page need not be found: the other one is.
+        # A page that repeats another need not be found, as the other one is.
         is_kept = judgement.duplicate in (DuplicateKind.NONE, DuplicateKind.SOFT_404)
         self._simhashes.record(host.domain.name, url_id, row.simhash, is_kept)
         record = host.record
@@ -181,7 +180,7 @@ class Contents:
             record.mirror_of = describe_mirror(record.name, record.repeats)
 
     def note_repeated(self, origin: str, other: str) -> None:
-        """Stage that another origin has a page that one of this shard's had first, at the same path."""
+        """Stage that another origin repeats a page of this shard's origin at the same path."""
         number = self._hosts.number_of(host_of(origin))
         if number is None:
             return
@@ -191,7 +190,7 @@ class Contents:
         host.record.mirror_of = describe_mirror(host.record.name, host.record.repeats)
 
     def settle(self) -> None:
-        """After a commit: the tables know all."""
+        """Forget the staged contents after a commit, as the tables have them."""
         self._claimed.clear()
         self._simhashes.settle()
 
