@@ -1,1 +1,1 @@
-"""What is learned while crawling: which URLs look alike, what they have given, and how soon the next is fetched."""
+"""What the crawl learns: which URLs look alike, what they yielded, and how soon the next one is fetched."""

@@ -1,5 +1,8 @@
-"""The shape of a URL: a URL enters, its pattern leaves, without numbers, dates and names; and wider patterns, for those that are
-counted together. Text in, text out."""
+"""The pattern of a URL, without numbers, dates and names, and what the URLs of each pattern have yielded.
+
+URLs and judgements of pages enter; patterns, their counts, and whether one still gives anything new leave. Rare patterns of a
+host are merged into wider ones, so that their number is limited.
+"""
 
 import re
 from collections.abc import Callable
@@ -14,7 +17,7 @@ from rdfspider.frontier.store import Rows, Store
 from rdfspider.records import DuplicateKind, Judgement
 
 REST = "…"
-"""How a pattern ends that others are counted as."""
+"""The end of a pattern that others were merged into."""
 
 _SEGMENTS = 4
 _NAMED_SEGMENTS = 2
@@ -28,10 +31,10 @@ _DEEPER = "**"
 
 
 def find_pattern(url: str) -> str:
-    """The pattern of a normal URL: `/calendar/0/0`, `/products/*.html`, `/search?page&q`.
+    """The pattern of a normalized URL: `/calendar/0/0`, `/products/*.html`, `/search?page&q`.
 
-    Numbers and dates become `0`, the last segment and whatever is no plain word `*`, parameters lose their values. The name of
-    what is asked with parameters is kept, as it is that of a program.
+    Numbers and dates become `0`, the last segment and everything that is not a plain word `*`, and parameters lose their values.
+    The last segment before parameters is kept, as it names a program.
     """
     path, _, query = url[url.find("/", 8) :].partition("?")
     parts = path.split("/", _SEGMENTS + 1)
@@ -47,20 +50,20 @@ def find_pattern(url: str) -> str:
 
 
 def drop_parameters(key: str) -> str:
-    """The pattern of all that ask the same path with several parameters."""
+    """The pattern of all URLs with the same path and several parameters."""
     path, mark, names = key.partition("?")
     return f"{path}{mark}{REST}" if "&" in names else key
 
 
 def widen(key: str) -> str:
-    """The pattern of all that have the same first segment."""
+    """The pattern of all URLs with the same first segment."""
     first, slash, _ = key[1:].partition("/")
     return f"/{first}/{REST}" if slash else REST
 
 
 @lru_cache(maxsize=4096)
 def _name_segment(part: str) -> str:
-    """A plain word, with its extension, stays what it is."""
+    """Keep a plain word with its extension; replace anything else."""
     if len(part) <= _MAX_WORD and _WORD.fullmatch(part):
         return part
     return _name_leaf(part)
@@ -86,68 +89,68 @@ def _name_leaf(part: str) -> str:
 
 
 MAX_PATTERNS = 200
-"""Patterns of one host that are told apart."""
+"""The maximum of separate patterns per host."""
 RULE = "pattern"
-"""What the reason begins with why URLs of one are not asked for."""
+"""The first word of the reason why URLs of a pattern are refused."""
 TRIALS = 3
-"""How many URLs of a pattern that nothing is known of are tried soon."""
+"""The number of URLs of an unknown pattern that are tried soon."""
 
-# Patterns of all hosts in memory, a kilobyte each, with that of all together; more are allowed between two commits.
+# Patterns in memory over all hosts, a kilobyte each, with one total per host; more are allowed between two commits.
 _MAX_LOADED = 10_000
-# Pages in a row that may give nothing new; fewer where URLs are counted up and no page ever had data of its own.
+# Pages in a row that may give nothing new; fewer if the URLs have numbers or parameters and no page ever had new data.
 _BUDGET, _NUMBERED_BUDGET = 30, 15
-# Sets of two and more parameters of one path that are told apart. Three parameters have four such sets; those of filters, which
-# multiply, have hundreds, and all show the same.
+# Separate sets of two or more parameters per path. Three parameters have four such sets; those of filters have hundreds, as they
+# multiply, and all show the same.
 _PARAMETER_SETS = 6
-# The first probe is the tenth URL that is refused. Gaps grow, faster than any page can bring links, so that every trap ends.
+# The first probe is the tenth refused URL. The gaps grow faster than any page can bring links, so every trap ends.
 _FIRST_PROBE, _STEEP_UNTIL = 10, 1000
-# Means follow the last pages: so many of them decide.
+# The number of last pages that the means follow.
 _MEMORY_PAGES = 16
-# One page with a great deal of data says little of its neighbours.
+# A page with very much data says little about its neighbours.
 _MAX_PAGE_QUADS = 500
-# What was met is remembered in two maps of so many bytes. When more than a fifth of the bits of the newer one are set, it becomes
-# the older one. Where sets of parameters are counted together more is remembered, as they show the same again after a long while.
+# Two bitmaps of this size remember what was seen. When more than a fifth of the newer one's bits are set, it becomes the older
+# one. Merged parameter sets have larger maps, as they show the same content again after a long time.
 _MAP_BYTES, _LARGE_MAP_BYTES = 256, 4096
 _MARKS_A_BYTE = 8 / 5
 _MIXER = 0x9E3779B1
 
-# Ways to repeat a page by its own word or by its words: such a page may still have data of its own.
+# Duplicates by similar text or by the page's own declaration, which may still have new data.
 _UNSURE = frozenset({DuplicateKind.NEAR, DuplicateKind.CANONICAL, DuplicateKind.SOFT_404})
 
 
 class Pattern(Struct, array_like=True, gc=False):
-    """What the URLs of one pattern have given."""
+    """What the URLs of one pattern have yielded."""
 
     visits: int = 0
-    """Pages that came, and answers of 4xx."""
+    """Fetched pages and 4xx answers."""
     structured: int = 0
-    """Of these, those with structured data."""
+    """Visits with structured data."""
     quads: int = 0
     mean: float = 0.0
-    """Quads a visit, the last ones more than the first."""
+    """Quads per visit, with more weight on the last ones."""
     promise: float = 0.0
-    """The same of the best that its pages lead to."""
+    """The mean of the best patterns that its pages link to."""
     news: int = 0
-    """Pages that had something new."""
+    """Pages with anything new."""
     data_news: int = 0
-    """Of these, those that had new data."""
+    """Pages with new data."""
     stale: int = 0
-    """Pages in a row that had nothing new themselves."""
+    """Pages in a row with nothing new in themselves."""
     idle: int = 0
-    """Of these, in a row, those that also led to nothing new elsewhere."""
+    """Pages in a row with nothing new in themselves that also led to nothing new."""
     refused: int = 0
-    """URLs that were not asked for since the budget was used up."""
+    """URLs that were refused since the budget was used up."""
     next_probe: int = _FIRST_PROBE
-    """Which of these is asked for all the same."""
+    """The number of the refused URL that is fetched as a probe."""
     marks: int = 0
-    """Bits that are set in the newer map."""
+    """Set bits in the newer map."""
     newer: bytearray = field(default_factory=bytearray)
     older: bytearray = field(default_factory=bytearray)
     is_combined: bool = False
-    """Whether sets of parameters are counted together. Each shows the same in other words, so that data alone counts as new."""
+    """Whether it merges parameter sets, which show the same content in other words, so that only data counts as new."""
 
     def count(self, quads: int) -> None:
-        """Take a visit into the means."""
+        """Add a visit to the counts and the mean."""
         self.visits += 1
         self.structured += quads > 0
         self.quads += quads
@@ -155,12 +158,12 @@ class Pattern(Struct, array_like=True, gc=False):
         self.mean += (min(quads, _MAX_PAGE_QUADS) - self.mean) * share
 
     def count_lead(self, mean: float) -> None:
-        """Take what the last page leads to into the promise."""
+        """Add the mean of the best pattern that the last page links to."""
         self.promise += (mean - self.promise) / min(max(self.visits, 1), _MEMORY_PAGES)
 
     def meet(self, judgement: Judgement, repeats_itself: bool = False) -> bool:
-        """Whether a page has something new, as far as this pattern goes; it is known from now on. A site that repeats itself,
-        byte by byte, has nothing new, however long ago it was; else data count, whatever the page is taken for."""
+        """Whether a page has anything new for this pattern; from now on its content is known. A page with the bytes of another
+        page of its site never has; otherwise new data counts, whatever kind of duplicate the page is."""
         has_data = self._mark(judgement.data)
         has_words = not self.is_combined and self._mark(judgement.words)
         if repeats_itself:
@@ -173,7 +176,7 @@ class Pattern(Struct, array_like=True, gc=False):
         return is_new
 
     def budget(self, key: str) -> int:
-        """How many pages in a row may give nothing new; the key is the pattern itself."""
+        """The number of pages in a row that may give nothing new; `key` is the pattern's text."""
         is_numbered = not self.data_news and ("/0" in key or "?" in key)
         return _NUMBERED_BUDGET if is_numbered else _BUDGET
 
@@ -182,11 +185,11 @@ class Pattern(Struct, array_like=True, gc=False):
         return self.idle >= _NUMBERED_BUDGET and self.idle >= self.budget(key)
 
     def is_stale(self, key: str) -> bool:
-        """Whether its pages have stopped to have anything new themselves."""
+        """Whether its pages no longer have anything new in themselves."""
         return self.stale >= _NUMBERED_BUDGET and self.stale >= self.budget(key)
 
     def take_probe(self) -> bool:
-        """Count a URL that is not asked for; whether this one is, to see whether something has changed."""
+        """Count a refused URL; returns whether it is fetched as a probe instead."""
         self.refused += 1
         if self.refused < self.next_probe:
             return False
@@ -194,14 +197,14 @@ class Pattern(Struct, array_like=True, gc=False):
         return True
 
     def restore(self) -> bool:
-        """Give the budget back; whether URLs were refused meanwhile."""
+        """Restore the budget; returns whether URLs were refused meanwhile."""
         was_used_up = self.refused > 0
         self.idle = self.refused = 0
         self.next_probe = _FIRST_PROBE
         return was_used_up
 
     def absorb(self, other: "Pattern") -> None:
-        """Take over what another one was found to give."""
+        """Merge the counts of another pattern into this one."""
         visits = max(self.visits + other.visits, 1)
         self.mean = (self.mean * self.visits + other.mean * other.visits) / visits
         self.promise = (self.promise * self.visits + other.promise * other.visits) / visits
@@ -218,13 +221,13 @@ class Pattern(Struct, array_like=True, gc=False):
             self.marks = sum(map(int.bit_count, self.newer))
 
     def _mark(self, sample: tuple[int, ...]) -> bool:
-        """Whether some of these were not met lately; from now on they were."""
+        """Mark these values as seen; returns whether any was not seen lately."""
         if not self.newer or self.marks > _MARKS_A_BYTE * len(self.newer):
             self.older, self.marks = self.newer, 0
             self.newer = bytearray(_LARGE_MAP_BYTES if self.is_combined else _MAP_BYTES)
         newer, older, is_new = self.newer, self.older, False
         for value in sample:
-            # Checksums of texts that are alike are alike in some of their bits.
+            # Checksums of similar texts share some of their bits.
             number = value * _MIXER >> 16
             place, bit = (number >> 3) % len(newer), 1 << (number & 7)
             if not newer[place] & bit:
@@ -241,25 +244,25 @@ class HostPatterns:
 
     def __init__(self, by_key: dict[str, Pattern]) -> None:
         self.total = by_key.pop("", Pattern())
-        """Of all patterns together."""
+        """The counts of all patterns together."""
         self.by_key = by_key
         self.trials: dict[str, int] = {}
-        """How often patterns were met that nothing is known of."""
+        """The number of URLs per unknown pattern."""
         self.passed = 0
-        """URLs in a row that were put behind others since one was found that was not, or since new ones came."""
+        """URLs in a row that were demoted, since one was not or new ones came."""
         self.changed: dict[str, Pattern | None] = {}
-        """What the next commit stores; None is no longer told apart."""
+        """What the next commit stores; None deletes a merged pattern."""
         self.counted = 0
-        """The share of this host in what is counted as loaded."""
+        """This host's share of the patterns that count as loaded."""
         self._is_folded = any(key.endswith(REST) for key in by_key)
 
     def find(self, key: str) -> Pattern | None:
-        """What is known of a pattern, or of all that it is counted with; None where nothing is."""
+        """The entry of a pattern, or of the wider one that it is merged into; None if there is none."""
         found = self.by_key.get(key)
         return found or (self.by_key.get(self.name(key)) if self._is_folded else None)
 
     def name(self, key: str) -> str:
-        """The pattern that a pattern is counted as."""
+        """The pattern itself, or the wider one that it is merged into."""
         if self._is_folded and key not in self.by_key:
             for wider in (drop_parameters(key), widen(key), REST):
                 if wider in self.by_key:
@@ -267,14 +270,14 @@ class HostPatterns:
         return key
 
     def explain_refusal(self, key: str) -> str:
-        """Why URLs of a pattern are not asked for any more, in words; empty where they are."""
+        """Explain why URLs of a pattern are refused; empty if they are not."""
         pattern = self.find(key)
         if pattern is None or not pattern.is_spent(key):
             return ""
         return f"{RULE} {self.name(key)} gave nothing new in {pattern.idle:,} pages"
 
     def obtain(self, key: str) -> Pattern:
-        """The same as `find`, and a new one where there is none; it is stored with the next commit."""
+        """Like `find`, but creates a missing entry, and has the next commit store it."""
         if self.find(key) is None:
             if "&" in key:
                 self._fold_parameters(key)
@@ -296,8 +299,7 @@ class HostPatterns:
         return tried <= TRIALS
 
     def _fold_parameters(self, key: str) -> None:
-        """Count the sets of parameters of a path together, where they are many; but for those that were met often, which have
-        shown what they are."""
+        """Merge the parameter sets of a path if there are many, except those with enough visits to be judged alone."""
         program = key.partition("?")[0] + "?"
         rare = [
             other
@@ -310,7 +312,7 @@ class HostPatterns:
             self._merge(rare, drop_parameters)
 
     def _fold(self) -> None:
-        """Count the half that was met least together, by the first segment; and if those are too many, all as one."""
+        """Merge the least visited patterns by the first segment, and if too many remain, the least visited into one."""
         self._is_folded = True
         self._merge([key for key in self.by_key if not key.endswith(REST)], widen)
         if len(self.by_key) > 3 * MAX_PATTERNS // 4:
@@ -326,7 +328,7 @@ class HostPatterns:
 
 
 class PageLeads:
-    """Where the page leads that was recorded last; its links follow it."""
+    """Where the links of the last recorded page lead; they are added after it."""
 
     __slots__ = ("host", "leads", "pattern", "promise", "url_id")
 
@@ -335,13 +337,13 @@ class PageLeads:
         self.host = host
         self.pattern = pattern
         self.leads = False
-        """Whether to a URL that was never seen and is worth a page: of another pattern that gives new data, or of one to be
-        tried. New words are not enough: the months and the days of a calendar would lead to each other for ever."""
+        """Whether a new URL among them is worth a page: it has another pattern that gives new data, or one to be tried. New
+        words are not enough, as the months and days of a calendar would lead to each other for ever."""
         self.promise = 0.0
-        """Quads a page of the best of these patterns."""
+        """Quads per page of the best of these patterns."""
 
     def lead_to(self, met: dict[str, Pattern | None]) -> None:
-        """It has new links to URLs of these patterns of a host that are known."""
+        """Take account of new links to URLs of these patterns of one host; unknown ones are None."""
         for key, pattern in met.items():
             if pattern is not None and pattern is not self.pattern and pattern.data_news and not pattern.is_stale(key):
                 self.leads = True
@@ -354,26 +356,26 @@ class Patterns:
     def __init__(self, store: Store) -> None:
         self._table = store.tables["patterns"]
         self._hosts: dict[int, HostPatterns] = {}
-        """Those that were met last are at the end."""
+        """Hosts by number, the most recently changed last."""
         self._loaded = 0
-        """How many patterns these had at the last commit, or when they were read."""
+        """The number of their patterns at the last commit, or when they were read."""
         self._changed: dict[int, HostPatterns] = {}
         self.page: PageLeads | None = None
-        """Until the next page is recorded."""
+        """The last recorded page, until the next one is recorded."""
 
     def of(self, host: Host) -> HostPatterns | None:
-        """What is known of the patterns of a host; None before its first page."""
+        """The patterns of a host; None before its first page."""
         known = self._hosts.get(host.number)
         return known or (self._load(host) if host.record.pages else None)
 
     def obtain(self, host: Host) -> HostPatterns:
-        """The same, for a host that has a page now; it is stored with the next commit."""
+        """Like `of`, for a host that has a page now; the next commit stores them."""
         known = self._hosts.pop(host.number, None) or self._load(host)
         self._hosts[host.number] = self._changed[host.number] = known
         return known
 
     def stage(self) -> None:
-        """Put all that changed into the batch."""
+        """Stage all changed patterns."""
         for number, known in self._changed.items():
             prefix = pack_host(number)
             self._table.put(prefix, _encode(known.total))
@@ -384,7 +386,7 @@ class Patterns:
                     self._table.put(prefix + key.encode(), _encode(pattern))
 
     def settle(self) -> None:
-        """After a commit: nothing is changed any more, and hosts that were not met for long leave memory."""
+        """After a commit, forget the changes, and drop the least recent hosts from memory."""
         for known in self._changed.values():
             known.changed.clear()
             self._count(known)
@@ -400,14 +402,14 @@ class Patterns:
         return known
 
     def _count(self, known: HostPatterns) -> None:
-        # A host of which nothing is known takes room, too.
+        # A host without patterns takes memory too.
         count = len(known.by_key) + 1
         self._loaded += count - known.counted
         known.counted = count
 
 
 def read_patterns(table: Rows, number: int) -> HostPatterns:
-    """What is stored of the patterns of a host."""
+    """Read the stored patterns of a host."""
     prefix = pack_host(number)
     rows = table.scan(prefix, pack_host(number + 1))
     return HostPatterns({key[len(prefix) :].decode(): _decode(value) for key, value in rows})

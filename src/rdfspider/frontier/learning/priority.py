@@ -1,8 +1,8 @@
-"""How soon a URL is fetched: from how far it is from a seed, how it was found, and what URLs like it have given.
+"""The priority of a URL: from its distance to a seed, the way it was found, and the yield of similar URLs.
 
-0 is first: seeds, and what serves the crawl itself. 7 is last: links of pages that repeat others, and patterns that have stopped
-giving anything new. Between them a pattern that gives much data comes up to two steps before others at its depth, one that gives
-none up to two behind. What is not known yet is tried.
+0 is first: seeds, and URLs that serve the crawl itself. 7 is last: links of duplicates, and patterns that no longer give anything
+new. In between, a pattern with much data comes up to two steps before others at its depth, and one without any up to two behind.
+Unknown patterns are tried.
 """
 
 from collections.abc import Sequence
@@ -17,35 +17,34 @@ from rdfspider.ways import WAYS, Way
 _SEED = Way.SEED
 
 SPENT = 8
-"""Steps that put a pattern whose budget is used up behind all others."""
+"""The offset that puts a pattern whose budget is used up behind all others."""
 
-# The step of a URL that nothing else is known of, by its depth; the last is for all that are deeper.
+# The step of a URL by its depth, if nothing else is known; the last applies to all greater depths.
 _STEPS = (1, 2, 3, 4, 4, 4, 5)
-# By how a URL was found.
 _RANKS = {way: rules.rank for way, rules in WAYS.items()}
-# Ranks that overrule all else.
+# Ranks that override everything else.
 _FIRST_RANK, _LAST_RANK = -8, 8
 _BEST, _WORST = 1, LOWEST_PRIORITY - 1
-# Quads a page, as a share of the crawl's mean, from which a pattern comes two steps, one step or none earlier; below, one later.
+# Quads per page, relative to the crawl's mean, from which a pattern comes two, one or no steps earlier; below, one later.
 _RICH, _FAIR, _POOR = 1.5, 0.6, 0.15
 _NOTHING = 0.01
-# Pages without data after which a pattern, or a whole host, counts as barren.
+# Pages without data after which a pattern or a host counts as barren.
 _BARREN_VISITS = 5
-# How many pages of a pattern the mean of its host counts for.
+# The number of a pattern's pages that its host's mean weighs as much as.
 _HOST_VISITS = 2
-# How much of what a page leads to counts for the page: it has to be fetched too.
+# The share of its targets' yield that counts for a page, which has to be fetched too.
 _LEAD_SHARE = 0.5
 
 
 class Ratings:
-    """Rates URLs by what is known of their patterns."""
+    """Rates URLs by their patterns."""
 
     def __init__(self, patterns: Patterns, counts: Counts) -> None:
         self._patterns = patterns
         self._counts = counts
 
     def rate(self, host: Host, links: Sequence[Discovered]) -> list[int]:
-        """The priorities of new links to one host, which were all found on one page."""
+        """The priorities of new links to one host, all found on one page."""
         known = self._patterns.of(host)
         page = self._patterns.page
         is_lead = page is not None and page.url_id == links[0].via
@@ -79,7 +78,7 @@ class Ratings:
         return rated
 
     def rate_pattern(self, known: HostPatterns, key: str, pattern: Pattern) -> int:
-        """Steps before (below 0) or behind (above 0) what nothing is known of."""
+        """Steps before (below 0) or behind (above 0) a URL of which nothing is known."""
         if pattern.is_spent(key):
             return SPENT
         crawl = self._crawl_mean()
@@ -110,7 +109,7 @@ class Ratings:
 
 
 def rate_again(depth: int, offset: int) -> int:
-    """The priority of a URL in a queue whose pattern has proved to be worse than thought."""
+    """The priority of a queued URL whose pattern has turned out to be worse than expected."""
     return LOWEST_PRIORITY if offset >= SPENT else min(_find_step(depth) + offset, _WORST)
 
 
