@@ -1,1 +1,1 @@
-"""URLs: which were seen, how they become scheduled, leased and finished, and when they are due again."""
+"""URLs: which were seen, how they are scheduled, leased and finished, and when they are due again."""

@@ -1,6 +1,5 @@
-"""What became of URLs: a verdict and what is known of the page enter, and all that follows is staged: the row, the queue, the
-next visit, the counts, what was learned of contents and patterns.
-"""
+"""Stages the result of a page from its verdict and facts: the row, the queue, the next visit, the counts, and what contents and
+patterns learn from it."""
 
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ from rdfspider.ways import Way
 
 @dataclass(frozen=True, slots=True)
 class FinishParts:
-    """What takes note of a finished page besides its row and its queue."""
+    """The parts that a finished page changes besides its row and its queue."""
 
     visits: Visits
     leases: Leases
@@ -31,11 +30,11 @@ class FinishParts:
     restarts: Restarts
     contents: Contents
     traps: Traps | None
-    """None where nothing is to be learned of patterns."""
+    """None if patterns are not learned."""
 
 
 class Finisher:
-    """Stages what follows from outcomes."""
+    """Stages the results of pages."""
 
     def __init__(self, core: Core, parts: FinishParts) -> None:
         self._url_rows = core.url_rows
@@ -53,7 +52,7 @@ class Finisher:
         self._traps = parts.traps
 
     def finish(self, lease: Lease, verdict: Verdict, facts: PageFacts) -> None:
-        """Stage what became of a leased page."""
+        """Stage the result of a leased page."""
         judgement = facts.judgement
         slot = self._leases.slots[lease.url_id]
         host, row = slot.host, slot.row
@@ -85,7 +84,7 @@ class Finisher:
         self._rediscovery.settle(lease.url_id, slot)
 
     def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: PageFacts, history: VisitHistory) -> None:
-        """A URL is no longer scheduled."""
+        """Stage the final state of a URL, which is no longer scheduled."""
         counts, row = self._counts, slot.row
         self._hosts.count_scheduled(slot.host, -1)
         if verdict.state == VerdictState.DONE:

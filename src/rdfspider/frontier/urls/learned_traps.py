@@ -1,8 +1,8 @@
-"""Traps, as they are learned: a page's outcome in, what follows for the URLs of its pattern out.
+"""Learned traps: the results of pages enter; refusals, probes and lower priorities for URLs of their patterns leave.
 
-A pattern whose pages stop giving anything new uses its budget up: what is queued of it is refused without a request, but for
-probes, which become rarer. A probe that gives something new gives the budget back, and what was refused is scheduled again, in
-small steps. Queued URLs whose pattern has proved barren go behind others.
+A pattern whose pages no longer give anything new uses up its budget: its queued URLs are refused without a request, except for
+probes, which become rarer. A probe that gives something new restores the budget, and the refused URLs are scheduled again, in
+small steps. Queued URLs of a barren pattern move behind others.
 """
 
 from rdfspider.domains import Domains
@@ -19,9 +19,9 @@ from rdfspider.records import DuplicateKind, Judgement, Lease, Reason, Verdict, 
 from rdfspider.urls import host_of
 from rdfspider.ways import TRAP_EXEMPT_WAYS
 
-# Rows that are looked at in one step when refused URLs of a host are scheduled again.
+# Rows that are read per step when refused URLs of a host are scheduled again.
 _ROWS_A_STEP = 500
-# URLs of a host in a row that are put behind others, before it is plain that there are no others.
+# URLs of a host that are demoted in a row, before it is assumed that it has no better ones.
 _MAX_PASSED = 200
 _UNJUDGED = Judgement()
 _INDEX = b"restoring/"
@@ -29,7 +29,7 @@ _INDEX_END = b"restoring0"
 
 
 class Traps:
-    """Learns from pages, and keeps what is not worth asking for out of the runs of hosts."""
+    """Learns from pages, and keeps URLs that are not worth a request out of the runs of hosts."""
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class Traps:
         self._active = active
         index = self._meta.scan(_INDEX, _INDEX_END)
         self.restoring = {int.from_bytes(key[len(_INDEX) :], "big"): 0 for key, _ in index}
-        """Hosts with URLs to be scheduled again, and the sequence to go on from. A new process begins anew."""
+        """Hosts with URLs to be scheduled again, and the next sequence; a new process starts from the first one."""
 
     def learn(self, lease: Lease, host: Host, verdict: Verdict, quads: int, judgement: Judgement) -> None:
-        """A page was recorded. One that was captured before tells nothing of its neighbours; what was not judged, as nothing
-        can be read from it, tells only that it has no data."""
+        """Learn from a recorded page. One that was captured before says nothing about its neighbours; an unjudged one, from
+        which nothing can be read, only counts as a visit."""
         self.settle()
         is_missing = verdict.state == VerdictState.DONE and 400 <= verdict.status < 500
         if not (verdict.is_page or is_missing) or lease.captured:
@@ -73,7 +73,7 @@ class Traps:
         self._patterns.page = PageLeads(lease.url_id, host, pattern)
 
     def settle(self) -> None:
-        """The links of the page that was recorded last are known: stage what follows from them."""
+        """Stage what follows from the links of the last recorded page, which are all added now."""
         page, self._patterns.page = self._patterns.page, None
         if page is None:
             return
@@ -82,7 +82,7 @@ class Traps:
             self._restore(page.host, page.pattern)
 
     def sift(self, slots: list[Slot]) -> list[Slot]:
-        """Of URLs that were read from the queues of a host, those to be asked for; stage what becomes of the others."""
+        """The URLs of a host's run that are worth a request; the others are staged as refused or demoted."""
         known = self._patterns.of(slots[0].host) if slots else None
         if known is None:
             return slots
@@ -95,7 +95,7 @@ class Traps:
         return wanted
 
     def restore_some(self) -> None:
-        """Stage that some of the refused URLs whose patterns have their budgets back are scheduled again."""
+        """Schedule some of the refused URLs whose patterns have their budgets back, staged."""
         number, start = next(iter(self.restoring.items()))
         host = self._hosts.get(number)
         known = self._patterns.of(host)
@@ -115,7 +115,7 @@ class Traps:
             self._meta.delete(_INDEX + pack_host(number))
 
     def _repeats_itself(self, host: Host, judgement: Judgement) -> bool:
-        """Whether a page has the bytes of another one of its site: so do traps. One of another site's is a mirror's."""
+        """Whether a page has the bytes of another page of its site, as in traps; those of another site make it a mirror."""
         if judgement.duplicate != DuplicateKind.EXACT:
             return False
         return self._domain_of(host_of(judgement.original)) == self._domain_of(host.record.name)
@@ -170,7 +170,7 @@ class Traps:
 
 
 def _is_refused(row: Row) -> bool:
-    """Whether a URL was refused here; there are other rules for traps, which nothing takes back."""
+    """Whether a URL was refused by its pattern; other trap rules are final."""
     return row.state == DISALLOWED and row.reason == Reason.TRAP and row.rule.startswith(RULE)
 
 

@@ -1,8 +1,7 @@
-"""Leases: what may be asked now, and what each answer means for the host's pace and for the URL.
+"""Leases: what may be requested now, and what each answer means for the host's pace and for the URL.
 
-A host is first asked for its addresses, then each origin for its robots.txt, then for pages, one request at a time. With no
-delay at all there are no gaps, and several at once. Nothing here is stored at once: a lease that is out when the process dies
-was never given, as its URL is still in its queue.
+A host's addresses come first, then each origin's robots.txt, then pages, one request at a time. With a delay of 0 there are no
+gaps, and several requests at once. Leases are not stored: if the process dies, the URL of an open lease is still in its queue.
 """
 
 from dataclasses import dataclass
@@ -38,24 +37,24 @@ from rdfspider.records import (
     VerdictState,
 )
 
-# URLs of a host that are read at once, and that it is asked for before others may come in.
+# URLs of a host that are read at once, and requested before other hosts may enter.
 RUN_URLS = 20
-# Runs of which nothing is wanted that are read at once; the host comes up again after the next commit.
+# Runs without any URL worth a request that are read at once; the host is due again after the next commit.
 _UNWANTED_RUNS = 20
-# URLs of origins that cannot be asked which are kept in memory while others of the same host go on: of one host at most, of
-# one host at least, and of all hosts.
+# URLs of blocked origins that are kept in memory while other origins of the host go on: the most and the least per host, and
+# the limit over all hosts.
 _MAX_HELD, _MIN_HELD, _ALL_HELD = 5000, 100, 50_000
-# An address and a robots.txt hold at least so long, whatever they say: long enough for a request.
+# The minimum lifetime of addresses and robots.txt, whatever their own: long enough for a request.
 _MIN_ANSWER_S = 30.0
-# And an address no longer than this.
+# The maximum lifetime of addresses.
 _MAX_ADDRESS_S = 86_400.0
-# Answers to a name that hold for all URLs of the host: they fail without a request.
+# DNS results that make all URLs of the host fail without a request.
 _NO_SUCH_HOST = frozenset({"nxdomain", "private"})
 
 
 @dataclass(frozen=True, slots=True)
 class HostParts:
-    """What leases need to know of hosts."""
+    """The parts of hosts that leases need."""
 
     active: ActiveHosts
     origins: Origins
@@ -64,11 +63,11 @@ class HostParts:
     foreign: ForeignHosts
     epoch: int
     lookup_epoch: int
-    """The first epoch whose answers to names are still true."""
+    """The first epoch whose DNS results are still valid."""
 
 
 class Leases:
-    """Gives leases and takes them back."""
+    """Gives leases and ends them."""
 
     def __init__(self, core: Core, parts: HostParts, traps: Traps) -> None:
         self._hosts = core.hosts
@@ -87,16 +86,16 @@ class Leases:
         config = core.config
         self._config = config.frontier
         self._max_robots_s = max(config.fetch.robots_ttl_s, longest_wait_s(config.frontier)) + _MIN_ANSWER_S
-        """How long what is known of a robots.txt can hold."""
+        """The maximum lifetime of a robots.txt."""
         self._host_pages = config.crawl.pages_per_host
         self._domain_pages = config.crawl.pages_per_domain
         self.slots: dict[int, Slot] = {}
-        """Pages that were leased and not recorded, by URL id."""
+        """Pages that were leased but not recorded, by URL id."""
         self._holding: set[Host] = set()
-        """Hosts that hold URLs back, and some that did."""
+        """Hosts that hold URLs of blocked origins, and some that did."""
 
     def lease(self) -> Lease | None:
-        """The next thing that may be asked now."""
+        """The next thing that may be requested now."""
         now = self._clock.monotonic()
         while True:
             host = self._active.pop_ready(now)
@@ -108,7 +107,7 @@ class Leases:
                 return lease
 
     def end_name(self, lease: Lease, answer: Addresses) -> None:
-        """A name was looked up."""
+        """End a DNS lookup."""
         host = self._take_back(lease)
         host.is_resolving = False
         if answer.addresses or answer.failure in _NO_SUCH_HOST:
@@ -121,7 +120,7 @@ class Leases:
         self._active.wake(host)
 
     def end_robots(self, lease: Lease, answer: RobotsAnswer) -> None:
-        """A robots.txt was asked for. One that is unreachable because the host that it leads to is busy is no error."""
+        """End a request for a robots.txt; one that redirects to a busy host is unreachable, but not an error."""
         robots, exchange, crawl_delay_s = answer.state, answer.exchange, answer.crawl_delay_s
         host = self._take_back(lease)
         origin = origin_of(lease.url)
@@ -140,7 +139,7 @@ class Leases:
         else:
             self._pacing.count_answer(host, exchange.duration_s if exchange else 0.0)
             if not is_unreachable:
-                # It must outlive the gap that follows it, or a host with a long one would be asked for nothing else.
+                # It must outlive the gap that follows, or a host with a long gap would get no other requests.
                 wait_s = max(host.ready_at - self._clock.monotonic(), 0.0)
                 robots = replace(robots, expires=max(robots.expires, self._clock.now() + wait_s + _MIN_ANSWER_S))
         self._origins.put(host.number, origin, robots)
@@ -148,7 +147,7 @@ class Leases:
         self._active.wake(host)
 
     def refuse(self, lease: Lease, refusal: Refusal) -> Verdict:
-        """A page is not asked for: the host's clock stays."""
+        """End the lease of a page without a request, so the host's clock stays."""
         slot = self.slots[lease.url_id]
         slot.host.in_flight -= 1
         self._active.wake(slot.host)
@@ -159,7 +158,7 @@ class Leases:
         return Verdict(VerdictState.FAILED, refusal.reason, rule=refusal.rule)
 
     def end_page(self, lease: Lease, exchange: Capture | Failure) -> Verdict:
-        """A page was asked for."""
+        """End a request for a page."""
         slot = self.slots[lease.url_id]
         host = slot.host
         host.in_flight -= 1
@@ -174,7 +173,7 @@ class Leases:
         return judgement.verdict
 
     def give_back(self, lease: Lease) -> None:
-        """Nothing was asked: a page is the first of its host again."""
+        """End a lease without a request, so that it will be given again; a page becomes the first of its host again."""
         host = self._hosts.get(lease.host_number)
         self._counts.in_flight -= 1
         if lease.kind == LeaseKind.NAME:
@@ -189,7 +188,7 @@ class Leases:
         self._active.wake(host)
 
     def finish(self, slot: Slot) -> None:
-        """A page was recorded."""
+        """Forget a page that was recorded."""
         self._counts.in_flight -= 1
         self._forget(slot)
         self._active.settle_leaving(slot.host)
@@ -208,8 +207,8 @@ class Leases:
         return slot
 
     def _lease_from(self, host: Host, now: float) -> Lease | None:
-        """What may be asked of a host that has come up; None when it must wait, and then it comes up by itself, or by `wake`
-        when something of it has changed."""
+        """The next lease of a host that is due; None if it must wait, and then it is due again by itself, or by `wake` when
+        something changes."""
         if host.in_flight >= self._active.max_in_flight:
             return None
         record = host.record
@@ -254,7 +253,7 @@ class Leases:
         return is_of_now and bool(self._clock.left_s(addresses.expires, _MAX_ADDRESS_S))
 
     def _is_answered(self, robots: RobotsState | None) -> bool:
-        """Whether what is known of a robots.txt lets pages be asked for."""
+        """Whether the state of a robots.txt is valid, so that pages may be leased."""
         if robots is None or robots.rule == RobotsRule.UNREACHABLE:
             return False
         return bool(self._clock.left_s(robots.expires, self._max_robots_s))
@@ -262,7 +261,7 @@ class Leases:
     def _lease_page(self, slot: Slot, addresses: Addresses, robots: RobotsState | None, now: float) -> Lease:
         host, row = slot.host, slot.row
         url_id = self._id_of(host.number, slot.sequence)
-        # One that was taken for the absence of a page may be taken for a page the next time, and must come as a whole then.
+        # A soft 404 may be judged a real page the next time, and must then be fetched whole.
         is_kept = row.duplicate != DuplicateKind.SOFT_404
         slot.leased_at = now
         host.unrecorded += 1
@@ -288,10 +287,10 @@ class Leases:
         )
 
     def _next_slot(self, host: Host, now: float, needs_robots: bool) -> Slot | None:
-        """The next URL of a host whose origin may be asked; None when there is none now.
+        """The next URL of a host whose origin is not blocked; None if there is none now.
 
-        An origin whose robots.txt could not be had is tried again when its time has come. After an error all others go
-        before it, so that none that is well waits for one that is not, or is given up with it.
+        An origin with an unreachable robots.txt is tried again when its wait is over. After an error all other origins come
+        first, so that none that works waits for one that does not, or is given up with it.
         """
         is_well = not host.record.errors
         due = now if needs_robots else inf
@@ -320,7 +319,7 @@ class Leases:
         return None
 
     def _read_run(self, host: Host) -> bool:
-        """Read the next URLs of a host, unless others should have their turn; whether there are any."""
+        """Read the next URLs of a host unless other hosts should have their turn; returns whether there are any."""
         if host.asking:
             return False
         if not host.held and host.queues and self._active.wants_out():
@@ -339,7 +338,7 @@ class Leases:
         return sum(map(len, host.held.values())) < max(min(_MAX_HELD, _ALL_HELD // len(self._holding)), _MIN_HELD)
 
     def _wait_for_origins(self, host: Host) -> None:
-        """Nothing is left but URLs of origins that must wait; where all of those were given up, so is the host."""
+        """Wait for blocked origins, as nothing else is left; if all of them are given up, so is the host."""
         wake_at = min(host.blocked.values())
         known = [self._origins.get(host.number, origin) for origin in host.blocked]
         if all(robots and robots.errors >= self._config.give_up_errors for robots in known):
@@ -357,7 +356,7 @@ class Leases:
         host.run.extendleft(reversed(host.held.pop(origin, ())))
 
     def _is_over_budget(self, host: Host) -> bool:
-        """Whether a host may have no more pages: for good, and then it goes, or until those in flight are recorded."""
+        """Whether a host may get no more pages: for good, and then it leaves, or until those in flight are recorded."""
         for limit, share in ((self._host_pages, host), (self._domain_pages, host.domain)):
             pages = share.record.fetched_pages if isinstance(share, Host) else share.fetched_pages
             if limit and pages + share.unrecorded >= limit:

@@ -1,8 +1,8 @@
-"""Known URLs that are found again: where the new way to one is better than the old, the URL takes it over.
+"""Known URLs that are found again: a URL takes over the new way if it is better than the recorded one.
 
-A seed is better than a link, as the scope grows with what it leads to; a short chain of redirects is better than a long one,
-and few links from a seed than many, as both have limits. A URL that was fetched is fetched again only where the old way has
-kept something from being found, where its page is said to have changed since, or where a page waits for it as a context.
+A seed is better than a link, as seeds widen the scope; a shorter redirect chain and a smaller depth are better, as both have
+limits. A fetched URL is fetched again only if the old way kept something from being found, if a sitemap says that its page has
+changed since, or if a page waits for it as a context.
 """
 
 from collections.abc import Iterable
@@ -19,12 +19,12 @@ from rdfspider.frontier.urls.sieve import Rediscovered
 from rdfspider.records import PREREQUISITE_REASONS, Discovered, Reason
 from rdfspider.ways import UNSCOPED_WAYS, Way
 
-# What became of pages whose links count.
+# The reasons of pages whose links count.
 _WITH_LINKS = frozenset({Reason.FETCHED, Reason.UNCHANGED, Reason.REDIRECT, Reason.NOINDEX, Reason.SOFT_404})
 
 
 class Rediscovery:
-    """Changes rows of URLs, and has URLs scheduled again."""
+    """Updates the rows of URLs, and schedules URLs again."""
 
     def __init__(self, core: Core, schedule: Schedule, leased: dict[int, Slot]) -> None:
         self._url_rows = core.url_rows
@@ -33,10 +33,10 @@ class Rediscovery:
         self._schedule = schedule
         self._leased = leased
         self._late: dict[int, list[Discovered]] = {}
-        """Links to URLs that were being asked for, by the ids of those."""
+        """Links to leased URLs, by URL id, until their leases end."""
 
     def meet(self, met: Iterable[Rediscovered]) -> None:
-        """Stage what follows from links to URLs that are known."""
+        """Stage what follows from links to known URLs."""
         for link, number, sequence, known in met:
             key = pack_row(number, sequence)
             row = self._url_rows.find_changed(key) or known
@@ -44,8 +44,8 @@ class Rediscovery:
                 continue
             url_id = self._url_rows.id_of(number, sequence)
             if url_id in self._leased:
-                # It is asked for as it was found before, and what comes of that is to be known first. The row is for the next
-                # process, if this one ends before.
+                # Its request goes on with the old way, and its result comes first. The row is for the next process, if this one
+                # ends before.
                 self._late.setdefault(url_id, []).append(link)
                 self._url_rows.put(key, _improve(replace(row), link), link.url)
                 continue
@@ -55,7 +55,7 @@ class Rediscovery:
             self._take_over(link, number, sequence, row)
 
     def settle(self, url_id: int, slot: Slot) -> None:
-        """A lease has ended: stage what follows from links to its page that came meanwhile."""
+        """Stage what follows from links to a page that came during its lease."""
         for link in self._late.pop(url_id, ()):
             if self._is_better(link, slot.row):
                 self._take_over(link, slot.host.number, slot.sequence, slot.row)
@@ -70,7 +70,7 @@ class Rediscovery:
             host.record.is_seeded = True
             self._hosts.mark_changed(host)
         if is_again:
-            # Not under conditions: an answer that nothing has changed would bring no links.
+            # The request must be unconditional, as a 304 would bring no links.
             row.etag = row.last_modified = ""
         if is_again or is_newer:
             self._schedule.add_again(host, sequence, row, link.url)
@@ -82,18 +82,18 @@ class Rediscovery:
         return is_better or self._is_newer(link, row) or _becomes_context(link, row)
 
     def _is_nearer(self, link: Discovered, row: Row) -> bool:
-        """Whether a limit of depth lets more be found by the new way."""
+        """Whether the depth limit lets the new way find more."""
         return bool(self._config.depth) and link.depth < row.depth
 
     def _is_newer(self, link: Discovered, row: Row) -> bool:
-        """Whether what a sitemap says of a page has it visited again at once."""
+        """Whether the modification date in a sitemap makes a new visit due at once."""
         if not link.modified or row.state != DONE:
             return False
         next_visit = plan_visit(VisitHistory(row.decided, modified=link.modified), self._config)
         return 0 < next_visit <= row.decided
 
     def _needs_visit(self, link: Discovered, row: Row) -> bool:
-        """Whether the way by which a URL was fetched kept something from being found that the new one leads to."""
+        """Whether the old way kept something from being found that the new one leads to."""
         if _becomes_context(link, row):
             return row.state != SCHEDULED
         becomes_seed = _becomes_seed(link, row)
@@ -103,7 +103,7 @@ class Rediscovery:
             is_too_long = row.reason == Reason.TOO_MANY_REDIRECTS
             return len(link.chain) < len(row.chain) if is_too_long else becomes_seed
         if row.state == DONE and becomes_seed and (row.reason in PREREQUISITE_REASONS or row.found_as in UNSCOPED_WAYS):
-            # It was taken for something that the crawl needs, and not as a page of its own.
+            # It was fetched as a prerequisite of the crawl, not as a page.
             return True
         if row.state != DONE or row.reason not in _WITH_LINKS:
             return False
@@ -116,14 +116,14 @@ def _becomes_seed(link: Discovered, row: Row) -> bool:
 
 
 def _becomes_context(link: Discovered, row: Row) -> bool:
-    """Whether a page waits for a URL as a context, under a name that it was not to be kept by so far."""
+    """Whether a page waits for a URL as a context, under a name that is not in its row yet."""
     return link.found_as == Way.CONTEXT and (row.found_as != Way.CONTEXT or not set(link.chain) <= set(row.chain))
 
 
 def _improve(row: Row, link: Discovered) -> Row:
-    """Give a row what the way of a link has better."""
+    """Update a row with what is better about a link."""
     if _becomes_context(link, row):
-        # Those that redirect to it are names of it, and each may be waited for.
+        # URLs that redirect to a context are names of it, and pages may wait for each.
         names = row.chain if row.found_as == Way.CONTEXT and row.state == SCHEDULED else ()
         row.via, row.found_as, row.chain = link.via, Way.CONTEXT, tuple(dict.fromkeys((*names, *link.chain)))
     elif _becomes_seed(link, row) or len(link.chain) < len(row.chain):

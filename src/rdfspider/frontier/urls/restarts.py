@@ -1,7 +1,7 @@
-"""What enters the frontier other than by links: what a start brings back, and pages that were imported.
+"""URLs that enter the frontier other than by links: those that a restart brings back, and imported pages.
 
-A start brings back hosts whose budget was raised, pages that the archive has lost, and seeds that had no answer. Imported pages
-were read from WARC files: they are done at once, and in no queue.
+A restart brings back hosts whose budget was raised, pages that the archive has lost, seeds that had no answer, and URLs that the
+filters no longer refuse. Imported pages were read from WARC files: they are done at once, and in no queue.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from rdfspider.frontier.url_rows import DISALLOWED, FAILED, SCHEDULED, Row, deco
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.records import PREREQUISITE_REASONS, Reason
 
-# Rows between two commits while a damaged archive's URLs are scheduled again.
+# Rows per commit while the URLs of a damaged archive are scheduled again.
 _ROWS_A_COMMIT = 1000
-# How long one step of a review may take, besides the commit of what comes back: filters may be slow, and URLs made for that.
+# The time for one step of a review, without its commit: filters may be slow, and URLs may be made to slow them down.
 _MAX_STEP_S = 0.02
 
 _INDEX = b"filtered/"
@@ -29,7 +29,7 @@ _INDEX_END = b"filtered0"
 
 @dataclass(frozen=True, slots=True)
 class RestartParts:
-    """Where what is scheduled again comes from, and where it goes."""
+    """The parts that rescheduling reads and changes."""
 
     front_queues: FrontQueues
     outages: Outages
@@ -37,11 +37,11 @@ class RestartParts:
     contents: Contents
     state: State
     commit: Callable[[], None]
-    """Makes durable what is staged."""
+    """Commits what is staged."""
 
 
 class Restarts:
-    """Schedules URLs again that were done, failed or refused."""
+    """Schedules done, failed or refused URLs again."""
 
     def __init__(self, core: Core, parts: RestartParts) -> None:
         self._meta = core.store.tables["meta"]
@@ -57,8 +57,8 @@ class Restarts:
         self._commit = parts.commit
 
     def apply_limits(self) -> None:
-        """Where the budgets were changed since the last start, hosts over their budgets come in again to be judged anew. It
-        commits by itself, and belongs to the opening of a frontier."""
+        """Queue hosts over their budgets again if the budgets have changed since the last start. This is part of opening a
+        frontier, and commits by itself."""
         limits = (self._config.pages_per_host, self._config.pages_per_domain)
         if limits == self._state.limits:
             return
@@ -70,22 +70,21 @@ class Restarts:
         self._commit()
 
     def reschedule_after(self, segment: str, offset: int) -> int:
-        """Schedule again what an archive has lost: URLs whose record was in that segment at that offset or beyond; how many
-        there were. It reads all rows, and commits by itself: it is for the start, when nothing else is staged."""
+        """Schedule URLs again whose records were in a segment at an offset or beyond, which the archive has lost, and return
+        their number. This reads all rows and commits by itself, so call it at the start, when nothing else is staged."""
         lost = 0
         for key, value in self._url_rows.table.iterate(b"", b"\xff" * 8):
             row = decode_row(value)
             if row.segment != segment or row.offset < offset:
                 continue
-            # The page is no longer there to be unchanged from, nor for others to repeat: it is asked for without conditions, and
-            # kept as it comes.
+            # Neither a conditional request nor a duplicate may refer to the lost page: it is requested without conditions.
             url = decode_url(value)
             if row.digest:
                 self._contents.forget(row.digest, url)
             row.etag = row.last_modified = row.digest = row.segment = ""
             row.captured, row.offset = 0.0, 0
             if row.state == SCHEDULED:
-                # Its next visit is due anyway.
+                # It will be fetched anyway.
                 self._url_rows.put(key, row, url)
             else:
                 self._schedule_lost(key, row, url)
@@ -96,8 +95,8 @@ class Restarts:
         return lost
 
     def retry_seeds(self, limit: int) -> int:
-        """Stage anew, for a start, at most so many of the seeds and hosts of seeds that gave no answer; how many there were, 0
-        when none are left. They must be committed before the next are asked for."""
+        """Schedule up to `limit` seeds and hosts of seeds that gave no answer again, and return their number, 0 at the end.
+        They must be committed before the next call."""
         found = self._outages.take_unanswered(limit)
         for number, sequence in found:
             host = self._hosts.get(number)
@@ -111,13 +110,13 @@ class Restarts:
         return len(found)
 
     def note_filtered(self, number: int, sequence: int) -> None:
-        """Stage that a filter or the scope kept a URL from being fetched, for `review_refusals`."""
+        """Stage for `review_refusals` that a filter or the scope refused a URL."""
         self._meta.put(_INDEX + pack_row(number, sequence), b"")
 
     def review_refusals(self, after: bytes, limit: int, is_welcome: Callable[[str, str], bool]) -> bytes:
-        """Stage anew those of the next so many URLs that a filter or the scope kept out which are welcome now, by how they were
-        found and what they are. Where it takes long to judge them they are fewer. It gives where to go on, empty at the end;
-        what it staged must be committed before that."""
+        """Review the next `limit` URLs, or fewer if it takes long, that a filter or the scope refused, and schedule those again
+        that `is_welcome` accepts now, given their way and URL. Returns the key to continue after, empty at the end; commit
+        before the next call."""
         last = b""
         deadline = self._clock.monotonic() + _MAX_STEP_S
         for key, _ in self._meta.scan(after + b"\0" if after else _INDEX, _INDEX_END, limit):
@@ -126,7 +125,7 @@ class Restarts:
             last = key
             number, sequence = unpack_row(key[len(_INDEX) :])
             row, url = self._url_rows.read(pack_row(number, sequence))
-            # It may have been scheduled for another reason meanwhile.
+            # The URL may have been scheduled for another reason meanwhile.
             is_refused = row.state == DISALLOWED and row.reason == Reason.FILTERED
             if is_refused and not is_welcome(row.found_as, url):
                 continue

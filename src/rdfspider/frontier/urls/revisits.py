@@ -1,6 +1,6 @@
-"""When pages are visited again: the policy, one function from a URL's history to its next visit, and the table of visits to come.
+"""When pages are visited again: the policy, from a URL's history to its next visit, and the table of future visits.
 
-Another policy, such as one that follows how often a page changes, is another `plan_visit`.
+For another policy, for example by how often a page changes, replace `plan_visit`.
 """
 
 from typing import NamedTuple
@@ -11,22 +11,22 @@ from rdfspider.frontier.store import Store
 
 
 class VisitHistory(NamedTuple):
-    """What is known of a URL that has had an answer. Times are seconds since 1970."""
+    """The visits of a URL that was answered; times are seconds since 1970."""
 
     visited: float
     """The last visit."""
     previous_visit: float = 0.0
-    """The visit before that, with or without an answer; 0 where there was none, or it is not known."""
+    """The visit before, answered or not; 0 if there was none or it is unknown."""
     is_changed: bool = True
-    """Whether the last visit brought another content than the one before."""
+    """Whether the content of the last visit differs from the one before."""
     modified: float = 0.0
-    """When a sitemap says that the page was last modified; 0 where none does."""
+    """The page's modification time according to a sitemap; 0 if unknown."""
 
 
 def plan_visit(history: VisitHistory, config: CrawlConfig) -> float:
-    """When a URL is to be visited again, in seconds since 1970: never is 0, at once is a time that is not after the last visit.
+    """The time of the next visit, in seconds since 1970: 0 means never, a time not after the last visit means at once.
 
-    The policy is a fixed interval, `crawl.revisit_s`, which a sitemap cuts short by saying that the page has changed since.
+    The policy is a fixed interval, `crawl.revisit_s`; a sitemap that says that the page has changed since makes it due at once.
     """
     if not config.revisit_s:
         return 0.0
@@ -36,13 +36,13 @@ def plan_visit(history: VisitHistory, config: CrawlConfig) -> float:
 
 
 class Visits:
-    """The visits to come of all URLs, by time."""
+    """The future visits of all URLs, by time."""
 
     def __init__(self, store: Store) -> None:
         self._visits = store.tables["visits"]
         self._cursor = pack_visit(0, 0)
         self._taken: set[int] = set()
-        """Those that were taken and whose end is only staged; a clock that is set back would bring them up again."""
+        """URL ids that were taken but not committed; a clock that is set back would bring them up again."""
 
     def put(self, due: float, url_id: int) -> None:
         """Stage a visit; the time is in seconds since 1970."""
@@ -51,7 +51,7 @@ class Visits:
         self._cursor = min(self._cursor, key)
 
     def take_due(self, now: float, limit: int) -> list[int]:
-        """Ids of URLs that are due, and stage that their visits are no longer to come."""
+        """Take the ids of URLs that are due, and stage the deletion of their visits."""
         ids = []
         for key, _ in self._visits.scan(self._cursor, pack_visit(_to_ms(now) + 1, 0), limit):
             self._visits.delete(key)
@@ -62,11 +62,11 @@ class Visits:
         return ids
 
     def has_due(self, now: float) -> bool:
-        """Whether some visit is due that was not taken."""
+        """Whether a visit is due that was not taken."""
         return bool(self._visits.scan(self._cursor, pack_visit(_to_ms(now) + 1, 0), 1))
 
     def settle(self) -> None:
-        """After a commit: what was taken is gone from the table."""
+        """After a commit, forget the taken visits, as the table no longer has them."""
         self._taken.clear()
 
 

@@ -1,5 +1,5 @@
-"""How URLs become scheduled: because they are new, or again: their visit is due, their page was lost, they are seeds that had
-no answer, or they were found in a better way."""
+"""Schedules URLs that are new, or again: because a visit is due, the page was lost, a seed had no answer, a refusal was lifted,
+or the URL was found in a better way."""
 
 from collections.abc import Iterable, Iterator
 from itertools import compress
@@ -26,7 +26,7 @@ _VISITS_AT_ONCE = 500
 
 
 class Schedule:
-    """Stages rows of URLs and entries of queues."""
+    """Stages rows of URLs and entries of back queues."""
 
     def __init__(
         self, core: Core, sieve: Sieve, visits: Visits, outages: Outages, ratings: Ratings, priority: Priority | None
@@ -57,7 +57,7 @@ class Schedule:
                 self._outages.reconsider(new.host, new.links)
 
     def add_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
-        """Stage that a URL that was over goes to the tail of its queue."""
+        """Stage a known URL that is not scheduled at the tail of its queue."""
         counts = self._counts
         counts.done -= row.state == DONE
         counts.failed -= row.state == FAILED
@@ -74,7 +74,7 @@ class Schedule:
         self._hosts.mark_changed(host)
 
     def take_out(self, host: Host, sequence: int, row: Row) -> bool:
-        """Stage that a URL leaves its queue, for `add_again` to put it elsewhere; False where it cannot, or comes up anyway."""
+        """Stage the removal of a URL from its queue, for `add_again`; False if it was read already or is too far behind."""
         is_out = self._queues.withdraw(host, sequence, row.turn)
         if is_out:
             self._hosts.count_scheduled(host, -1)
@@ -90,7 +90,7 @@ class Schedule:
         for url_id in due:
             _, number, sequence = from_url_id(url_id)
             row, url = self._url_rows.read(pack_row(number, sequence))
-            # A visit whose URL was scheduled for another reason meanwhile is no longer true; it may have another one by now.
+            # A visit is stale if its URL was scheduled for another reason meanwhile, and may have a new visit by now.
             if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
                 self.add_again(self._hosts.get(number), sequence, row, url)
 
@@ -105,7 +105,7 @@ class Schedule:
         return [min(max(self._priority(link), 0), LOWEST_PRIORITY) for link in links]
 
     def _add_new(self, host: Host, priority: int, keys: list[bytes], links: list[Discovered]) -> None:
-        """New URLs of one host and priority get sequences in a row, and one entry in the queue."""
+        """Give new URLs of one host and priority consecutive sequences and one queue entry."""
         record = host.record
         first = record.next_sequence
         keys, links = keys[: MAX_SEQUENCE - first], links[: MAX_SEQUENCE - first]
@@ -123,7 +123,7 @@ class Schedule:
 
 
 def _write_rows(number: int, first: int, links: list[Discovered]) -> Iterator[tuple[bytes, bytes]]:
-    """Keys and rows for the table of URLs; what links of one page have in common is encoded once."""
+    """Keys and rows for the table of URLs; the facts that links of one page share are encoded once."""
     last_facts, encoded = None, b""
     for sequence, link in enumerate(links, first):
         facts = (link.via, link.depth, link.found_as, link.chain)

@@ -1,9 +1,9 @@
-"""The URL-seen test, which every link of every page goes through: links in, those that were never seen out.
+"""The URL-seen test for every link of every page: links enter, those whose URLs were never seen leave.
 
-A cache of recent fingerprints answers most of them. It has one slot for each and forgets what it must, so that it takes
-eight bytes an entry and never grows. The rest is asked of the table, whose keys are the host's number and 32 bits of the
-fingerprint: short, so that the table stays small and quick. Where such a key is there, the URL's row tells whose it is, so
-that two URLs with one fingerprint are still two. A secret of the crawl salts them, so that no page can make such URLs.
+A cache of recent fingerprints answers most of them. It has one slot of eight bytes per fingerprint, overwrites older ones, and
+never grows. The others are looked up in the table, whose keys are short to keep it small and fast: the host's number and 32 bits
+of the fingerprint. If a key exists, the URL's row says which URL it is, so that two URLs with the same fingerprint stay two. A
+secret of the crawl salts the fingerprints, so that no page can construct such URLs.
 """
 
 from array import array
@@ -22,11 +22,11 @@ from rdfspider.urls import MAX_URL_CHARS
 from rdfspider.ways import REQUESTED_WAYS
 
 RECENT_URLS = 1_000_000
-"""Fingerprints in memory, a shard, of 8 bytes each: most links of a page were seen just before."""
+"""Fingerprints in memory per shard, of 8 bytes each; most links of a page were seen recently."""
 
 
 class NewLinks:
-    """Links to one host whose URLs were never seen, and the keys of those in the table."""
+    """Links to one host whose URLs were never seen, and their keys for the table."""
 
     __slots__ = ("host", "keys", "links")
 
@@ -37,18 +37,18 @@ class NewLinks:
 
 
 class Rediscovered(NamedTuple):
-    """A link to a URL that is known, by a way that may be better than the one on record."""
+    """A link to a known URL, by a way that may be better than the recorded one."""
 
     link: Discovered
     number: int
-    """That of its host."""
+    """The number of its host."""
     sequence: int
     row: Row
-    """As it is on record, or was staged first."""
+    """The committed row, or the one that was staged first."""
 
 
 class Sieve:
-    """Which URLs were seen, also by what is staged and not committed yet."""
+    """The URLs that were seen, staged ones included."""
 
     def __init__(self, store: Store, hosts: Hosts, salt: int) -> None:
         self._urls = store.tables["urls"]
@@ -59,13 +59,13 @@ class Sieve:
         self._mask = size - 1
         self._recent = array("Q", bytes(8 * size))
         self._staged: dict[bytes, Discovered] = {}
-        """Links whose URLs the table does not know yet, by their keys in it."""
+        """Links whose URLs are not in the table yet, by their keys."""
         self._sequences: dict[bytes, int] = {}
-        """The sequences of the same URLs."""
+        """The sequences of these URLs, by the same keys."""
 
     def sift(self, links: Iterable[Discovered], max_depth: int) -> tuple[Iterable[NewLinks], list[Rediscovered]]:
-        """Links to URLs that were never seen, each once, by host; from now on they are. Their hosts are created.
-        And of the links to known ones those whose way may be better than the one on record."""
+        """Links to URLs that were never seen, each once, by host, and links to known URLs whose way may be better than the
+        recorded one. The new URLs count as seen from now on, and their hosts are created."""
         staged, new, met = self._staged, dict[int, NewLinks](), list[Rediscovered]()
         keys, unsure = self._find_unsure(links, max_depth)
         last_number, group = 0, None
@@ -97,7 +97,7 @@ class Sieve:
         return new.values(), met
 
     def _find_unsure(self, links: Iterable[Discovered], max_depth: int) -> tuple[list[bytes], list[Discovered]]:
-        """Those that the cache has not seen, and their keys; from now on it has."""
+        """The links that are not in the cache, and their keys; from now on they are in it."""
         recent, mask, salt = self._recent, self._mask, self._salt
         keys: list[bytes] = []
         unsure: list[Discovered] = []
@@ -106,7 +106,7 @@ class Sieve:
             url = link.url
             fingerprint = xxh3_64_intdigest(url.encode(), salt)
             slot = fingerprint & mask
-            # What was seen at another depth is another matter where there is a limit. The slot tells the bits that this takes.
+            # With a depth limit, a URL at another depth counts as unseen. The slot's number restores the bits that XOR changes.
             mark = fingerprint ^ link.depth if max_depth else fingerprint
             if recent[slot] == mark and link.found_as not in REQUESTED_WAYS and not link.modified:
                 continue
@@ -118,7 +118,7 @@ class Sieve:
                 recent[slot] = mark
             authority = url.split("/", 3)[2]
             if authority != last_authority:
-                # Most links of a page go where the last one went.
+                # Most links of a page go to the same host as the link before.
                 last_authority = authority
                 known_number = self._hosts.number_of(authority)
                 number = self._hosts.create(authority).number if known_number is None else known_number
@@ -127,21 +127,21 @@ class Sieve:
         return keys, unsure
 
     def _read_stored(self, keys: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
-        """The rows, with their keys, of the URLs that have these keys in the table; not all may be taken."""
-        # All at once: one question for each would take twice the time.
+        """The rows and row keys of the URLs that have these keys in the table, where they exist."""
+        # Single lookups would take twice the time.
         taken = {key: found for key, found in zip(keys, self._urls.get_many(keys), strict=True) if found is not None}
         rows = [_to_row(key, found) for key, found in taken.items()]
         return dict(zip(taken, zip(rows, self._ledger.get_many(rows), strict=True), strict=True)) if rows else {}
 
     def _meet_staged(self, link: Discovered, key: bytes, other: Discovered) -> Iterator[Rediscovered]:
-        """A link to a URL that another has brought since the last commit; none where that was in the same call."""
+        """A link to a URL that was staged since the last commit; nothing if it was found in the same call."""
         sequence = self._sequences.get(key)
         if sequence is not None:
             row = Row(other.via, other.depth, other.found_as, other.chain)
             yield Rediscovered(link, unpack_url(key)[0], sequence, row)
 
     def put(self, keys: Sequence[bytes], first: int) -> None:
-        """Stage under which sequences of their host new URLs are found: this one, and those that follow."""
+        """Stage the sequences of new URLs of a host: `first` and those that follow."""
         self._sequences.update(zip(keys, count(first), strict=False))
         self._urls.put_many(
             (key, sequence.to_bytes((sequence.bit_length() + 7) // 8, "big"))
@@ -149,7 +149,7 @@ class Sieve:
         )
 
     def find(self, url: str) -> tuple[int, int] | None:
-        """Host number and sequence of a URL that was committed; None when it was never seen."""
+        """Host number and sequence of a committed URL; None if it was never seen."""
         number = self._hosts.number_of(url.split("/", 3)[2])
         if number is None:
             return None
@@ -157,12 +157,12 @@ class Sieve:
         return None if sequence is None else (number, sequence)
 
     def settle(self) -> None:
-        """After a commit: the table knows what was staged."""
+        """After a commit, forget what was staged, as the table has it."""
         self._staged.clear()
         self._sequences.clear()
 
     def _find_free_key(self, key: bytes, url: str) -> bytes | None:
-        """The key for a URL whose own is taken; None when it was taken by the URL itself."""
+        """A free key for a URL whose own is taken; None if the URL itself has one."""
         for probe in _probes(key):
             staged = self._staged.get(probe)
             if staged is None:
@@ -176,7 +176,7 @@ class Sieve:
 
 
 def find_sequence(urls: Rows, ledger: Rows, salt: int, number: int, url: str) -> int | None:
-    """The sequence of a URL of a host, as the tables have it; None when it was never seen."""
+    """The sequence of a URL of a host in the tables; None if it was never seen."""
     key = pack_url(number, xxh3_64_intdigest(url.encode(), salt) >> 32)
     for probe in _probes(key):
         found = urls.get(probe)
@@ -189,12 +189,12 @@ def find_sequence(urls: Rows, ledger: Rows, salt: int, number: int, url: str) ->
 
 
 def _to_row(key: bytes, found: bytes) -> bytes:
-    """The key of a URL's row, from its key in the table of fingerprints and what is found there."""
+    """The key of a URL's row, from its key and value in the table of fingerprints."""
     return pack_row(unpack_url(key)[0], int.from_bytes(found, "big"))
 
 
 def _probes(key: bytes) -> Iterator[bytes]:
-    """A key, and those that are tried after it when another URL has it."""
+    """A key, and those that are tried next if another URL has it."""
     yield key
     for number in count():
         yield key + number.to_bytes(2, "big")
