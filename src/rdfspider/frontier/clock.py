@@ -36,7 +36,7 @@ class Clock:
 
     @cached_property
     def boot_id(self) -> str:
-        """The boot of the monotonic clock; empty if the system does not tell, and then it matches no stored one."""
+        """The boot of the monotonic clock; empty if the system has no boot id, and then it matches no stored one."""
         try:
             return _BOOT_ID.read_text().strip()
         except OSError:

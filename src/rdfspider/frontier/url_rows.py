@@ -60,7 +60,7 @@ class Row(Struct, gc=False, array_like=True):
 
     @property
     def is_imported(self) -> bool:
-        """Whether the recorded page came from another archive; one with noindex has that as its reason."""
+        """Whether the recorded page came from another archive; an imported page with noindex has `noindex` as its reason."""
         return self.reason == "imported" or (self.reason == "noindex" and self.found_as == Way.IMPORT)
 
 

@@ -91,7 +91,7 @@ class AddressClocks:
         return len(self._addresses)
 
     def hear(self, asker: int, held: Collection[str]) -> list[Order]:
-        """Take the report of what a shard holds, at its start or first contact; its other grants and asks are over."""
+        """Take the report of what a shard holds, at its start or first contact; its other grants and tickets end."""
         now = self._clock.monotonic()
         for key, clock in self._addresses.items():
             clock.waiting.pop(asker, None)

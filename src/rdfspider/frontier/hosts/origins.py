@@ -176,7 +176,7 @@ def is_mirrored(repeats: dict[str, Repeats], url: str) -> bool:
 
 
 def _find_known(repeats: dict[str, Repeats], origin: str, other: str) -> Repeats | None:
-    """The repeats of an origin; they start anew with `other` if there are none, or if few pages repeat the present one."""
+    """The repeats of an origin; they restart with `other` if there are none, or if few pages repeat the current one."""
     known = repeats.get(origin)
     if known is None and len(repeats) >= _MAX_ORIGINS:
         return None

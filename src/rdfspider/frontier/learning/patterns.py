@@ -249,7 +249,7 @@ class HostPatterns:
         self.trials: dict[str, int] = {}
         """The number of URLs per unknown pattern."""
         self.passed = 0
-        """URLs in a row that were demoted, since one was not or new ones came."""
+        """URLs that were demoted in a row; reset by one that is not demoted, and by new links."""
         self.changed: dict[str, Pattern | None] = {}
         """What the next commit stores; None deletes a merged pattern."""
         self.counted = 0

@@ -55,7 +55,7 @@ class Rediscovery:
             self._take_over(link, number, sequence, row)
 
     def settle(self, url_id: int, slot: Slot) -> None:
-        """Stage what follows from links to a page that came during its lease."""
+        """Stage what follows from links that were found during the lease of their target."""
         for link in self._late.pop(url_id, ()):
             if self._is_better(link, slot.row):
                 self._take_over(link, slot.host.number, slot.sequence, slot.row)

@@ -127,7 +127,7 @@ class Sieve:
         return keys, unsure
 
     def _read_stored(self, keys: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
-        """The rows and row keys of the URLs that have these keys in the table, where they exist."""
+        """The row keys and rows of the URLs that have these keys in the table; keys that are not there are left out."""
         # Single lookups would take twice the time.
         taken = {key: found for key, found in zip(keys, self._urls.get_many(keys), strict=True) if found is not None}
         rows = [_to_row(key, found) for key, found in taken.items()]
