@@ -1,11 +1,11 @@
-"""The indexes of a crawl: outcomes of the archive enter, stores that can be asked leave.
+"""The indexes of a crawl: outcomes from the archive enter, stores that can be queried leave.
 
-`indexer.py` runs one thread for each view of the log (`view.py` is their interface, `VIEWS` their table). `log/` reads the
-archive of all shards and files from elsewhere, and leaves out what was forgotten. The views are `quads/` (Oxigraph, with SPARQL),
-`text/` (tantivy) with `ledger/` (SQLite), and `stores/` (outside SPARQL servers). `entities/` finds the entities that a page
-describes. Each folder has what writes a store beside what reads it; `layout.py` knows where the files are, `status.py` how far
-the indexer is.
+`indexer.py` runs one thread per view of the log (`view.py` defines their interface, `VIEWS` lists them). `log/` reads the
+archives of all shards and WARC files from elsewhere, and leaves out forgotten pages. The views are `quads/` (Oxigraph, with
+SPARQL), `text/` (tantivy) with `ledger/` (SQLite), and `stores/` (outside SPARQL servers). `entities/` finds the entities that
+a page describes. Each folder keeps the writer of a store beside its reader; `layout.py` defines the paths, `status.py` reports
+the indexer's progress.
 
-Invariants: every view commits its cursors together with its data, may be killed at any instant, gives the same answers when it is
-made again from the archive, and holds nothing that was forgotten. Readers never wait for the writer.
+Invariants: every view commits its cursors together with its data, can be killed at any instant, gives the same answers after a
+rebuild from the archive, and holds no forgotten page. Readers never wait for the writer.
 """

@@ -1,6 +1,6 @@
-"""All indexes of a crawl: each follows the log in a thread, and what they say of themselves is written every second.
+"""Runs all indexes of a crawl: each view follows the log in its own thread, and a status is written every second.
 
-One process has the index at a time. It may be killed at any instant: every view goes on where its own cursors say.
+Only one process indexes at a time. It can be killed at any instant: every view resumes at its own cursors.
 """
 
 import os
@@ -26,15 +26,14 @@ from rdfspider.index.text.view import TextView
 from rdfspider.index.view import View
 
 _TICK_S = 1.0
-# Who waits for the end is not to wait for the next tick.
+# Shorter, so that a caller that waits for the end does not wait for the next tick.
 _LAST_TICK_S = 0.1
-# Totals are counted anew, which takes a moment where there are millions.
+# Counting the totals again takes a moment where there are millions.
 _TOTALS_S = 3.0
-# An outside store that takes nothing is not waited for longer than this.
+# How long to wait at the end for an outside store that makes no progress.
 _STORE_PATIENCE_S = 10.0
-# What an outside store may take to leave; our own are never interrupted.
+# How long an outside store may take to stop; our own views are never interrupted.
 _JOIN_S = 3.0
-# Who looks whether there is an indexer tries the lock for an instant.
 
 Opener = Callable[[], View]
 
@@ -42,11 +41,11 @@ VIEWS: dict[str, Callable[[IndexPaths], View]] = {
     "quads": QuadView,
     "text": TextView,
 }
-"""The indexes of every crawl, by name; a new one is a line here. Outside stores come from the settings (`list_views`)."""
+"""The indexes of every crawl, by name; a new one is one line here. Outside stores come from the settings (`list_views`)."""
 
 
 class Indexer:
-    """The views of one crawl, and who follows the log for them. `run` is for one thread, all else for any."""
+    """The views of one crawl and their followers. `run` is for one thread, everything else for any."""
 
     def __init__(
         self,
@@ -54,7 +53,7 @@ class Indexer:
         config: Config,
         list_openers: Callable[[IndexPaths, Config], dict[str, Opener]] | None = None,
     ) -> None:
-        """`list_openers` gives what opens each view, by name; without it they are those that a crawl has."""
+        """`list_openers` returns functions that open the views, by name; the default is `list_views`."""
         self._paths = paths
         self._config = config
         self._list_openers = list_openers or list_views
@@ -67,24 +66,24 @@ class Indexer:
 
     @property
     def has_to_leave(self) -> bool:
-        """Whether it was told to leave, now or when all is indexed."""
+        """Whether it should stop, now or once everything is indexed."""
         return self._is_stopping or self._is_finishing
 
     def stop(self) -> None:
-        """Make durable what was taken, and leave."""
+        """Commit what the views have taken, and stop."""
         self._is_stopping = True
         self._wake.set()
 
     def finish(self) -> None:
-        """Leave when all is indexed that there is now."""
+        """Stop once everything that exists now is indexed."""
         self._is_finishing = True
         self._wake.set()
 
     def run(self, on_progress: Callable[[IndexStatus], None] | None = None) -> IndexStatus:
-        """Index until told to leave; how far it is then. InUseError where another process does."""
+        """Index until stopped, and return the final status. Raise InUseError if another process indexes."""
         with hold_index(self._paths):
             sources = Sources(self._paths, self._config.extract)
-            # What is wrong with the lists is told before anything begins.
+            # Report errors in the lists before anything starts.
             sources.look()
             self._start(sources)
             try:
@@ -121,7 +120,8 @@ class Indexer:
                 try:
                     write_index_status(self._paths, status)
                 except OSError:
-                    # A disk that is full is told by the views; that somebody lives takes no room to tell.
+                    # The views report a full disk themselves; touching the file needs no space and shows that the indexer is
+                    # alive.
                     with suppress(OSError):
                         os.utime(self._paths.status)
                 on_progress(status)
@@ -169,14 +169,14 @@ class Indexer:
 
     def _count(self) -> None:
         self._counted_at = time.monotonic()
-        # At the very start there is no ledger yet, and no table in it.
+        # At the very start the ledger or its tables do not exist yet.
         with suppress(UsageError, sqlite3.Error), closing(LedgerReader(self._paths)) as reader:
             totals = reader.read_totals()
             self._totals = (totals.pages, totals.quads, totals.entities)
 
 
 def list_views(paths: IndexPaths, config: Config) -> dict[str, Opener]:
-    """What opens the views that a crawl has, by name: those of every crawl, and its outside stores."""
+    """Functions that open the crawl's views, by name: the views of every crawl, and its outside stores."""
     openers: dict[str, Opener] = {name: partial(view, paths) for name, view in VIEWS.items()}
     for url in config.index.stores:
         openers[read_address(url).name] = partial(StoreView, paths, url)
@@ -185,8 +185,8 @@ def list_views(paths: IndexPaths, config: Config) -> dict[str, Opener]:
 
 @contextmanager
 def hold_index(paths: IndexPaths) -> Iterator[None]:
-    """Have the index alone; it is made where there is none. InUseError where another process has it, UsageError where it is of
-    another version. It is let go with the process, however that ends."""
+    """Lock the index, and create it if there is none. Raise InUseError if another process holds it, OtherVersionError or
+    UnreadableError if `check_index` refuses it. The lock ends with the process, however that ends."""
     with lock_index(paths):
         if has_index(paths):
             check_index(paths)
@@ -200,10 +200,10 @@ def hold_index(paths: IndexPaths) -> Iterator[None]:
 
 @contextmanager
 def lock_index(paths: IndexPaths) -> Iterator[None]:
-    """The same, whatever is in the index."""
+    """Lock the index folder, without looking at its content."""
     try:
         if not paths.index.exists() and paths.replaced.exists():
-            # A rebuild was killed in the very moment when it put the new one in the place of the old.
+            # A rebuild was killed between moving the old index away and moving the new one in.
             paths.replaced.rename(paths.index)
         paths.index.mkdir(parents=True, exist_ok=True)
         lock = ExitStack()

@@ -1,16 +1,16 @@
-"""Where the indexes of a crawl are, and whether this version can read them.
+"""The paths of a crawl's indexes, and the check that this version can read them.
 
 mycrawl/
-  forgotten.txt         what `rdfspider forget` was told, a URL or a site a line; a rebuild keeps to it
-  sources.txt           WARC files from elsewhere that are indexed too, a path a line
-  index/version         of this layout
+  forgotten.txt         the rules of `rdfspider forget`, one URL or site per line; rebuilds obey them too
+  sources.txt           WARC files from elsewhere that are indexed too, one path per line
+  index/version         the version of this layout
   index/lock            held by the one process that writes
-  index/status.json     how far the indexer is, a second old at most while it runs
-  index/quads/          Oxigraph, the writer's own
+  index/status.json     the indexer's progress, at most a second old while it runs
+  index/quads/          Oxigraph, for the writer only
   index/snapshots/      copies of it for readers, the newest two
   index/text/           tantivy
-  index/ledger.sqlite   pages, what each says of which entity, and counts
-  index/stores/         how far each outside store is
+  index/ledger.sqlite   pages, what each states about which entity, and counts
+  index/stores/         the progress of each outside store
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pathlib import Path
 from rdfspider.errors import OtherVersionError, UnindexedError, UnreadableError
 
 VERSION = 2
-"""Of the layout; an index of another one is refused, and made again on request."""
+"""The version of the layout. An index of another version is refused until it is rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,16 @@ class IndexPaths:
     folder: Path
     """The crawl's folder."""
     name: str = "index"
-    """The folder in it; another one while a rebuild is under way."""
+    """The index folder in it; a rebuild uses another name until it is complete."""
 
     @property
     def index(self) -> Path:
-        """All that a rebuild makes again."""
+        """Everything that a rebuild makes again."""
         return self.folder / self.name
 
     @property
     def replaced(self) -> Path:
-        """Where the index goes that a rebuild replaces, until it is removed."""
+        """Where a rebuild puts the old index until it is removed."""
         return self.folder / f"{self.name}.old"
 
     @property
@@ -63,12 +63,12 @@ class IndexPaths:
 
     @property
     def stores(self) -> Path:
-        """How far each outside store is."""
+        """The progress of each outside store."""
         return self.index / "stores"
 
     @property
     def status(self) -> Path:
-        """How far the indexer is."""
+        """The indexer's progress."""
         return self.index / "status.json"
 
     @property
@@ -83,7 +83,7 @@ class IndexPaths:
 
     @property
     def forgotten(self) -> Path:
-        """What is to be kept out of the indexes."""
+        """The rules of what is kept out of the indexes."""
         return self.folder / "forgotten.txt"
 
     @property
@@ -93,12 +93,12 @@ class IndexPaths:
 
 
 def has_index(paths: IndexPaths) -> bool:
-    """Whether there is an index, of whatever version, or a part of one."""
+    """Whether there is an index or a part of one, of any version."""
     return bool(_read_version(paths)) or paths.quads.exists()
 
 
 def check_index(paths: IndexPaths) -> None:
-    """UnindexedError where there is no index, UnreadableError where it is damaged or of another version."""
+    """Raise UnindexedError if there is no index, UnreadableError if it is damaged, OtherVersionError if its version differs."""
     found = _read_version(paths)
     if not found and paths.quads.exists():
         raise UnreadableError(
@@ -117,7 +117,7 @@ def check_index(paths: IndexPaths) -> None:
 
 
 def _read_version(paths: IndexPaths) -> str:
-    """What the file says; empty where there is none, or where it is empty, as some disks leave it after a power failure."""
+    """The content of the version file; empty if it is missing or empty, as some disks leave it after a power failure."""
     try:
         return paths.version.read_text("utf-8").strip()
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""How far the indexer is: what its views say of themselves enters, `index/status.json` leaves, a second old while it runs.
+"""The indexer's progress: the states of its views enter, `index/status.json` leaves, rewritten every second while it runs.
 
-Any process reads it: the crawl, to slow down where the index cannot follow, and whoever asks how it goes.
+Any process can read it: the crawl does, to slow down if the index cannot keep up, and so do the commands and the site.
 """
 
 import time
@@ -11,82 +11,82 @@ from msgspec import Struct
 from rdfspider.disk import find_holder, write_atomically
 from rdfspider.index.layout import IndexPaths
 
-# The indexer writes every second; a status that is so old is nobody's.
+# The indexer writes every second; a status older than this has no living writer.
 _FRESH_S = 15.0
 
 
 class ViewStatus(Struct, frozen=True):
-    """One view of the log."""
+    """The status of one view of the log."""
 
     name: str
     lag_s: float = 0.0
-    """Seconds since the oldest that is safe in the log, and not yet found here, was."""
+    """How long the oldest part of the log that this view has not committed has been durable, in seconds."""
     behind_bytes: int = 0
-    """Bytes of the log that are not yet found here."""
+    """Bytes of the log that this view has not committed."""
     behind_pages: int = 0
-    """Outcomes in these, as far as can be said before they are read."""
+    """An estimate of the outcomes in these bytes."""
     forgotten: int = 0
-    """The mark of the rules in `forgotten.txt` that it has taken; 0 for none."""
+    """The mark of the rules in `forgotten.txt` that the view has applied; 0 for none."""
     problem: str = ""
-    """Why it does not go on at the moment; empty where it does."""
+    """Why the view is suspended or incomplete; empty if nothing is wrong."""
 
     @property
     def is_outside(self) -> bool:
-        """Whether it is an outside store. No answers of this crawl come from it: nobody waits for it, and its problems are its
-        own."""
+        """Whether it is an outside store. The crawl's own answers never come from it, so nothing waits for it, and its problems
+        do not suspend the index."""
         return is_outside(self.name)
 
 
 class IndexStatus(Struct, frozen=True):
-    """What `index/status.json` holds. Times are seconds since 1970."""
+    """The content of `index/status.json`. Times are seconds since 1970."""
 
     state: str
-    """indexing, idle (all is found), suspended (a view cannot go on at the moment) or ended (nobody indexes)."""
+    """indexing, idle (everything is indexed), suspended (a view cannot continue at the moment) or ended (no indexer runs)."""
     pid: int = 0
     updated: float = 0.0
     pages: int = 0
-    """Pages that are found by their words."""
+    """Pages in the text index."""
     quads: int = 0
-    """What they state, in all syntaxes."""
+    """Statements of these pages, in all syntaxes."""
     entities: int = 0
     views: tuple[ViewStatus, ...] = ()
     problems: tuple[str, ...] = ()
-    """What else people should know: files from elsewhere that are missing, say."""
+    """Problems outside the views, such as missing files from elsewhere."""
 
     @property
     def lag_s(self) -> float:
-        """How far answers are behind the crawl."""
+        """How far answers are behind the crawl, in seconds."""
         return max((view.lag_s for view in self.views if not view.is_outside), default=0.0)
 
     @property
     def behind_bytes(self) -> int:
-        """Bytes of the log that some view has still to take."""
+        """Bytes of the log that the slowest view has not committed."""
         return max((view.behind_bytes for view in self.views), default=0)
 
     @property
     def behind_pages(self) -> int:
-        """Outcomes that some view has still to take."""
+        """Estimated outcomes that the slowest view has not committed."""
         return max((view.behind_pages for view in self.views), default=0)
 
     @property
     def problem(self) -> str:
-        """The first thing that is wrong; empty where nothing is."""
+        """The first problem; empty if there is none."""
         found = [f"{view.name}: {view.problem}" for view in self.views if view.problem]
         return next(iter((*found, *self.problems)), "")
 
     @property
     def is_running(self) -> bool:
-        """Whether somebody indexes."""
+        """Whether an indexer runs."""
         return self.state != "ended"
 
 
 def is_outside(name: str) -> bool:
-    """Whether a view of this name is an outside store: these are named by their URLs."""
+    """Whether a view of this name is an outside store; their names are URLs."""
     return "://" in name
 
 
 def load_index_status(paths: IndexPaths) -> IndexStatus | None:
-    """What was last written, by whomever; None where nothing was."""
+    """The status as last written, by any process; None if there is none."""
     try:
         return msgspec.json.decode(paths.status.read_bytes(), type=IndexStatus)
     except (OSError, msgspec.MsgspecError):
@@ -94,7 +94,7 @@ def load_index_status(paths: IndexPaths) -> IndexStatus | None:
 
 
 def read_index_status(paths: IndexPaths) -> IndexStatus | None:
-    """How far the index is; None where there is none. One that nobody writes any more has ended."""
+    """The current status; None if there is no index. A status that no process updates any more counts as ended."""
     status = load_index_status(paths)
     if status is None:
         return None
@@ -103,19 +103,19 @@ def read_index_status(paths: IndexPaths) -> IndexStatus | None:
 
 
 def end_index(status: IndexStatus) -> IndexStatus:
-    """The same, where nobody indexes any more. What is behind then is behind by its bytes; time is no measure of it."""
+    """The status without an indexer. `behind_bytes` still says how much is missing; a lag in seconds would mean nothing."""
     views = tuple(msgspec.structs.replace(view, lag_s=0.0) for view in status.views)
     return msgspec.structs.replace(status, state="ended", views=views)
 
 
 def prolong_lag(status: IndexStatus, silent_s: float) -> IndexStatus:
-    """The same, so long after it was written: nobody knows that anything was found since."""
+    """The status `silent_s` seconds after it was written, with each lag longer by that time: no progress is known since."""
     views = tuple(msgspec.structs.replace(view, lag_s=round(view.lag_s + silent_s, 1)) for view in status.views)
     return msgspec.structs.replace(status, views=views)
 
 
 def write_index_status(paths: IndexPaths, status: IndexStatus) -> None:
-    """Replace the file in one step; it is not synced, because each view has its own cursors."""
+    """Replace the file in one step. It is not synced, because each view has its own cursors."""
     write_atomically(paths.status, msgspec.json.encode(status), durable=False)
 
 
