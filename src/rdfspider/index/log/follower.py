@@ -1,8 +1,7 @@
-"""What keeps one view up to date: the log's outcomes enter in batches, `apply` and `commit` of the view are called, and how far
-the view is behind leaves as a `ViewStatus`.
+"""Keeps one view up to date: the log's outcomes enter, go in batches to the view's `apply`, and a `ViewStatus` leaves.
 
-A follower opens its view, reads on at the view's cursors, and commits every few seconds. Where a disk is full or a server is away
-it closes the view and tries again after a pause. `Lag` measures how long the oldest part of the log has waited.
+A follower opens its view, reads on from the view's cursors, and commits every few seconds. If a disk is full or a server is
+unavailable, it closes the view and tries again after a pause. `Lag` measures how long the oldest part of the log has waited.
 """
 
 import logging
@@ -24,24 +23,24 @@ from rdfspider.index.log.sources import FORGOTTEN, Forgotten, LogState, Sources
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 
-# What grows within so short a time is remembered as one step, so that a view that is hours behind costs little memory.
+# Growth within this time is remembered as one step, so that a view that is hours behind costs little memory.
 _STEP_S = 1.0
-# A page that is older has come from elsewhere, or has waited for so long that it matters no more for how long.
+# An older page came from elsewhere, or has waited so long that its exact age no longer matters.
 _OLD_S = 86_400.0
 
 
 class Lag:
-    """When each part of the log was first seen to be safe, as far as it is not found yet."""
+    """When each part of the log that is not indexed yet was first seen to be durable."""
 
     def __init__(self) -> None:
         self._steps: dict[str, list[tuple[float, int]]] = {}
-        """By source: when it was first seen that it had this length, the oldest first."""
+        """By source: when each length was first seen, the oldest first."""
         self._old: dict[str, tuple[float, int]] = {}
-        """By source: the step that was there at the first look, since when nobody knows."""
+        """By source: the step seen at the first look, whose real age is unknown."""
         self._is_begun = False
 
     def see(self, lengths: Mapping[str, int], now: float) -> None:
-        """Take how long the log's files are now."""
+        """Record the current lengths of the log's files."""
         for source, length in lengths.items():
             steps = self._steps.setdefault(source, [])
             if not self._is_begun:
@@ -55,15 +54,15 @@ class Lag:
         self._is_begun = True
 
     def date(self, source: str, fetched: float) -> None:
-        """What is to be found next was fetched at this time: that is all that tells how old the first part of the log is. Of
-        what is very old counts for how long it was seen to wait."""
+        """Record when the next outcome of a source was fetched: only this tells how old the first step is. For very old
+        outcomes the time of the first look counts."""
         steps = self._steps.get(source)
         if steps and fetched and (old := self._old.get(source)):
             seen, length = old
             steps[0] = (min(fetched, seen) if seen - fetched < _OLD_S else seen, length)
 
     def measure(self, cursors: Cursors, now: float) -> float:
-        """The age of the oldest that these cursors have not passed; 0 where they have passed all."""
+        """The age of the oldest part that these cursors have not passed; 0 if they have passed everything."""
         oldest = now
         for source, steps in self._steps.items():
             cursor = cursors.get(source, 0)
@@ -77,35 +76,35 @@ class Lag:
 
 _log = logging.getLogger(__name__)
 
-# What a view takes at once: enough to be quick, little enough to be held several times over.
+# The size of a batch: large enough to be fast, small enough to hold several in memory.
 _BATCH_OUTCOMES = 128
 _BATCH_CHARS = 4_000_000
-# While there is always more, what was taken is made durable, and so found, after so long; where there is no more, sooner.
+# How often a view commits while there is more to read; and, shorter, once there is no more.
 _COMMIT_S = 3.0
 _SOON_S = 0.7
-# How often is looked whether the log has grown.
+# How often the log is checked for growth.
 _POLL_S = 0.3
-# After so long without news a view is asked to commit once more, so that it can do what it had put off.
+# After this time without news the view commits once more, so that it can do deferred work.
 _REST_S = 2.0
-# A view that could not go on is tried again after so long, and after twice that, and so on.
+# A suspended view is tried again after the first pause, which then doubles up to the longest.
 _FIRST_PAUSE_S = 1.0
 _MAX_PAUSE_S = 30.0
-# So many files are read at the same time, of which a process may not have many open.
+# Files read at the same time; the number of open files is limited.
 _MAX_READERS = 16
-# What an outcome takes in the log, before any was read.
+# The estimated bytes of an outcome in the log, before any was read.
 _USUAL_BYTES = 4_000
-# How what Oxigraph says of a store begins that has lost something: a file of it, or what is in one.
+# How Oxigraph's messages begin if a store has lost a file or the content of one.
 _DAMAGED = ("Corruption", "IO error: No such file or directory")
 
 
 class Room(NamedTuple):
-    """What must be left of a disk."""
+    """The free space that must remain on a disk."""
 
     folder: Path
     min_free_bytes: int
 
     def find_shortage(self) -> str:
-        """What is wrong, in words; empty where there is room."""
+        """The shortage in words; empty if there is enough space."""
         free = shutil.disk_usage(self.folder).free
         if free >= self.min_free_bytes:
             return ""
@@ -115,16 +114,16 @@ class Room(NamedTuple):
 
 
 class Follower:
-    """A view, and how far it is. `run` is for a thread of its own, all else that is public for any other."""
+    """A view and its progress. `run` is for its own thread, every other public method for other threads."""
 
     def __init__(self, name: str, open_view: Callable[[], View], sources: Sources, room: Room | None = None) -> None:
         self.name = name
         self.failure: BaseException | None = None
-        """What ended it that should not have; None where nothing did."""
+        """The error that ended the follower; None if there was none."""
         self.moved_at = time.monotonic()
-        """When it last took something, or had nothing to take."""
+        """When it last completed a step; an outside store that does not answer keeps it from moving."""
         self.has_caught_up = False
-        """Whether all that there was at the last look is found, and nothing is put off."""
+        """Whether everything seen at the last look is committed, and nothing is deferred."""
         self._open_view = open_view
         self._sources = sources
         self._room = room
@@ -138,30 +137,30 @@ class Follower:
         self._durable: dict[str, int] = {}
         self._cursors: dict[str, int] = {}
         self._readers: dict[str, tuple[Iterator[Outcome | Damage], int]] = {}
-        """What is being read, and where it ends."""
+        """By source: the open reader, and where it ends."""
         self._is_dirty = self._is_at_rest = self._is_interrupted = False
         self._committed_at = 0.0
 
     def stop(self) -> None:
-        """Make durable what was taken, and leave."""
+        """Commit what was taken, and end."""
         self._stop.set()
 
     def finish(self) -> None:
-        """Leave once all is found that there is now; or at once where a view cannot go on, because nobody waits for a disk."""
+        """End once everything that exists now is indexed, or immediately if the view is suspended, say by a full disk."""
         if self._finish_at is None:
             self._finish_at = time.monotonic()
 
     def interrupt(self) -> None:
-        """Leave in the middle of something that waits for others. For a view that can be closed by any thread."""
+        """End immediately, even while the view waits for a server. Only for views that any thread may close."""
         self._is_interrupted = True
         self._stop.set()
         if (view := self._view) is not None:
-            # What it waited for is still to be told when it is gone.
+            # Keep what the view waited for, to report it after the view is gone.
             self._problem = self._problem or view.problem
             view.close()
 
     def describe(self) -> ViewStatus:
-        """How far it is."""
+        """The view's current status."""
         durable, view = self._durable, self._view
         behind_bytes = self._sources.look().measure_rest(durable)
         mean_bytes = self._read_bytes / self._read_count if self._read_count else _USUAL_BYTES
@@ -177,7 +176,7 @@ class Follower:
         )
 
     def run(self) -> None:
-        """Follow the log until told to leave."""
+        """Follow the log until told to end."""
         pause_s = _FIRST_PAUSE_S
         try:
             while not self._stop.is_set():
@@ -190,7 +189,7 @@ class Follower:
                         return
                     if not is_passing(error):
                         raise
-                    # The text alone: whoever keeps the error keeps what was open when it came.
+                    # Keep only the text: the error object would keep everything alive that was open when it was raised.
                     if not self._problem:
                         _log.warning("%s is suspended: %s", self.name, str(error))
                     self._problem = str(error)
@@ -235,12 +234,12 @@ class Follower:
             self._commit(view)
 
     def _take_news(self, view: View, look: LogState) -> bool:
-        """Take a batch of what is new; whether there was any."""
+        """Apply one batch of new outcomes; return whether there was one."""
         forgotten = look.forgotten
         if self._cursors.get(FORGOTTEN, 0) != forgotten.mark:
             view.forget(forgotten.matches)
             self._cursors[FORGOTTEN] = forgotten.mark
-            # Who asks for it waits until it is done.
+            # The user who asked for it waits until this is committed.
             self._commit(view)
             return True
         for source in self._readers.keys() - look.keys():
@@ -259,7 +258,7 @@ class Follower:
         return False
 
     def _read_batch(self, source: str, look: LogState) -> list[Outcome]:
-        """The next outcomes of a source; its cursor is moved behind them."""
+        """The next outcomes of a source; moves its cursor behind them."""
         start = self._cursors.get(source, 0)
         if source not in self._readers:
             self._readers[source] = (_read_on(self._sources.read(source, look, start)), look[source].length)
@@ -276,10 +275,10 @@ class Follower:
                 self._cursors[source] = item.end
                 break
         else:
-            # What comes last may be no outcome.
+            # The last record need not be an outcome.
             self._cursors[source] = stop
             del self._readers[source]
-        # A page that was imported is as old as its capture elsewhere, which says nothing of when it came.
+        # An imported page is as old as its capture elsewhere, which does not say when it was added.
         if batch and batch[0].reason != "imported" and self._durable.get(source, 0) == start:
             with self._lock:
                 self._lag.date(source, batch[0].time)
@@ -305,19 +304,19 @@ class Follower:
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether it may go better later: a disk that is full, a server that is not there, a file that is still held."""
+    """Whether a later try may succeed: a full disk, an unavailable server, or a file that is still locked."""
     return isinstance(error, OSError | sqlite3.OperationalError | InUseError) and not is_damage(error)
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether a store is not as it was left, which does not get better by itself; Oxigraph has no class for that."""
+    """Whether a store is damaged, which no retry repairs; Oxigraph has no exception class for this."""
     if isinstance(error, sqlite3.DatabaseError):
         return not isinstance(error, sqlite3.OperationalError)
     return isinstance(error, RuntimeError | OSError) and str(error).startswith(_DAMAGED)
 
 
 def _read_on(reader: Iterator[Outcome | Damage]) -> Iterator[Outcome | Damage]:
-    """What is read; a file that cannot be opened any more, such as one on a disk that was taken out, may be back later."""
+    """Read outcomes; a file that cannot be opened, as on a removed disk, raises OSError because it may come back."""
     try:
         yield from reader
     except UsageError as error:
@@ -325,7 +324,7 @@ def _read_on(reader: Iterator[Outcome | Damage]) -> Iterator[Outcome | Damage]:
 
 
 def _keep_out(outcomes: list[Outcome], forgotten: Forgotten, view: View) -> list[Outcome]:
-    """What a view may take: of what is forgotten nothing, or that it is to be removed."""
+    """The outcomes that a view may take: those of forgotten pages are dropped, or turned into removals."""
     if view.removes_forgotten:
         return [
             replace(outcome, effect=Effect.REMOVE, statements={}) if forgotten.matches(outcome.url) else outcome
@@ -335,6 +334,6 @@ def _keep_out(outcomes: list[Outcome], forgotten: Forgotten, view: View) -> list
 
 
 def _rotate(sources: list[str], turn: int) -> Iterator[str]:
-    """All sources, but not always the same one first: none should wait for another to end."""
+    """All sources, starting at a different one each turn, so that none waits for another to end."""
     start = turn % len(sources) if sources else 0
     return chain(sources[start:], sources[:start])

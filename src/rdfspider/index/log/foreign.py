@@ -1,7 +1,7 @@
-"""WARC files made elsewhere enter, Outcomes leave, as if their pages had been crawled; and the list of these files.
+"""WARC files made elsewhere enter, Outcomes leave, as if their pages had been crawled; also keeps the list of these files.
 
-Their pages are read when they are indexed: detected, extracted, and left out where their robots directives ask for it. A file
-with the facts of another crawl has all that already, and is read as the log is.
+Their pages are detected and extracted when they are indexed, and left out if their robots directives say so. A file with the
+facts of another crawl already has all that, and is read like the log.
 """
 
 import time
@@ -31,12 +31,12 @@ from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, L
 from rdfspider.urls import host_of, normalise_url
 
 _REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys(REDIRECTS, "redirect")}
-# So many records of one compressed member are looked at for one of them.
+# How many records of one compressed member are searched for a page.
 _MAX_SHARING = 1_000
 
 
 def add_sources(paths: IndexPaths, files: Iterable[Path]) -> int:
-    """Note files that are to be indexed too; how many of them are new. Patterns and folders are the caller's to resolve."""
+    """Add files to the list of files to index; return how many are new. The caller resolves patterns and folders."""
     lines = [str(file.absolute()) for file in files]
     for line in lines:
         if not line.isprintable() or line.strip() != line:
@@ -45,13 +45,13 @@ def add_sources(paths: IndexPaths, files: Iterable[Path]) -> int:
 
 
 def read_sources(paths: IndexPaths) -> list[Path]:
-    """The files from elsewhere that are indexed too."""
+    """The listed files from elsewhere."""
     return [Path(line) for line in read_lines(paths.sources)]
 
 
 def list_sources(paths: IndexPaths) -> tuple[dict[str, Segment], list[Damage]]:
-    """These files by their keys in `index.view.Cursors`, with how far they may be read; and those that cannot be read now, which
-    should be reported, without moving a cursor: they may be back later."""
+    """The listed files by their keys in `index.view.Cursors`, with the length that may be read; and the files that cannot be
+    read now. Those are reported, but their cursors stay: they may come back later."""
     found: dict[str, Segment] = {}
     missing: list[Damage] = []
     for path in read_sources(paths):
@@ -76,9 +76,9 @@ def read_foreign(
     *,
     now: float | None = None,
 ) -> Iterator[Outcome | Damage]:
-    """The outcomes that begin in a range of a file; all is as with `log.read_outcomes`.
+    """The outcomes that begin in a range of a file, with the same rules as `log.read_outcomes`.
 
-    Where several records share a compressed member, reading cannot go on between them, and some come again.
+    Reading cannot resume between records that share a compressed member, so some of them come again.
     """
     now = time.time() if now is None else now
     source = str(path.absolute())
@@ -86,7 +86,7 @@ def read_foreign(
         stop = archive.size if stop is None else min(stop, archive.size)
         is_facts = _holds_facts(archive)
         if 0 < start < stop and archive.find_record(start) != start:
-            # It was read when it had come as far as into the middle of a record; what comes again changes nothing.
+            # The file was read when it ended in the middle of a record; outcomes that come again change nothing.
             start = 0
     if is_facts:
         yield from read_outcomes(path, source, start, stop, now=now)
@@ -103,14 +103,14 @@ def read_foreign(
 
 
 def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfig | None) -> Outcome | Damage | None:
-    """The outcome of a page that begins at a place; all is as with `log.read_outcome`. UsageError where a page would have to be
-    extracted, and there is nothing to do so by."""
+    """The outcome of a page that begins at an offset, with the same rules as `log.read_outcome`. Raise UsageError if the page
+    would have to be extracted and `config` is None."""
     with Archive(path) as archive:
         if _holds_facts(archive):
             return read_outcome(path, str(path), offset, (config or ExtractConfig()).max_body_bytes)
         if config is None:
             raise UsageError(f"{path} has pages as they came, and what they say is not read again here")
-        # Records that share a compressed member begin where it does.
+        # Records that share a compressed member have its offset.
         for item in islice(_read_visits(archive, offset, archive.size, config.max_body_bytes), _MAX_SHARING):
             if isinstance(item, Damage):
                 return item
@@ -122,7 +122,7 @@ def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfi
 
 
 class _Visit(NamedTuple):
-    """A capture of a page, at its normal address; without a body where the archive has it elsewhere."""
+    """A capture of a page, with its normalised URL; without a body if the archive has the body elsewhere."""
 
     capture: Capture
     position: int
@@ -137,7 +137,7 @@ class _End(NamedTuple):
 
 
 def _holds_facts(archive: Archive) -> bool:
-    """Whether a file is a segment of facts, by its name, or by its first records."""
+    """Whether a file is a segment of facts, by its name or by its first records."""
     if kind_of(archive.path.name) == SegmentKind.FACTS:
         return True
     try:
@@ -159,7 +159,7 @@ def _read_visits(archive: Archive, start: int, stop: int, limit: int) -> Generat
 
 
 def _read_visit(record: WarcRecord, position: int, limit: int) -> _Visit | None:
-    """What is no HTTP has no status; names that were looked up, and what tools note for themselves, have no web address."""
+    """The visit of a record; None without an HTTP status or a web address (DNS lookups, say), and for robots.txt."""
     is_revisit = record.record_type == WarcRecordType.revisit
     url = normalise_url(read_url(record))
     if url is None or (url.endswith("/robots.txt") and url.count("/") == 3):
@@ -191,7 +191,7 @@ def _make_outcome(visit: _Visit, config: ExtractConfig, source: str, end: int, n
         end=end,
         statements={syntax: nquads for syntax, nquads in outcome.statements.items() if nquads},
         outlinks=tuple(dict.fromkeys(link.target for link in found.links)),
-        # Archives do not tell these.
+        # Archives do not record these.
         depth=None,
         fetch_ms=None,
         http_version="",
@@ -201,7 +201,7 @@ def _make_outcome(visit: _Visit, config: ExtractConfig, source: str, end: int, n
 
 
 def _read_page(visit: _Visit, config: ExtractConfig, now: float) -> Finished:
-    """What a page says and asks is read here, one page at a time, as it is wanted; what became of it is named as a crawl does."""
+    """Extract and judge a single page, when its outcome is needed; the verdict has the same names as in a crawl."""
     capture, status = visit.capture, visit.capture.status
     page = replace(capture.page, url=visit.url)
     lease = Lease(LeaseKind.PAGE, host_of(visit.url), 0, visit.url)

@@ -1,4 +1,4 @@
-"""Everything that is indexed, less what is forgotten: a place in a file of the log enters, outcomes leave.
+"""Everything that is indexed, minus what is forgotten: a position in a file of the log enters, outcomes leave.
 
 The sources are the segments of a crawl's shards, which grow, and WARC files from elsewhere, which do not. `forgotten.txt` has
 the rules of what is kept out: a URL means that page alone, a site means that host or domain and all hosts below it.
@@ -22,9 +22,9 @@ from rdfspider.index.log.foreign import list_sources, read_foreign
 from rdfspider.index.view import Cursors
 from rdfspider.urls import host_of, normalise_url
 
-# Bytes of a mark: it must fit wherever a cursor does, also where numbers are floats.
+# Bytes of a mark: it must fit wherever a cursor does, even where numbers are floats.
 _MARK_BYTES = 6
-# A path, a query, a port or a user is no part of a site; an IPv6 address, in brackets, has colons.
+# A site has no path, query, port or user; an IPv6 address, in brackets, has colons.
 _SITE = re.compile(r"[^/\\?#@%*:\[\]\s]+|\[[0-9a-fA-F:.]+\]")
 
 
@@ -32,7 +32,7 @@ class Forgotten:
     """The rules as of one reading of the file."""
 
     def __init__(self, rules: list[str]) -> None:
-        """UsageError where one is neither a URL nor a site."""
+        """Raise UsageError if a rule is neither a URL nor a site."""
         self._urls: set[str] = set()
         self._sites: set[str] = set()
         for rule in rules:
@@ -40,11 +40,11 @@ class Forgotten:
             (self._urls if "://" in normal else self._sites).add(normal)
         told = "\n".join(sorted(self._urls | self._sites))
         self.mark = int.from_bytes(blake2b(told.encode(), digest_size=_MARK_BYTES).digest()) if told else 0
-        """For the cursor: which rules these are; 0 where there are none. A person may delete some, and others may come."""
+        """Identifies this set of rules, for the cursor; 0 if there are none. People may delete rules as well as add them."""
 
     @classmethod
     def load(cls, paths: IndexPaths) -> "Forgotten":
-        """The rules of a crawl; UsageError where the file has a line that is none, since what it means would not be forgotten."""
+        """The rules of a crawl. Raise UsageError if a line is no rule, because what it means would not be forgotten."""
         try:
             return cls(read_lines(paths.forgotten))
         except UsageError as error:
@@ -52,7 +52,7 @@ class Forgotten:
             raise UsageError(f"{where}{error}") from error
 
     def matches(self, url: str) -> bool:
-        """Whether the page of a URL in normal form is forgotten."""
+        """Whether the page of a normalised URL is forgotten."""
         if url in self._urls:
             return True
         if not self._sites:
@@ -66,14 +66,14 @@ class Forgotten:
 
 
 def add_rule(paths: IndexPaths, text: str) -> str:
-    """Note what a person wants forgotten, a URL or a site; what that is, in words. Doing it again changes nothing."""
+    """Add a rule, a URL or a site, and return its meaning in words. Adding it again changes nothing."""
     rule = _normalise_rule(text)
     add_lines(paths.forgotten, [rule])
     return f"the page {rule}" if "://" in rule else f"all pages of {rule} and of all hosts below it"
 
 
 def _normalise_rule(text: str) -> str:
-    """The rule as it is compared: an address, or a host, as the crawler writes them."""
+    """The rule in the form that is compared: a URL or a host, normalised as in the crawl."""
     text = text.strip()
     if "://" in text:
         url = normalise_url(text)
@@ -93,15 +93,15 @@ def _normalise_rule(text: str) -> str:
 _log = logging.getLogger(__name__)
 
 FORGOTTEN = "forgotten.txt"
-"""The key of `views.Cursors` for what was forgotten."""
-# Nothing is looked at again within so short a time.
+"""The key of `index.view.Cursors` for what was forgotten."""
+# The files are not checked again within this time.
 _FRESH_S = 0.2
-# So much damage is remembered, so that each view that finds it does not tell it again.
+# How much damage is remembered, so that not every view reports it again.
 _DAMAGES = 10_000
 
 
 class LogState(Mapping[str, Segment]):
-    """What there is to index, as of one moment."""
+    """What there is to index at one moment, by source."""
 
     __slots__ = ("_segments", "foreign", "forgotten", "taken")
 
@@ -112,7 +112,7 @@ class LogState(Mapping[str, Segment]):
         self.foreign = foreign
         self.forgotten = forgotten
         self.taken = taken
-        """When, by the monotonic clock."""
+        """When it was taken, by the monotonic clock."""
 
     def __getitem__(self, source: str) -> Segment:
         return self._segments[source]
@@ -124,11 +124,11 @@ class LogState(Mapping[str, Segment]):
         return len(self._segments)
 
     def list_log(self) -> dict[str, int]:
-        """How long the shards' segments are: for these alone it counts how soon they are found."""
+        """The lengths of the shards' segments, the only sources for which lag is measured."""
         return {source: segment.length for source, segment in self._segments.items() if source not in self.foreign}
 
     def measure_rest(self, cursors: Cursors) -> int:
-        """Bytes that cursors have not passed."""
+        """Bytes that the cursors have not passed."""
         return sum(max(0, segment.length - cursors.get(source, 0)) for source, segment in self._segments.items())
 
 
@@ -142,7 +142,7 @@ class Sources:
         self._look: LogState | None = None
         self._missing: tuple[str, ...] = ()
         self._spoilt: dict[str, str] = {}
-        """By the name of a list: why it cannot be read, while what it said before still holds."""
+        """By the name of a list: why it cannot be read; its previous content still holds."""
         self._foreign: dict[str, Segment] = {}
         self._stamps: dict[str, tuple[int, int] | None] = {}
         self._forgotten = Forgotten([])
@@ -150,12 +150,12 @@ class Sources:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Files from elsewhere, and lists, that cannot be read, and why."""
+        """Why files from elsewhere or lists cannot be read."""
         return (*self._missing, *self._spoilt.values())
 
     def look(self, since: float = 0.0) -> LogState:
-        """What there is, as of a moment ago, but not before `since`. UsageError where a person has spoilt one of the lists
-        before the first look; later on what it said before holds, because whoever edits it may not have finished."""
+        """The current sources, a moment old at most and not older than `since`. Raise UsageError if a list is invalid at the
+        first look; later its previous content holds, because somebody may still be editing it."""
         with self._lock:
             now = time.monotonic()
             if self._look is None or now - self._look.taken > _FRESH_S or self._look.taken < since:
@@ -165,14 +165,14 @@ class Sources:
             return self._look
 
     def read(self, source: str, look: LogState, start: int) -> Iterator[Outcome | Damage]:
-        """The outcomes of a source from a place on."""
+        """The outcomes of a source from an offset on."""
         path, stop = look[source]
         if source in look.foreign:
             return read_foreign(path, start, self._config, stop)
         return read_outcomes(path, source, start, stop)
 
     def tell(self, damage: Damage) -> None:
-        """Log what could not be read, once, whoever has met it."""
+        """Log damage once, even if several views find it."""
         with self._lock:
             is_new = (damage.path, damage.offset) not in self._damages
             if len(self._damages) >= _DAMAGES:
@@ -182,7 +182,7 @@ class Sources:
             _log.warning("%s at %d: %s", damage.path, damage.offset, damage.reason)
 
     def _read_list(self, name: str, read: Callable[[], None], *, is_due: bool = False) -> None:
-        """Read one of the lists if it is another file than before; they are replaced as a whole."""
+        """Read a list if its file has changed; lists are always replaced as a whole."""
         stamp = self._find_stamp(name)
         if stamp == self._stamps.get(name) and not is_due:
             return
