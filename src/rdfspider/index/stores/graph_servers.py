@@ -1,8 +1,8 @@
-"""Graphs of pages to a SPARQL 1.1 server: one request replaces one graph, by the Graph Store protocol or by SPARQL Update.
+"""Sends graphs of pages to a SPARQL 1.1 server: one request replaces one graph, by the Graph Store protocol or SPARQL Update.
 
-The URL says which: where its path ends as graph stores are called, or it begins with `gsp+`, pages are PUT; otherwise they are
-sent as updates. Nothing is found out by trying, because a PUT at the wrong address of some servers replaces all that they hold.
-User and password come from the URL, the environment or `.netrc`, and stay out of everything that people read.
+The URL decides which: if its path ends like a graph store's, or it begins with `gsp+`, pages are PUT; otherwise they are sent
+as updates. Nothing is found out by trying, because a PUT at the wrong address of some servers replaces everything they hold.
+User and password come from the URL, the environment or `.netrc`, and never appear in anything that people read.
 """
 
 import http.client
@@ -30,14 +30,14 @@ _log = getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Who asks; the password stays out of every representation."""
+    """User and password for a server; the password stays out of every representation."""
 
     user: str
     password: str = field(repr=False)
 
 
 def find_credentials(host: str, userinfo: str) -> Credentials | None:
-    """Those of the URL, else of the environment, else of ~/.netrc; None where there are none."""
+    """The credentials of the URL, else of the environment, else of ~/.netrc; None if there are none."""
     if userinfo:
         user, _, password = userinfo.partition(":")
         return _check(Credentials(unquote(user), unquote(password)))
@@ -54,14 +54,14 @@ def find_credentials(host: str, userinfo: str) -> Credentials | None:
 
 
 def _check(credentials: Credentials) -> Credentials:
-    # No header can carry these, and an error of the library would show the header.
+    # No header can carry these, and the library's error would show the header.
     if _NOT_IN_HEADER.search(credentials.user + credentials.password):
         raise UsageError("--store: the user or password has control characters in it, which no request can carry")
     return credentials
 
 
 def hide_secrets(text: str, credentials: Credentials) -> str:
-    """The text of a server, which may repeat what it was sent, without the password."""
+    """A server's text, which may repeat what it was sent, without the password."""
     token = b64encode(f"{credentials.user}:{credentials.password}".encode()).decode()
     for secret in (credentials.password, token):
         text = text.replace(secret, "…") if secret else text
@@ -69,7 +69,7 @@ def hide_secrets(text: str, credentials: Credentials) -> str:
 
 
 PROBE_GRAPH = "urn:rdfspider:probe"
-"""Written and removed again to learn whether it is the page or the server that is at fault."""
+"""Written and removed again to learn whether the page or the server is at fault."""
 
 _GRAPH_STORE_ENDINGS = (
     "/sparql-graph-crud", "/sparql-graph-crud-auth", "/rdf-graph-store", "/graph-store", "/rdf-graphs/service", "/gsp",
@@ -77,11 +77,11 @@ _GRAPH_STORE_ENDINGS = (
 )  # fmt: skip
 _CONNECT_TIMEOUT_S = 10.0
 _ANSWER_TIMEOUT_S = 60.0
-# Virtuoso needed more than a minute to replace a page of 200,000 triples (10 MB).
+# Virtuoso took more than a minute to replace a page of 200,000 triples (10 MB).
 _BYTES_PER_SECOND = 50_000
 _MAX_ANSWER_BYTES = 65_536
 _MAX_MESSAGE_CHARS = 200
-# Virtuoso's parser gives up at 5,000 triples in one INSERT DATA; many of them may be in one request.
+# Virtuoso's parser fails at 5,000 triples in one INSERT DATA; one request may have many of them.
 _TRIPLES_PER_INSERT = 1000
 _BUSY = frozenset({408, 425, 429, 502, 503, 504})
 _IRI = r"<[^<>\"{}|^`\\\x00-\x20]*+>"
@@ -95,10 +95,10 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """A store's URL, taken apart."""
+    """The parts of a store's URL."""
 
     name: str
-    """For people: without user, password and query, in which a key may be."""
+    """The name that people see: without user, password and query, which may have a key."""
     scheme: str
     host: str
     port: int | None
@@ -109,39 +109,39 @@ class StoreAddress:
 
     @property
     def origin(self) -> str:
-        """What the URL of a request begins with; the host's name is in ASCII there."""
+        """The beginning of a request's URL, with the host name in ASCII."""
         host = f"[{self.host}]" if ":" in self.host else self.host.encode("idna").decode()
         return f"{self.scheme}://{host}{f':{self.port}' if self.port is not None else ''}"
 
     @property
     def key(self) -> str:
-        """What tells one store from another."""
+        """Distinguishes one store from another."""
         return f"{self.scheme}://{self.host}:{self.port}{self.target}"
 
 
 class StoreError(Exception):
-    """A request that was not done. It may be sent again: all requests say how it shall be, not what to change."""
+    """A request that failed. It may be sent again: every request states the wanted result, not a change."""
 
     def __init__(self, message: str, *, status: int = 0, retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.status = status
-        """0 where there was no answer."""
+        """0 if there was no answer."""
         self.retry_after_s = retry_after_s
 
     @property
     def is_busy(self) -> bool:
-        """Whether the server says that it is a matter of time."""
+        """Whether the server says that a later try may succeed."""
         return self.status in _BUSY
 
 
 def check_store_url(url: str) -> None:
-    """UsageError for what is no address of a store, or has a user or password that no request can carry."""
+    """Raise UsageError if this is no store's URL, or has a user or password that no request can carry."""
     address = read_address(url)
     find_credentials(address.host, address.userinfo)
 
 
 def read_address(url: str) -> StoreAddress:
-    """The parts of a store's URL; UsageError for what is no address of a store. No message repeats a password."""
+    """The parts of a store's URL. Raise UsageError if it is none; no message repeats a password."""
     shown = _USERINFO.sub("", url.strip()).partition("?")[0]
     protocol, plus, plain = url.strip().partition("+")
     if not plus or protocol not in {"gsp", "update"}:
@@ -171,7 +171,7 @@ def read_address(url: str) -> StoreAddress:
 
 
 class GraphServer:
-    """One connection to the server, kept open; used by one thread at a time, but any may interrupt it."""
+    """One persistent connection to the server; used by one thread at a time, but any thread may interrupt it."""
 
     def __init__(self, address: StoreAddress, credentials: Credentials | None) -> None:
         self._address = address
@@ -181,7 +181,7 @@ class GraphServer:
         self._connection = HttpConnection(_CONNECT_TIMEOUT_S, user, password)
 
     def replace_graph(self, graph: str, triples: Sequence[str]) -> None:
-        """Let the graph hold these triples (`s p o` of N-Triples) and no others; StoreError where that is not done."""
+        """Make the graph hold exactly these triples (`s p o` of N-Triples). Raise StoreError if that fails."""
         if self._address.is_graph_store:
             body = "".join(f"{triple} .\n" for triple in triples).encode("utf-8", "replace")
             self._ask("PUT", self._graph_target(graph), body, "application/n-triples")
@@ -189,18 +189,18 @@ class GraphServer:
             self._update(write_update(graph, triples))
 
     def drop_graph(self, graph: str) -> None:
-        """Let there be no such graph; StoreError where that is not done."""
+        """Remove the graph, if it exists. Raise StoreError if that fails."""
         if self._address.is_graph_store:
             self._ask("DELETE", self._graph_target(graph))
         else:
             self._update(write_update(graph, ()))
 
     def interrupt(self) -> None:
-        """End what is on its way, within a second, and all that follows, with a StoreError."""
+        """Make the current request, within a second, and all later ones fail with StoreError."""
         self._connection.interrupt()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.close()
 
     def _graph_target(self, graph: str) -> str:
@@ -212,7 +212,7 @@ class GraphServer:
 
     def _ask(self, method: str, target: str, body: bytes = b"", content_type: str = "") -> None:
         if self._credentials and not self._has_asked and len(body) > _MAX_ANSWER_BYTES:
-            # A server may hang up on a large body that it will not take without a password, and the question would be lost.
+            # Without a password a server may close the connection during a large body, and its challenge would be lost.
             self._has_asked = True
             with suppress(StoreError):
                 self.drop_graph(PROBE_GRAPH)
@@ -261,12 +261,12 @@ class _Answer:
 
 
 def is_triple(text: str) -> bool:
-    """Whether this is a triple by the grammar of N-Triples, without its dot: what is not could say anything in an update."""
+    """Whether this is a triple of the N-Triples grammar, without its dot; anything else could inject code into an update."""
     return _TRIPLE.fullmatch(text) is not None
 
 
 def write_update(graph: str, triples: Sequence[str]) -> str:
-    """One request that replaces a graph, or removes it: servers should do all of it or nothing (SPARQL 1.1 Update, 2.2)."""
+    """One request that replaces or removes a graph: servers should do all of it or nothing (SPARQL 1.1 Update, 2.2)."""
     if not triples:
         return f"DROP SILENT GRAPH <{graph}>"
     # Virtuoso clears a graph in half the time that it needs to drop it.
@@ -278,7 +278,7 @@ def write_update(graph: str, triples: Sequence[str]) -> str:
 
 
 def _write_code_points(lines: str) -> str:
-    r"""N-Triples without \uXXXX: SPARQL reads those before it looks for quotes, so \u0022 would end a literal."""
+    r"""N-Triples without \uXXXX: SPARQL decodes those before it looks for quotes, so \u0022 would end a literal."""
     if "\\u" not in lines and "\\U" not in lines:
         return lines
 

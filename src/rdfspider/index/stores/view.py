@@ -1,8 +1,8 @@
-"""The view that an outside SPARQL server holds: outcomes in, one graph a page there, the same triples as in the embedded store.
+"""The view of an outside SPARQL server: outcomes enter, one graph per page leaves, with the same triples as in the quad store.
 
-A page is sent, then noted; after a crash it is sent again, which changes nothing. The view waits for a server that is not there
-as long as it takes, and says so in `problem`. A page that the server alone refuses is put on record and passed over. An index
-that is made again begins with the list of what the server may have: else nothing of it that is gone by now would be removed.
+A page is sent, then recorded; after a crash it is sent again, which changes nothing. The view waits for an unavailable server
+as long as it takes, and reports it in `problem`. If the server works but refuses one page, the view records that and goes on. A
+rebuilt index starts with the list of what the server may have; otherwise pages that are gone by now would stay there.
 """
 
 import sqlite3
@@ -34,12 +34,12 @@ from rdfspider.vocabulary.terms import fold_statements, make_graph_iri
 __all__ = ["StoreClosedError", "StoreView", "carry_ledgers", "check_store_url", "list_holders"]
 
 CONNECTIONS = 4
-"""Pages are sent over so many connections at once, so that a distant server does not set the pace by its distance."""
+"""Pages are sent over this many connections at once, so that the latency of a distant server does not set the pace."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 60.0
-"""Before the second try, and between later ones at most; twice as long each time."""
+"""The wait before the second try, which then doubles up to the longest."""
 LONGEST_RETRY_AFTER_S = 3600.0
 TRIES_ANSWERED, TRIES_CUT = 3, 8
-"""So often a page is tried that the server refuses, or at which the connection ends, before the page is suspected."""
+"""How many refusals, or broken connections, a page may cause before the page itself is suspected."""
 
 _PROBE = ("<urn:rdfspider:probe> <urn:rdfspider:probe> <urn:rdfspider:probe>",)
 _NOTHING = b""
@@ -54,24 +54,24 @@ _log = getLogger(__name__)
 
 
 class StoreClosedError(RdfspiderError):
-    """The view was closed while it worked: what was not committed is taken again at the next start."""
+    """The view was closed while it worked; uncommitted outcomes are taken again at the next start."""
 
 
 class StoreView:
-    """One outside store that follows the log. Each method but `close` is called by one thread at a time."""
+    """One outside store that follows the log. Each method except `close` is called by one thread at a time."""
 
     has_deferred = False
     removes_forgotten = True
-    """Where its ledger was lost, it learns of the pages that the server may have, and must not, from the log alone."""
+    """If its ledger was lost, only the log tells which forgotten pages the server may still have."""
 
     def __init__(self, paths: IndexPaths, url: str) -> None:
         address = read_address(url)
         self.name = address.name
         self.problem = ""
-        """What keeps the store from being up to date, in words; empty where nothing does."""
+        """Why the store is not up to date, in words; empty if it is."""
         credentials = find_credentials(address.host, address.userinfo)
         self._servers = [GraphServer(address, credentials) for _ in range(CONNECTIONS)]
-        # The last one first, so that few stay open where there is little to do.
+        # Last in, first out, so that few connections stay open when there is little to do.
         self._idle: LifoQueue[GraphServer] = LifoQueue()
         for server in self._servers:
             self._idle.put(server)
@@ -83,16 +83,16 @@ class StoreView:
         self._count_refused(is_start=True)
 
     def load_cursors(self) -> dict[str, int]:
-        """Where reading goes on, as of the last commit."""
+        """Where reading resumes, as of the last commit."""
         with self._working:
             return self._ledger.load_cursors()
 
     def apply(self, outcomes: Sequence[Outcome]) -> None:
-        """Send what is new. Returns when the server has it all; StoreClosedError where the view is closed before that."""
+        """Send what is new, and return when the server has everything. Raise StoreClosedError if the view is closed before."""
         with self._working:
             self._check_open()
             deliveries = [delivery for outcome in _take_newest(outcomes) if (delivery := self._prepare(outcome))]
-            # On record before they are sent: after a crash nobody else would know that the server may have these graphs.
+            # Recorded before they are sent: after a crash nothing else would tell that the server may have these graphs.
             self._ledger.note_attempts([delivery.outcome.url for delivery in deliveries])
             for delivery, refusal in zip(deliveries, self._senders.map(self._deliver, deliveries), strict=True):
                 self._note(delivery, refusal)
@@ -108,18 +108,18 @@ class StoreView:
                 self._ledger.delete_pages([url for url, is_gone in zip(forgotten, are_gone, strict=True) if is_gone])
 
     def commit(self, cursors: Cursors) -> None:
-        """Make the notes durable, together with the cursors."""
+        """Make the records durable, together with the cursors."""
         with self._working:
             self._check_open()
             self._ledger.commit(cursors)
 
     def close(self) -> None:
-        """Leave at once, whatever is on its way; may be called by any thread, and again."""
+        """Stop immediately, whatever is in flight; any thread may call it, and more than once."""
         self._closing.set()
         for server in self._servers:
             server.interrupt()
         self._senders.shutdown(wait=False, cancel_futures=True)
-        # A request ends within a second of being interrupted; where it does not, what it holds ends with the process.
+        # An interrupted request ends within a second; if it does not, its resources end with the process.
         if self._working.acquire(timeout=3.0):
             try:
                 self._ledger.close()
@@ -129,13 +129,13 @@ class StoreView:
                 self._working.release()
 
     def _prepare(self, outcome: Outcome) -> "_Delivery | None":
-        """What has to be sent for an outcome; None where the server has it already, or has something newer."""
+        """What to send for an outcome; None if the server already has it or something newer."""
         known = self._ledger.find_page(outcome.url)
         if known and (outcome.time, outcome.digest) < (known.time, known.digest):
             return None
         delivery = _fold(outcome)
         if known is None:
-            # A ledger before this one may have sent it: what has to be gone is removed, whatever is on record.
+            # An earlier ledger may have sent the page, so a removal is sent even for an unknown page.
             is_there = outcome.effect != Effect.REMOVE and delivery.content == _NOTHING
         elif known.content is None:
             is_there = False
@@ -156,25 +156,25 @@ class StoreView:
             self._refused += 1
 
     def _deliver(self, delivery: "_Delivery") -> str:
-        """Send one page, however long it takes; the reason where the server refuses it."""
+        """Send one page, however long it takes; return the reason if the server refuses it."""
         graph = make_graph_iri(delivery.outcome.url)
         refusal = ""
         if delivery.triples:
             refusal = self._insist(lambda server: server.replace_graph(graph, delivery.triples))
         if refusal or not delivery.triples:
-            # Not all servers undo what they did of a request before they refused it: then half a page would be left.
+            # Not all servers roll back a request that they refuse; half a page could remain.
             refusal = self._insist(lambda server: server.drop_graph(graph)) or refusal
         return refusal
 
     def _drop(self, url: str) -> bool:
-        """Whether the server has removed it; it stays on record that it has it where it has not."""
+        """Whether the server has removed the page; if not, its record stays."""
         refusal = self._insist(lambda server: server.drop_graph(make_graph_iri(url)))
         if refusal:
             _log.warning("%s does not remove the graph of %s: %s", self.name, url, refusal)
         return not refusal
 
     def _insist(self, send: Callable[[GraphServer], None]) -> str:
-        """Try until it is done: "", or until the server is found to take everything but this: why not."""
+        """Try until it succeeds, and return ""; or return the reason if the server takes other requests but not this one."""
         tries = refusals = cuts = 0
         while True:
             self._check_open()
@@ -191,7 +191,7 @@ class StoreView:
                     return str(error)
                 self.problem = f"{self.name} {error}; tried {tries} time{'s' if tries > 1 else ''}"
                 wait_s = min(FIRST_WAIT_S * 2 ** min(tries - 1, 20), LONGEST_WAIT_S)
-                # Some servers lock users out who are wrong too often.
+                # Some servers lock users out after too many wrong passwords.
                 wait_s = max(wait_s, 20 * FIRST_WAIT_S if error.status in {401, 403} else 0.0)
                 wait_s = max(wait_s, min(error.retry_after_s, LONGEST_RETRY_AFTER_S))
             else:
@@ -216,7 +216,7 @@ class StoreView:
 
 
 def _takes_others(server: GraphServer) -> bool:
-    """Whether the server is in order, so that the page must be at fault."""
+    """Whether the server accepts the probe graph, so that the page must be at fault."""
     try:
         server.replace_graph(PROBE_GRAPH, _PROBE)
         server.drop_graph(PROBE_GRAPH)
@@ -226,7 +226,7 @@ def _takes_others(server: GraphServer) -> bool:
 
 
 def _take_newest(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """One outcome a URL; what only confirms a page says nothing new to the store."""
+    """The newest outcome of each URL, without those that only confirm a page."""
     newest: dict[str, Outcome] = {}
     for outcome in outcomes:
         rival = newest.get(outcome.url)
@@ -236,7 +236,7 @@ def _take_newest(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _wins(outcome: Outcome, rival: Outcome) -> bool:
-    """Whether it counts of two; where both are of the same moment what they say decides, whatever their order."""
+    """Whether an outcome beats its rival; of two with the same stamp their content decides, whatever their order."""
     stamp, other = (outcome.time, outcome.digest), (rival.time, rival.digest)
     return stamp > other or (stamp == other and _fold(outcome).content > _fold(rival).content)
 
@@ -249,7 +249,7 @@ def _fold(outcome: Outcome) -> "_Delivery":
 
 
 def carry_ledgers(old: IndexPaths, new: IndexPaths) -> None:
-    """Note in an index that is made again what each server may have; it is all sent again. Twice is once."""
+    """Copy the lists of what each server may have to a rebuilt index, which then sends everything again. Repeatable."""
     for path in sorted(old.stores.glob("*.sqlite")):
         new.stores.mkdir(parents=True, exist_ok=True)
         try:
@@ -267,7 +267,7 @@ def carry_ledgers(old: IndexPaths, new: IndexPaths) -> None:
 
 
 def list_holders(paths: IndexPaths, matches: Callable[[str], bool]) -> list[str]:
-    """The stores that were sent pages whose URLs match, and not told since to remove them, by name."""
+    """The names of stores that were sent pages whose URLs match, and that have not removed them since."""
     return sorted({name for path in paths.stores.glob("*.sqlite") for name in _find_holder(path, matches)})
 
 
@@ -293,16 +293,16 @@ class _Page:
     time: float
     digest: str
     content: bytes | None
-    """The hash of what the server has of it, empty for nothing; None where it is not known, because the answer was not noted."""
+    """The hash of what the server has of the page, empty for nothing; None if unknown, because the answer was not recorded."""
 
 
 class _Ledger:
-    """What the server was sent, in SQLite; one file a store."""
+    """The record of what the server was sent, in SQLite; one file per store."""
 
     def __init__(self, paths: IndexPaths, key: str, shown: str) -> None:
         paths.stores.mkdir(parents=True, exist_ok=True)
         name = blake2b(key.encode(), digest_size=8).hexdigest()
-        # The view's lock keeps threads apart.
+        # The view's lock serialises the threads.
         self._database = sqlite3.connect(paths.stores / f"{name}.sqlite", isolation_level=None, check_same_thread=False)
         self._database.execute("PRAGMA journal_mode=WAL")
         self._database.execute("PRAGMA synchronous=NORMAL")
@@ -318,7 +318,7 @@ class _Ledger:
         return _Page(*row) if row else None
 
     def note_attempts(self, urls: Sequence[str]) -> None:
-        """Durable at once: the server may have something of these pages."""
+        """Record, durably at once, that the server may have something of these pages."""
         if urls:
             self._database.executemany(
                 "INSERT INTO pages VALUES (?, 0, '', NULL) ON CONFLICT (url) DO UPDATE SET content = NULL",
@@ -336,13 +336,13 @@ class _Ledger:
         self._database.execute("INSERT OR REPLACE INTO refused VALUES (?, ?, ?)", row)
 
     def count_refused(self) -> tuple[int, str]:
-        """How many, and the newest with its reason."""
+        """The number of refused pages, and the newest with its reason."""
         (count,) = self._database.execute("SELECT count(*) FROM refused").fetchone()
         last = self._database.execute("SELECT url, reason FROM refused ORDER BY time DESC LIMIT 1").fetchone()
         return count, f"{last[0]} ({last[1]})" if last else ""
 
     def list_urls(self) -> Iterator[list[str]]:
-        """All pages that the server may have something of, in lots; rows may be deleted meanwhile."""
+        """All pages of which the server may have something, in batches; rows may be deleted meanwhile."""
         last = ""
         while True:
             rows = self._database.execute(
@@ -363,7 +363,7 @@ class _Ledger:
         self._restart()
 
     def close(self) -> None:
-        """What was not committed is lost, and so is never noted without its cursors."""
+        """Close the database; uncommitted records are lost, so none is durable without its cursors."""
         self._database.close()
 
     def _restart(self) -> None:
