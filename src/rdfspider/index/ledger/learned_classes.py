@@ -1,4 +1,4 @@
-"""A class in, as people call it; the classes that pages state to be below it out. The text index knows schema.org's own."""
+"""A class name enters, the classes that pages state to be its subclasses leave. The text index knows schema.org's own."""
 
 import sqlite3
 import threading
@@ -11,12 +11,12 @@ from rdfspider.index.ledger.usage import CLASS
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
 
 _CLASSES_SUGGESTED = 1_000
-# Of one class; pages may state anything.
+# Superclasses of one class; pages may state anything.
 _MAX_ABOVE = 100
 
 
 class LearnedClasses:
-    """What the pages of one crawl say of classes, as of any commit. For any number of threads."""
+    """The class hierarchy that the pages of one crawl state, as of any commit. For any number of threads."""
 
     def __init__(self, paths: IndexPaths) -> None:
         self._paths = paths
@@ -28,12 +28,12 @@ class LearnedClasses:
         self._lock = threading.Lock()
 
     def find_subclasses(self, name: str, commit: Hashable) -> Iterable[str]:
-        """IRIs; the name is an IRI or a short name in lower case."""
+        """IRIs of subclasses; the name is an IRI or a short name in lower case."""
         with self._lock:
             return self._find(name, commit)
 
     def find_superclasses(self, iri: str, commit: Hashable) -> Iterable[str]:
-        """The classes above a class that are so because pages state it; those of schema.org above these are among them."""
+        """The superclasses of a class that pages state, and schema.org's superclasses of those."""
         with self._lock:
             try:
                 self._update(commit)
@@ -51,7 +51,7 @@ class LearnedClasses:
             return self._used
 
     def search_names(self, commit: Hashable, kind: str, text: str, limit: int) -> list[NameCount]:
-        """Names of a kind in use that have a text, as `LedgerReader.search_names` finds them."""
+        """Used names of a kind that contain a text, as `LedgerReader.search_names` finds them."""
         with self._lock:
             try:
                 self._update(commit)
@@ -68,7 +68,7 @@ class LearnedClasses:
             parents = self._parents.get(name, ())
             return {child for parent in parents for child in self._reader.find_subclasses(parent)}
         except sqlite3.Error:
-            # The ledger is being made again; what the index itself knows of classes is most of it.
+            # The ledger is being rebuilt; the index itself knows most of the classes.
             self._reader, self._commit = None, None
             return ()
 
@@ -89,7 +89,7 @@ class LearnedClasses:
             self._commit = commit
 
     def _load(self) -> None:
-        """Which classes have others below them, by every name of theirs and of the classes above them."""
+        """Load which classes have subclasses, by each of their names and those of their superclasses."""
         if self._reader is not None:
             self._reader.close()
         self._reader = LedgerReader(self._paths) if self._paths.ledger.exists() else None

@@ -1,6 +1,6 @@
-"""The ledger from outside, while the indexer writes it: totals, names by use, pages, and who speaks of an entity.
+"""Reads the ledger while the indexer writes it: totals, names by use, pages, and which pages describe an entity.
 
-Every answer is of the last commit. No read lasts long, because the ledger's log could not be cut back meanwhile.
+Every answer is of the last commit. No read lasts long, because SQLite's log cannot be truncated meanwhile.
 """
 
 import os
@@ -26,17 +26,17 @@ _MAX_PARENTS = 50_000
 _MAX_PAIRS = 10_000
 _MAX_ASKED = 200
 _NAMES_COMPARED = 1_000
-# Somebody types, or waits for a page: more are not looked at for them.
+# A user is typing or waiting for a page, so only this many are searched.
 _NAMES_SEARCHED = 50_000
 _SITES_SORTED = 10_000
 
 
 class Totals(NamedTuple):
-    """The size of all that is indexed."""
+    """The size of everything that is indexed."""
 
     pages: int
     quads: int
-    """Statements of all pages, those of each syntax counted."""
+    """Statements of all pages, counted in each syntax."""
     entities: int
     sites: int
     classes: int
@@ -45,7 +45,7 @@ class Totals(NamedTuple):
 
 
 class NameCount(NamedTuple):
-    """How often a name is used: statements, pages and sites."""
+    """How many statements, pages and sites use a name."""
 
     name: str
     uses: int
@@ -54,7 +54,7 @@ class NameCount(NamedTuple):
 
 
 class PageEntry(NamedTuple):
-    """A page that is indexed."""
+    """An indexed page."""
 
     url: str
     time: float
@@ -66,13 +66,13 @@ class PageEntry(NamedTuple):
     facts: PageFacts
     """The classes, properties, ontologies and syntaxes that it uses, and how often."""
     source: str
-    """The file of the log that has what it says: a key of `views.Cursors`."""
+    """The file of the log that has its outcome: a key of `index.view.Cursors`."""
     offset: int
     """Where the outcome begins in that file."""
 
 
 class LedgerReader:
-    """The reader's side; any number of processes."""
+    """The reading side of the ledger, for any number of processes."""
 
     def __init__(self, paths: IndexPaths) -> None:
         if not paths.ledger.exists():
@@ -86,14 +86,14 @@ class LedgerReader:
             self._db.execute("SELECT 1 FROM sqlite_schema").fetchone()
         except sqlite3.DatabaseError as error:
             self._db.close()
-            # To read beside a writer takes a file, for which a full disk has no room; without the writer's log there is none.
+            # Reading beside a writer creates a file, which a full disk prevents; without the writer's log none is needed.
             log = paths.ledger.with_name(f"{paths.ledger.name}-wal")
             if not isinstance(error, sqlite3.OperationalError) or (log.exists() and log.stat().st_size):
                 raise
             self._db = _connect(f"{address}&immutable=1")
 
     def read_totals(self) -> Totals:
-        """All sums."""
+        """All totals."""
         by_kind = dict(self._db.execute("SELECT kind, count(*) FROM names GROUP BY kind"))
         pages, quads = self._db.execute(
             "SELECT coalesce(sum(pages), 0), coalesce(sum(uses), 0) FROM names WHERE kind = ?", (SITE,)
@@ -103,7 +103,7 @@ class LedgerReader:
         return Totals(pages, quads, entities, *names)
 
     def read_names(self, kind: str, limit: int = 100, offset: int = 0) -> list[NameCount]:
-        """Names of a kind (`counts.KINDS`), the most used first, then by the alphabet."""
+        """Names of a kind (`usage.KINDS`), the most used first, then in alphabetical order."""
         rows = self._db.execute(
             "SELECT name, uses, pages, sites FROM names WHERE kind = ? ORDER BY uses DESC, name LIMIT ? OFFSET ?",
             (kind, limit, offset),
@@ -111,16 +111,16 @@ class LedgerReader:
         return [NameCount(*row) for row in rows]
 
     def find_name(self, kind: str, name: str) -> NameCount | None:
-        """How often a name of a kind is used; None where no page uses it."""
+        """How often a name of a kind is used; None if no page uses it."""
         row = self._db.execute(
             "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
         ).fetchone()
         return NameCount(*row) if row else None
 
     def search_names(self, kind: str, text: str, limit: int = 20) -> list[NameCount]:
-        """Names of a kind that contain a text, in whatever case: those whose short name begins with it first, then those whose
-        short name has it, each the most used first. A prefix that is known stands for its namespace: `schema:per`. What is used
-        too rarely to be among the first fifty thousand is not found."""
+        """Names of a kind that contain a text, ignoring case: first those whose short name begins with it, then those whose
+        short name contains it, then the rest, each group by use. A known prefix stands for its namespace: `schema:per`. Only
+        the fifty thousand most used names are searched."""
         asked = _clean(text).strip().strip("<>").lower()[:_MAX_ASKED]
         prefix, colon, local = asked.partition(":")
         namespaces = find_namespaces(prefix) if colon and not local.startswith("//") else ()
@@ -145,11 +145,11 @@ class LedgerReader:
             " LIMIT ?",
             (kind, start, f"{start}\U0010ffff", _NAMES_COMPARED),
         )
-        # Others only begin so.
+        # The names of longer namespaces begin with the same text.
         return [NameCount(*row) for row in rows if find_ontology(row[0]) == start][:limit]
 
     def list_name_sites(self, kind: str, name: str, limit: int = 20) -> list[tuple[str, int]]:
-        """The sites on which most pages use a name, and how many do; of very many, those that say most are compared."""
+        """The sites where most pages use a name, and how many; of very many sites, those with most statements are compared."""
         row = self._db.execute(
             "SELECT id, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
         ).fetchone()
@@ -170,7 +170,7 @@ class LedgerReader:
         return [(site, pages) for site, pages in rows]
 
     def list_site_names(self, kind: str, site: str, limit: int = 20) -> list[tuple[str, int]]:
-        """The names of a kind that most pages of a site use, and how many do; of the thousand names that are used most."""
+        """The names of a kind that most pages of a site use, and how many; only the thousand most used names are considered."""
         rows = self._db.execute(
             "SELECT n.name, s.pages FROM (SELECT id, name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"
             " JOIN name_sites s ON s.name = n.id AND s.site = ? ORDER BY s.pages DESC, n.name LIMIT ?",
@@ -181,7 +181,7 @@ class LedgerReader:
     def list_site_pages(
         self, site: str, limit: int = 50, offset: int = 0, *, newest_first: bool = False
     ) -> list[PageEntry]:
-        """The pages of a site (a registrable domain), in the order in which they were first indexed, or the other way round."""
+        """The pages of a site (a registrable domain), in the order in which they were first indexed, or in reverse."""
         order = "DESC" if newest_first else "ASC"
         rows = self._db.execute(
             f"SELECT id, {_COLUMNS} FROM pages WHERE site = ? AND is_live ORDER BY id {order} LIMIT ? OFFSET ?",
@@ -190,7 +190,7 @@ class LedgerReader:
         return [_read_entry(row) for row in rows]
 
     def list_page_entities(self, page: PageEntry, limit: int = 500) -> list[tuple[str, tuple[str, ...]]]:
-        """The first entities of which a page speaks, and what it calls each: its IRI, or blank nodes as `genid:` IRIs."""
+        """The first entities that a page describes, and the page's nodes for each: its IRI, or blank nodes as `genid:` IRIs."""
         rank = rank_page(page.url)
         row = self._db.execute(
             "SELECT p.id, c.data FROM pages p JOIN contributions c ON c.page = p.id WHERE p.rank = ? AND p.url = ?",
@@ -205,14 +205,14 @@ class LedgerReader:
         return [(each.id, each.nodes) for each in names]
 
     def find_page(self, url: str) -> PageEntry | None:
-        """What is known of a page; None where it is not indexed."""
+        """The entry of a page; None if it is not indexed."""
         row = self._db.execute(
             f"SELECT id, {_COLUMNS} FROM pages WHERE rank = ? AND url = ? AND is_live", (rank_page(url), url)
         ).fetchone()
         return _read_entry(row) if row else None
 
     def has_host(self, site: str, host: str) -> bool:
-        """Whether a page of a site is of a host, or of one below it."""
+        """Whether any page of a site is on a host, or on one below it."""
         row = self._db.execute(
             "SELECT 1 FROM pages WHERE site = ?1 AND is_live AND (host = ?2 OR substr(host, -length(?2) - 1) = '.' || ?2)"
             " LIMIT 1",
@@ -230,7 +230,7 @@ class LedgerReader:
             yield from map(_read_entry, rows)
 
     def find_members(self, entity_id: str, limit: int = 1000) -> list[tuple[str, str]]:
-        """Page and node, for each node that speaks of an entity; those of its first pages."""
+        """Page and node, for each node that describes an entity, on the first pages by rank."""
         entity = find_entity(entity_id)
         rows = self._db.execute(
             "SELECT p.url, substr(c.data, m.start, m.size) FROM mentions m CROSS JOIN pages p ON p.id = m.page"
@@ -241,7 +241,7 @@ class LedgerReader:
         return [(url, node) for url, data in rows for node in decode(data).nodes]
 
     def find_subclasses(self, iri: str) -> list[str]:
-        """The classes that pages state to be below a class, also those below these; schema.org's own are not among them."""
+        """The direct and indirect subclasses of a class that pages state; schema.org's own are not included."""
         rows = self._db.execute(
             "WITH RECURSIVE below(iri) AS (SELECT child FROM subclasses WHERE parent = ? UNION"
             " SELECT s.child FROM subclasses s JOIN below ON s.parent = below.iri LIMIT ?) SELECT iri FROM below",
@@ -250,12 +250,12 @@ class LedgerReader:
         return sorted(row[0] for row in rows if row[0] != iri)
 
     def list_parents(self) -> list[str]:
-        """The classes that pages state others to be below."""
+        """The classes that have subclasses according to pages."""
         rows = self._db.execute(f"{_PARENTS} SELECT iri FROM parents WHERE iri IS NOT NULL", (_MAX_PARENTS,))
         return [row[0] for row in rows]
 
     def list_subclasses(self) -> list[tuple[str, str]]:
-        """Classes, each with one that pages state to be just above it; of very many those of different classes above first."""
+        """Pairs of a class and a direct superclass that pages state; of very many, each superclass gets one pair first."""
         rows = self._db.execute(
             f"{_PARENTS}, pairs(above, below) AS ("
             "SELECT iri, (SELECT min(child) FROM subclasses WHERE parent = iri) FROM parents WHERE iri IS NOT NULL UNION ALL"
@@ -266,11 +266,11 @@ class LedgerReader:
         return [(child, parent) for child, parent in rows]
 
     def close(self) -> None:
-        """Leave."""
+        """Close the database."""
         self._db.close()
 
 
-# From one to the next by the index: how often each is stated does not matter.
+# Steps from one parent to the next by the index, so the number of rows per parent does not matter.
 _PARENTS = (
     "WITH RECURSIVE parents(iri) AS (SELECT min(parent) FROM subclasses UNION ALL"
     " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
@@ -280,7 +280,7 @@ _decode_facts = msgspec.msgpack.Decoder(PageFacts).decode
 
 
 class _Names(msgspec.Struct, array_like=True):
-    """The beginning of a Contribution, which is all that is read of it."""
+    """The first fields of a Contribution, the only ones decoded here."""
 
     id: str
     nodes: tuple[str, ...]
@@ -290,7 +290,7 @@ _decode_names = msgspec.msgpack.Decoder(_Names).decode
 
 
 def _clean(text: str) -> str:
-    """Halves of characters are in no name, and SQLite takes none."""
+    """The text without lone surrogates, which no name has and SQLite does not accept."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -301,8 +301,8 @@ def _rank_match(iri: str, text: str) -> int:
 
 @contextmanager
 def open_ledger(paths: IndexPaths) -> Iterator[LedgerReader]:
-    """A reader for one question. UnindexedError where there is no index, UnreadableError where the ledger cannot be read, also
-    later: what is opened is not yet read."""
+    """A reader for one request. Raise UnindexedError if there is no index, UnreadableError if the ledger cannot be read, even
+    if that shows only after opening."""
     check_index(paths)
     try:
         with closing(LedgerReader(paths)) as ledger:

@@ -1,6 +1,6 @@
-"""How often each class, property, ontology, site, language and syntax is used, by how many pages, of how many sites.
+"""Counts how many statements, pages and sites use each class, property, ontology, site, language and syntax.
 
-Pages add and take back; the sums are held in memory until a commit, since the names of one page are those of the next.
+Pages add to the counts and subtract from them; sums stay in memory until a commit, because consecutive pages share names.
 """
 
 import sqlite3
@@ -31,7 +31,7 @@ class Counts:
         db.executescript(_SCHEMA)
 
     def add(self, kind: str, uses: dict[str, int], site: str, sign: int) -> None:
-        """Add what one page of a site uses, or take it back (a sign of -1)."""
+        """Add what one page of a site uses, or subtract it (sign -1)."""
         for name, number in uses.items():
             sums = self._more.get((kind, name))
             if sums is None:
@@ -42,7 +42,7 @@ class Counts:
             self._pages[key] = self._pages.get(key, 0) + sign
 
     def flush(self) -> None:
-        """Write what was added."""
+        """Write the sums to the database."""
         numbers = {}
         for (kind, name), (uses, pages) in self._more.items():
             numbers[kind, name] = self._db.execute(

@@ -1,7 +1,7 @@
-"""What the text index knows, in SQLite: pages, what each says of which entity, and how often every name is used.
+"""Writes the ledger of the text index, in SQLite: pages, what each states about which entity, and how often each name is used.
 
-The one writer is `text.py`. Everything is a function of the newest outcome of each URL: replacing a page takes back what it added
-before. Other processes read at the same time (`ledger_reader.py`), and see the last commit.
+The only writer is `text/view.py`. Everything is a function of the newest outcome of each URL: replacing a page subtracts what
+it added before. Other processes read at the same time (`reader.py`), and see the last commit.
 """
 
 import secrets
@@ -21,7 +21,7 @@ from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SI
 
 _CACHE_KIB = 65_536
 _JOURNAL_BYTES = 64_000_000
-"""What the log of SQLite keeps of the disk after a large commit."""
+"""The disk space that SQLite's log keeps after a large commit."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pages(
@@ -52,38 +52,38 @@ _PLACES = (
     " WHERE m.entity = ? ORDER BY m.rank LIMIT ?"
 )
 MAX_MENTIONS = 48
-"""An entity is put together from what so many pages say of it."""
+"""An entity is merged from what at most this many pages state about it."""
 _MAX_PLACES = 2_000
-"""So many are looked at to find pages of different sites."""
+"""How many pages of an entity are considered to find pages of different sites."""
 _PAGES_A_STEP = 1000
 
 
 class PageRow(NamedTuple):
-    """A page as the ledger knows it."""
+    """A page's row in the ledger."""
 
     id: int
     time: float
     digest: str
     is_live: bool
-    """False for a page that was removed: it is remembered, so that what is older does not bring it back."""
+    """False for a removed page, which is remembered so that an older outcome does not bring it back."""
     site: str
     language: str
     facts: bytes | None
     says: str
-    """The digest in its stamp."""
+    """The content digest of the outcome's stamp."""
     due: float
-    """When it is to be removed, in seconds since 1970; 0 for never."""
+    """When it is due for removal, in seconds since 1970; 0 for never."""
 
     @property
     def stamp(self) -> OutcomeStamp:
-        """Of the outcome that it is as of."""
+        """The stamp of the outcome that the row comes from."""
         return OutcomeStamp(
             round_time(self.time), self.digest, Effect.REPLACE if self.is_live else Effect.REMOVE, self.says
         )
 
 
 class Mention(NamedTuple):
-    """What a page says of an entity."""
+    """What a page states about an entity."""
 
     url: str
     host: str
@@ -94,18 +94,18 @@ class Mention(NamedTuple):
 
 
 def rank_page(url: str) -> int:
-    """An order of pages that is none: the same for everybody, and the same pages come first whenever they were read."""
+    """An arbitrary but fixed order of pages: by hash, so that the same pages come first in whatever order they were read."""
     return xxh3_64_intdigest(url.encode("utf-8", "replace")) >> 1
 
 
 class Ledger:
-    """The writer's side."""
+    """The writing side of the ledger."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode=WAL")
-        # A commit of the text index must never be on disk without the ledger's before it, not even when the power fails.
+        # Even after a power failure, no commit of the text index may be on disk without the ledger's commit before it.
         self._db.execute("PRAGMA synchronous=FULL")
         self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         self._db.execute(f"PRAGMA journal_size_limit={_JOURNAL_BYTES}")
@@ -115,10 +115,10 @@ class Ledger:
         self._db.execute("BEGIN")
         self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (secrets.token_hex(16),))
         self.identity: str = self._db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()[0]
-        """Tells this ledger from one that was made anew."""
+        """Distinguishes this ledger from a rebuilt one."""
 
     def find_page(self, url: str) -> PageRow | None:
-        """What is known of a URL."""
+        """The row of a URL; None if it is unknown."""
         row = self._db.execute(
             "SELECT id, time, digest, is_live, site, language, facts, says, due FROM pages WHERE rank = ? AND url = ?",
             (rank_page(url), url),
@@ -128,8 +128,8 @@ class Ledger:
     def put_page(
         self, outcome: Outcome, says: str, host: str, site: str, reading: PageReading, known: PageRow | None
     ) -> None:
-        """Let a page say this from now on; `says` is the digest in the outcome's stamp."""
-        # Whatever cannot be encoded is known before anything is changed.
+        """Replace what a page states; `says` is the digest in the outcome's stamp."""
+        # Encode first, so that an encoding error leaves the database unchanged.
         claims = [(entity, msgspec.msgpack.encode(claim)) for entity, claim in reading.contributions.items()]
         url, facts, rank = outcome.url, reading.facts, rank_page(outcome.url)
         encoded_facts = msgspec.msgpack.encode(facts)
@@ -142,7 +142,7 @@ class Ledger:
         data = bytearray()
         mentions = []
         for entity, encoded in claims:
-            # substr() of SQLite counts from one.
+            # SQLite's substr() counts from one.
             mentions.append((entity, rank, page, len(data) + 1, len(encoded)))
             data += encoded
             self._sources[entity] = self._sources.get(entity, 0) + 1
@@ -155,7 +155,7 @@ class Ledger:
         self._count(facts, site, outcome.language, 1)
 
     def remove_page(self, outcome: Outcome, host: str, site: str, known: PageRow | None) -> None:
-        """Let a page say nothing from now on; what is older than the outcome does not bring it back."""
+        """Remove what a page states; outcomes older than this one do not bring it back."""
         if known is not None:
             self._take_back(known)
         url = outcome.url
@@ -163,16 +163,16 @@ class Ledger:
         self._write_row(known, row)
 
     def note_due(self, page: int, due: float) -> None:
-        """Let a page be removed at that time."""
+        """Set when a page is due for removal."""
         self._db.execute("UPDATE pages SET due = ? WHERE id = ?", (due, page))
 
     def list_due(self, now: float, limit: int) -> list[str]:
-        """The URLs of some pages that are to be removed by now."""
+        """The URLs of some pages that are due for removal."""
         rows = self._db.execute("SELECT url FROM pages WHERE due > 0 AND due <= ? LIMIT ?", (now, limit))
         return [row[0] for row in rows]
 
     def forget_pages(self, is_forgotten: Callable[[str], bool]) -> Iterator[str]:
-        """Leave no trace of these pages; gives the URLs of those that were there."""
+        """Delete these pages without a trace; yields the URLs of those that existed."""
         last = 0
         while rows := self._db.execute(
             "SELECT id, url FROM pages WHERE id > ? ORDER BY id LIMIT ?", (last, _PAGES_A_STEP)
@@ -185,7 +185,7 @@ class Ledger:
                     yield url
 
     def note_gone(self, document: str) -> None:
-        """Remember a document to be deleted, until it is known to be."""
+        """Record that a document must be deleted, until the deletion is durable."""
         self._db.execute("INSERT OR IGNORE INTO gone VALUES (?)", (document,))
 
     def load_gone(self) -> list[str]:
@@ -193,7 +193,7 @@ class Ledger:
         return [row[0] for row in self._db.execute("SELECT document FROM gone")]
 
     def settle_sources(self) -> list[tuple[bytes, int, int]]:
-        """Write the numbers of sources of all entities touched since the last time: entity, sources now, sources when built."""
+        """Write the source counts of all entities changed since the last call: entity, sources now, sources when built."""
         settled = []
         for entity, more in self._sources.items():
             sources, built = self._db.execute(
@@ -207,30 +207,30 @@ class Ledger:
         return settled
 
     def note_dirty(self, now: Iterable[bytes], later: Iterable[bytes]) -> None:
-        """Remember which entities have documents that are out of date: those that are built now, and those put off."""
+        """Record which entities have outdated documents: those to build now, and those to build later."""
         self._db.executemany("INSERT OR IGNORE INTO dirty VALUES (?)", [(entity,) for entity in now])
         self._db.executemany("INSERT OR IGNORE INTO deferred VALUES (?)", [(entity,) for entity in later])
 
     def note_all_dirty(self) -> None:
-        """All entities have to be built."""
+        """Record that all entities have to be built."""
         self._db.execute("INSERT OR IGNORE INTO deferred SELECT id FROM entities")
 
     def load_dirty(self) -> list[bytes]:
-        """Entities that were to be built when the last commit was made."""
+        """Entities that were to be built at the last commit."""
         return [row[0] for row in self._db.execute("SELECT id FROM dirty")]
 
     def load_deferred(self, limit: int, last: bytes = b"") -> list[bytes]:
-        """Some entities that were put off, in the order of their hashes, after one."""
+        """Some deferred entities after a given one, in the order of their hashes."""
         rows = self._db.execute("SELECT id FROM deferred WHERE id > ? ORDER BY id LIMIT ?", (last, limit))
         return [row[0] for row in rows]
 
     def count_sources(self, entity: bytes) -> int:
-        """How many pages speak of an entity."""
+        """How many pages describe an entity."""
         row = self._db.execute("SELECT sources FROM entities WHERE id = ?", (entity,)).fetchone()
         return row[0] if row else 0
 
     def note_built(self, built: Iterable[tuple[bytes, int]]) -> None:
-        """Documents of these entities, of so many sources, are durable, and so is all that was dirty or gone."""
+        """Record that the documents of these entities, with their source counts, are durable, and nothing is dirty or gone."""
         built = list(built)
         self._db.execute("DELETE FROM dirty")
         self._db.execute("DELETE FROM gone")
@@ -241,14 +241,14 @@ class Ledger:
         self.commit()
 
     def list_mentions(self, entity: bytes) -> tuple[list[Mention], list[str]]:
-        """What pages say of an entity, and all their sites; of many pages some, chosen by nothing but their URLs."""
+        """What pages state about an entity, and their sites; of many pages only some, chosen by their URLs alone."""
         rows = self._db.execute(
             f"{_MENTIONS} WHERE m.entity = ? ORDER BY m.rank LIMIT ?", (entity, MAX_MENTIONS + 1)
         ).fetchall()
         if len(rows) <= MAX_MENTIONS:
             return [_read_mention(row) for row in rows], sorted({row[2] for row in rows})
         places = self._db.execute(_PLACES, (entity, _MAX_PLACES)).fetchall()
-        # The first of each site comes before the second of any.
+        # The first page of each site comes before the second of any.
         firsts = {site: (rank, page) for site, rank, page in reversed(places)}
         chosen = sorted(firsts.values())[:MAX_MENTIONS]
         taken = set(chosen)
@@ -302,7 +302,7 @@ class Ledger:
         self._db.execute("BEGIN")
 
     def close(self) -> None:
-        """Leave; what was not committed is lost."""
+        """Close the database; uncommitted changes are lost."""
         self._db.close()
 
 
