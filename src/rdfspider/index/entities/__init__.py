@@ -1,5 +1,5 @@
 """Entities: the statements of one page enter, what the page contributes to each entity leaves.
 
-`nodes.py` reads statements into nodes, bounded; `contributions.py` decides which nodes are entities of their own, which are one
-entity, and what is kept of each. Both are functions of one page alone.
+`nodes.py` reads statements into nodes, within limits; `contributions.py` decides which nodes are entities, which nodes are the
+same entity, and what is kept of each. Both depend on one page alone.
 """

@@ -1,8 +1,8 @@
-"""The statements of one page in, what it says of which thing out: contributions, from which entities are put together.
+"""The statements of one page enter, its contributions leave: what it states about each entity. Entities are merged from them.
 
-A thing is known by its IRI. A blank node is known within its site by class and label, and by its URL, `sameAs` or product
-identifier where it has one; without a label it is only a part, and its values are told, apart, of what it is a part of. All is
-bounded: pages may be hostile.
+An IRI identifies an entity. A blank node is identified within its site by class and label, and by its URL, `sameAs` or product
+identifier if it has one; without a label it is only a part, whose values are kept, separately, with the entity it belongs to.
+Everything is bounded, because pages may be hostile.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,42 +19,42 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, make_graph_iri
 
 MAX_ENTITIES = 5_000
-"""Of one page."""
+"""Per page."""
 _MAX_PAGE_CHARS = 4_000_000
-"""Of all values of one page's contributions."""
+"""All values of one page's contributions together."""
 _MAX_VALUES, _MAX_CHARS = 200, 20_000
-"""Of one contribution."""
+"""Per contribution."""
 _MAX_PART_VALUES = 20
-"""Of a nameless part, that are told of what it is a part of."""
+"""Values of an unnamed part that are kept with the entity it belongs to."""
 MAX_TYPES = 16
-"""Of a thing, that are known to search: one with so many may have more."""
+"""Types of an entity that search knows; an entity with this many may have more."""
 _MAX_NODES, _MAX_LABELS, _MAX_LANGUAGES = 8, 8, 8
 _NAMED_PART_WEIGHT, _NESTED_WEIGHT, PART_WEIGHT = 0.8, 0.5, 0.2
 URN = "urn:rdfspider:entity:"
-"""How entities are called that only blank nodes speak of."""
+"""The prefix of the IDs of entities that only blank nodes describe."""
 _BLANK = f"<{GENID}"
 _SEPARATOR = "\0"
-"""Between the parts of a blank node's key. No IRI that is taken has it, so nobody can speak of another site's blank nodes."""
+"""Separates the parts of a blank node's key. No accepted IRI contains it, so no page can name another site's blank nodes."""
 _BY_LABEL = f"{_SEPARATOR}label{_SEPARATOR}"
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
-    """What one page says of one thing."""
+    """What one page states about one entity."""
 
     id: str
     """Its IRI, or `urn:rdfspider:entity:` and a hash."""
     nodes: tuple[str, ...]
-    """What the page calls it: its IRI, or blank nodes as `genid:` IRIs."""
+    """The page's nodes for it: its IRI, or blank nodes as `genid:` IRIs."""
     types: tuple[str, ...]
     labels: tuple[Text, ...]
     description: Text | None
     image: str
     url: str
     values: tuple[tuple[str, tuple[str, ...]], ...]
-    """Texts by property: literals, and the labels of the things that it points to."""
+    """Texts by property: literals, and the labels of the nodes that it points to."""
     parts: tuple[tuple[str, tuple[str, ...]], ...]
-    """Texts of its nameless parts by path: the property that leads to a part, a space, and the part's own. A property that leads
-    to parts without texts stands alone, with an empty one."""
+    """Texts of its unnamed parts by path: the property that leads to the part, a space, and the part's own property. For parts
+    without texts the path is the property alone, with an empty text."""
     links: tuple[tuple[str, tuple[str, ...]], ...]
     """IRIs by property."""
     languages: tuple[str, ...]
@@ -66,25 +66,25 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(slots=True)
 class PageReading:
-    """All that the text index takes from a page's statements."""
+    """Everything that the text index takes from a page's statements."""
 
     facts: PageFacts
     contributions: dict[bytes, Contribution]
     """By the hash of the entity's key."""
     own: Contribution | None
-    """What the page says of itself without a class: that belongs to the page's document, and is no other thing."""
+    """What the page states about itself without a class: this belongs to the page's document and is no separate entity."""
     subclasses: list[tuple[str, str]]
     date: Date | None
-    """When the page's main things were published."""
+    """When the page's main entities were published."""
 
 
 def hash_entity(key: str) -> bytes:
-    """The 16 bytes by which an entity is known."""
+    """The 16 bytes that identify an entity."""
     return xxh3_128_digest(key.encode("utf-8", "replace"))
 
 
 def find_entity(entity_id: str) -> bytes | None:
-    """The hash of an entity that is called so: an IRI, or `urn:rdfspider:entity:HASH`. None where the hash is none."""
+    """The hash of an entity's ID: an IRI, or `urn:rdfspider:entity:HASH`. None if HASH is invalid."""
     if not entity_id.startswith(URN):
         return hash_entity(entity_id)
     try:
@@ -95,7 +95,7 @@ def find_entity(entity_id: str) -> bytes | None:
 
 
 def read_page(url: str, site: str, statements: Mapping[str, str]) -> PageReading:
-    """Take a page's statements apart."""
+    """Turn a page's statements into contributions."""
     graph = read_graph(url, statements)
     page = f"<{make_graph_iri(url)}>"
     contributions: dict[bytes, Contribution] = {}
@@ -126,7 +126,7 @@ def read_page(url: str, site: str, statements: Mapping[str, str]) -> PageReading
 
 
 def _find_keys(graph: Graph, site: str) -> dict[str, str]:
-    """The key of each subject that is a thing of its own."""
+    """The key of each subject that is an entity."""
     keys: dict[str, str] = {}
     surest: dict[tuple[str, str], set[str]] = {}
     for name, node in graph.nodes.items():
@@ -145,7 +145,7 @@ def _find_keys(graph: Graph, site: str) -> dict[str, str]:
                 surest.setdefault((each, label), set()).add(key)
     for name, key in keys.items():
         if _BY_LABEL in key:
-            # A page often says the same in two syntaxes, and gives the IRI or the URL in one of them alone.
+            # A page often states the same in two syntaxes, and gives the IRI or the URL in only one of them.
             label = key.rpartition(_SEPARATOR)[2]
             known = set().union(*(surest.get((each, label), ()) for each in graph.nodes[name].types))
             keys[name] = known.pop() if len(known) == 1 else key
@@ -153,14 +153,14 @@ def _find_keys(graph: Graph, site: str) -> dict[str, str]:
 
 
 def _stands_alone(node: Node) -> bool:
-    """Whether an IRI without a label is a thing that people may look for: not a mere link or an image."""
+    """Whether an IRI without a label is an entity that people may look for, and not a mere link or image."""
     return bool(node.types or node.texts) and PARTS.isdisjoint(node.types)
 
 
 def _find_blank_key(node: Node, graph: Graph, site: str) -> str:
-    """What, together with its label, tells a blank node from others of its site and class.
+    """What, together with its label, distinguishes a blank node from others of its site and class.
 
-    None of it is enough alone: all authors of a paper may give its page as their URL, or its account elsewhere as `sameAs`.
+    None of it suffices alone: all authors of a paper may give its page as their URL, or its account elsewhere as `sameAs`.
     """
     start = f"{site}\0{min(node.types, default='')}"
     url = _find_address(node)
@@ -171,7 +171,7 @@ def _find_blank_key(node: Node, graph: Graph, site: str) -> str:
         return f"{start}\0same\0{other}"
     texts = dict(reversed(node.texts))
     for predicate in IDENTIFIERS:
-        # What has no digit is no number, but says that there is none.
+        # An identifier without a digit only says that there is none.
         if (identifier := texts.get(predicate)) and any(map(str.isdigit, identifier)):
             brand = _find_brand(node, graph)
             return f"{start}\0id\0{_normalise(identifier)}\0{brand}"
@@ -179,7 +179,7 @@ def _find_blank_key(node: Node, graph: Graph, site: str) -> str:
 
 
 def _is_home(url: str, site: str) -> bool:
-    """Whether it is a page that many things give as theirs: where a site begins."""
+    """Whether it is a site's home page, which many entities give as their URL."""
     return url.startswith(("http://", "https://")) and (url.count("/") < 3 or url.endswith(f"{site}/"))
 
 
@@ -196,7 +196,7 @@ def _normalise(label: str) -> str:
 
 
 def _find_address(node: Node) -> str:
-    """The web address of a thing, as it says itself."""
+    """The web address that an entity gives for itself."""
     return min(node.addresses)[1] if node.addresses else ""
 
 
@@ -258,7 +258,7 @@ _Values = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values, _Values]:
-    """The texts of each property with the labels of what it points to, those of nameless parts, and the IRIs."""
+    """The texts of each property with the labels of what it points to, the texts of unnamed parts, and the IRIs."""
     texts = _Bounded()
     parts = _Bounded()
     links = _Bounded()
@@ -282,7 +282,7 @@ def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values, _Values]:
 
 
 class _Bounded:
-    """Values by property, each once, until there are too many."""
+    """Distinct values by property, up to a limit."""
 
     __slots__ = ("_chars", "_count", "_values")
 
@@ -294,7 +294,7 @@ class _Bounded:
     def add(self, predicate: str, value: str) -> None:
         known = self._values.get(predicate)
         if known is None:
-            # What is too long has a place without values, which is left out at the end.
+            # A property whose values are all too long keeps its position without values, and is left out at the end.
             known = self._values[predicate] = {}
         if self._count <= 0 or value in known:
             return
@@ -309,7 +309,7 @@ class _Bounded:
 
 
 def _join(one: Contribution, other: Contribution) -> Contribution:
-    """What a page says of a thing under two names, or in two syntaxes."""
+    """Join what a page states about an entity under two names, or in two syntaxes."""
     return Contribution(
         id=one.id,
         nodes=(*one.nodes, *other.nodes),

@@ -1,6 +1,6 @@
-"""The statements of one page in, its subjects with what is said of each out, and how often each class and property is used.
+"""The statements of one page enter, its subjects with their descriptions leave, and how often each class and property is used.
 
-The first half of reading a page for the text index; `entities.py` makes things of subjects.
+This is the first half of reading a page for the text index; `contributions.py` turns subjects into entities.
 """
 
 import re
@@ -28,7 +28,7 @@ from rdfspider.vocabulary.names import find_ontology
 from rdfspider.vocabulary.terms import Fold, Triple
 
 MAX_STATEMENTS = 100_000
-"""More of one syntax are not looked at; the quad store has them all."""
+"""Per syntax; further statements are skipped here, but the quad store has them all."""
 MAX_LABEL, MAX_VALUE = 500, 2_000
 """In characters."""
 MAX_IRI = 2_000
@@ -36,7 +36,7 @@ _MAX_SUBCLASSES = 20_000
 _MAX_NAMES = 2_000
 """Classes, properties and ontologies of one page that are counted."""
 _MAX_NODE_STATEMENTS = 2_000
-"""More of one subject are counted, but not looked at."""
+"""Per subject, for texts and links each; further statements are only counted."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _REFERENCE = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _TYPE, _SUBCLASS, _LABEL, _DESCRIPTION, _DATE, _ADDRESS, _IMAGE = range(1, 8)
@@ -49,7 +49,7 @@ _ROLES = {
     _ADDRESS: ADDRESSES,
     _IMAGE: IMAGES,
 }
-"""What a property may tell of a thing, and the ranks of those that tell it; no property tells two of them."""
+"""The roles of properties, and the rank of each property within its role; no property has two roles."""
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 Text = tuple[int, str, str]
@@ -59,7 +59,7 @@ Date = tuple[int, float]
 
 
 class PageFacts(msgspec.Struct, array_like=True):
-    """What a page adds to the counts; kept with it, to be subtracted when the page is replaced."""
+    """What a page adds to the counts; stored with it, to be subtracted when the page is replaced."""
 
     classes: dict[str, int]
     properties: dict[str, int]
@@ -70,13 +70,13 @@ class PageFacts(msgspec.Struct, array_like=True):
 
     @property
     def quads(self) -> int:
-        """Its statements, those of each syntax counted."""
+        """Its statements, counted in each syntax."""
         return sum(self.syntaxes.values())
 
 
 @dataclass(slots=True)
 class Node:
-    """A subject, as the page describes it. IRIs are in brackets where they may also be names of nodes."""
+    """A subject as the page describes it. IRIs that may also be names of nodes are in angle brackets."""
 
     types: list[str] = field(default_factory=list)
     labels: list[Text] = field(default_factory=list)
@@ -99,7 +99,7 @@ class Node:
 
 @dataclass(slots=True)
 class Graph:
-    """All that one page states."""
+    """Everything that one page states."""
 
     nodes: dict[str, Node]
     """By `<subject>`; blank nodes are `<genid:…>`."""
@@ -108,7 +108,7 @@ class Graph:
 
 
 def read_graph(url: str, statements: Mapping[str, str]) -> Graph:
-    """The subjects of a page's statements; what several syntaxes say is taken once."""
+    """The subjects of a page's statements; a triple that several syntaxes state is taken once."""
     graph = Graph({}, PageFacts({}, {}, {}, {}), [])
     classes: list[str] = []
     predicates: list[str] = []
@@ -118,7 +118,7 @@ def read_graph(url: str, statements: Mapping[str, str]) -> Graph:
         triples = dict.fromkeys(fold.read(statements[syntax], MAX_STATEMENTS))
         if "\\" in statements[syntax]:
             triples = {triple: None for triple in triples if not _has_bad_escape(triple)}
-        # What is not looked at may state the same again, and is counted as if it did not.
+        # Skipped statements may be repetitions, but are counted as if they were not.
         graph.facts.syntaxes[syntax] = len(triples) + max(0, statements[syntax].count("\n") - MAX_STATEMENTS)
         repeated = seen.intersection(triples)
         seen.update(triples)
@@ -136,7 +136,7 @@ def _add_triples(
     classes: list[str],
     predicates: list[str],
 ) -> None:
-    """Take what is said in one syntax, but for what another one has said; and note which classes and properties are used."""
+    """Add the triples of one syntax, except repeated ones, and collect the classes and properties that are used."""
     nodes, subclasses = graph.nodes, graph.subclasses
     last = ""
     node = Node()
@@ -168,14 +168,14 @@ def _add_triples(
 
 
 def _has_bad_escape(triple: Triple) -> bool:
-    """Whether an IRI has an escape that stands for no character, which an archive from elsewhere may have."""
+    """Whether an IRI has an escape that stands for no character, as in archives from elsewhere."""
     subject, predicate, target = triple
     return "\\" in subject or "\\" in predicate or ("\\" in target and target[0] != '"')
 
 
 @lru_cache(maxsize=8192)
 def _find_role(predicate: str) -> tuple[str, int, int]:
-    """The IRI of a predicate without its brackets, what it tells of a thing, and its rank among those that tell the same."""
+    """The IRI of a predicate without its brackets, its role, and its rank within the role."""
     name = predicate[1:-1]
     for role, table in _ROLES.items():
         if name in table:
@@ -219,8 +219,8 @@ def _add_address(node: Node, rank: int, address: str) -> None:
 
 
 def decode_references(text: str) -> str:
-    """A text as it was meant: pages escape more than they should, and `&#39;` is an apostrophe. Once, and whole ones alone, since
-    addresses have `&copy=`."""
+    """Decode character references, because pages escape too much: `&#39;` is an apostrophe. Decodes once, and only references
+    with a semicolon, because URLs have `&copy=`."""
     return _REFERENCE.sub(_decode_reference, text) if "&" in text and ";" in text else text
 
 
@@ -241,7 +241,7 @@ def _unescape(found: re.Match[str]) -> str:
 
 
 def _connect(nodes: dict[str, Node]) -> None:
-    """Tell each node its label, and whether another one points to it."""
+    """Set each node's label, and whether another node points to it."""
     for name, node in nodes.items():
         if node.labels:
             node.label = min(node.labels)[2]
