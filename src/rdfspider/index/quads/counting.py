@@ -1,8 +1,7 @@
-"""Names of a thing in, how often properties point at it and pages give its values out, and a part of what was counted; a class or
-a property in, what its subjects have or are out; and how much there is of everything.
+"""Counts in the quad store: references to nodes, values of a property, and the classes and properties of subjects.
 
-The store itself counts and skips, so the last of ten thousand is found as soon as the first. The order is by property, then
-the store's own, which stays as it is while nothing is added.
+A store and terms enter, counts and ranges of the counted references leave. The store itself counts and skips, so the last of
+ten thousand is found as fast as the first. The order is by property, then the store's own, stable while nothing is added.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,12 +13,12 @@ from rdfspider.index.quads.selection import MERGE
 from rdfspider.vocabulary.labels import RDF_TYPE
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID
 
-# A few have a million, and nobody waits for them.
+# A few subjects have a million statements; counting them all would take too long.
 _STATEMENTS_A_SUBJECT = 50
 
 
 class ReferenceCount(NamedTuple):
-    """How often a property points at a node."""
+    """How often a property points to a node."""
 
     property: str
     node: str
@@ -27,17 +26,17 @@ class ReferenceCount(NamedTuple):
 
 
 class MergeCounts(NamedTuple):
-    """How much there is in the merge of all pages, each statement once."""
+    """The size of the merge of all pages, each statement counted once."""
 
     triples: int
     properties: dict[str, int]
-    """Statements of each."""
+    """Statements of each property."""
     classes: dict[str, int]
-    """Subjects of each."""
+    """Subjects of each class."""
 
 
 def count_merge(store: Store, most: int) -> MergeCounts | None:
-    """All of it; None where there are more statements than these, because that would take long."""
+    """Count the whole merge; None if it has more than `most` statements, because that would take long."""
     counted = f"{{ SELECT ?n {{ ?s ?n ?o }} LIMIT {most + 1} }}"
     rows = _ask(store, f"SELECT ?n (COUNT(*) AS ?c) {{ {counted} }} GROUP BY ?n")
     properties = {row[0].value: int(row[1].value) for row in rows}
@@ -48,11 +47,11 @@ def count_merge(store: Store, most: int) -> MergeCounts | None:
 
 
 def count_references(store: Store, nodes: Sequence[str], most: int) -> tuple[list[ReferenceCount], bool]:
-    """What points at the nodes, by property, and whether there are more than these."""
+    """Count at most `most` references to the nodes, by property; also return whether there are more."""
     found: list[ReferenceCount] = []
     left = most
     for node in nodes:
-        # One more than there may be tells that there are more.
+        # One row above the limit shows that there are more.
         rows = _ask(
             store,
             f"SELECT ?p (COUNT(*) AS ?n) {{ {{ SELECT ?p {{ ?s ?p {NamedNode(node)} }} LIMIT {left + 1} }} }} GROUP BY ?p",
@@ -68,7 +67,7 @@ def count_references(store: Store, nodes: Sequence[str], most: int) -> tuple[lis
 
 
 def list_references(store: Store, counts: Sequence[ReferenceCount], start: int, most: int) -> Iterator[Quad]:
-    """So many of the statements that were counted, from a place on."""
+    """At most `most` of the counted statements, from `start` on."""
     for predicate, node, uses in counts:
         if start >= uses:
             start -= uses
@@ -83,7 +82,7 @@ def list_references(store: Store, counts: Sequence[ReferenceCount], start: int, 
 
 
 def count_values(store: Store, node: str, predicate: str, most: int) -> list[tuple[NamedNode | Literal, int]]:
-    """The values of a property, and how many pages give each, those with most first; so many statements are counted."""
+    """The values of a property, and how many pages give each, the most frequent first; counts at most `most` statements."""
     rows = _ask(
         store,
         f"SELECT ?o (COUNT(*) AS ?n) {{ {{ SELECT ?o {{ GRAPH ?g {{ {NamedNode(node)} {NamedNode(predicate)} ?o }} "
@@ -93,14 +92,14 @@ def count_values(store: Store, node: str, predicate: str, most: int) -> list[tup
 
 
 def count_classes(store: Store, predicate: str, most: int) -> tuple[int, list[tuple[str, int]]]:
-    """How many subjects have a property, and how many of them are of which class; so many subjects are looked at."""
+    """How many subjects have a property, and how many of them are of which class; looks at no more than `most` subjects."""
     statements = f"{{ SELECT ?s {{ ?s {NamedNode(predicate)} ?o }} LIMIT {_STATEMENTS_A_SUBJECT * most} }}"
     subjects = f"{{ SELECT DISTINCT ?s {{ {statements} }} LIMIT {most} }}"
     return _count_subjects(store, subjects), _count_names(store, f"{subjects} ?s {NamedNode(RDF_TYPE)} ?n")
 
 
 def count_properties(store: Store, class_iri: str, most: int) -> tuple[int, list[tuple[str, int]]]:
-    """How many subjects are of just this class, and how many of them have which property; so many are looked at."""
+    """How many subjects have exactly this class, and how many of them which property; looks at no more than `most` subjects."""
     subjects = f"{{ SELECT ?s {{ ?s {NamedNode(RDF_TYPE)} {NamedNode(class_iri)} }} LIMIT {most} }}"
     statements = f"{{ SELECT ?s ?n {{ {subjects} ?s ?n ?o }} LIMIT {_STATEMENTS_A_SUBJECT * most} }}"
     counts = _count_names(store, f"SELECT DISTINCT ?s ?n {{ {statements} }}")
@@ -118,7 +117,7 @@ def _count_names(store: Store, pattern: str) -> list[tuple[str, int]]:
 
 
 def _ask(store: Store, query: str) -> QuerySolutions:
-    """Ours alone come here, made of valid terms and bounded by themselves; those of people go to `sparql.py`."""
+    """Run one of our own queries, which have valid terms and their own limits; queries of users go to `sparql/`."""
     rows = store.query(query)
     assert isinstance(rows, QuerySolutions)
     return rows

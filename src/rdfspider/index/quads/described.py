@@ -1,4 +1,4 @@
-"""A page's graph in, when the page was fetched and in which syntaxes it speaks out: who says something, and since when."""
+"""Terms of the store enter, described values leave: labels, nested values, and the pages that state them, with fetch times."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,26 +22,26 @@ _SYNTAX = NamedNode(f"{VOCABULARY}syntax")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page that says something."""
+    """A page that states something."""
 
     page: str
     fetched: float = 0.0
-    """In seconds since 1970; 0 where it is not known."""
+    """In seconds since 1970; 0 if unknown."""
     syntaxes: tuple[str, ...] = ()
-    """Those in which the page says anything, or the very ones in which it says this."""
+    """The syntaxes in which the page states anything, or exactly those in which it states this."""
     is_exact: bool = False
-    """Whether they are the very ones: the index knows them where a page speaks in one syntax alone."""
+    """Whether they are exact: the index knows that only for pages with a single syntax."""
 
 
 def find_source(store: Store, page: str) -> Source:
-    """What the index knows of a page."""
+    """What the index knows about a page."""
     found = store.quads_for_pattern(NamedNode(page), _SYNTAX, None, _FETCHES)
     syntaxes = sorted(quad.object.value for quad in found if isinstance(quad.object, Literal))
     return Source(page, find_time(store, page), tuple(syntaxes), len(syntaxes) == 1)
 
 
 def find_time(store: Store, page: str) -> float:
-    """When a page was fetched, in seconds since 1970; 0 where it is not known."""
+    """When a page was fetched, in seconds since 1970; 0 if unknown."""
     for quad in store.quads_for_pattern(NamedNode(page), _FETCHED, None, _FETCHES):
         if isinstance(quad.object, Literal):
             try:
@@ -52,13 +52,13 @@ def find_time(store: Store, page: str) -> float:
 
 
 SOURCES_SHOWN = 10
-"""Of a value."""
+"""Per value."""
 _NAMES_READ = 1_000
 _DEPTH = 4
 _ITEMS_READ = 100
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _FIRST, _REST, _NIL = f"{_RDF}first", f"{_RDF}rest", f"{_RDF}nil"
-# What a place is made of may have an IRI of its own, and tells nothing by that.
+# The coordinates of a place may have an IRI, which says nothing; they are shown like a blank node.
 _OPENED = frozenset(("geo", "hasgeo"))
 _NESTED_TRIPLES = 100
 _XSD_STRING = f"{XSD}string"
@@ -66,22 +66,22 @@ _XSD_STRING = f"{XSD}string"
 
 @dataclass(frozen=True, slots=True)
 class StatedValue:
-    """A value of a property, and who says so."""
+    """A value of a property, and the pages that state it."""
 
     text: str
-    """The text of a literal; else an IRI, or `genid:…` of a thing without one."""
+    """The text of a literal, an IRI, or `genid:…` for a blank node."""
     kind: str = "literal"
     """literal, iri or blank."""
     language: str = ""
     datatype: str = ""
     label: str = ""
-    """Of an IRI or a blank node: how it is called."""
+    """The label of an IRI or a blank node."""
     inside: Mapping[str, tuple["StatedValue", ...]] = field(default_factory=dict)
-    """Of a blank node, and of the degrees of a place: what is said of it, by property."""
+    """The statements about a blank node, or about the coordinates of a place, by property."""
     items: tuple["StatedValue", ...] = ()
-    """Of a list of RDF, which is a blank node: what is in it, in order, so many as were read."""
+    """The items of an RDF list, which is a blank node, in order, as far as they were read."""
     rest: str = ""
-    """Of a list that is longer: the node with which it goes on."""
+    """The node with which a longer list continues."""
     sources: tuple[Source, ...] = ()
     """Some of them, the newest first."""
     source_count: int = 0
@@ -90,7 +90,7 @@ class StatedValue:
 
 
 class ValueReader:
-    """One question's looks at the terms of a store, and how many statements it may still read."""
+    """Reads terms of a store for one request, within a budget of statements."""
 
     def __init__(self, store: Store, triples: int) -> None:
         self._store = store
@@ -99,7 +99,7 @@ class ValueReader:
         self.triples_left = triples
 
     def read_triples(self, node: str) -> Iterator[Quad]:
-        """What all pages together say of a node, as long as there is something left to read."""
+        """What all pages together state about a node, while the budget lasts."""
         for quad in self._store.quads_for_pattern(NamedNode(node), None, None, MERGE):
             if self.triples_left <= 0:
                 return
@@ -107,8 +107,8 @@ class ValueReader:
             yield quad
 
     def describe(self, term: object, depth: int = _DEPTH, predicate: str = "") -> StatedValue:
-        """A term without its sources; what is said of a blank node is inside, as far as the depth allows. The predicate that
-        leads to it tells whether an IRI is looked into, too."""
+        """A term without its sources; statements about a blank node are inside, down to the given depth. The predicate that
+        leads to an IRI decides whether its statements are inside too."""
         if isinstance(term, Literal):
             return describe_literal(term)
         if not isinstance(term, NamedNode):
@@ -133,7 +133,7 @@ class ValueReader:
         return {name: tuple(found[name]) for name in sorted(found)}
 
     def _read_list(self, node: str, depth: int) -> tuple[tuple[StatedValue, ...], str]:
-        """What is in a list, and where it goes on when it is too long, has no end or is broken."""
+        """The items of a list, and the node where it continues if it is too long; empty if it ends, loops or is broken."""
         items: list[StatedValue] = []
         seen: set[str] = set()
         while node != _NIL and node not in seen and len(items) < _ITEMS_READ:
@@ -149,7 +149,7 @@ class ValueReader:
         return tuple(items), "" if node == _NIL or node in seen else node
 
     def name(self, node: str) -> tuple[str, tuple[str, ...]]:
-        """How something is called, and its types; of the first thousand things, since each may have many statements."""
+        """The label and types of a node; only for the first thousand nodes, because each may have many statements."""
         if node not in self._names:
             if len(self._names) == _NAMES_READ:
                 return "", ()
@@ -164,19 +164,19 @@ class ValueReader:
         return self._names[node]
 
     def list_pages(self, quad: Quad, most: int) -> list[str]:
-        """Pages that say so, up to a number."""
+        """Pages that state this, at most `most`."""
         found = self._store.quads_for_pattern(quad.subject, quad.predicate, quad.object, None)
-        # The merge and the facts about fetches are no pages.
+        # The merge and the graph of fetches are no pages.
         pages = (page.graph_name for page in islice(found, most + 2))
         return [page.value for page in pages if isinstance(page, NamedNode) and is_page(page)][:most]
 
     def read_sources(self, pages: list[str]) -> tuple[Source, ...]:
-        """Some of these pages, the newest first."""
+        """Some of these pages as sources, the newest first."""
         found = sorted((self.find_source(page) for page in pages[: 10 * SOURCES_SHOWN]), key=rank_source)
         return tuple(found[:SOURCES_SHOWN])
 
     def find_source(self, page: str) -> Source:
-        """What is known of a page."""
+        """What is known about a page."""
         if page not in self._sources:
             self._sources[page] = find_source(self._store, page)
         return self._sources[page]
@@ -190,10 +190,10 @@ def describe_literal(term: Literal) -> StatedValue:
 
 
 def write_name(text: str) -> str:
-    """A name in one line, as it was meant."""
+    """A name on one line, with character references decoded."""
     return " ".join(decode_references(text).split())
 
 
 def rank_source(source: Source) -> tuple[float, str]:
-    """The newest first."""
+    """The sort key that puts the newest first."""
     return -source.fetched, source.page

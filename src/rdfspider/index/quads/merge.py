@@ -1,10 +1,10 @@
-"""What pages state now in, their graphs and the merge of all graphs brought up to it.
+"""Brings the graphs of pages, and the merge of all graphs, up to date: the newest outcomes of pages enter, changes leave.
 
-The default graph holds each triple that some page's graph holds, once, at every instant: whatever is added or removed is added
-to or removed from both in the same transaction (an update, or the one ingestion of a bulk load). The facts of a page, with
-the stamp of its outcome, come last. So after `kill -9` the store is a right merge of some pages as they were and some as they
-will be; an outcome whose facts are missing is taken again, and the difference to the page's graph is what is still to do, also
-when a newer outcome of the page comes instead.
+At every instant the default graph holds exactly the triples of all pages' graphs: each addition or removal happens in both in
+the same transaction (an update, or the single ingestion of a bulk load). The facts of a page, with the stamp of its outcome,
+come last. So after `kill -9` the store is a correct merge of some old and some new versions of pages; an outcome whose facts
+are missing is taken again, and the difference to the page's graph is what remains to be done, even if a newer outcome of the
+page comes instead.
 """
 
 import logging
@@ -35,30 +35,30 @@ from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, fold_statem
 _log = logging.getLogger(__name__)
 
 NOT_PAGES = frozenset((FETCHES_GRAPH, CURSORS_GRAPH))
-"""The graphs that are no page's."""
+"""The graphs that belong to no page."""
 
 _FETCHES = NamedNode(FETCHES_GRAPH)
-# A bulk load writes files of its own, which takes as long as so many triples by an update; it is one ingestion up to a million.
+# A bulk load writes its own files, which takes as long as an update of this many triples; it is one ingestion up to a million.
 _MIN_BULK_TRIPLES = 2_000
 _MAX_BULK_TRIPLES = 50_000
-# What one update removes at most; a page can have half a million triples a syntax.
+# The most triples that one update removes; a page can have half a million triples per syntax.
 _MAX_UPDATE_TRIPLES = 20_000
 
 
 @dataclass(slots=True)
 class News:
-    """The newest outcomes of one page: of all, and of those that tell what it says."""
+    """The newest outcome of a page, and its newest outcome that replaces or removes the content."""
 
     visit: Outcome
     visit_stamp: OutcomeStamp = NEVER
     content: Outcome | None = None
     content_stamp: OutcomeStamp = NEVER
     dues: list[tuple[OutcomeStamp, float]] = field(default_factory=list)
-    """When the page is to be removed, and by which outcomes."""
+    """When the page is due for removal, and the stamps of the outcomes that say so."""
     triples: list[str] = field(default_factory=list)
-    """What it says."""
+    """What the page states."""
     digest: str = ""
-    """Of the triples."""
+    """The digest of the triples."""
 
     def add(self, outcome: Outcome) -> None:
         """Take an outcome of the page."""
@@ -71,7 +71,7 @@ class News:
             self.dues.append((stamp, outcome.due))
 
     def fold(self) -> None:
-        """Make the triples and their digest."""
+        """Compute the triples and their digest."""
         page = self.content if self.content and self.content.effect == Effect.REPLACE else None
         self.triples = fold_statements(page.statements, page.url) if page else []
         self.digest = blake2b(_write_lines("", self.triples), digest_size=12).hexdigest()
@@ -79,7 +79,7 @@ class News:
 
 @dataclass(slots=True)
 class _Known:
-    """The facts of a page, and those of them by which outcomes are judged."""
+    """The facts of a page, with those parsed that decide which outcomes are newer."""
 
     facts: list[str]
     content: OutcomeStamp
@@ -91,19 +91,19 @@ class _Known:
 
 @dataclass(slots=True)
 class _Change:
-    """What is to be done about one page."""
+    """The change to one page."""
 
     graph: str
     old_facts: list[str]
     facts: list[str]
     triples: list[str] | None
-    """What the page states now; None where that stays as it is."""
+    """What the page states now; None if that is unchanged."""
     added: list[str] = field(default_factory=list)
     removed: set[str] = field(default_factory=set)
 
 
 def merge_pages(store: Store, pages: Mapping[str, News]) -> int:
-    """Bring pages up to their news, by graph; returns how many quads have changed."""
+    """Bring pages up to date, by graph; return how many quads have changed."""
     changes: list[_Change] = []
     for graph, news in pages.items():
         try:
@@ -117,12 +117,12 @@ def merge_pages(store: Store, pages: Mapping[str, News]) -> int:
 
 
 def remove_pages(store: Store, graphs: Iterable[str]) -> int:
-    """Remove what pages state, and all that is known of them."""
+    """Remove what pages state, and all facts about them."""
     return _carry_out(store, [_Change(graph, _read_facts(store, graph).facts, [], []) for graph in graphs])
 
 
 def remove_due(store: Store, now: float, limit: int) -> int:
-    """Remove what some pages state that asked to be gone by now; how many quads have changed, 0 where there are no more."""
+    """Remove what some pages state that are due for removal; return how many quads have changed, 0 if no page is left."""
     changes: list[_Change] = []
     for fact in store.quads_for_pattern(None, NamedNode(DUE), None, _FETCHES):
         if isinstance(fact.subject, NamedNode) and isinstance(fact.object, Literal) and len(changes) < limit:
@@ -133,13 +133,13 @@ def remove_due(store: Store, now: float, limit: int) -> int:
 
 
 def find_next_due(store: Store) -> float:
-    """When the next page is to be removed, in seconds since 1970."""
+    """When the next page is due for removal, in seconds since 1970."""
     facts = store.quads_for_pattern(None, NamedNode(DUE), None, _FETCHES)
     return min((read_due(fact.object.value) for fact in facts if isinstance(fact.object, Literal)), default=math.inf)
 
 
 def _plan_removal(graph: str, known: _Known) -> _Change:
-    """What a page asked for when it was read; all is then as if it had been removed at once."""
+    """The removal that a page requested when it was read; the result is as if it had been removed then."""
     last = known.content
     outcome = Outcome(known.url or graph, last.time_us / 1e6, "", 0, 0, Effect.REMOVE, digest=last.digest)
     facts = [fact for fact in known.facts if is_of_visit(fact)]
@@ -152,7 +152,7 @@ def _carry_out(store: Store, changes: list[_Change]) -> int:
     try:
         _write_changes(store, changes)
     except (SyntaxError, ValueError):
-        # Extraction writes valid lines alone; a log that somebody else has written may hold others.
+        # Extraction writes only valid lines, but a log written by another program may have others.
         for change in changes:
             change.triples = change.triples and [triple for triple in change.triples if _is_valid(triple)]
         try:
@@ -163,7 +163,7 @@ def _carry_out(store: Store, changes: list[_Change]) -> int:
 
 
 def _write_alone(store: Store, change: _Change) -> bool:
-    """Bring one page up to its news; False where the store does not take it at all. No page is to stop all others."""
+    """Write the change of one page; False if the store refuses it. One page must not stop the others."""
     try:
         _write_changes(store, [change])
     except (SyntaxError, ValueError) as error:
@@ -173,7 +173,7 @@ def _write_alone(store: Store, change: _Change) -> bool:
 
 
 def _plan_change(store: Store, graph: str, news: News) -> _Change | None:
-    """What the news change of what is known; None where they are known already, or older."""
+    """The change that the news bring; None if they are already known, or older."""
     known = _read_facts(store, graph)
     is_new_visit = news.visit_stamp > known.visit
     content = news.content if news.content_stamp > known.content else None
@@ -191,7 +191,7 @@ def _plan_change(store: Store, graph: str, news: News) -> _Change | None:
 
 
 def _find_due(known: _Known, news: News) -> float:
-    """When a page is to be removed: what was asked for first since it says what it says; 0 for never."""
+    """When a page is due for removal: the earliest time requested since its current content; 0 for never."""
     content = max(known.content, news.content_stamp)
     if content.effect != Effect.REPLACE:
         return 0.0
@@ -202,7 +202,7 @@ def _find_due(known: _Known, news: News) -> float:
 
 
 def _write_changes(store: Store, changes: list[_Change]) -> None:
-    """First what goes, then what comes, then the facts; little of it in one transaction."""
+    """Write removals, then additions, then facts; small changes in one transaction."""
     _find_differences(store, [change for change in changes if change.triples is not None])
     unheld = _find_unheld(store, changes)
     if sum(len(change.removed) + len(change.added) for change in changes) < _MIN_BULK_TRIPLES:
@@ -215,17 +215,17 @@ def _write_changes(store: Store, changes: list[_Change]) -> None:
     loads = list(_share_out(((change.graph, change.added) for change in changes), _MAX_BULK_TRIPLES))
     for number, part in enumerate(loads, 1):
         lines = b"".join(_write_lines(graph, triples) for graph, triples in part)
-        # Of pages that are new also the facts, in the last load: what is loaded together is there together.
+        # The last load includes the facts of new pages, because a load becomes visible as a whole.
         facts = _write_facts(change for change in changes if not change.old_facts) if number == len(loads) else b""
         store.bulk_load(lines + facts, RdfFormat.N_QUADS)
     _update(store, *_replace_facts([change for change in changes if change.old_facts or not loads]))
 
 
 def _find_differences(store: Store, changes: list[_Change]) -> None:
-    """What each page states now and did not, and what it did and does not.
+    """Set what each page states now and did not before, and what it no longer states.
 
-    The store writes numbers, dates and escapes in its own way, so such triples are written by a store before they are compared.
-    All that is missed by this is removed and added again.
+    The store normalises numbers, dates and escapes, so such triples pass through a temporary store before they are compared.
+    Any that still look different are removed and added again.
     """
     for change in changes:
         triples = change.triples or []
@@ -248,7 +248,7 @@ def _find_differences(store: Store, changes: list[_Change]) -> None:
 
 
 def _find_unheld(store: Store, changes: list[_Change]) -> set[str]:
-    """Those of the triples that go from the pages' graphs which no other page states."""
+    """Those of the removed triples that no other page states."""
     leaving: dict[str, set[str]] = {}
     for change in changes:
         for triple in change.removed:
@@ -268,7 +268,7 @@ def _find_unheld(store: Store, changes: list[_Change]) -> set[str]:
 
 
 def _delete(removed: Iterable[tuple[str, list[str]]], unheld: set[str]) -> str:
-    """The operation that takes triples from the pages' graphs, and from the merge what nobody else states."""
+    """The operation that removes triples from the pages' graphs, and from the merge those that no other page states."""
     text = _list_graphs(removed) + "".join(
         f"{triple} .\n" for _, triples in removed for triple in triples if triple in unheld
     )
@@ -286,7 +286,7 @@ def _list_graphs(pages: Iterable[tuple[str, list[str]]]) -> str:
 
 
 def _write_lines(graph: str, triples: list[str]) -> bytes:
-    """N-Quads of triples in the default graph and, where one is named, in that graph."""
+    """N-Quads of triples in the default graph and, if `graph` is given, in that graph too."""
     lines = "".join((" .\n".join(triples), " .\n" if triples else "")).encode("utf-8", "replace")
     return lines + lines.replace(b" .\n", f" <{graph}> .\n".encode()) if graph else lines
 
@@ -312,7 +312,7 @@ def _replace_facts(changes: list[_Change]) -> tuple[str, str]:
 
 
 def _update(store: Store, *operations: str) -> None:
-    """Do all of them in one transaction."""
+    """Run all operations in one transaction."""
     text = " ;\n".join(operation for operation in operations if operation)
     if text:
         store.update(text)
@@ -342,7 +342,7 @@ def _read_facts(store: Store, graph: str) -> _Known:
 
 
 def _rewrite_triples(triples: list[str]) -> list[str]:
-    """Triples as a serialiser writes them: nothing that a log says becomes part of an update unread."""
+    """Triples as a serialiser writes them, so that no unparsed text of a log becomes part of an update."""
     quads = pyoxigraph.parse(_write_lines("", triples), RdfFormat.N_TRIPLES)
     lines = (pyoxigraph.serialize(quads, format=RdfFormat.N_TRIPLES) or b"").decode().split("\n")
     return [line[:-2] for line in lines if line]
@@ -357,7 +357,7 @@ def _is_valid(triple: str) -> bool:
 
 
 def _share_out(pages: Iterable[tuple[str, list[str]]], size: int) -> Iterator[list[tuple[str, list[str]]]]:
-    """Pages with triples, in parts of about so many triples; a page with more is in several."""
+    """Split pages with triples into parts of about `size` triples; a larger page is in several parts."""
     part: list[tuple[str, list[str]]] = []
     room = size
     for graph, triples in pages:

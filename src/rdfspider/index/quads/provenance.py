@@ -1,7 +1,7 @@
-"""An Outcome in, triples about the fetch of its page out: what, when, how large, in which syntaxes, and where the archive has it.
+"""An Outcome enters, triples about the fetch of its page leave: time, size, syntaxes, and the position in the archive.
 
-They are in two parts, because what a page says and when it was last visited may come from different outcomes: a server that
-answers 304 tells the time, and nothing else. `docs/provenance.md` lists them.
+They have two parts, because a page's content and its last visit may come from different outcomes: a 304 answer is a visit
+without content. `docs/provenance.md` lists the triples.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from rdfspider.vocabulary.prefixes import DCTERMS, XSD
 from rdfspider.vocabulary.terms import RESERVED, make_graph_iri, quoted
 
 VOCABULARY = f"{RESERVED}vocab#"
-"""What no known vocabulary has a word for."""
+"""Terms that no known vocabulary has."""
 URL = f"{VOCABULARY}url"
 CONTENT, VISIT = f"{VOCABULARY}content", f"{VOCABULARY}visit"
 """The stamps of the outcomes that the two parts come from."""
 STATEMENTS = f"{VOCABULARY}statements"
 """A digest of what the page states."""
 DUE = f"{VOCABULARY}unavailableAfter"
-"""When it is to be removed. Of both parts: a visit that brings nothing else may bring this."""
+"""When the page is due for removal. It belongs to both parts: a visit without new content may still set it."""
 
 _HTTP = "http://www.w3.org/2011/http#"
 _PROV = "http://www.w3.org/ns/prov#"
@@ -30,24 +30,24 @@ _VISITED = f"{VOCABULARY}visited"
 _STATUS = f"{_HTTP}statusCodeValue"
 _VERDICT, _REASON, _ERROR = f"{VOCABULARY}verdict", f"{VOCABULARY}reason", f"{VOCABULARY}error"
 _OF_VISIT = frozenset((VISIT, _VISITED, _STATUS, _VERDICT, _REASON, _ERROR))
-# Titles of pages can be as long as pages; this is a fact about one.
+# Titles can be as long as pages.
 _MAX_TEXT_CHARS = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def is_of_visit(fact: str) -> bool:
-    """Whether a fact, as a triple, tells of the last visit, not of what the page says."""
+    """Whether a fact, as a triple, is about the last visit and not about the page's content."""
     return fact.split(" ", 2)[1][1:-1] in _OF_VISIT
 
 
 def describe_fetch(outcome: Outcome) -> list[str]:
-    """All facts of an outcome, as triples without a graph and a dot."""
+    """All facts of an outcome, as triples without graph and dot."""
     content = [] if outcome.effect == Effect.TOUCH else describe_content(outcome, 0, "")
     return content + describe_visit(outcome)
 
 
 def describe_visit(outcome: Outcome) -> list[str]:
-    """When the page was last asked for, and how that ended."""
+    """When the page was last requested, and the result."""
     facts = _Facts(outcome.url)
     facts.add(VISIT, quoted(str(make_stamp(outcome))))
     facts.add(_VISITED, _write_time(outcome.time))
@@ -59,7 +59,7 @@ def describe_visit(outcome: Outcome) -> list[str]:
 
 
 def describe_due(url: str, due: float) -> list[str]:
-    """When the page is to be removed; nothing where that is never."""
+    """When the page is due for removal; empty for never."""
     facts = _Facts(url)
     if due:
         facts.add(DUE, _write_time(due))
@@ -67,12 +67,12 @@ def describe_due(url: str, due: float) -> list[str]:
 
 
 def read_due(literal: str) -> float:
-    """The time that was written so."""
+    """The time of a literal that `describe_due` wrote."""
     return datetime.fromisoformat(literal).timestamp()
 
 
 def end_visit(facts: Iterable[str], stamp: OutcomeStamp) -> list[str]:
-    """The facts of the visit that has brought a page, as they would be had it asked then to be removed by now."""
+    """The facts of the visit that brought a page, changed as if the page had been `noindex` then."""
     changed = {VISIT: quoted(str(stamp)), _REASON: quoted("noindex")}
     ended = []
     for fact in facts:
@@ -82,7 +82,7 @@ def end_visit(facts: Iterable[str], stamp: OutcomeStamp) -> list[str]:
 
 
 def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> list[str]:
-    """What the page was found to be when it was last read, or when it was found to be gone."""
+    """What the page was when it was last read, or that it was gone."""
     facts = _Facts(outcome.url)
     facts.add(CONTENT, quoted(str(make_stamp(outcome))))
     if outcome.effect != Effect.REPLACE:
@@ -120,27 +120,27 @@ class _Facts:
             self.add(URL, quoted(url))
 
     def add(self, predicate: str, term: str) -> None:
-        """Take a ready term."""
+        """Add a term that is already serialised."""
         self.triples.append(f"{self._page} <{predicate}> {term}")
 
     def add_text(self, predicate: str, text: str) -> None:
-        """Take a text."""
+        """Add a text, unless it is empty."""
         if text:
             self.add(predicate, quoted(text[:_MAX_TEXT_CHARS]))
 
     def add_number(self, predicate: str, number: int) -> None:
-        """Take a number that is known."""
+        """Add a number, unless it is 0, which means unknown."""
         if number:
             self.add(predicate, _write_number(number))
 
     def add_iris(self, predicate: str, urls: Iterable[str]) -> None:
-        """Take URLs; those that no IRI can be made of are left out."""
+        """Add URLs, except those that give no valid IRI."""
         for url in dict.fromkeys(urls):
             if url and (found := valid_iri(url)):
                 self.add(predicate, f"<{found.value}>")
 
     def add_counts(self, kind: str, counts: Iterable[tuple[str, int]]) -> None:
-        """Take names, and how often each was met: `vocab#syntax "jsonld"` and `vocab#syntax-jsonld 12`."""
+        """Add names and how often each occurred: `vocab#syntax "jsonld"` and `vocab#syntax-jsonld 12`."""
         sums: dict[str, int] = {}
         for name, count in counts:
             sums[name] = sums.get(name, 0) + count
@@ -154,7 +154,7 @@ def _write_number(number: int) -> str:
 
 
 def _write_time(time_s: float) -> str:
-    """As the store writes it too: in UTC, without zeros at the end."""
+    """A time as the store writes it too: in UTC, without trailing zeros."""
     moment = _EPOCH + timedelta(microseconds=min(max(round(time_s * 1e6), 0), 253402300799_999999))
     text = moment.replace(tzinfo=None).isoformat()
     return f'"{text.rstrip("0") if "." in text else text}Z"^^<{XSD}dateTime>'

@@ -1,7 +1,7 @@
-"""A Selection and a quad store in, the statements of one page after the other out, as N-Quads with blank nodes again.
+"""A Selection and a quad store enter, the selected statements leave, page by page, as N-Quads with restored blank nodes.
 
-Without a type or an ontology a page's graph is written as a whole, by the store itself. With one, the index finds the things
-first; where they are noted grows on disk, not in memory.
+Without a type or an ontology, the store itself writes each page's graph as a whole. With one, the matching nodes are found
+first, and listed on disk, not in memory.
 """
 
 import re
@@ -27,57 +27,57 @@ RDF_TYPE = NamedNode(labels.RDF_TYPE)
 MERGE = DefaultGraph()
 """Holds each distinct triple of all pages once."""
 
-# Pages whose own URLs look like the index's graphs are called so.
+# The prefix of pages whose own URLs look like the index's graphs.
 _DISGUISED = f"{RESERVED}page:"
-# Nearly all blank nodes are called so. They are subjects or objects, and no literal ends as an IRI does, so no text of a page is
+# Nearly all blank nodes have such names. They are subjects or objects, and no literal ends like an IRI, so no text of a page is
 # mistaken for one.
 _SUBJECT = re.compile(rb"^<genid:([0-9a-f]{16})/(n[0-9]+)>", re.MULTILINE)
 _OBJECT = re.compile(rb" <genid:([0-9a-f]{16})/(n[0-9]+)>(?=(?: <[^>]*>)? \.$)", re.MULTILINE)
 _OTHERS = re.compile(rb"<genid:(?![0-9a-f]{16}/n[0-9]+>)")
-# The store lets other threads work while it reads; with two of them pages come half as fast again, with more hardly faster.
+# The store releases the GIL while it reads: two threads read pages half as fast again as one, more threads hardly faster.
 _READERS = 2
 _PAGES_AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which statements are asked for: all that is given must hold. Nothing given is everything that pages say."""
+    """Which statements to select; all given conditions must hold. Without any, everything that pages state is selected."""
 
     site: str = ""
     """A host, or a domain with the hosts below it; in lower case."""
     page: str = ""
     """The URL of one page."""
     types: frozenset[str] | None = None
-    """Classes; statements about things that are of any of them."""
+    """Classes; selects statements about nodes of any of them."""
     terms: frozenset[str] | None = None
-    """Classes and properties; statements about things that are of one of the classes or have one of the properties."""
+    """Classes and properties; selects statements about nodes that are of one of the classes or have one of the properties."""
 
 
 class PageQuads(NamedTuple):
-    """What is asked for of a page."""
+    """The selected statements of one page."""
 
     graph: str
     """The page's URL, as an IRI."""
     nquads: bytes
     things: frozenset[str] = frozenset()
-    """The nodes that were asked for, as N-Quads write them; empty where the page is whole."""
+    """The selected nodes, as written in N-Quads; empty if the whole page is selected."""
 
 
 def read_pages(store: Store, selection: Selection) -> Iterator[PageQuads]:
-    """The pages that have something of what is selected, each once."""
+    """The pages with selected statements, each once."""
     if selection.types is not None or selection.terms is not None:
         return _read_things(store, selection)
     return _read_whole_pages(store, selection)
 
 
 def read_quads(store: Store, selection: Selection) -> Iterator[Quad]:
-    """The same as quads, one after the other."""
+    """The selected statements as quads."""
     for page in read_pages(store, selection):
         yield from pyoxigraph.parse(page.nquads, RdfFormat.N_QUADS)
 
 
 def restore_blank_nodes(nquads: bytes) -> bytes:
-    """N-Quads or N-Triples as pages said them: `<genid:48a4e8612952075a/n1>` is `_:p48a4e8612952075an1` again."""
+    """N-Quads or N-Triples with the pages' blank nodes: `<genid:48a4e8612952075a/n1>` becomes `_:p48a4e8612952075an1`."""
     if b"<genid:" not in nquads:
         return nquads
     if _OTHERS.search(nquads):
@@ -86,7 +86,7 @@ def restore_blank_nodes(nquads: bytes) -> bytes:
 
 
 def is_page(graph: object) -> bool:
-    """Whether a graph is a page's: not the merge, and none of the index's own."""
+    """Whether a graph is a page's, not the merge or one of the index's own."""
     if not isinstance(graph, NamedNode):
         return False
     return not graph.value.startswith(RESERVED) or graph.value.startswith(_DISGUISED)
@@ -95,8 +95,8 @@ def is_page(graph: object) -> bool:
 def walk_statements(
     store: Store, nodes: Iterable[str], graph: NamedNode | DefaultGraph | None = None, predicate: str = ""
 ) -> Iterator[Quad]:
-    """What a graph says, or all pages do, of nodes and of the blank nodes that hang on them, which are a part of what is said; of
-    the nodes themselves by one property, where one is given."""
+    """What a graph, or every page, states about nodes and, recursively, about the blank nodes that they point to. A predicate
+    restricts only the statements about the given nodes themselves."""
     waiting = [NamedNode(node) for node in dict.fromkeys(nodes)]
     seen, first = set(waiting), len(waiting)
     chosen = NamedNode(predicate) if predicate else None
@@ -112,7 +112,7 @@ def walk_statements(
 
 
 def is_on_site(url: str, site: str) -> bool:
-    """Whether a URL is of a host, or of one below it."""
+    """Whether a URL is on a host, or on one below it."""
     host = host_of(url)
     return host == site or host.endswith(f".{site}")
 
@@ -141,12 +141,12 @@ def _take_page(waiting: "deque[Future[PageQuads]]") -> Iterator[PageQuads]:
 
 def _dump_page(store: Store, graph: NamedNode) -> PageQuads:
     triples = store.dump(format=RdfFormat.N_TRIPLES, from_graph=graph) or b""
-    # Line ends are escaped in literals, so each of these is the end of a statement.
+    # Line ends are escaped in literals, so each match ends a statement.
     return PageQuads(graph.value, restore_blank_nodes(triples).replace(b" .\n", b" %s .\n" % str(graph).encode()))
 
 
 def _read_things(store: Store, selection: Selection) -> Iterator[PageQuads]:
-    # A database without a name is a file of SQLite's own that is gone when it is closed.
+    # A database without a name is a temporary file that SQLite deletes when it is closed.
     with closing(sqlite3.connect("", isolation_level=None)) as notes:
         try:
             notes.execute("BEGIN")
@@ -165,7 +165,7 @@ def _read_things(store: Store, selection: Selection) -> Iterator[PageQuads]:
 
 
 def _find_things(store: Store, nodes: Iterable[NamedNode], selection: Selection) -> Iterator[tuple[str, str]]:
-    """Pages and things of which they speak; some more than once."""
+    """Pairs of a page and a selected node that it describes; some come more than once."""
     for thing in nodes:
         if selection.types is not None and selection.terms is not None and not _has_term(store, thing, selection.terms):
             continue
@@ -182,7 +182,7 @@ def _find_things(store: Store, nodes: Iterable[NamedNode], selection: Selection)
 
 
 def _find_nodes(store: Store, selection: Selection) -> Iterator[tuple[str]]:
-    """Things by their types; without types by the terms that they use. Some more than once."""
+    """Nodes by their types, or, without types, by the terms that they use; some come more than once."""
     for iri in sorted(selection.types if selection.types is not None else selection.terms or ()):
         found = store.quads_for_pattern(None, RDF_TYPE, NamedNode(iri), MERGE)
         if selection.types is None:

@@ -1,7 +1,7 @@
-"""Copies of the quad store for readers: the one writer takes them and removes old ones, readers hold the one that they read.
+"""Copies of the quad store for readers: the only writer takes them and removes old ones, readers hold the one that they read.
 
-A snapshot is a folder `000042`, renamed into place when it is whole. It is held by a shared lock on the folder itself, and
-removed only under an exclusive one, so a lock goes with its process, however that ends.
+A snapshot is a folder `000042`, renamed into place when it is complete. A reader holds it by a shared lock on the folder
+itself; it is removed only under an exclusive lock. A lock ends with its process, however that ends.
 """
 
 import os
@@ -22,16 +22,16 @@ from rdfspider.errors import UnindexedError, UnreadableError
 
 _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING = ".taking", ".removing-"
-# How often a reader looks for a newer snapshot at most.
+# The shortest time between two looks for a newer snapshot.
 _LOOK_S = 0.25
-# Then a reader has not been asked for so long that it may open again.
+# A reader that is idle for this long releases its snapshot.
 _IDLE_S = 30.0
-# Between two tries the newest snapshot was removed; by then there is a newer one.
+# The newest snapshot may be removed before it is locked; then there is a newer one to try.
 _TRIES = 20
 
 
 def take_snapshot(store: Store, folder: Path) -> Path:
-    """Copy the store (by hard links where the disk is the same) and let readers find it."""
+    """Copy the store (with hard links if on the same disk) and let readers find the copy."""
     folder.mkdir(parents=True, exist_ok=True)
     taking = folder / _TAKING
     shutil.rmtree(taking, ignore_errors=True)
@@ -45,13 +45,13 @@ def take_snapshot(store: Store, folder: Path) -> Path:
 
 
 def find_newest(folder: Path) -> Path | None:
-    """The newest snapshot; None where there is none."""
+    """The newest snapshot; None if there is none."""
     numbers = _list_numbers(folder)
     return folder / f"{numbers[-1]:06}" if numbers else None
 
 
 def remove_old(folder: Path, keep: int = 2) -> None:
-    """Remove all but the newest ones, except those that are held, and what killed writers have left. For the writer alone."""
+    """Remove all but the newest snapshots, except held ones, and what killed writers have left. Only for the writer."""
     for number in _list_numbers(folder)[:-keep]:
         path = folder / f"{number:06}"
         descriptor = open_alone(path)
@@ -67,14 +67,14 @@ def remove_old(folder: Path, keep: int = 2) -> None:
 
 
 class Hold:
-    """A snapshot that is not removed until this is closed."""
+    """Keeps a snapshot from being removed until this is closed."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor: int | None = descriptor
 
     def close(self) -> None:
-        """Let it go."""
+        """Release the snapshot."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -89,7 +89,7 @@ class Hold:
 
 
 def hold_snapshot(folder: Path) -> Hold:
-    """Hold the newest snapshot; UnindexedError where there is none yet."""
+    """Hold the newest snapshot. Raise UnindexedError if there is none yet."""
     for _ in range(_TRIES):
         path = find_newest(folder)
         if path is None:
@@ -104,7 +104,7 @@ def hold_snapshot(folder: Path) -> Hold:
 
 
 def tell_damage(folder: Path, error: Exception) -> str:
-    """That snapshots cannot be read, and what to do."""
+    """The message that snapshots cannot be read, and what to do about it."""
     return (
         f"{folder} cannot be read ({' '.join(str(error).split())[:200]}); if that stays so, make it again with "
         f"`rdfspider index --rebuild --dir {folder.parent.parent}`"
@@ -112,7 +112,7 @@ def tell_damage(folder: Path, error: Exception) -> str:
 
 
 class SnapshotReader:
-    """The newest snapshot as a store that is read only, opened again when there is a newer one. For any number of threads."""
+    """The newest snapshot as a read-only store, reopened when there is a newer one. For any number of threads."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -122,13 +122,13 @@ class SnapshotReader:
 
     @property
     def store(self) -> Store:
-        """For questions that are answered at once; for longer ones there is `use`."""
+        """The store for short reads; for longer ones there is `use`."""
         with self._lock:
             return self._refresh().store
 
     @contextmanager
     def use(self) -> Iterator[Store]:
-        """The store, and its files stay until the end, however long it takes."""
+        """The store, with its files kept until the end, however long it takes."""
         with self._lock:
             opened = self._refresh()
             opened.users += 1
@@ -141,13 +141,13 @@ class SnapshotReader:
                     opened.hold.close()
 
     def rest(self) -> None:
-        """Let the snapshot go where nobody has asked for some seconds: the files of an old one keep their place on the disk."""
+        """Release the snapshot if it is idle: the files of an old one take up disk space."""
         with self._lock:
             if self._opened and not self._opened.users and time.monotonic() - self._looked > _IDLE_S:
                 self._leave()
 
     def close(self) -> None:
-        """Let the snapshot go."""
+        """Release the snapshot."""
         with self._lock:
             self._leave()
 
@@ -162,7 +162,7 @@ class SnapshotReader:
         try:
             store = Store.read_only(str(hold.path))
         except (OSError, RuntimeError) as error:
-            # RocksDB's words for files that it cannot make sense of are a RuntimeError.
+            # RocksDB reports files that it cannot read as a RuntimeError.
             hold.close()
             raise UnreadableError(tell_damage(self._folder, error)) from error
         self._leave()
@@ -176,7 +176,7 @@ class SnapshotReader:
 
 
 class _Opened:
-    """A store, what holds its files, and how many use it."""
+    """A store, the hold on its files, and the number of its users."""
 
     __slots__ = ("_stat", "hold", "store", "users")
 
@@ -187,7 +187,7 @@ class _Opened:
         self._stat = hold.path.stat()
 
     def is_there(self) -> bool:
-        """Whether the folder of that name is still the same: an index that was made again counts from 1."""
+        """Whether the folder of that name is still the same: a rebuilt index counts from 1 again."""
         try:
             return os.path.samestat(self._stat, self.hold.path.stat())
         except FileNotFoundError:

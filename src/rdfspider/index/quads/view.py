@@ -1,7 +1,7 @@
-"""Outcomes in, quads in Oxigraph out: one named graph a page, their merge in the default graph, facts about each fetch beside.
+"""Outcomes enter, quads in Oxigraph leave: one named graph per page, their merge in the default graph, and facts of each fetch.
 
-Outcomes wait until there are enough of them, or until a commit, because the store takes many pages at once far more quickly. A
-thread writes them while the next ones are read. `merge.py` tells how, and why it may be killed at any instant.
+Outcomes are collected until there are enough, or until a commit, because the store writes many pages at once far faster. A
+thread writes them while the next ones are read. `merge.py` explains how, and why it can be killed at any instant.
 """
 
 import contextlib
@@ -23,19 +23,19 @@ from rdfspider.index.view import Cursors
 from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, make_graph_iri
 
 SNAPSHOT_S = 5.0
-"""Readers get a new snapshot so often while there is something new, or sooner after many quads."""
+"""How often readers get a new snapshot while there are changes; many quads bring it sooner."""
 SNAPSHOT_QUADS = 100_000
-"""Without snapshots what waits in memory grows to gigabytes."""
+"""Without snapshots the data pending in memory grows to gigabytes."""
 
 _FETCHES = NamedNode(FETCHES_GRAPH)
 _CURSORS = NamedNode(CURSORS_GRAPH)
 _OFFSET = NamedNode(f"{VOCABULARY}offset")
 _CURSOR_PREFIX = "urn:rdfspider:cursor:"
-# Pages that are written together, and how much text they may have: each load costs some 70 ms, however small.
+# Pages that are written together, and how much text they may have: each load costs about 70 ms, however small.
 _BATCH_PAGES = 512
 _BATCH_CHARS = 32_000_000
-# What has more than so many is written before the next is read: a page may take a hundred megabytes, and several times that while
-# it is written.
+# A larger batch is written before the next one is read: a page may take a hundred megabytes, and several times that while it is
+# written.
 _MAX_ASIDE_CHARS = 48_000_000
 
 
@@ -63,15 +63,15 @@ class QuadView:
 
     @property
     def has_deferred(self) -> bool:
-        """Whether pages are to be removed by now: a commit without new outcomes does it."""
+        """Whether pages are due for removal: a commit without new outcomes removes them."""
         return self._next_due <= time.time()
 
     def load_cursors(self) -> dict[str, int]:
-        """Where reading goes on, as of the last commit."""
+        """Where reading resumes, as of the last commit."""
         return dict(self._cursors)
 
     def apply(self, outcomes: Sequence[Outcome]) -> None:
-        """Take outcomes; of each page the newest counts, for what it says and for when it was visited."""
+        """Take outcomes; for each page the newest counts, separately for its content and for its visit."""
         for outcome in outcomes:
             self._take(make_graph_iri(outcome.url), outcome)
             self._next_due = min(self._next_due, outcome.due or math.inf)
@@ -95,15 +95,15 @@ class QuadView:
                 self._new_quads += remove_pages(store, graphs)
                 for graph in graphs:
                     store.remove_graph(NamedNode(graph))
-        # Whoever asks from now on finds none of them, so no older snapshot is kept; also where this was killed before.
+        # From now on no reader may find them, so no older snapshot is kept, even if a previous run was killed here.
         self._take_snapshot()
         remove_old(self._paths.snapshots, keep=1)
         self._is_at_rest = False
 
     def commit(self, cursors: Cursors) -> None:
-        """Write what waits, then the cursors: the store never claims what it has not, and after a crash takes the rest again.
+        """Write pending outcomes, then the cursors: the store never claims what it lacks, and after a crash the rest comes again.
 
-        Readers get a snapshot when one is due; at rest, which is when nothing has come since the last commit, at once.
+        Readers get a snapshot when one is due, or at once if nothing has come since the last commit.
         """
         self._finish_writing()
         if self.has_deferred:
@@ -116,7 +116,7 @@ class QuadView:
         self._is_at_rest = True
 
     def close(self) -> None:
-        """Let readers see what was written, and leave."""
+        """Take a last snapshot for readers, and release the store."""
         self._writer.shutdown()
         if self._store is not None and self._new_quads:
             with contextlib.suppress(OSError):
@@ -134,7 +134,7 @@ class QuadView:
             self._next_due = find_next_due(store)
 
     def _start_writing(self) -> None:
-        """Hand over what waits, as soon as what was handed over before is written."""
+        """Hand the pending pages to the writer, after it has written the previous ones."""
         for news in self._waiting.values():
             news.fold()
         self._await_writer()
@@ -156,7 +156,7 @@ class QuadView:
         try:
             future.result()
         except OSError:
-            # It may be tried again when there is room; what has come since may be newer.
+            # The write may be tried again when there is space; outcomes that have come since may be newer.
             for graph, news in pages.items():
                 for outcome in (news.visit, news.content):
                     if outcome:
@@ -164,7 +164,7 @@ class QuadView:
                 self._waiting[graph].dues += news.dues
             raise
         finally:
-            # It knows the error, and the error this place: together they would keep the store open.
+            # The future refers to the error, and the error to this frame: together they would keep the store open.
             del future
 
     def _write(self, pages: dict[str, News]) -> None:
@@ -190,7 +190,7 @@ class QuadView:
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[Store]:
-        """The store; after an error of the disk it is opened anew, because Oxigraph takes nothing more until then."""
+        """The store. After a disk error it is reopened, because Oxigraph accepts no more writes until then."""
         try:
             if self._store is None:
                 self._store = _open_store(self._paths)
@@ -222,7 +222,7 @@ def _read_cursors(store: Store) -> dict[str, int]:
 
 
 def _write_cursors(old: Cursors, new: Cursors) -> str:
-    """The update that takes the changed ones from the old to the new; empty where none has changed."""
+    """The update that changes the old cursors to the new ones; empty if none has changed."""
     changed = [source for source, offset in new.items() if old.get(source) != offset]
     parts = [
         (f"<{_CURSOR_PREFIX}{quote(source, safe='/', errors='surrogatepass')}> {_OFFSET}", source) for source in changed
