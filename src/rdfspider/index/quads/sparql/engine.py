@@ -1,7 +1,7 @@
-"""A SPARQL query in, its answer out: asked in another process, on the newest snapshot of the quad store, within limits.
+"""A SPARQL query enters, its answer leaves: a worker process runs it on the newest snapshot of the quad store, within limits.
 
-Some processes wait ready, so that neither a question nor the end of one that went too far keeps the next one waiting. Any
-thread may ask; nothing of a query is parsed in this process.
+Some workers are kept ready, so that neither a query nor the end of one that exceeded its limits delays the next. Any thread may
+send queries; this process parses nothing of them.
 """
 
 import os
@@ -37,19 +37,19 @@ from rdfspider.processes.child import Child, DiedError, Wait, make_command
 from rdfspider.vocabulary.prefixes import PREFIXES
 
 Find = Callable[[str, int], Sequence[tuple[str, float]]]
-"""Words and a number to the IRIs of at most so many things, the best first, and how well each fits."""
+"""Takes words and a limit, and returns at most that many IRIs with their scores, the best first."""
 
 QUERY_PREFIXES = PREFIXES | {"text": "urn:rdfspider:text:"}
-"""What a query may use without declaring it; what it declares itself wins."""
+"""The prefixes that a query may use without declaring them; its own declarations win."""
 MAX_QUERY_CHARS = 1_000_000
 
 _START_S = 30.0
 _MAX_TIMEOUT_S = 86_400.0
-# What whoever asks is told as it is.
+# Errors whose message goes to the caller unchanged.
 _MISTAKES = {USAGE: UsageError, UNFIT: UnfitError, UNINDEXED: UnindexedError, UNREADABLE: UnreadableError}
-# How soon it is noticed that nobody wants an answer any more.
+# How soon a cancelled query is noticed.
 _LOOK_S = 0.1
-# How Rust, C++ and Python say that there is none left.
+# How Rust, C++ and Python report that memory is exhausted.
 _NO_MEMORY = ("memory allocation", "bad_alloc", "MemoryError", "Cannot allocate memory")
 
 
@@ -59,16 +59,16 @@ class Limits:
 
     timeout_s: float = 30.0
     rows: int = 100_000
-    """Of the answer; more are left out, and it says so. Of CONSTRUCT and DESCRIBE: triples."""
+    """Rows of the answer, or triples of CONSTRUCT and DESCRIBE; more are left out, and the answer says so."""
     memory_bytes: int = 2 << 30
-    """On top of what a process has that waits."""
+    """On top of what an idle worker has."""
     output_bytes: int = 256 << 20
-    """Of the answer, likewise; somewhat more, because no row is torn."""
+    """Size of the answer; more is left out, and the answer says so. It may be slightly exceeded, because rows stay whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A document, and what it is."""
+    """A result document, and its description."""
 
     kind: str
     """rows, boolean or triples."""
@@ -81,7 +81,7 @@ class Answer:
 
 
 class Sparql:
-    """Asks the quads of one crawl's folder. For any number of threads; to be closed when nobody needs it any more."""
+    """Queries the quads of one crawl's folder. For any number of threads; close it when it is no longer needed."""
 
     def __init__(
         self,
@@ -92,8 +92,8 @@ class Sparql:
         has_spare: bool = True,
         most_by_client: int | None = None,
     ) -> None:
-        """`find` answers the text service. So many `workers` answer at once, by default one a core, and `most_by_client` of them
-        to one client, by default all; with a spare, another one waits ready."""
+        """`find` answers the text service. `workers` queries run at once, by default one per core, of which one client may have
+        `most_by_client`, by default all; with `has_spare`, one more worker is kept ready."""
         self._paths = IndexPaths(folder)
         self._find = find
         count = workers or os.cpu_count() or 1
@@ -117,14 +117,13 @@ class Sparql:
         cancel: threading.Event | None = None,
         client: str = "",
     ) -> Answer:
-        """Answer a query, in the first of the formats that can hold what it gives.
+        """Answer a query, in the first of the formats that can hold its result.
 
-        `graphs` take the place of FROM and FROM NAMED, relative IRIs are relative to `base`, and whoever sets `cancel` does not
-        want the answer any more: its process is ended at once. Of those who wait, a `client` of whom fewer questions are being
-        answered comes first.
+        `graphs` replace FROM and FROM NAMED, relative IRIs are resolved against `base`, and setting `cancel` ends the query's
+        process at once. Among waiting queries, those of the `client` with the fewest running ones come first.
 
-        UsageError for what is no query or may not be asked (UnfitError where no format fits), UnansweredError for what takes more
-        than is allowed.
+        Raise UsageError if this is no query or not allowed (UnfitError if no format fits), UnansweredError if it exceeds a
+        limit.
         """
         cancel = cancel or threading.Event()
         limits = limits or Limits()
@@ -157,7 +156,7 @@ class Sparql:
         return Answer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
 
     def query(self, query: str, limits: Limits | None = None) -> Rows | Statements | bool:
-        """The same, as Python has it: Rows of SELECT, a truth value of ASK, Statements of CONSTRUCT and DESCRIBE."""
+        """The answer as Python objects: Rows of SELECT, a bool of ASK, Statements of CONSTRUCT and DESCRIBE."""
         answer = self.ask(query, formats=("json", "ntriples"), limits=limits)
         if answer.kind == BOOLEAN:
             return bool(msgspec.json.decode(answer.body)["boolean"])
@@ -166,18 +165,18 @@ class Sparql:
         return Statements(answer.body, answer.is_truncated)
 
     def warm_up(self) -> None:
-        """Have a process ready before the first question."""
+        """Start a worker before the first query."""
         with self._lock:
             if not self._idle and not self._is_closed:
                 self._idle.append(self._start())
 
     def close(self) -> None:
-        """End all processes, for good; a question that is being answered is an UnansweredError."""
+        """End all workers for good; a query that is running raises UnansweredError."""
         with self._lock:
             self._is_closed = True
             while self._idle:
                 self._discard(self._idle.pop())
-            # Whoever waits for an answer of the others lets them go.
+            # The threads that wait for these workers discard them.
             for worker in self._all:
                 worker.kill()
 
@@ -216,7 +215,7 @@ class Sparql:
         return reply, body
 
     def _take(self) -> "_Worker":
-        """A worker that is ready, if there is one; and see that another one will be."""
+        """A ready worker if there is one, else a new one; also starts a spare if none is left."""
         with self._lock:
             if self._is_closed:
                 raise _tell_closed()
@@ -255,13 +254,13 @@ class Sparql:
 
 
 class _Patience(NamedTuple):
-    """How long an answer is waited for."""
+    """How long to wait for an answer."""
 
     deadline: float
     cancel: threading.Event
 
     def find_step_s(self) -> float:
-        """How long to wait before the next look; TimeoutError when the time is up, UnansweredError when it was cancelled."""
+        """How long to wait until the next check. Raise TimeoutError at the deadline, UnansweredError if it was cancelled."""
         if self.cancel.is_set():
             raise UnansweredError("the query was cancelled")
         left_s = self.deadline - time.monotonic()
@@ -282,7 +281,7 @@ class _Worker(Child):
         self._is_ready = False
 
     def ask(self, job: Job, find: Find | None, cancel: threading.Event) -> tuple[Reply, bytes]:
-        """Have a job done; TimeoutError when its time is up, DiedError when it dies of it."""
+        """Run a job. Raise TimeoutError if its time is up, DiedError if the process dies."""
         if not self._is_ready:
             self.receive(_Patience(time.monotonic() + _START_S, cancel).find_step_s)
             self._is_ready = True
@@ -301,7 +300,7 @@ class _Worker(Child):
 
 
 def _end_workers(workers: set[_Worker], pid: int) -> None:
-    # A forked child has no processes here to end.
+    # A forked child owns none of these processes.
     if os.getpid() == pid:
         while workers:
             workers.pop().end()
@@ -310,7 +309,7 @@ def _end_workers(workers: set[_Worker], pid: int) -> None:
 def _find_words(find: Find | None, words: str, limit: int, patience: _Patience) -> list[tuple[str, float]]:
     if find is None:
         raise UsageError("there is no text index to ask: SERVICE <urn:rdfspider:text> has no answer")
-    # A look into the index cannot be ended; nobody begins one that is not wanted any more.
+    # A search in the index cannot be interrupted, so do not begin one that is no longer wanted.
     patience.find_step_s()
     return [(iri, score) for iri, score in find(words, limit)]
 

@@ -1,4 +1,4 @@
-"""Who may ask now: a client and its patience in, a place out, as soon as one is free and nobody has waited with fewer places."""
+"""Decides which query runs next: a client enters, a slot leaves, once one is free and no waiting client has fewer slots."""
 
 import threading
 from collections import Counter
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class FairQueue:
-    """So many places, and so many of them for one client, so that none keeps the others waiting. For any number of threads."""
+    """A number of slots, with a limit per client, so that no client keeps the others waiting. For any number of threads."""
 
     def __init__(self, count: int, most_by_client: int) -> None:
         self._count = count
@@ -15,10 +15,10 @@ class FairQueue:
         self._changed = threading.Condition()
         self._taken: Counter[str] = Counter()
         self._waiting: list[_Ticket] = []
-        """In the order in which they came."""
+        """In the order of arrival."""
 
     def take(self, client: str, find_step_s: Callable[[], float]) -> None:
-        """Wait for a place; `find_step_s` says how long to wait before the next look, and raises when that is enough."""
+        """Wait for a slot; `find_step_s` returns how long to wait until the next check, and raises to give up."""
         ticket = _Ticket(client)
         with self._changed:
             self._waiting.append(ticket)
@@ -31,13 +31,13 @@ class FairQueue:
                 self._changed.notify_all()
 
     def give_back(self, client: str) -> None:
-        """Leave a place to the next."""
+        """Free a slot."""
         with self._changed:
             self._taken -= Counter((client,))
             self._changed.notify_all()
 
     def _find_next(self) -> "_Ticket | None":
-        """Who has the fewest places of those that wait, and has come first."""
+        """The first waiting ticket among those of the clients with the fewest slots."""
         if self._taken.total() >= self._count:
             return None
         fitting = [ticket for ticket in self._waiting if self._taken[ticket.client] < self._most_by_client]
@@ -46,6 +46,6 @@ class FairQueue:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ticket:
-    """One question that waits; a client may have several."""
+    """One waiting query; a client may have several."""
 
     client: str

@@ -1,7 +1,7 @@
-"""The text of a SPARQL query in, its tokens out, and where it uses SERVICE; so that no query reaches another server.
+"""The text of a SPARQL query enters, its tokens and its uses of SERVICE leave, so that no query reaches another server.
 
-Oxigraph's parser has no tokens of its own: it reads `SERVICEa:b {` and `1SERVICE?x{` as SERVICE, and `<` after a value as "less
-than" although an IRI could begin there. So whatever could be read as SERVICE in any way counts as SERVICE here.
+Oxigraph's parser has no separate tokens: it reads `SERVICEa:b {` and `1SERVICE?x{` as SERVICE, and `<` after a value as "less
+than" although an IRI could begin there. So anything that could possibly be read as SERVICE counts as SERVICE here.
 """
 
 import re
@@ -32,9 +32,9 @@ _TOKEN = re.compile(
 )
 _SERVICE = re.compile("service", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
-# These IRIs cannot be anything else: `//` is in no expression.
+# These can only be IRIs: no expression contains `//`.
 _PLAIN_IRI = re.compile(r"<[A-Za-z][A-Za-z0-9+.\-]*://")
-# How many tokens each takes, at the beginning of a query.
+# The number of tokens of each declaration at the beginning of a query.
 _DECLARATIONS = {"BASE": 2, "PREFIX": 3, "VERSION": 2}
 _QUERIES = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE", *_DECLARATIONS)
 _UPDATES = frozenset("INSERT DELETE LOAD CLEAR CREATE DROP COPY MOVE ADD WITH".split())
@@ -56,10 +56,10 @@ def read_tokens(text: str) -> list[Token]:
 
 
 def check_kind(text: str, tokens: Sequence[Token]) -> None:
-    """UsageError for updates, because nothing can be changed by a query, and for what does not begin like a query."""
+    """Raise UsageError for updates, because queries cannot change anything, and for text that does not begin like a query."""
     position = _skip_declarations(tokens)
     if position >= len(tokens) or tokens[position].kind != WORD:
-        # The parser knows better what is wrong.
+        # The parser explains better what is wrong.
         return
     _, word, start, _ = tokens[position]
     if word.upper() in _UPDATES:
@@ -75,7 +75,7 @@ def check_kind(text: str, tokens: Sequence[Token]) -> None:
 
 
 def find_star(tokens: Sequence[Token]) -> Token | None:
-    """The `*` that stands for all variables, where the query itself is SELECT *; those of its parts are theirs."""
+    """The `*` that stands for all variables, if the query itself is SELECT *; those of subqueries do not count."""
     position = _skip_declarations(tokens)
     first = [token.text.upper() for token in tokens[position : position + 2]]
     if first[:1] != ["SELECT"]:
@@ -86,8 +86,8 @@ def find_star(tokens: Sequence[Token]) -> Token | None:
 
 
 def find_services(text: str, tokens: Sequence[Token], allowed: str) -> list[int]:
-    """Which tokens are the keyword SERVICE, each before the IRI that is allowed and a `{`; UsageError where there is any other,
-    or something that might be one."""
+    """The positions of the keyword SERVICE, each before the allowed IRI and a `{`. Raise UsageError if there is any other, or
+    something that might be one."""
     if not _SERVICE.search(_decode_escapes(text)):
         return []
     found = []
@@ -110,7 +110,7 @@ def find_services(text: str, tokens: Sequence[Token], allowed: str) -> list[int]
 
 
 def _skip_declarations(tokens: Sequence[Token]) -> int:
-    """Where a query begins."""
+    """The position after the declarations."""
     position = 0
     while position < len(tokens) and (length := _DECLARATIONS.get(tokens[position].text.upper())):
         position += length
@@ -136,13 +136,13 @@ def _can_be_service(tokens: Sequence[Token], position: int) -> bool:
     if _SERVICE.search(prefix):
         # `service:a {` is also SERVICE and the name `:a`.
         return following.startswith("{")
-    # `a:b.service <c> {` would be a value, a dot and SERVICE; as a name it cannot stand there.
+    # `a:b.service <c> {` would be a value, a dot and SERVICE; a name cannot stand there.
     return local.lower().endswith(".service") and "{" in following
 
 
 def _find_doubtful(tokens: Sequence[Token]) -> Iterator[Token]:
-    """IRIs that could also be an operator and the beginning of a string or comment, and quotation marks that nothing ends: behind
-    them it is not certain what is text."""
+    """IRIs that could also be an operator and the start of a string or comment, and unclosed quotation marks: after them it is
+    uncertain what is a string."""
     for position, token in enumerate(tokens):
         if token.kind == OTHER and token.text in "\"'\\":
             yield token
@@ -153,13 +153,13 @@ def _find_doubtful(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _has_other_service(text: str, tokens: Sequence[Token], found: Sequence[int]) -> bool:
-    """Whether the word is anywhere but where it is allowed, in strings and comments too."""
+    """Whether the word occurs anywhere else than in an allowed position, including strings and comments."""
     allowed = {tokens[position].start for position in found}
     return any(match.start() not in allowed for match in _SERVICE.finditer(text))
 
 
 def _decode_escapes(text: str) -> str:
-    """SPARQL 1.1 has escapes for characters anywhere in a query. Oxigraph knows them in strings and IRIs alone, so far."""
+    """Decode the escapes that SPARQL 1.1 allows anywhere in a query. Oxigraph so far decodes them only in strings and IRIs."""
     if "\\" not in text:
         return text
     return _ESCAPE.sub(lambda match: _character(int(match[1] or match[2], 16)), text)

@@ -1,27 +1,27 @@
-"""What `engine.py` and its worker processes say to each other."""
+"""The messages between `engine.py` and its worker processes."""
 
 import msgspec
 
 DONE, WORDS, USAGE, UNFIT, MEMORY, FAILED = "done", "words", "usage", "unfit", "memory", "failed"
 UNINDEXED, UNREADABLE = "unindexed", "unreadable"
-"""What a reply is. `words`: the texts that the query looks for; what was found is asked for. `usage`: the query is wrong.
-`unfit`: none of the formats can hold the answer. `unindexed`, `unreadable`: there are no quads to ask, or damaged ones."""
+"""The codes of a reply. `words`: the query searches for these texts, and the worker waits for the results. `usage`: the query
+is wrong. `unfit`: no format can hold the answer. `unindexed`, `unreadable`: there are no quads, or damaged ones."""
 
 Found = list[list[tuple[str, float]]]
-"""What the text index has for each of `Reply.words`."""
+"""The results of the text index for each of `Reply.words`."""
 
 
 class Graphs(msgspec.Struct, frozen=True):
-    """Which graphs a query is about, whatever it says itself."""
+    """The graphs of a query, which replace those that it names."""
 
     default: tuple[str, ...] = ()
-    """IRIs of those that are merged to be the default graph; with none it is empty."""
+    """IRIs of the graphs that are merged into the default graph; with none it is empty."""
     named: tuple[str, ...] = ()
-    """IRIs of those that `GRAPH` knows."""
+    """IRIs of the graphs that `GRAPH` can use."""
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A query and what it may cost."""
+    """A query and its limits."""
 
     query: str
     formats: tuple[str, ...]
@@ -31,13 +31,13 @@ class Job(msgspec.Struct, frozen=True):
     timeout_s: float
     memory_bytes: int
     graphs: Graphs | None = None
-    """None for those that the query names, or else all."""
+    """None for the graphs that the query names, or else all."""
     base: str = ""
-    """What relative IRIs are relative to; they are a mistake where it is empty."""
+    """The base of relative IRIs; if it is empty, they are an error."""
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """The head of what a worker says; a document's bytes follow as a message of their own."""
+    """The head of a worker's reply; the bytes of a document follow as a separate message."""
 
     code: str
     message: str = ""
@@ -45,6 +45,6 @@ class Reply(msgspec.Struct, frozen=True):
     format: str = ""
     is_truncated: bool = False
     words: tuple[tuple[str, int], ...] = ()
-    """What is looked for in the text index, and how much of it."""
+    """The words to search for in the text index, each with a limit of results."""
     is_last: bool = False
-    """Whether the worker ends after this."""
+    """Whether the worker ends after this reply."""

@@ -1,8 +1,7 @@
-"""The results of a query in, a document out: SPARQL results as JSON, XML, CSV or TSV, triples as Turtle, N-Triples,
-RDF/XML or JSON-LD.
+"""The results of a query enter, a document leaves: rows as JSON, XML, CSV or TSV, triples in an RDF format.
 
-Oxigraph writes; this counts what it writes, stops it at the limit of rows or bytes, and cuts behind the last whole row, so that
-the document is valid and has as many rows as were allowed.
+Oxigraph writes the document; this module counts, stops it at the limit of rows or bytes, and cuts after the last complete row,
+so that the document is valid and has as many rows as are allowed.
 """
 
 import re
@@ -16,7 +15,7 @@ from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, QueryTr
 from rdfspider.errors import UsageError
 
 ROWS, BOOLEAN, TRIPLES = "rows", "boolean", "triples"
-"""What a query gives: SELECT, ASK, CONSTRUCT and DESCRIBE."""
+"""The kinds of results: of SELECT, ASK, CONSTRUCT and DESCRIBE."""
 MEDIA_TYPES = {
     "json": "application/sparql-results+json",
     "xml": "application/sparql-results+xml",
@@ -41,24 +40,24 @@ RDF_FORMATS = {
 }
 FORMATS = (*RESULT_FORMATS, *RDF_FORMATS)
 
-# Terms in terms in terms: whoever reads them back, reads them by recursion.
+# Nested triples are limited, because parsers read them by recursion.
 _MAX_TERM_DEPTH = 32
 _RECOUNT = 1.25
-# A property is the name of an element in RDF/XML: it ends with what XML knows as a name.
+# In RDF/XML a property is an element's name, so its IRI must end with a valid XML name.
 _NAME_STARTS = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff"
 )
 _XML_NAME = re.compile(rf"[{_NAME_STARTS}][{_NAME_STARTS}\-.0-9\xb7\u0300-\u036f\u203f\u2040]*\Z")
-# What XML cannot hold at all.
+# Characters that XML cannot hold.
 _NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
 
 
 class UnfitError(UsageError):
-    """None of the formats that were asked for can hold the answer."""
+    """None of the requested formats can hold the answer."""
 
 
 class Document(NamedTuple):
-    """What a query gave, written in a format."""
+    """The result of a query, written in a format."""
 
     kind: str
     format: str
@@ -67,18 +66,18 @@ class Document(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """How the rows of a format are told apart."""
+    """How to find the rows of a format."""
 
     mark: bytes
-    """At least one is written with every row, or between two."""
+    """Occurs at least once in every row, or between two rows."""
     find_ends: Callable[[bytes], Iterator[int]]
-    """Where each row ends; before them, where the first one begins."""
+    """Yields where the first row begins, then where each row ends."""
     tail: bytes = b""
-    """What ends the document."""
+    """The end of the document."""
 
 
 class _FullError(Exception):
-    """As much is written as was allowed."""
+    """The output has reached its limit."""
 
 
 def write_document(
@@ -88,7 +87,7 @@ def write_document(
     max_rows: int,
     max_bytes: int,
 ) -> Document:
-    """Write the results in the first of the formats that fits them; UnfitError where none does."""
+    """Write the results in the first format that can hold them. Raise UnfitError if none can."""
     if isinstance(results, QueryTriples):
         return _write_triples(
             results, _choose(formats, RDF_FORMATS, "CONSTRUCT and DESCRIBE"), prefixes, max_rows, max_bytes
@@ -128,7 +127,7 @@ def _clean_xml(body: bytes) -> bytes:
 
 
 def _cut_rows(body: bytes, rows: _Rows, max_rows: int, is_whole: bool) -> tuple[bytes, bool]:
-    """The first rows alone, as a document; and whether that is all that there was."""
+    """A document of the first rows only, and whether these are all rows."""
     end = 0
     ends = rows.find_ends(body)
     for end in islice(ends, max_rows + 1):  # noqa: B007
@@ -139,12 +138,12 @@ def _cut_rows(body: bytes, rows: _Rows, max_rows: int, is_whole: bool) -> tuple[
 
 
 class _Sink:
-    """Takes what is written, until it is full."""
+    """Collects the output until a limit is reached."""
 
     def __init__(self, rows: _Rows, max_rows: int, max_bytes: int) -> None:
         self.written = bytearray()
         self.marks = 0
-        """There is one row more at most."""
+        """There is at most one row more than marks."""
         self._is_full = False
         self._rows = rows
         self._max_rows = max_rows
@@ -152,7 +151,7 @@ class _Sink:
         self._recount_bytes = 0
 
     def write(self, chunk: bytes) -> int:
-        """Take more; what Oxigraph has left when it was stopped, it tries to write again."""
+        """Take a chunk. After an error Oxigraph tries to write the rest again, which fails too."""
         if self._is_full:
             raise _FullError
         overlap = len(self._rows.mark) - 1
@@ -165,10 +164,10 @@ class _Sink:
         return len(chunk)
 
     def flush(self) -> None:
-        """Everything is here already."""
+        """Do nothing, because nothing is buffered."""
 
     def _has_too_many(self) -> bool:
-        """Values may look like the ends of rows; to count what are rows takes longer, and is not done too often."""
+        """Whether there are too many rows. Values may contain marks; counting real rows is slower, so it is done rarely."""
         if self.marks <= self._max_rows or len(self.written) < self._recount_bytes:
             return False
         self._recount_bytes = int(len(self.written) * _RECOUNT)
@@ -186,7 +185,7 @@ def _find_json_ends(body: bytes) -> Iterator[int]:
 
 
 def _find_object_end(body: bytes, start: int) -> int | None:
-    """Where any JSON object ends, however deep; None where none begins, or it is cut off."""
+    """Where a JSON object of any depth ends; None if none begins here, or it is cut off."""
     depth = 0
     for match in _JSON_PARTS.finditer(body, start):
         depth += {b"{": 1, b"}": -1}.get(match[0], 0)
@@ -208,14 +207,14 @@ def _find_tsv_ends(body: bytes) -> Iterator[int]:
     return (match.end() for match in _TSV_END.finditer(body))
 
 
-# Nearly every row is such: an object of objects of strings.
+# Nearly every row has this form: an object of objects of strings.
 _JSON_ROW = re.compile(rb'\{(?:"[^"]*+":\{(?:"[a-z:]++":"(?:[^"\\]++|\\.)*+",?)*+\},?)*+\}', re.DOTALL)
-# A string may be cut off at the end of what was written.
+# A string may be cut off at the end of the output.
 _JSON_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 _XML_END = re.compile(rb"</result>")
 _CSV_PARTS = re.compile(rb'"[^"]*+(?:"|\Z)|\r\n')
 _TSV_END = re.compile(rb"\n")
-# Oxigraph writes a line for each before everything else. What looks like the use of one in a text does no harm.
+# Oxigraph writes one line per prefix before everything else. Text that looks like a prefix does no harm.
 _PREFIXES = re.compile(rb"(?:@prefix [^\n]*\n)+")
 _PREFIX = re.compile(rb"@prefix ([^:]*): [^\n]*\n")
 _USED_PREFIX = re.compile(rb"[\s(^]([a-z0-9]*+):(?!//)")
@@ -244,7 +243,7 @@ def _write_triples(
                 raise UnfitError(f"RDF/XML cannot hold the property {triple.predicate}: ask for another format")
             yield triple
 
-    # Of several prefixes for a namespace the first will do.
+    # If a namespace has several prefixes, the first is used.
     first = {namespace: prefix for prefix, namespace in reversed(list(prefixes.items()))}
     pyoxigraph.serialize(
         take(),
@@ -261,7 +260,7 @@ def _write_triples(
 
 
 def drop_prefixes(turtle: bytes) -> bytes:
-    """Leave out the prefixes that are declared at the beginning and not used."""
+    """Remove declarations of unused prefixes from the beginning."""
     head = _PREFIXES.match(turtle)
     if head is None:
         return turtle
@@ -270,20 +269,20 @@ def drop_prefixes(turtle: bytes) -> bytes:
 
 
 class _Output:
-    """Takes what is written, and knows how much it is."""
+    """Collects the output and counts its bytes."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self.size = 0
 
     def write(self, chunk: bytes) -> int:
-        """Take more."""
+        """Take a chunk."""
         self.parts.append(chunk)
         self.size += len(chunk)
         return len(chunk)
 
     def flush(self) -> None:
-        """Everything is here already."""
+        """Do nothing, because nothing is buffered."""
 
 
 def _check_depth(triple: Triple) -> None:

@@ -1,6 +1,6 @@
-"""The document of an answer in, what Python works with out: Rows of a SELECT, Statements of a CONSTRUCT or DESCRIBE.
+"""A result document enters, Python objects leave: Rows of a SELECT, Statements of a CONSTRUCT or DESCRIBE.
 
-Rows hold plain values (text, numbers, truth values, dates) and keep the terms; both become pandas, polars or Arrow in one call.
+Rows have plain values (str, int, float, bool, dates) and the RDF terms; both classes convert to pandas, polars or Arrow.
 """
 
 import html
@@ -28,11 +28,11 @@ _SHOWN_CHARS = 200
 
 
 class _Cell(msgspec.Struct):
-    """A term, as the JSON of SPARQL results writes it."""
+    """A term in the SPARQL results JSON format."""
 
     type: str
     value: Any
-    """Text; of a triple, its three terms by name."""
+    """Text; for a triple, its three terms by name."""
     datatype: str = ""
     language: str = msgspec.field(name="xml:lang", default="")
 
@@ -51,7 +51,7 @@ class _Results(msgspec.Struct):
 
 
 class Row(tuple[Value, ...]):
-    """The values of a row: by number, by the variable's name in brackets, or as an attribute."""
+    """The values of a row, by index, by variable name in brackets, or as attributes."""
 
     __slots__ = ()
     _places: dict[str, int]
@@ -77,14 +77,14 @@ class Row(tuple[Value, ...]):
         return _restore_row, (tuple(self._places), tuple(self))
 
     def as_dict(self) -> dict[str, Value]:
-        """The values by the names of their variables."""
+        """The values by variable name."""
         return dict(zip(self._places, self, strict=True))
 
 
 class Rows(Sequence[Row]):
-    """What a SELECT gives. A value is None where its variable is not bound.
+    """The rows of a SELECT. The value of an unbound variable is None.
 
-    Rows are kept as they came, and each is read when it is asked for: as objects they would take many times the room.
+    Rows stay encoded until they are accessed: as objects they would take many times the memory.
     """
 
     def __init__(self, variables: Sequence[str], bindings: Sequence[msgspec.Raw], is_truncated: bool) -> None:
@@ -123,7 +123,7 @@ class Rows(Sequence[Row]):
         return [tuple(None if cell is None else _make_term(cell) for cell in cells) for cells in rows]
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table`. A column has the type that all of its values have; else it holds text."""
+        """A `pyarrow.Table`. A column has the type that all its values share, else it is text."""
         import pyarrow
 
         rows = [self._read_cells(binding) for binding in self._bindings]
@@ -160,7 +160,7 @@ class Rows(Sequence[Row]):
 
 
 class Statements:
-    """What a CONSTRUCT or DESCRIBE gives: triples."""
+    """The triples of a CONSTRUCT or DESCRIBE."""
 
     def __init__(self, ntriples: bytes, is_truncated: bool) -> None:
         self._ntriples = ntriples
@@ -205,7 +205,7 @@ class Statements:
 
 
 def read_rows(document: bytes, is_truncated: bool = False) -> Rows:
-    """Rows of SPARQL results in JSON."""
+    """Rows from SPARQL results in JSON."""
     try:
         found = msgspec.json.decode(document, type=_Results)
     except RecursionError:
@@ -214,7 +214,7 @@ def read_rows(document: bytes, is_truncated: bool = False) -> Rows:
 
 
 def import_library(name: str) -> Any:
-    """A library that is not needed otherwise; UsageError where it is not there."""
+    """Import an optional library. Raise UsageError if it is not installed."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -229,7 +229,7 @@ def _tell_depth() -> UnansweredError:
 
 
 def _make_row_type(variables: tuple[str, ...]) -> type[Row]:
-    """Rows whose values are attributes: of a variable that is called as a method of tuples is, too."""
+    """A Row class whose variables are attributes, even those named like a method of tuple."""
     hidden = {name: _make_property(at) for at, name in enumerate(variables) if name in ("count", "index")}
     places = {name: at for at, name in enumerate(variables)}
     return type("Row", (Row,), {"__slots__": (), "_places": places, **hidden})
@@ -262,7 +262,7 @@ def _make_term(cell: _Cell) -> Term:
 
 
 def _make_value(cell: _Cell) -> Value:
-    """A Python value where one means exactly the same; else the text."""
+    """A Python value if one means exactly the same, else the text."""
     if cell.type == "bnode":
         return f"_:{cell.value}"
     if cell.type == "triple":
@@ -272,7 +272,7 @@ def _make_value(cell: _Cell) -> Value:
         try:
             return read(cell.value)
         except ValueError:
-            # Pages write what they like.
+            # Pages contain invalid literals too.
             pass
     return str(cell.value)
 
@@ -337,7 +337,7 @@ def _find_kind(value: Value) -> str:
         case float():
             return "float"
         case datetime():
-            # The first and last years have instants that are in no year elsewhere.
+            # In the first and last years an instant may fall outside the supported years in another time zone.
             is_safe = 1 < value.year < 9999
             return "text" if not is_safe else "instant" if value.tzinfo else "time"
         case date():

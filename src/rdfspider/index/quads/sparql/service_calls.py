@@ -1,8 +1,8 @@
-"""The tokens of a query in, its calls of the text index out; and the query again, with what was found in their place.
+"""The tokens of a query enter, its calls of the text index leave; and the query, with each call replaced by its results.
 
     SERVICE <urn:rdfspider:text> { ?thing text:query 'words' ; text:score ?score ; text:limit 50 }
 
-becomes `VALUES (?thing ?score) { … }`, so the store looks up what was found instead of looking at everything.
+becomes `VALUES (?thing ?score) { … }`, so the store looks up the results instead of scanning everything.
 """
 
 import re
@@ -17,13 +17,13 @@ from rdfspider.index.quads.sparql.lexer import IRI, NAME, OTHER, STRING, VARIABL
 
 TEXT_SERVICE = "urn:rdfspider:text"
 TEXT_NAMESPACE = "urn:rdfspider:text:"
-"""Of `query`, `score` and `limit`. It has no `#`, which could begin a comment in a query."""
+"""The namespace of `query`, `score` and `limit`. It has no `#`, which could begin a comment in a query."""
 DEFAULT_LIMIT, MAX_LIMIT = 100, 10_000
-"""Of the results of one call; the most also of all calls of a query."""
+"""Results of one call; the maximum also applies to all calls of a query together."""
 MAX_CALLS = 10
 
 Found = Iterable[tuple[str, float]]
-"""IRIs and how well each fits, the best first."""
+"""IRIs and their scores, the best first."""
 
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
@@ -35,16 +35,16 @@ class TextCall(NamedTuple):
     words: str
     limit: int
     subject: str
-    """The variable for what is found, with its `?`."""
+    """The variable for the results, with its `?`."""
     score: str
-    """The variable for how well it fits; empty where nobody asks."""
+    """The variable for the score; empty if there is none."""
     start: int
     end: int
-    """Where it stands in the query."""
+    """Where the call starts and ends in the query."""
 
 
 def find_calls(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> list[TextCall]:
-    """The calls of the text index; UsageError for one that is wrong, and for every other SERVICE."""
+    """The calls of the text index. Raise UsageError for an invalid call, and for any other SERVICE."""
     places = find_services(text, tokens, TEXT_SERVICE)
     if not places:
         return []
@@ -61,7 +61,7 @@ def find_calls(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) 
 
 
 def replace_calls(text: str, calls: Sequence[TextCall], found: Sequence[Found]) -> str:
-    """The query with what was found for each call in its place."""
+    """The query with each call replaced by its results."""
     parts: list[str] = []
     position = 0
     for call, results in zip(calls, found, strict=True):
@@ -71,7 +71,7 @@ def replace_calls(text: str, calls: Sequence[TextCall], found: Sequence[Found]) 
 
 
 def _read_call(tokens: Sequence[Token], place: int, prefixes: Mapping[str, str]) -> TextCall:
-    """Read `SERVICE <…> { ?s text:query 'words' ; text:score ?x ; text:limit 50 . }`; the subject may be repeated after a dot."""
+    """Read `SERVICE <…> { ?s text:query 'words' ; text:score ?x ; text:limit 50 . }`; after a dot the subject may be repeated."""
     end = next((at for at in range(place + 3, len(tokens)) if tokens[at].text == "}"), len(tokens))
     if end == len(tokens):
         raise UsageError("SERVICE <urn:rdfspider:text> has no `}`")
@@ -108,7 +108,7 @@ def _read_call(tokens: Sequence[Token], place: int, prefixes: Mapping[str, str])
 
 
 def _expand_name(token: Token, prefixes: Mapping[str, str]) -> str:
-    """The last part of a name in the text index's namespace."""
+    """The local part of a name in the text index's namespace."""
     prefix, _, local = token.text.partition(":")
     iri = token.text[1:-1] if token.kind == IRI else f"{prefixes.get(prefix, '')}{local}"
     name = iri.removeprefix(TEXT_NAMESPACE)

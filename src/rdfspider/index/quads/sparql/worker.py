@@ -1,7 +1,7 @@
-"""The process in which queries run, because a process can be ended: at its limits, or by a query that overflows its stack.
+"""The process in which queries run, because a process can be ended: at its limits, or when a query overflows the stack.
 
-`engine.py` starts it, and sends it one job after the other. The text of a query is read and parsed here alone. Between two
-jobs it opens the newest snapshot, ahead of need.
+`engine.py` starts it and sends it one job after the other. Queries are read and parsed only here. Between two jobs it opens the
+newest snapshot in advance.
 """
 
 import os
@@ -41,15 +41,15 @@ from rdfspider.processes.framing import READY, ParentPipe
 from rdfspider.urls import is_valid_iri
 
 _IDLE_S = 0.25
-# A worker that has grown so much is replaced: memory that was freed is not always given back.
+# A worker that has grown by this much is replaced, because freed memory is not always returned to the system.
 _GROWTH_BYTES = 512 * 1024 * 1024
 _POSITION = re.compile(r"error at (\d+):(\d+): expected (?:one of )?(.*)", re.DOTALL)
-# Of all that would have fitted, the few that are sentences.
+# The few of the parser's expectations that are sentences.
 _SENTENCE = re.compile(r"(?:^|, )([A-Z]\w* [^,\[\]\"]*[a-z]{3}[^,\[\]\"]*)")
 
 
 def main() -> None:
-    """Answer jobs until the parent hangs up: `FOLDER PARENT`."""
+    """Answer jobs until the parent closes the pipe. Arguments: `FOLDER PARENT`."""
     confine_process(int(sys.argv[2]))
     pipe = ParentPipe()
     snapshots = SnapshotReader(Path(sys.argv[1]))
@@ -110,17 +110,17 @@ def _ask_store(job: Job, store: Store, pipe: ParentPipe) -> tuple[Reply, bytes]:
 
 
 def _order_columns(query: str, tokens: Sequence[Token], job: Job) -> str:
-    """With the variables in the place of `SELECT *`, in the order of the query: Oxigraph has them in that of the alphabet."""
+    """Replace `*` in `SELECT *` with the variables in the order of the query; Oxigraph orders them alphabetically."""
     star = find_star(tokens)
     if star is None:
         return query
-    # Which of them can be seen from outside shows without any data.
+    # A query on an empty store shows which variables are visible.
     results = Store().query(query, base_iri=job.base or None, prefixes=job.prefixes)
     seen = {variable.value for variable in results.variables} if isinstance(results, QuerySolutions) else set()
     names = [
         name for name in dict.fromkeys(token.text[1:] for token in tokens if token.kind == VARIABLE) if name in seen
     ]
-    # The star is before all calls, so it is still where it was.
+    # The star comes before all calls, so its position is unchanged.
     return (
         f"{query[: star.start]} ?{' ?'.join(names)} {query[star.end :]}" if names and len(names) == len(seen) else query
     )
@@ -134,18 +134,18 @@ def _read_iris(iris: Sequence[str]) -> list[NamedNode]:
 
 
 def _ask_words(calls: Sequence[TextCall], pipe: ParentPipe) -> Found:
-    """Let the parent ask the text index."""
+    """Let the parent query the text index."""
     reply = Reply(WORDS, words=tuple((call.words, call.limit) for call in calls))
     pipe.send(msgspec.msgpack.encode(reply))
     message = pipe.receive()
     if message is None:
-        # The parent has given the question up, or is gone.
+        # The parent has cancelled the query, or is gone.
         os._exit(0)
     return msgspec.msgpack.decode(message, type=Found)
 
 
 def _describe_mistake(message: str, query: str) -> str:
-    """What the parser says, in a line: where it stopped, and why where it knows."""
+    """The parser's message on one line: where it stopped, and the reason if known."""
     found = _POSITION.match(message)
     if found is None:
         return f"not valid SPARQL: {' '.join(message.split())[:200]}"
@@ -167,5 +167,5 @@ def _look_ahead(snapshots: SnapshotReader) -> None:
     try:
         _ = snapshots.store
     except (UsageError, OSError):
-        # There is none yet; whoever asks is told.
+        # There is none yet; the next query reports it.
         return
