@@ -1,7 +1,7 @@
-"""The text index, in tantivy: one document a page, one an entity.
+"""The text index, in tantivy: one document per page and one per entity.
 
-`fields.py` is the table of all fields, `analysis.py` how text becomes terms. Writing: `view.py` follows the log and
-`documents.py` builds documents, with what tells most about an entity (`highlights.py`). Reading: `query_language.py` parses what
-people type, `query_plan.py` turns it into tantivy's queries, `searcher.py` ranks, and `facets.py`, `snippets.py`, `spelling.py`
-and `suggestions.py` add what results show (`results.py`).
+`fields.py` is the table of all fields; `analysis.py` turns text into terms. Writing: `view.py` follows the log,
+`documents.py` builds documents, and `highlights.py` chooses the most informative facts about an entity. Reading:
+`query_language.py` parses a query, `query_plan.py` translates it for tantivy, and `searcher.py` ranks. `facets.py`,
+`snippets.py` and `suggestions.py` complete the results (`results.py`).
 """

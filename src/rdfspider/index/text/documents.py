@@ -1,7 +1,7 @@
-"""Documents of the text index: what pages state of an entity, or the outcome of a page, enters; a document as JSON leaves.
+"""Documents of the text index: an entity's contributions or a page's outcome enter, a document as JSON leaves.
 
-Here labels, descriptions, dates and values are chosen among what pages state, and bounded; the rows of `fields.py` make the
-fields of them. The same input gives the same document, byte for byte, in whatever order it was read.
+This module chooses labels, descriptions, dates and values among what pages state, and bounds them; `fields.py` makes the
+fields. The same input gives the same document, byte for byte, whatever its order.
 """
 
 import base64
@@ -33,7 +33,7 @@ Fields = dict[str, object]
 _MAX_TEXT = 100_000
 """Characters of a page's main text."""
 _MAX_VALUES, _MAX_CHARS = 400, 30_000
-"""Of one document."""
+"""Values, and their characters, per document."""
 _MAX_NAMES, _MAX_SITES, _MAX_LABELS = 200, 500, 16
 _MAX_OUTLINKS = 5_000
 _MAX_DESCRIPTION, _MAX_LABEL = 1_000, 500
@@ -41,33 +41,33 @@ _SHOWN_PAGES, _SHOWN = 10, 16
 _REPEATED_WEIGHT = 0.3
 _MAX_CACHED_CHARS = 4_000
 _ADDRESSES = ("http://", "https://")
-"""Values that are addresses are found by their property, and not among the words."""
+"""Values that are web addresses are found by their property, not by words."""
 _TIME_MARKS = ("T", "t")
-"""What follows the day in a timestamp."""
+"""The character after the date in a timestamp."""
 
 
 def encode(fields: Fields) -> str:
-    """The document as the index takes it."""
+    """Encode a document as the JSON that tantivy accepts."""
     return msgspec.json.encode(fields).decode()
 
 
 def make_page_id(url: str) -> str:
-    """The id of a page's document."""
+    """Return the id of a page's document."""
     return make_id(PAGE, xxh3_128_digest(url.encode("utf-8", "replace")))
 
 
 def make_entity_id(entity: bytes) -> str:
-    """The id of an entity's document."""
+    """Return the id of an entity's document."""
     return make_id(ENTITY, entity)
 
 
 def build_cursor(state: bytes) -> Fields:
-    """The document that tells how far the index is."""
+    """Build the document that holds the index's cursors."""
     return {"id": CURSOR_ID, "card": base64.b64encode(state).decode()}
 
 
 def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str], sources: int) -> Fields:
-    """The document of an entity, from what pages state of it."""
+    """Build the document of an entity from what pages state about it."""
     claims = [mention.contribution for mention in mentions]
     weight = max(claim.weight for claim in claims)
     labels = _choose_labels(mentions)
@@ -118,7 +118,7 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
 
 
 def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> Fields:
-    """The document of a page."""
+    """Build the document of a page."""
     if not isfinite(outcome.time):
         raise ValueError(f"it was fetched at {outcome.time}, which is no time")
     own, facts = reading.own, reading.facts
@@ -165,7 +165,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
 
 
 def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
-    """The hashes by which a page is found that links to a URL; what is behind a `#` does not matter."""
+    """Hash the targets of links, without fragments, so that the pages that link to a URL can be found."""
     pages = "\n".join({link.partition("#")[0] if "#" in link else link for link in outlinks})
     return (
         sorted(map(xxh3_64_intdigest, pages.encode("utf-8", "replace").split(b"\n")))[:_MAX_OUTLINKS] if pages else []
@@ -173,14 +173,14 @@ def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
 
 
 def _split_texts(labels: list[str], values: str, text: str | None = None) -> Texts:
-    """Texts as they are indexed, by words and by runs without spaces; and as they are, where that is otherwise."""
+    """Split texts into words and runs of scripts without spaces; keep the original where the indexed form differs."""
     label_runs: list[str] = []
     runs: list[str] = []
     spaced = [_split(label, label_runs) for label in labels]
     shown: dict[str, Sequence[str]] = {} if spaced == labels else {"label": labels}
     text_words = None if text is None else _split(text, runs)
     value_words = _split(values, runs)
-    # A space that does not break a line is shown as any other.
+    # A no-break space is shown like any other.
     if text is not None and text_words != text.replace("\xa0", " "):
         shown["text"] = [text]
     if value_words != values.replace("\xa0", " "):
@@ -199,8 +199,8 @@ def _split(text: str, runs: list[str]) -> str:
 def _list_terms(
     types: Sequence[str], names: Sequence[str], inner: Sequence[str] = (), ontologies: Sequence[str] = ()
 ) -> Terms:
-    """Classes, properties, those of nameless parts, and ontologies, which are theirs where none are given."""
-    # Entities are alike: nine of ten have the classes and properties of one before. What is long is not worth the memory.
+    """Make the terms of classes, properties (also of nameless parts) and ontologies; by default the ontologies of those."""
+    # Nine of ten entities have the same classes and properties as an earlier one. Long lists are not worth the memory.
     is_short = sum(map(len, names)) + sum(map(len, inner)) < _MAX_CACHED_CHARS
     make = _make_terms if is_short else _make_terms.__wrapped__
     return make(tuple(types), tuple(names), tuple(inner), tuple(ontologies))
@@ -224,7 +224,7 @@ def _make_terms(
 
 
 def _list_asked_names(iris: Iterable[str]) -> list[str]:
-    """By what properties are asked for."""
+    """List the names by which a query can refer to properties."""
     return list(dict.fromkeys(name for iri in iris for name in (iri.lower(), find_short_name(iri))))
 
 
@@ -233,7 +233,7 @@ def _choose_sites(sites: Iterable[str]) -> list[str]:
 
 
 def _choose_labels(mentions: Sequence[Mention]) -> list[str]:
-    """All labels, the best first: by rank, then those without a language or in English, by number of sites, by the alphabet."""
+    """List labels, the best first: by rank, then no language or English, then number of sites, then alphabetically."""
     if len(mentions) == 1 and len(mentions[0].contribution.labels) == 1:
         return [mentions[0].contribution.labels[0][2]]
     sites: dict[str, set[str]] = {}
@@ -255,7 +255,7 @@ def _choose_text(texts: Iterable[Text | None]) -> str:
 
 
 def _choose_title(reading: PageReading) -> str:
-    """The label of what the page is most about."""
+    """Return the label of the page's main entity."""
     if reading.own is not None and reading.own.labels:
         return reading.own.labels[0][2]
     candidates = [(-each.weight, *each.labels[0]) for each in reading.contributions.values()]
@@ -263,7 +263,7 @@ def _choose_title(reading: PageReading) -> str:
 
 
 def _choose_address(addresses: Iterable[str]) -> str:
-    """What most say."""
+    """Return the most frequent address."""
     found = list(filter(None, addresses))
     if len(found) < 2:
         return found[0] if found else ""
@@ -272,7 +272,7 @@ def _choose_address(addresses: Iterable[str]) -> str:
 
 
 def _rank_names(names: Iterable[str]) -> list[str]:
-    """Each once, the most frequent first."""
+    """Return distinct names, the most frequent first."""
     found = list(names)
     if len(found) < 2:
         return found
@@ -285,7 +285,7 @@ def _languages_of(mention: Mention) -> tuple[str, ...]:
 
 
 def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
-    """When it was published, or else last changed; 0 where neither is known."""
+    """Return when a page was published, or else last changed; 0 if neither is known."""
     if reading.date is not None:
         return bound_date(reading.date[1])
     if outcome.last_modified:
@@ -298,13 +298,13 @@ def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
 
 
 def _gather_values(claims: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:
-    """All texts, a line each, without the labels; and texts and IRIs by the names of their properties."""
+    """Return all texts except labels, one per line; and texts and IRIs by the names of their properties."""
     lines: dict[str, None] = {}
     fields: dict[str, dict[str, None]] = {}
     chars = _MAX_CHARS
     for claim in claims:
         for path, texts in (*claim.values, *claim.parts):
-            # What a nameless part says is found by its own property, and by the one that leads to it.
+            # A nameless part's value is found by its own property and by the one that leads to the part.
             outer, _, inner = path.partition(" ")
             field = fields.setdefault(find_field_name(inner or outer), {})
             above = fields.setdefault(find_field_name(outer), {}) if inner else field
@@ -318,12 +318,12 @@ def _gather_values(claims: Sequence[Contribution], labels: set[str]) -> tuple[st
         for iri, links in claim.links:
             field = fields.setdefault(find_field_name(iri), {})
             for link in links:
-                # Of the terms of a vocabulary people know the names: InStock, Monday.
+                # People know schema.org's terms by their names: InStock, Monday.
                 text = link.removeprefix(SCHEMA)
                 if len(text) <= chars and text not in field:
                     chars -= len(text)
                     field[text] = None
-    # A text that is a timestamp would be indexed as a date, in which no words are found; the space keeps it a text.
+    # tantivy would index a timestamp as a date, in which no words are found; the leading space keeps it a text.
     shown = {
         name: [
             f" {text}" if text[10:11] in _TIME_MARKS else text if text.isascii() else split_scripts(text)[0]

@@ -1,7 +1,7 @@
-"""A question's results in, how many of them have which type, ontology, site, year and so on out; and how types lie below others.
+"""Facets: a query enters; how many of its results have which type, ontology, site, year and so on leaves.
 
-Of very many results a part stands for all. Among types, a class whose members are nearly all of one class below it says little,
-and is left out.
+Counts for very many results are estimated from a sample. Types form a hierarchy; a class is left out if nearly all its
+members belong to one of its subclasses.
 """
 
 from collections import Counter
@@ -21,16 +21,15 @@ from rdfspider.vocabulary.names import shorten_iri
 from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
 
 VALUES = 10
-"""Of each field that are told, where nothing else is asked."""
-# Of each field so many values are counted, and so many in each part of the index: from fewer it would not be known which are the
-# most frequent ones.
+"""Values per facet, by default."""
+# Values counted per field, and per segment of the index: with fewer, the most frequent ones would be uncertain.
 _CANDIDATES, _CANDIDATES_A_SEGMENT = 200, 10_000
-# Up to so many results all are counted; of more, about half as many.
+# Up to this many results are all counted; of more, a sample of about half this number.
 _COUNTED = 100_000
 _NEARLY_ALL = 0.95
-# Nobody looks for it, and much is below it.
+# Nobody looks for this class, and it has many subclasses.
 _VAGUE = f"{SCHEMA}Intangible"
-# What all is need not be said.
+# Classes of which everything is a member.
 _EVERYTHING = (
     f"{SCHEMA}Thing",
     *(PREFIXES[prefix] + name for prefix, name in (("owl", "Thing"), ("rdfs", "Resource"))),
@@ -41,7 +40,7 @@ _MAX_STATED = 20
 def count_facets(
     index: Index, query: Query, total: int, values: int = VALUES, *, is_of_pages: bool = False
 ) -> tuple[Facet, ...]:
-    """The most frequent values of each field among the results, so many of each; `is_of_pages` where they alone are asked for."""
+    """Count the most frequent `values` of each field among the results; `is_of_pages` if the query asks for pages only."""
     buckets = BUCKETS if total <= _COUNTED else ceil(BUCKETS * _COUNTED / 2 / total)
     if buckets < BUCKETS:
         sample = Query.term_set_query(index.schema, "bucket", list(range(buckets)))
@@ -51,7 +50,7 @@ def count_facets(
     found: dict[str, Any] = {}
     typed = query
     if not is_of_pages:
-        # As in questions, pages are of no type, unless they alone are asked for: then it is that of what they speak of.
+        # As in queries, pages have no type, unless the query asks for pages only: then theirs are the types of their entities.
         of_things = Query.term_query(index.schema, "kind", ENTITY, "basic")
         typed = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_things)])
         found = index.searcher.aggregate(typed, {"type": asked.pop("type")})
@@ -66,8 +65,7 @@ def count_facets(
 
 
 def list_values(index: Index, field: str) -> list[str]:
-    """The values of a field in the whole index, the most frequent first, years the newest first; of very many documents some
-    stand for all."""
+    """List a field's values in the whole index, the most frequent first (years: the newest); a large index is sampled."""
     total = index.searcher.num_docs
     query = Query.all_query()
     if total > _COUNTED:
@@ -80,7 +78,7 @@ def list_values(index: Index, field: str) -> list[str]:
 
 
 def count_kinds(index: Index, question: Question, total: int) -> dict[str, int]:
-    """How many entities and how many pages the question finds when it asks for no kind; as it is, it finds `total`."""
+    """Count the entities and the pages that the question finds without its `kind:` clauses; with them it finds `total`."""
     groups = tuple(group for group in question.groups if any(clause.field != "kind" for clause in group))
     of_kinds = [clause for group in question.groups if group not in groups for clause in group]
     known: dict[str, int] = {}
@@ -88,7 +86,7 @@ def count_kinds(index: Index, question: Question, total: int) -> dict[str, int]:
         known[of_kinds[0].text.lower()] = total
     elif asks_for_things(question):
         known[ENTITY] = total
-    # Where only a kind was asked for, the rest is everything, and not the nothing that signs alone are.
+    # If the question has only `kind:`, the rest matches everything; with its text it would match nothing, like punctuation.
     rest = replace(question, groups=groups, text=question.text if groups or not question.groups else "")
     query = build_plan(rest, index, is_of_any_kind=True).query
     pages = known[PAGE] if PAGE in known else _count_kind(index, query, PAGE)
@@ -110,15 +108,14 @@ def _count(index: Index, query: Query) -> int:
 def _make_facet(field: str, found: Mapping[str, Any], scale: float, values: int) -> Facet:
     most = _sort(found)[:values]
     if field == "year":
-        # The most frequent ones, too, but nobody looks for a year among years in another order.
+        # The most frequent years, in the order of time.
         most.sort(reverse=True)
     counts = (FacetCount(value, name_value(field, value), round(count * scale)) for value, count in most)
     return Facet(field, tuple(counts), _is_approximate(found, scale))
 
 
 def _make_type_facet(index: Index, query: Query, found: Mapping[str, Any], scale: float, values: int) -> Facet:
-    """Types count what is of the classes below them, too, as `type:` finds it: the index knows those of schema.org, and pages
-    state others."""
+    """Count types including their subclasses, as `type:` does: those of schema.org, and those that pages state."""
     types = _sort(found)
     stated, uncounted = _find_stated(index, types)
     if stated:
@@ -132,7 +129,7 @@ def _make_type_facet(index: Index, query: Query, found: Mapping[str, Any], scale
 
 
 def _sort(found: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Values and counts, the most frequent first; tantivy leaves open in which order equals are."""
+    """Return values and counts, the most frequent first, in a fixed order; tantivy does not define the order of equals."""
     return _rank({str(one["key"]): one["doc_count"] for one in found["buckets"]})
 
 
@@ -145,14 +142,15 @@ def _is_approximate(found: Mapping[str, Any], scale: float) -> bool:
 
 
 def _find_stated(index: Index, types: Sequence[tuple[str, int]]) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
-    """The classes that pages state to be above types of the results, each with all names (`types` of the index) by which what is
-    of it is found. Each costs a count: of very many those that may have most are chosen, and the others are told, too."""
+    """Return superclasses that pages state for types of the results, each with all names that find its members in `types`.
+
+    Each costs a count, so only those with the largest possible counts are chosen; the others are the second value."""
     most: Counter[str] = Counter()
     for iri, count in types:
         for above in index.find_superclasses(iri):
             most[above] += count
     own = {iri for iri, _ in types}
-    # Those that some results are said to be of come first: they are shown in any case, and with the right number.
+    # Classes that some results have themselves come first: they are shown in any case, and need the right number.
     found = sorted(most, key=lambda iri: (iri not in own, -most[iri], iri))
     found = [iri for iri in found if iri in own or iri not in _EVERYTHING]
     stated = {
@@ -170,7 +168,7 @@ def _count_stated(
     *,
     is_whole: bool,
 ) -> list[tuple[str, int]]:
-    """The types, and the classes that are stated to be above them, with what is below; `is_whole` where no type is missing."""
+    """Count types and their stated superclasses, including subclasses; `is_whole` if `types` has all types of the results."""
     counts = dict(types)
     union = dict(counts)
     for iri, names in stated.items():
@@ -189,23 +187,23 @@ def _list_stated(iri: str, stated: Mapping[str, frozenset[str]]) -> list[str]:
 
 
 def _drop_repetitions(types: Sequence[tuple[str, int]], above: Mapping[str, Sequence[str]]) -> list[tuple[str, int]]:
-    """The types without those whose members are nearly all of one class below them, and without what is only not tangible."""
+    """Drop classes whose members nearly all belong to one of their subclasses, and schema:Intangible."""
     counts = dict(types)
     repeated = {
         each
         for iri, count in counts.items()
         for each in above[iri]
-        # Of classes that are stated to be below each other none repeats the other.
+        # Classes that are stated to be subclasses of each other both stay.
         if count >= _NEARLY_ALL * counts.get(each, inf) and iri not in above[each]
     }
     return [one for one in types if one[0] not in repeated and one[0] != _VAGUE]
 
 
 def _find_parents(types: Sequence[str], above: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The nearest superclass of each type among the others."""
+    """Find the nearest superclass of each type among the others."""
     known = {iri: {each for each in above[iri] if each in types} for iri in types}
-    # The nearest is the one below all the others. It has fewer above it than its child has, so that pages which call two classes
-    # subclasses of each other make no circle.
+    # The nearest has the most superclasses itself, but fewer than its child, so that classes that pages call subclasses of
+    # each other form no cycle.
     return {
         iri: max(nearer, key=lambda parent: (len(known[parent]), parent))
         for iri, parents in known.items()
@@ -214,5 +212,5 @@ def _find_parents(types: Sequence[str], above: Mapping[str, Sequence[str]]) -> d
 
 
 def name_value(field: str, value: str) -> str:
-    """A value of a facet, as people write it."""
+    """Return the display name of a facet's value."""
     return FACETS[field].show(value)

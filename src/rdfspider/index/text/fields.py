@@ -1,9 +1,9 @@
-"""The fields of the text index, one row of `FIELDS` each: how tantivy keeps it, what fills it, and how people ask for it.
+"""The fields of the text index, one row of `FIELDS` each: how tantivy stores it, what fills it, and how queries use it.
 
-The schema, the documents, the query language, the facets, the suggestions and the filters of a search all follow from this table.
-A search field is one row, or two where values are counted in another form than they are asked for in (`type` and `types`), and a
-function where its values have to be computed; `docs/search.md` describes it, which a test checks. The schema of existing indexes
-is fixed: a new row needs a new `VERSION` in `index/layout.py`.
+The schema, the documents, the query language, facets, suggestions and filters all follow from this table. A search field is
+one row, or two if facets count other forms than queries use (`type` and `types`), plus a function if its values are computed.
+A test checks that `docs/search.md` describes it. The schema of existing indexes is fixed: a new row needs a new `VERSION` in
+`index/layout.py`.
 """
 
 import base64
@@ -28,18 +28,18 @@ from rdfspider.vocabulary.names import find_namespaces, list_prefixes, shorten_i
 from rdfspider.vocabulary.terms import fold_iri
 
 CURSOR_ID = "#cursor"
-"""The id of the one document that is neither a page nor an entity: its card holds the cursors, as of the same commit."""
+"""The id of the one document that is neither a page nor an entity: its card holds the cursors of the same commit."""
 PAGE, ENTITY = "page", "entity"
 """The kinds of documents."""
 BUCKETS = 64
-"""Documents are spread evenly over so many buckets by their ids, so that a part of them can stand for all."""
+"""Documents are spread evenly over this many buckets by their ids, for sampling."""
 BEFORE, AFTER, YEAR = "before", "after", "year"
 _MAX_SOURCES = 1 << 20
 _TIE_WEIGHT = 0.001
 
 
 class Terms(msgspec.Struct, frozen=True, gc=False):
-    """The classes, properties and ontologies of a document, in the forms in which they are counted and asked for."""
+    """The classes, properties and ontologies of a document, in the forms that facets count and queries use."""
 
     classes: Sequence[str]
     class_names: Sequence[str]
@@ -51,7 +51,7 @@ class Terms(msgspec.Struct, frozen=True, gc=False):
 
 
 class Texts(msgspec.Struct, frozen=True, gc=False):
-    """The texts of a document, without what is written in scripts that have no spaces; these runs are apart."""
+    """The texts of a document; runs of scripts without spaces are separate."""
 
     labels: Sequence[str]
     values: str
@@ -60,17 +60,17 @@ class Texts(msgspec.Struct, frozen=True, gc=False):
     label_runs: Sequence[str]
     runs: Sequence[str]
     shown: dict[str, Sequence[str]]
-    """Labels, values and text as pages have them, where that is otherwise."""
+    """The original labels, values and text where the indexed form differs."""
 
 
 class Subject(msgspec.Struct, frozen=True, gc=False):
-    """A page or an entity, with all that its document is made of."""
+    """A page or an entity, with everything that its document needs."""
 
     digest: bytes
     """The XXH3-128 of a page's URL or an entity's key."""
     card: Card
     claims: Sequence[Contribution]
-    """What pages state of it."""
+    """What pages state about it."""
     texts: Texts
     terms: Terms
     properties: dict[str, list[str]]
@@ -80,31 +80,30 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
     hosts: Iterable[str]
     languages: tuple[str, ...]
     weight: float
-    """1 for what stands for itself, less for what is only a part of another entity (images, ratings, list items) or a
-    repetition."""
+    """1, or less for a duplicate and for an entity that is only part of another (images, ratings, list items)."""
     is_suggested: bool
-    """Whether its label is suggested to people who type."""
+    """Whether its label is offered as a completion."""
     outlinks: Sequence[int] = ()
     """XXH3-64 of each URL that a page links to."""
 
 
 Column = Callable[[SchemaBuilder, str], object]
-"""Adds a field of a name to tantivy's schema."""
+"""Adds a field with this name to tantivy's schema."""
 KEYWORD = partial(SchemaBuilder.add_text_field, tokenizer_name="raw", index_option="basic")
-"""Whole values that are looked up."""
+"""Whole values, for look-ups."""
 FACET = partial(KEYWORD, fast=True)
-"""Whole values that are counted, too."""
+"""Whole values, for look-ups and facets."""
 TEXT = partial(SchemaBuilder.add_text_field, stored=True, tokenizer_name=WORDS)
-"""Words, whose text is shown in results."""
+"""Words, with the text that results show."""
 RUNS = partial(SchemaBuilder.add_text_field, tokenizer_name=BIGRAMS)
-"""What is written in scripts without spaces."""
+"""Runs of scripts without spaces."""
 NUMBER = partial(SchemaBuilder.add_unsigned_field, fast=True)
 BLOB = partial(SchemaBuilder.add_bytes_field, stored=True)
 
 FindSubclasses = Callable[[str], Iterable[str]]
-"""The classes that pages call subclasses of a class, by its IRI or short name in lower case."""
+"""Returns the stated subclasses of a class, by its IRI or short name in lower case."""
 LookUp = Callable[[str, FindSubclasses], list[str]]
-"""What was typed, in lower case, to the values of which a result must have one."""
+"""Turns typed text, in lower case, into values of which a result must have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,26 +111,26 @@ class Field:
     """A row of the table."""
 
     name: str
-    """In tantivy."""
+    """The name in tantivy."""
     column: Column
     fill: Callable[[Subject], object]
-    """The value, or the list of values, of a page or an entity; None where it has none."""
+    """Returns the value, or the list of values, of a page or an entity; None if it has none."""
     boost: float = 0.0
-    """What a word that is found here counts; 0 where words are not looked for here."""
+    """The boost of a word found here; 0 if words are not searched here."""
     facet: str = ""
-    """The heading of its facet; empty where it has none."""
+    """The heading of its facet; empty if it has none."""
     show: Callable[[str], str] = str
-    """A value of its facet, as people write it."""
+    """Returns the display name of a facet's value."""
     asked_as: tuple[str, ...] = ()
-    """What people write before the colon to ask for its values; also the names of the filters of a search."""
+    """Its names before a colon in queries; also the names of search filters."""
     look_up: LookUp = lambda text, _: [text]
-    """How what they write behind the colon is looked up."""
+    """How the text after the colon is looked up."""
     suggests_names: str = ""
-    """The kind of names in the ledger that are suggested behind the colon; empty for none."""
+    """The kind of names in the ledger that complete the text after the colon; empty for none."""
     suggests_values: str = ""
-    """The field with a facet whose values are suggested there; empty for none."""
+    """The field with a facet whose values complete it; empty for none."""
     is_spelled: bool = False
-    """Whether a name behind the colon that no document has is taken for a misspelt one."""
+    """Whether an unknown name after the colon gets a spelling correction."""
 
 
 def _look_up_names(text: str, _: FindSubclasses) -> list[str]:
@@ -145,7 +144,7 @@ def _look_up_classes(text: str, find_subclasses: FindSubclasses) -> list[str]:
 
 
 def _look_up_ontology(text: str, _: FindSubclasses) -> list[str]:
-    # The colon of schema: is no part of the prefix.
+    # The colon of `schema:` is not part of the prefix.
     names = [text, *(text.rstrip(":") + end for end in ("", "/", "#"))]
     return list(dict.fromkeys(map(fold_iri, names)))
 
@@ -167,12 +166,12 @@ def _look_up_language(text: str, _: FindSubclasses) -> list[str]:
 
 
 def _look_up_syntax(text: str, _: FindSubclasses) -> list[str]:
-    # JSON-LD and rdf/xml are how people write it.
+    # People write JSON-LD and rdf/xml.
     return [text, re.sub(r"\W", "", text)]
 
 
 def _list_site_names(subject: Subject) -> list[str]:
-    """Hosts, and the domains above them down to the registrable ones."""
+    """List hosts and their parent domains up to the registrable ones."""
     names = dict.fromkeys(subject.sites)
     for host in sorted(subject.hosts):
         domains = []
@@ -194,7 +193,7 @@ def _list_tags(languages: tuple[str, ...]) -> list[str]:
 
 
 def _write_date(subject: Subject) -> str | None:
-    """None where no date is known: when a page was fetched dates nothing."""
+    """Return the date, or None if unknown: the time of fetching is no substitute."""
     return datetime.fromtimestamp(int(subject.card.date), UTC).isoformat() if subject.card.date else None
 
 
@@ -203,12 +202,12 @@ def _find_year(subject: Subject) -> int | None:
 
 
 def rank_document(sources: int, digest: bytes) -> int:
-    """The number of sources, and the beginning of the digest: all documents are in one order, the same in every index."""
+    """Combine the number of sources with the digest's beginning: a total order, the same in every index."""
     return min(sources, _MAX_SOURCES) << 40 | int.from_bytes(digest[:5])
 
 
 def weigh_document(weight: float, sources: int, digest: bytes) -> float:
-    """The weight, and so little more by the order that it decides between equals only."""
+    """Return the weight, raised so little by sources and digest that these only break ties."""
     return weight * (1 + _TIE_WEIGHT * (log2(max(1, sources)) + int.from_bytes(digest[:5]) / (1 << 40)))
 
 
@@ -225,24 +224,24 @@ def _show_year(value: str) -> str:
 
 
 FIELDS = (
-    # "e:" or "p:" and the digest in hexadecimal digits.
+    # "e:" or "p:", then the digest in hexadecimal.
     Field("id", partial(KEYWORD, stored=True), lambda one: make_id(one.card.kind, one.digest)),
     Field("kind", FACET, attrgetter("card.kind"), asked_as=("kind",)),
     Field("label", TEXT, attrgetter("texts.labels"), boost=4.0),
-    # Literal values of an entity, a line each.
+    # Literal values of an entity, one per line.
     Field("values", TEXT, attrgetter("texts.values"), boost=1.5),
     # The main text of a page.
     Field("text", TEXT, attrgetter("texts.text"), boost=1.0),
-    # What of the label, and of values and text, is written in scripts without spaces; the fields above do not have it.
+    # Runs of scripts without spaces in labels, and in values and text; the fields above leave them out.
     Field("label_bigrams", RUNS, lambda one: one.texts.label_runs or None, boost=4.0),
     Field("bigrams", RUNS, lambda one: one.texts.runs or None, boost=1.0),
-    # How the label begins.
+    # Beginnings of the label.
     Field("start", KEYWORD, lambda one: list_starts(one.card.label) if one.is_suggested else []),
-    # IRIs of classes and their superclasses but for Thing.
+    # IRIs of classes and their superclasses except Thing.
     Field("type", FACET, attrgetter("terms.classes"), facet="Type", show=shorten_iri),
     # Namespaces.
     Field("ontology", FACET, attrgetter("terms.ontologies"), facet="Ontology", show=_show_ontology),
-    # IRIs of properties: of an entity its own, of a page all on it.
+    # IRIs of an entity's own properties, or of all properties on a page.
     Field("property", FACET, attrgetter("terms.properties"), facet="Property", show=shorten_iri),
     Field("site", FACET, attrgetter("sites"), facet="Site"),
     Field("lang", FACET, lambda one: _list_primary_tags(one.languages), facet="Language"),
@@ -255,7 +254,7 @@ FIELDS = (
         look_up=_look_up_syntax,
         suggests_values="syntax",
     ),
-    # From here to `langs` in lower case. IRIs and short names of classes and their superclasses.
+    # From here to `langs`, values are in lower case. IRIs and short names of classes and their superclasses.
     Field(
         "types",
         KEYWORD,
@@ -285,7 +284,7 @@ FIELDS = (
         suggests_names=PROPERTY,
         is_spelled=True,
     ),
-    # The same of nameless parts: what they state is found among the entity's words, and is not its own.
+    # The same for nameless parts: their values are among the entity's words, but their properties are not its own.
     Field("part_names", KEYWORD, attrgetter("terms.part_names")),
     Field("sites", KEYWORD, _list_site_names, asked_as=("site",), look_up=_look_up_site, suggests_names=SITE),
     # Whole and primary language tags.
@@ -297,9 +296,9 @@ FIELDS = (
         look_up=_look_up_language,
         suggests_values="lang",
     ),
-    # Values by the short name of their property in lower case (letters, digits and _ only): `properties.author`.
+    # Values by the short name of their property, in lower case (only letters, digits and _): `properties.author`.
     Field("properties", partial(SchemaBuilder.add_json_field, tokenizer_name=WORDS), attrgetter("properties")),
-    # Years are counted, and asked for by the date.
+    # Facets count the year; queries use the date.
     Field(
         "date",
         partial(SchemaBuilder.add_date_field, indexed=True, fast=True),
@@ -317,23 +316,23 @@ FIELDS = (
     Field("outlinks", partial(SchemaBuilder.add_unsigned_field, indexed=True), lambda one: one.outlinks or None),
     Field("bucket", partial(NUMBER, indexed=True), lambda one: int.from_bytes(one.digest) % BUCKETS),
     Field("card", BLOB, lambda one: _pack(one.card)),
-    # Label, values and text as pages have them, where these fields have them otherwise; JSON.
+    # The original label, values and text, as JSON, where the indexed form differs.
     Field("shown", BLOB, lambda one: _pack(one.texts.shown) if one.texts.shown else None),
 )
 """In the order of the schema."""
 
 ASKED = {name: field for field in FIELDS for name in field.asked_as}
-"""The fields by what people write before the colon."""
+"""Fields by their names in queries."""
 FACETS = {field.name: field for field in FIELDS if field.facet}
-"""The fields whose values are counted."""
+"""Fields with a facet."""
 WORD_BOOSTS = {field.name: field.boost for field in FIELDS if field.column is TEXT}
 RUN_BOOSTS = {field.name: field.boost for field in FIELDS if field.column is RUNS}
-"""What words, and runs of scripts without spaces, count by the field where they are."""
+"""The boosts of words, and of runs of scripts without spaces, by field."""
 _FILLS = tuple((field.name, field.fill) for field in FIELDS)
 
 
 def build_schema() -> Schema:
-    """The schema of all fields."""
+    """Build tantivy's schema of all fields."""
     builder = SchemaBuilder()
     for field in FIELDS:
         field.column(builder, field.name)
@@ -341,17 +340,17 @@ def build_schema() -> Schema:
 
 
 def fill_fields(subject: Subject) -> dict[str, object]:
-    """The document of a page or an entity."""
+    """Return the document of a page or an entity."""
     return {name: value for name, fill in _FILLS if (value := fill(subject)) is not None}
 
 
 def make_id(kind: str, digest: bytes) -> str:
-    """The id of a document."""
+    """Return the id of a document."""
     return f"{kind[0]}:{digest.hex()}"
 
 
 def list_names(text: str) -> list[str]:
-    """What the index may call a class or property that was asked for by short name, prefixed name or IRI."""
+    """List the indexed names of a class or property given by short name, prefixed name or IRI."""
     folded = fold_iri(text.lower())
     prefix, colon, name = folded.partition(":")
     namespaces = find_namespaces(prefix) if colon and not name.startswith("//") else ()

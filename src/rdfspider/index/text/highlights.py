@@ -1,7 +1,8 @@
-"""What pages say of a thing in, what people want to know of such a thing out: up to three properties with their values.
+"""Choose an entity's most informative facts from its contributions: up to three properties with their values.
 
-A product's price, a book's author, an event's day. They are said of the thing itself, and hardly of its parts: the price of its
-offer is its own, the day of a review is not. The same claims give the same facts, in whatever order they were read.
+Examples are a product's price, a book's author, an event's date. Facts are about the entity itself; only a few properties
+of its nameless parts count: the price of its offer does, the date of a review does not. The order of the contributions does
+not matter.
 """
 
 import re
@@ -17,9 +18,9 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 Facts = tuple[tuple[str, str], ...]
 MAX_FACTS, MAX_CHARS = 3, 120
 _MAX_VALUES = 3
-"""Of one property."""
+"""Per property."""
 _SHORT_CHARS = 60
-"""Longer values of properties that nobody knows are not telling."""
+"""Longer values of properties outside `_GROUPS` are left out."""
 _GROUPS = (
     "price lowPrice minPrice hasCurrencyValue priceRange",
     "author director byArtist creator composer maker",
@@ -40,14 +41,14 @@ _GROUPS = (
     "recipeYield numberOfPages softwareVersion operatingSystem license",
     "dateModified modified",
 )
-"""What people ask first, by the short names of the properties that answer; of each line the first that is there. They tell of
-which kind the thing is, so no class need be known."""
+"""Short names of properties, the most important group first; of each group the first property present is used. The properties
+themselves show what kind of entity it is, so its class does not matter."""
 _SINGLE = frozenset(
     at
     for at, group in enumerate(_GROUPS)
     if group.split()[0] in ("price", "duration", "startDate", "isbn", "ratingValue", "gtin", "dateModified")
 )
-"""Of these one value says it."""
+"""Groups of which only one value is shown."""
 _PRICES = "price lowPrice minPrice priceCurrency currency hasCurrencyValue hasCurrency"
 _WITHIN = {
     outer: frozenset(names.lower().split())
@@ -58,7 +59,7 @@ _WITHIN = {
     )
     for outer in outers.split()
 }
-"""What of a nameless part is told of the thing: by the short name of the property that leads to it, those of its own."""
+"""Properties of nameless parts that count as the entity's own, by the short name of the property that leads to the part."""
 _ORDER = {name.lower(): at << 8 | place for at, group in enumerate(_GROUPS) for place, name in enumerate(group.split())}
 _LAST, _NEVER = len(_GROUPS) << 8, -1
 _SHOWN_ELSEWHERE = frozenset((*LABELS, *DESCRIPTIONS, *ADDRESSES, *IMAGES, *SAME_AS))
@@ -69,7 +70,7 @@ _DULL = frozenset(
     "contactType streetAddress postalCode addressRegion addressCountry target item itemListElement children query-input "
     "cssSelector xpath nextItem previousItem dataFeedElement creditText copyrightHolder content_tier opinion".lower().split()
 )
-"""Short names of what tells nobody anything by itself, or tells it again."""
+"""Short names of properties that mean nothing on their own, or repeat others."""
 _DULL_STARTS = (
     "http://ogp.me/ns#",
     "http://ogp.me/ns/fb#",
@@ -79,10 +80,10 @@ _DULL_STARTS = (
     "og:",
     "twitter:",
 )
-"""What pages say to other sites' programs."""
+"""Metadata for other sites' programs."""
 _CURRENCIES = (SCHEMA + "priceCurrency", SCHEMA + "currency", "http://purl.org/goodrelations/v1#hasCurrency")
 _ADDRESS = ("street-address", "streetaddress", "locality", "addresslocality", "country-name", "addresscountry")
-"""Parts of an address, in the order of letters."""
+"""Parts of an address, in the order in which they are written on a letter."""
 _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?")
 _DURATION = re.compile(r"P(?=.)(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 _DOUBLE = re.compile(r"\d\.\d{1,15}E\d{1,2}")
@@ -90,7 +91,7 @@ _UNITS = ("d", "h", "min", "s")
 
 
 def choose_facts(claims: Sequence[Contribution], labels: Collection[str]) -> Facts:
-    """The facts of a thing that is called so."""
+    """Choose the facts of an entity with these labels."""
     said: dict[str, list[tuple[str, ...]]] = {}
     for claim in claims:
         for iri, texts in claim.values:
@@ -122,7 +123,7 @@ def choose_facts(claims: Sequence[Contribution], labels: Collection[str]) -> Fac
 
 
 def _read_parts(claim: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What of a thing's nameless parts is told of itself, by property; of an address its lines, in the order of letters."""
+    """Yield properties of nameless parts that count as the entity's own; an address becomes one line."""
     addresses: dict[str, dict[str, str]] = {}
     for path, texts in claim.parts:
         outer, inner, name = _split_path(path)
@@ -137,7 +138,9 @@ def _read_parts(claim: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 @lru_cache(maxsize=4096)
 def _split_path(path: str) -> tuple[str, str, str]:
-    """The property that leads to a part, and the part's own with its short name; both empty where it is not told of the thing."""
+    """Split a path into the property that leads to a part, and the part's property with its short name.
+
+    The latter two are empty unless the part's property counts as the entity's own."""
     outer, _, inner = path.partition(" ")
     name = find_short_name(inner) if inner else ""
     return (outer, inner, name) if name in _WITHIN.get(find_short_name(outer), ()) else (outer, "", "")
@@ -145,16 +148,16 @@ def _split_path(path: str) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=4096)
 def _find_order(iri: str) -> int:
-    """How soon a property is asked for: its group, and its place there; below 0 for never."""
+    """Return the rank of a property: its group, then its place in the group; negative if it is never shown."""
     name = find_short_name(iri)
     if iri in _SHOWN_ELSEWHERE or name in _DULL or iri.startswith(_DULL_STARTS):
         return _NEVER
-    # What has no address is not known to anybody.
+    # A property without a web address has no known meaning.
     return _ORDER.get(name, _LAST if iri.startswith(("http://", "https://")) else _NEVER)
 
 
 def _choose_value(said: Sequence[tuple[str, ...]], labels: Collection[str], limit: int) -> str:
-    """What most pages say, in words for people; empty where that is nothing new."""
+    """Return the most frequent value in readable form; empty if it only repeats a label."""
     if len(said) == 1:
         return _join(said[0], labels, limit)
     uses = Counter(value for texts in said if (value := _join(texts, labels, limit)))
@@ -162,12 +165,12 @@ def _choose_value(said: Sequence[tuple[str, ...]], labels: Collection[str], limi
 
 
 def _join(texts: Iterable[str], labels: Collection[str], limit: int) -> str:
-    """The first values of a property, in one line."""
+    """Join the first values of a property into one line."""
     kept: list[str] = []
     for text in texts:
         if text in labels or text.startswith(("http://", "https://")):
             continue
-        # What is cut later need not be read as a whole.
+        # Longer text is cut later anyway.
         kept.append(_write(" ".join(text[: 2 * MAX_CHARS].split())))
         if len(kept) == limit:
             break
@@ -175,7 +178,7 @@ def _join(texts: Iterable[str], labels: Collection[str], limit: int) -> str:
 
 
 def _write(text: str) -> str:
-    """Durations, timestamps and numbers as people write them; all else as it is."""
+    """Write durations, timestamps and numbers readably; return other text unchanged."""
     if text[:1] == "P" and (found := _DURATION.fullmatch(text)):
         parts = [
             f"{number} {unit}"
@@ -192,7 +195,7 @@ def _write(text: str) -> str:
 
 
 def _add_currency(price: str, claims: Sequence[Contribution]) -> str:
-    """A price with its currency, where all that is said is one."""
+    """Append the currency to a price if all contributions agree on one."""
     found = {
         text
         for claim in claims

@@ -1,6 +1,6 @@
-"""What a person types in, a Question out: words, "phrases", prefixes, fields such as `type:person`, with a minus or without.
+"""The query language: typed text enters, a Question leaves: words, "phrases", prefixes, fields (`type:person`), exclusions.
 
-Whatever is typed becomes a Question. What breaks a rule of the language is searched as plain words, and a note says so.
+Any text becomes a Question. Text that breaks a rule of the language is searched as plain words, and a note says so.
 """
 
 import re
@@ -13,40 +13,39 @@ from rdfspider.index.text.fields import AFTER, ASKED, BEFORE, ENTITY, PAGE, YEAR
 MAX_CHARS = 1_000
 MAX_CLAUSES = 32
 MAX_PREFIXES = 8
-"""A beginning stands for thousands of words, and costs as much."""
+"""A prefix stands for thousands of words, and costs as much."""
 WORDS, VALUE = "words", "value"
-"""Clauses that ask for any text, and for the value of a property: any name before a colon that is not in `ASKED` is a
-property's."""
+"""Clauses for any text, and for a property's value: a name before a colon that is not in `ASKED` is a property's."""
 KINDS = (PAGE, ENTITY)
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One thing that a result has, or has not."""
+    """One condition that a result meets, or if excluded does not meet."""
 
     field: str
-    """One of `ASKED`, `words` for any text, or `value` for that of the property `name`."""
+    """One of `ASKED`, `words` for any text, or `value` for the value of the property `name`."""
     text: str
     name: str = ""
     is_phrase: bool = False
     is_prefix: bool = False
     is_excluded: bool = False
     start: int = 0
-    """Where `text` stands in what was typed; -1 where it was asked for in another way."""
+    """The position of `text` in the typed text; -1 for a filter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked: of every group a result has at least one."""
+    """A parsed query: a result meets at least one clause of every group."""
 
     text: str
     groups: tuple[tuple[Clause, ...], ...]
     note: str = ""
-    """What was not taken as it was typed; empty where all was."""
+    """Which parts were not understood as typed; empty if none."""
 
 
 class _BrokenRuleError(Exception):
-    """The language does not allow this; the message is for the note."""
+    """The text breaks a rule of the language; the message goes into the note."""
 
 
 # A name begins with a letter, so that times (12:30) are words.
@@ -57,14 +56,14 @@ _TERM = re.compile(
     r'(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))'
 )
 WORD = re.compile(r"[^\W_]+")
-"""Letters and digits beside each other."""
+"""Adjacent letters and digits."""
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _YEAR = re.compile(r"[0-9]{4}")
 _QUOTES = str.maketrans("“”„‟«»＂", '"' * 7)
 
 
 def parse_question(text: str) -> Question:
-    """Parse what was typed; never fails."""
+    """Parse typed text; never fails."""
     # Lone surrogates come from command lines that are not UTF-8.
     text = text.encode("utf-8", "replace").decode()
     notes = []
@@ -85,7 +84,7 @@ def parse_question(text: str) -> Question:
 
 
 def parse_date(text: str) -> datetime | None:
-    """The first instant of a year, a month or a day; None where it is none of these."""
+    """Return the first instant of a year, a month or a day; None for other text."""
     match = _DATE.fullmatch(text)
     if match is None:
         return None
@@ -96,7 +95,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 def _group(text: str) -> Iterator[tuple[Clause, ...]]:
-    """Clauses, together where OR stands between them."""
+    """Yield groups of clauses; OR joins clauses into one group."""
     plain = text.translate(_QUOTES)
     if plain.count('"') % 2:
         raise _BrokenRuleError("a quotation mark has no partner")
@@ -127,14 +126,14 @@ def _group(text: str) -> Iterator[tuple[Clause, ...]]:
 
 
 def _read_clause(match: re.Match[str]) -> Clause | None:
-    """A term of the language; None where it has nothing to search for, such as a dash between words."""
+    """Read one term; None if it has nothing to search for, like a dash between words."""
     name, quoted, bare = match["name"] or "", match["quoted"], match["bare"]
     start = match.start("bare" if quoted is None else "quoted")
     value = bare if quoted is None else quoted
     if match[0] == "AND":
         return None
     if bare is not None and name and value.startswith("//"):
-        # An address.
+        # A web address is not a field.
         start = match.start("name")
         name, value = "", f"{name}:{value}"
     if bare is not None and not name and bare.endswith(":") and WORD.fullmatch(bare[:-1]):

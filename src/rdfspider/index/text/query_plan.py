@@ -1,7 +1,7 @@
-"""A Question in, what tantivy is asked out; and what of it is to be marked in the results.
+"""Query plans: a Question enters; tantivy's query leaves, with the words to mark in results.
 
-A word may be in any of three fields, and counts by the one where it tells most: label over values over the text of a page. Fields
-such as `type:` only sift; they do not change the order.
+A word may be in any of three fields and counts by the best one: label before values before the text of a page. Fields such as
+`type:` only filter; they do not change the order.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -32,9 +32,9 @@ from rdfspider.index.text.query_language import VALUE, WORDS, Clause, Question, 
 from rdfspider.vocabulary.names import find_field_name
 from rdfspider.vocabulary.terms import fold_iri
 
-# A value may be that of a nameless part, too.
+# A value may also be that of a nameless part.
 _NAMES_OF_VALUES = ("property_names", "part_names")
-# What the other fields add to the best one.
+# The share of the other fields' scores that is added to the best one.
 _TIE = 0.1
 _MIN_PREFIX = 2
 _ADDRESS_SCORE = 1_000.0
@@ -48,30 +48,29 @@ class Index:
     schema: tantivy.Schema
     find_subclasses: FindSubclasses
     commit: Hashable
-    """Which commit."""
     find_superclasses: Callable[[str], Iterable[str]] = lambda _: ()
-    """The classes above a class, by its IRI, that are so because pages state it."""
+    """Returns the superclasses that pages state for a class, by its IRI."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is asked of tantivy."""
+    """A query for tantivy, with what ranking and marking need."""
 
     query: Query
     is_ranked: bool
-    """Whether it has words, by which results can be ranked."""
+    """Whether it has words by which results can be ranked."""
     words: frozenset[str]
-    """To be marked, as the index has them."""
+    """Words to mark, as the index has them."""
     prefixes: frozenset[str]
     runs: frozenset[str]
-    """To be marked, in scripts without spaces."""
+    """Runs of scripts without spaces to mark."""
     phrase: tuple[str, ...]
-    """All words in their order; a label that has them so is more likely what was meant."""
+    """All words in their order; a label that has them in this order ranks higher."""
     note: str
 
 
 def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False) -> Plan:
-    """What to ask the index; of things alone where the question is of a type, unless it is to be of any kind."""
+    """Build the plan of a question. One with a type finds entities only, unless `is_of_any_kind`."""
     builder = _Builder(index)
     parts: list[tuple[Occur, Query]] = []
     for group in question.groups:
@@ -79,10 +78,10 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
         query = queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries, _TIE)
         parts.append((Occur.MustNot if group[0].is_excluded else Occur.Must, query))
     if asks_for_things(question) and not is_of_any_kind:
-        # What a page says is of a type; the page itself is not.
+        # Entities on a page have types; the page itself has none.
         parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", ENTITY, "basic"))))
     if not any(occur == Occur.Must for occur, _ in parts):
-        # Who typed signs alone does not want everything.
+        # Punctuation alone finds nothing rather than everything.
         parts.append((Occur.Must, Query.empty_query() if _is_signs(question) else Query.all_query()))
         parts.append((Occur.MustNot, Query.term_query(index.schema, "id", CURSOR_ID, "basic")))
     return Plan(
@@ -102,7 +101,7 @@ def _list_plain_words(question: Question) -> tuple[str, ...]:
 
 
 def asks_for_things(question: Question) -> bool:
-    """Whether it is of a type, and says nothing of kinds: then pages are not meant."""
+    """Return whether the question names a type and no kind: then it does not mean pages."""
     clauses = [clause for group in question.groups for clause in group]
     return any(clause.field == "type" and not clause.is_excluded for clause in clauses) and not any(
         clause.field == "kind" for clause in clauses
@@ -110,7 +109,7 @@ def asks_for_things(question: Question) -> bool:
 
 
 def asks_for_pages(question: Question) -> bool:
-    """Whether it is of pages alone."""
+    """Return whether the question asks for pages only."""
     return any(
         all(clause.field == "kind" and clause.text.lower() == PAGE and not clause.is_excluded for clause in group)
         for group in question.groups
@@ -118,7 +117,7 @@ def asks_for_pages(question: Question) -> bool:
 
 
 def has_property(index: Index, name: str) -> bool:
-    """Whether a name before a colon is, or begins with, that of a property; else it is searched for as words."""
+    """Return whether a name before a colon, or its prefix, is a property's; otherwise it is searched for as words."""
     return any(_is_used(index, each) for each in (*list_names(name), name.partition(":")[0].lower()))
 
 
@@ -131,7 +130,7 @@ def _is_signs(question: Question) -> bool:
 
 
 class _Builder:
-    """Clauses become queries; what is to be marked and said of them is collected."""
+    """Turns clauses into queries, and collects notes and what to mark."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -162,7 +161,7 @@ class _Builder:
             return Query.disjunction_max_query([by_words, self._build_address(clause.text)])
         words, runs = split_text(clause.text)
         if not words and not runs:
-            # It has signs that Python takes for letters and the index does not.
+            # It has characters that are letters for Python and not for tantivy.
             return Query.empty_query()
         if not clause.is_excluded:
             self._mark(words, runs, clause.is_prefix)
@@ -177,7 +176,7 @@ class _Builder:
         return _join(parts)
 
     def _build_address(self, address: str) -> Query:
-        """The page that is there, and the thing that is called so; before all where its words are."""
+        """Find the page or entity with this address, ahead of all results with its words."""
         ids = [make_page_id(url) for url in (address, f"{address}/")]
         if entity := find_entity(fold_iri(address)):
             ids.append(make_entity_id(entity))
@@ -187,7 +186,7 @@ class _Builder:
         prefix, colon, local = clause.name.partition(":")
         names = [name for name in list_names(clause.name) if _is_used(self._index, name)]
         if not names and colon and _is_used(self._index, prefix.lower()):
-            # The value has a colon, not the name.
+            # The colon belongs to the value, not to the name.
             return self._build_value(replace(clause, name=prefix, text=f"{local}:{clause.text}"))
         if not names:
             self.notes.append(f"no property is called {clause.name[:40]!r} here: searched for it as words")
@@ -203,7 +202,7 @@ class _Builder:
             field = find_field_name(f"x#{(local or prefix).lower()}")
             parts.append(self._build_tokens(f"properties.{field}", words, clause.is_prefix))
         if runs or colon:
-            # Pairs of characters are indexed without their property, and values without its ontology.
+            # Bigrams are indexed without their property, and values without its ontology.
             named = [Query.term_set_query(self._schema, field, names) for field in _NAMES_OF_VALUES]
             parts.append(_sift(Query.disjunction_max_query(named)))
         return _join(parts)
@@ -216,7 +215,7 @@ class _Builder:
         self.runs.update(runs)
 
     def _build_tokens(self, field: str, words: list[str], is_prefix: bool) -> Query:
-        """Words beside each other; of the last one only the beginning, where that was asked for."""
+        """Build a query for adjacent words; the last may be a prefix."""
         if is_prefix and len(words[-1]) < _MIN_PREFIX:
             self.notes.append(f"{words[-1] + '*'!r} is too short a beginning: searched for it as a word")
             is_prefix = False
@@ -224,9 +223,9 @@ class _Builder:
             phrase = list[str | tuple[int, str]](words)
             return (Query.phrase_prefix_query if is_prefix else Query.phrase_query)(self._schema, field, phrase)
         if is_prefix:
-            # All words that begin so; the query that is made for prefixes stops after fifty.
+            # This finds all words with the prefix; tantivy's prefix query stops after fifty.
             return Query.fuzzy_term_query(self._schema, field, words[0], 0, True, True)
-        # Without "freq" their positions are read, too.
+        # Without "freq" tantivy would also read positions.
         return Query.term_query(self._schema, field, words[0], "freq")
 
     def _build_run(self, run: str) -> Query:

@@ -1,4 +1,4 @@
-"""What a search gives: hits with marked snippets, facets, and what was not taken as asked. Notebooks show it as HTML."""
+"""Results of a search, also as HTML for notebooks: hits with marked snippets, facets, and notes on the query."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,58 +14,58 @@ from rdfspider.vocabulary.names import shorten_iri
 
 
 class SourcePage(msgspec.Struct, frozen=True):
-    """A page that says something of an entity, or the page itself."""
+    """A page that describes an entity, or the page itself."""
 
     url: str
     time: float
 
 
 class Card(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a result shows of a document; stored as JSON in the field `card`."""
+    """The parts of a document that a result shows; stored as JSON in the field `card`."""
 
     id: str
-    """Of an entity: its IRI, or `urn:rdfspider:entity:HASH` for things that only blank nodes speak of. Of a page: its URL."""
+    """An entity's IRI, or `urn:rdfspider:entity:HASH` if only blank nodes describe it; a page's URL."""
     kind: str
     label: str
     description: str = ""
     types: tuple[str, ...] = ()
     """IRIs, the most frequent first."""
     url: str = ""
-    """A web address of the thing itself, where it is known."""
+    """A web address of the entity itself, if known."""
     image: str = ""
     sites: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     syntaxes: tuple[str, ...] = ()
     sources: int = 1
-    """How many pages speak of it."""
+    """How many pages describe it."""
     pages: tuple[SourcePage, ...] = ()
     """Some of them."""
     date: float = 0.0
-    """The field `date`, in seconds since 1970; 0 where none is known."""
+    """The field `date`, in seconds since 1970; 0 if unknown."""
     duplicate_of: str = ""
-    """For a page that repeats another: which."""
+    """The page of which this page is a duplicate."""
     facts: tuple[tuple[str, str], ...] = ()
-    """What people want to know of such a thing: up to three properties, each with its value as text (`facts.py`)."""
+    """Up to three informative properties, each with its value as text (`highlights.py`)."""
     site_count: int = 1
-    """How many sites speak of it: all of them, unless more than 2,000 pages do; then those of 2,000."""
+    """How many sites describe it; if more than 2,000 pages do, how many sites 2,000 of them are on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text, and the places in it (start, end) that were searched for."""
+    """A text and the places (start, end) in it that match the query."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
     def split(self) -> Iterator[tuple[str, bool]]:
-        """Its parts in order, each with whether it is marked."""
+        """Yield its parts in order, each with whether it is marked."""
         ends = [0, *(end for mark in self.marks for end in mark), len(self.text)]
         for number, (start, end) in enumerate(pairwise(ends)):
             if start < end:
                 yield self.text[start:end], bool(number % 2)
 
     def to_html(self) -> str:
-        """Escaped, with `<mark>` around what was searched for."""
+        """Return escaped HTML with `<mark>` around matches."""
         return "".join(
             f"<mark>{escape(part)}</mark>" if is_marked else escape(part) for part, is_marked in self.split()
         )
@@ -73,10 +73,10 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A thing or a page that was found."""
+    """An entity or a page that was found."""
 
     id: str
-    """The IRI of a thing, `urn:rdfspider:entity:…` where no page gives it one; the URL of a page."""
+    """An entity's IRI, or `urn:rdfspider:entity:…` if no page gives it one; a page's URL."""
     kind: str
     """entity or page."""
     label: str
@@ -86,49 +86,49 @@ class Hit:
     snippet: Marked
     score: float
     sources: int
-    """How many pages speak of it."""
+    """How many pages describe it."""
     in_links: int
     """How many pages link to it."""
     pages: tuple[SourcePage, ...]
-    """Some of the pages that speak of it."""
+    """Some of the pages that describe it."""
     sites: tuple[str, ...]
     languages: tuple[str, ...]
     syntaxes: tuple[str, ...]
     url: str
     image: str
     date: float
-    """In seconds since 1970; 0 where none is known."""
+    """In seconds since 1970; 0 if unknown."""
     duplicate_of: str
     marked_label: Marked
     facts: tuple[tuple[str, str], ...] = ()
-    """Up to three properties (IRIs) that people want to know of such a thing, with their values as text."""
+    """Up to three informative properties (IRIs), with their values as text."""
     site_count: int = 1
-    """How many sites speak of it; where more than 2,000 pages do, at least so many."""
+    """How many sites describe it; at least so many if more than 2,000 pages do."""
 
     @property
     def fact_names(self) -> tuple[tuple[str, str], ...]:
-        """The facts with properties as people write them: schema:author."""
+        """The facts, with prefixed names of properties: schema:author."""
         return tuple((shorten_iri(iri), text) for iri, text in self.facts)
 
     @property
     def type_names(self) -> tuple[str, ...]:
-        """Its types as people write them: schema:Person."""
+        """The prefixed names of its types: schema:Person."""
         return tuple(map(shorten_iri, self.types))
 
     @property
     def day(self) -> str:
-        """The date as 2024-05-01, as 2024 where no day may be known, or as 1700 or earlier; empty where none is known."""
+        """The date as 2024-05-01, as 2024 if possibly only the year is known, or as 1700 or earlier; empty if unknown."""
         return write_date(self.date)
 
     @property
     def fetched_day(self) -> str:
-        """When the newest page that speaks of it was fetched, as 2024-05-01."""
+        """When the newest page that describes it was fetched, as 2024-05-01."""
         return _write_day(max((page.time for page in self.pages), default=0.0))
 
     def _repr_html_(self) -> str:
         link = self.url or (self.pages[0].url if self.pages else self.id)
         label = self.marked_label.to_html() or escape(self.id)
-        # Only addresses of the web are links: others might be code.
+        # Only web addresses are links: others might run code.
         if link.startswith(("http://", "https://")):
             label = f'<a href="{escape(link)}" rel="noreferrer">{label}</a>'
         facts = " · ".join(map(escape, list_facts(self)))
@@ -141,10 +141,10 @@ class FacetCount:
 
     value: str
     name: str
-    """The value as people write it."""
+    """The value's display name."""
     count: int
     parent: str = ""
-    """Of a type: the value among these that is its nearest superclass; empty where none is."""
+    """The nearest superclass of a type among these values; empty if none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +152,10 @@ class Facet:
     """The most frequent values of one field among all results."""
 
     field: str
-    """type, ontology, property, site, lang, syntax or year: what can be asked for by this name."""
+    """type, ontology, property, site, lang, syntax or year: the name in the query language."""
     counts: tuple[FacetCount, ...]
     is_approximate: bool = False
-    """Whether a part of the results was counted for all of them."""
+    """Whether the counts are estimated from a sample of the results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,17 +165,17 @@ class Results(Sequence[Hit]):
     query: str
     hits: tuple[Hit, ...]
     total: int
-    """How many there are in all."""
+    """How many results there are in all."""
     offset: int = 0
     """How many come before these."""
     seconds: float = 0.0
     note: str = ""
-    """What was not taken as it was typed."""
+    """Parts of the query that were not understood as typed."""
     suggestion: str = ""
-    """Did you mean: the question with its misspelt words set right."""
+    """The query with misspelt words corrected ("did you mean")."""
     facets: tuple[Facet, ...] = field(default=())
     kind_counts: dict[str, int] = field(default_factory=dict)
-    """How many entities and how many pages there are for the same question, whichever kind was asked for."""
+    """How many entities and how many pages match the query without its `kind:`."""
 
     @overload
     def __getitem__(self, at: int) -> Hit: ...
@@ -197,7 +197,7 @@ class Results(Sequence[Hit]):
 
 
 def list_facts(hit: Hit) -> list[str]:
-    """What is worth saying of a hit beside its label, in short."""
+    """List short facts to show beside a hit's label."""
     facts = [", ".join(hit.type_names[:3]) or hit.kind, ", ".join(hit.sites[:3])]
     facts.append(f"{hit.sources:,} sources" if hit.sources > 1 else "")
     facts.append(f"{hit.in_links:,} links to it" if hit.in_links > 1 else "")
@@ -211,7 +211,7 @@ def _write_day(time_s: float) -> str:
 
 
 def list_remarks(results: Results) -> list[str]:
-    """What is to be said of the results as a whole: how many, how fast, and what else might be meant."""
+    """List remarks about the results as a whole: how many, how fast, and what else may be meant."""
     count = f"{results.total:,} {'result' if results.total == 1 else 'results'}" if results.total else "nothing found"
     if results.total and not results.hits:
         count = f"no more results, of {count}"

@@ -1,8 +1,7 @@
-"""The text index of a crawl: a question in, ranked Results out, also while an indexer writes.
+"""Search in the text index of a crawl: a query enters, ranked Results leave, also while an indexer writes.
 
-tantivy ranks by words and by the weight of each document. Within each fifty results, those of which more pages speak, or to
-which more pages link, are lifted where others are about as good. Equals are in the order of the field `order`, so that an index
-that was made again ranks alike.
+tantivy ranks by words and by the weight of each document. Within each block of fifty results, more sources and more in-links
+raise a result's score. Equals are sorted by the field `order`, so that a rebuilt index gives the same ranking.
 """
 
 import os
@@ -37,37 +36,37 @@ from rdfspider.index.text.suggestions import Suggestion, suggest, suggest_questi
 
 MAX_LIMIT = 1_000
 MAX_RESULTS = 10_000
-"""Further than this nobody turns pages; each of them costs more than the one before."""
-# So many results are put in order by weight, and then so many by what speaks for them. Pages of results do not overlap, because
-# each is cut from the same ones.
+"""Nobody pages further than this, and each page of results costs more than the one before."""
+# Results are sorted by weight within a window, then by sources, links and label within a block. Both are fixed, so that
+# pages of results do not overlap.
 _WINDOW = 500
 _BLOCK = 50
 _CACHED = 64
-# Up to so many links to a page are counted one by one.
+# Up to this many links to a page are counted exactly.
 _COUNTED_LINKS = 10_000
-# What doubling the pages that speak of a thing, or that link to it, adds to its score.
+# Doubling an entity's sources or in-links adds this share to its score.
 _LIFT = 0.1
 _SAME_LABEL = 0.5
 _PHRASE_IN_LABEL = 0.25
-# Fewer results than this make one doubt the spelling.
+# With fewer results than this, the query may be misspelt.
 _FEW = 5
 _SWAP_S = 0.1
 
 Filter = str | Iterable[str] | None
 _Weighed = tuple[float, int, DocAddress]
-"""Score, `order`, and where the document is."""
+"""Score, `order`, and the document's address."""
 
 
 class _Counts(NamedTuple):
-    """What was counted for a question."""
+    """Cached counts of a question."""
 
     facets: tuple[Facet, ...]
-    """Empty where they were not asked for."""
+    """Empty if not requested."""
     kinds: dict[str, int]
 
 
 class TextIndex:
-    """The text index of one crawl's folder, for any number of questions and threads."""
+    """The text index of one crawl's folder, for any number of queries and threads."""
 
     def __init__(self, folder: Path) -> None:
         self._paths = IndexPaths(folder)
@@ -87,9 +86,11 @@ class TextIndex:
         facets: bool | int = False,
         **filters: Filter,
     ) -> Results:
-        """Answer a question. Filters are named as the fields of the query language (`ASKED`): `type`, `site` and so on; several
-        values of one mean any of them. No words are wrong; a limit or an offset may be.
-        Facets are counted where they are asked for: with ten values each, or with so many as are asked for."""
+        """Answer a query.
+
+        Filters are named like the fields of the query language (`ASKED`): `type`, `site` and so on; several values of one mean
+        any of them. No text is an error, but a limit or an offset can be. `facets` is the number of values per facet, or True
+        for ten."""
         start = time.perf_counter()
         if not isinstance(text, str):
             raise UsageError(f"a search takes words as one text, not {text!r:.40}")
@@ -101,15 +102,14 @@ class TextIndex:
         return replace(results, seconds=time.perf_counter() - start)
 
     def find_cards(self, text: str, limit: int) -> list[tuple[float, Card]]:
-        """The best results and their scores alone, without what is only shown to people."""
+        """Return only the scores and cards of the best results, without snippets and facets."""
         index = self._load()
         with _reading(self._paths):
             ranked, _ = _rank(index, build_plan(parse_question(text), index), limit, 0)
         return [(score, card) for score, _, _, card in ranked]
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
-        """How what somebody has typed so far may go on: labels that begin so, the best first, and names of classes; behind a
-        field such as `site:` its values."""
+        """Complete typed text with labels, the best first, and classes; after a field such as `site:`, with its values."""
         if not isinstance(text, str):
             raise UsageError(f"suggestions are made for a text, not {text!r:.40}")
         index = self._load()
@@ -118,10 +118,10 @@ class TextIndex:
             return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
 
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
-        """How many pages link to a page, and some of them, in an order that is always the same."""
+        """Return how many pages link to a page, and some of them in a fixed order."""
         _check_window(limit, offset)
         index = self._load()
-        # One hash: what is behind a # does not matter.
+        # One hash, without the fragment.
         targets = hash_outlinks([url])
         if not targets:
             return 0, []
@@ -154,17 +154,17 @@ class TextIndex:
         with _reading(self._paths):
             index = tantivy.Index.open(str(path))
         register_tokenizers(index)
-        # Whoever asks looks for news; no thread does.
+        # Each search reloads if necessary; no thread watches for commits.
         index.config_reader("manual")
         return index
 
     def _load(self) -> Index:
-        """The index as of the last commit."""
+        """Return the index as of the last commit."""
         with self._lock:
             try:
                 return self._load_now()
             except UsageError:
-                # A rebuilt one may just be put into the place of the old one.
+                # A rebuilt index may be replacing the old one at this moment.
                 time.sleep(_SWAP_S)
                 return self._load_now()
 
@@ -175,7 +175,7 @@ class TextIndex:
             raise UnindexedError(_tell_unready(self._paths)) from None
         with _reading(self._paths):
             commit = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
-            # It may have been made again by another version meanwhile.
+            # Another version may have rebuilt it meanwhile.
             check_index(self._paths)
             if commit != self._commit:
                 self._index.reload()
@@ -193,7 +193,7 @@ class TextIndex:
     def _count(
         self, index: Index, question: Question, plan: Plan, total: int, facet_values: int
     ) -> tuple[tuple[Facet, ...], dict[str, int]]:
-        """Facets with so many values, where any are asked for, and how many results are of which kind."""
+        """Return facets with up to `facet_values` values (none if 0), and the number of results of each kind."""
         key = (index.commit, question.groups or question.text, facet_values)
         with self._lock:
             counts = self._counts.pop(key, None)
@@ -202,7 +202,7 @@ class TextIndex:
         if facet_values and not shown:
             shown = count_facets(index, plan.query, total, facet_values, is_of_pages=asks_for_pages(question))
         with self._lock:
-            # The one that was asked for last is the last to go.
+            # The least recently used entry is dropped first.
             self._counts[key] = _Counts(shown, kinds)
             if len(self._counts) > _CACHED:
                 self._counts.popitem(last=False)
@@ -212,7 +212,7 @@ class TextIndex:
 def _rank(
     index: Index, plan: Plan, limit: int, offset: int
 ) -> tuple[list[tuple[float, int, tantivy.Document, Card]], int]:
-    """Scores, in-links, documents and cards of the results asked for, and how many there are in all."""
+    """Return scores, in-links, documents and cards of one page of results, and the total number of results."""
     first, last = offset // _WINDOW, (offset + limit - 1) // _WINDOW
     order: Any = {"weight_by_field": "weight"} if plan.is_ranked else {"order_by_field": "order"}
     found: Any = index.searcher.search(plan.query, (last - first + 1) * _WINDOW, offset=first * _WINDOW, **order)
@@ -228,11 +228,11 @@ def _rank(
 
 
 def _weigh(searcher: tantivy.Searcher, hits: Sequence[tuple[float, DocAddress]], is_ranked: bool) -> list[_Weighed]:
-    """The hits by score and weight, or where there are no scores by weight alone; then by `order`."""
+    """Sort hits by score and weight, or by weight alone if there are no scores; then by `order`."""
     addresses = [address for _, address in hits]
     weights = [float(weight or 0.0) for weight in searcher.fast_field_values("weight", addresses)]
     if is_ranked:
-        # tantivy has multiplied by the logarithm already, which is too little to tell parts from things.
+        # tantivy has already multiplied by the logarithm of the weight, which separates parts from entities too little.
         scores = [score * weight / log2(2 + weight) for (score, _), weight in zip(hits, weights, strict=True)]
     else:
         scores = weights
@@ -241,7 +241,7 @@ def _weigh(searcher: tantivy.Searcher, hits: Sequence[tuple[float, DocAddress]],
 
 
 def _lift(index: Index, plan: Plan, hits: Sequence[_Weighed]) -> list[tuple[float, int, tantivy.Document, Card]]:
-    """The hits by what they are worth beyond their words, with what is shown of them."""
+    """Sort hits again by sources, in-links and label, and load their documents."""
     lifted = []
     for score, order, address in hits:
         document = index.searcher.doc(address)
@@ -259,20 +259,20 @@ def _read_card(document: tantivy.Document) -> Card:
 
 def _count_in_links(index: Index, url: str) -> int:
     if "#" in url:
-        # Links are counted by page, which is not what a part of it is worth.
+        # Links are counted per page; they say nothing about an entity on it.
         return 0
     target = xxh3_64_intdigest(url.encode("utf-8", "replace"))
     known = index.searcher.doc_freq("outlinks", target)
     if not 0 < known <= _COUNTED_LINKS:
         return known
-    # That has counted documents which were replaced, too.
+    # `doc_freq` also counts documents that were replaced.
     query = Query.term_query(index.schema, "outlinks", target, "basic")
     found: Any = index.searcher.search(query, 1)
     return int(found.count)
 
 
 def _lift_label(phrase: Sequence[str], label: str) -> float:
-    """What a label that is, or has, the words of the question in their order adds."""
+    """Return the bonus for a label that equals or contains the words of the query in their order."""
     if not phrase:
         return 0.0
     words = split_text(label)[0]
@@ -284,7 +284,7 @@ def _lift_label(phrase: Sequence[str], label: str) -> float:
 
 
 def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Document, card: Card) -> Hit:
-    # What is not indexed as it was stated is shown so.
+    # `shown` has the original of texts whose indexed form differs.
     stated = msgspec.json.decode(document.get_first("shown") or b"{}", type=dict[str, list[str]])
     labels, texts, lines = (stated.get(field) or document.get_all(field) for field in ("label", "text", "values"))
     text, values = (str(found[0]) if found else "" for found in (texts, lines))
@@ -323,7 +323,7 @@ def _check_window(limit: int, offset: int) -> None:
 
 
 def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
-    """The question with a group for each filter that was given."""
+    """Add a group to the question for each filter."""
     groups = list(question.groups)
     for field, given in filters.items():
         if field not in ASKED:
@@ -337,13 +337,13 @@ def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
 
 @contextmanager
 def _reading(paths: IndexPaths) -> Iterator[None]:
-    """UnreadableError where tantivy cannot make sense of its files."""
+    """Raise UnreadableError where tantivy cannot read its files."""
     try:
         yield
     except (ValueError, OSError) as error:
         raise UnreadableError(_tell_damage(paths, error)) from error
     except BaseException as error:
-        # What Rust did not expect has no class that can be imported.
+        # The class of Rust panics cannot be imported.
         if type(error).__name__ != "PanicException":
             raise
         raise UnreadableError(_tell_damage(paths, error)) from error

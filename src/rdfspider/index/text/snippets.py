@@ -1,4 +1,4 @@
-"""The text of a result in, the part of it that shows best what was searched for out, with the words marked."""
+"""Snippets: the text of a result enters; the excerpt that best shows the words of the query leaves, with them marked."""
 
 import re
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from rdfspider.index.text.query_plan import Plan
 from rdfspider.index.text.results import Marked
 
 CHARS = 240
-# Of a long text only so much is looked at, and so many words in it.
+# How much of a long text is scanned.
 _MAX_CHARS = 100_000
-# Most texts have all the words so near to their beginning.
+# Most texts have all the words within this many characters.
 _HEAD_CHARS = 5_000
 _MAX_MARKS = 1_000
 _MIN_WORDS = 4
@@ -20,7 +20,7 @@ _MIN_WORDS = 4
 _LETTER = rf"[^\W_{UNSPACED.pattern[1:-2]}]"
 _LETTERS = re.compile(f"{_LETTER}*")
 _IS_LETTER = re.compile(_LETTER).match
-# Letters that are not ASCII, with the spaces and signs between them.
+# Characters that are not ASCII, with the spaces and punctuation between them.
 _FAR = re.compile(r"[^\x00-\x7f]+(?:[ -@]{1,3}[^\x00-\x7f]+)*")
 # Numbers, times, durations and media types.
 _FOR_MACHINES = re.compile(
@@ -31,32 +31,30 @@ _FOR_MACHINES = re.compile(
 
 
 class Marker:
-    """Marks what one plan searches for."""
+    """Marks the words of one query plan in texts."""
 
     def __init__(self, plan: Plan) -> None:
         self._words, self._prefixes = frozenset(plan.words), tuple(plan.prefixes)
-        # Where a word begins and ends is looked at where one is found: a pattern that says so takes milliseconds to compile.
-        # The longest come first: of two that begin in one place, the first one is taken.
+        # Word boundaries are checked at each match: a pattern that includes them takes milliseconds to compile.
+        # The longest words come first, because a pattern takes the first alternative that matches.
         words = sorted({*plan.words, *plan.prefixes}, key=len, reverse=True)
         runs = sorted(plan.runs, key=len, reverse=True)
         patterns = [f"({'|'.join(map(re.escape, words))})"] if words else []
         self._pattern = re.compile("|".join([*patterns, *map(re.escape, runs)])) if words or runs else None
         self._has_words = bool(words)
         self._exact = 0 if plan.prefixes or runs else len(words)
-        """How many different words there are to be shown; 0 where nobody knows."""
+        """How many different words can be shown; 0 if unknown."""
 
     def mark(self, text: str) -> Marked:
-        """The whole text, marked."""
+        """Mark the whole text."""
         return Marked(text, tuple(self._find(text)))
 
     def choose_lines(self, values: str) -> str:
-        """The lines that people read, and others only where they have what is searched for: a word or a number by itself tells
-        nothing, as nobody sees of what it is the value."""
+        """Keep readable lines, and others only if they match: a bare word or number means nothing without its property."""
         return "\n".join(line for line in values.split("\n") if not _is_bare(line) or self._find(line))
 
     def choose(self, texts: Iterable[str]) -> Marked:
-        """Of the parts that are cut from texts the one that shows most different words; of equals the first. What comes after
-        one that shows all is not looked at."""
+        """Cut an excerpt from each text and return the first with the most different words; stop at one that shows all."""
         best, most = Marked(""), -1
         for text in texts:
             cut = self.cut(text)
@@ -68,12 +66,12 @@ class Marker:
         return best
 
     def cut(self, text: str, chars: int = CHARS) -> Marked:
-        """The part of about so many characters where most different words are, marked; else the beginning."""
+        """Return the marked excerpt of about `chars` characters with the most different words; without any, the beginning."""
         if self._exact and len(text) > _HEAD_CHARS:
             head = _join_lines(text[:_HEAD_CHARS])
             marks = self._find(head)
             first = _choose_first(head, marks, chars)
-            # What is behind the window must be there, too.
+            # The head must reach beyond the end of the window.
             if first < len(head) - 2 * chars:
                 cut = _cut_window(head, marks, first, chars)
                 if _count_words(cut) >= self._exact:
@@ -101,7 +99,7 @@ class Marker:
         return marks
 
     def _end_word(self, folded: str, start: int) -> int:
-        """Where the word ends that begins here, if it is searched for; else 0."""
+        """Return the end of the word that begins here if the query has it, else 0."""
         if start and _IS_LETTER(folded[start - 1]):
             return 0
         end = cast(re.Match[str], _LETTERS.match(folded, start)).end()
@@ -118,12 +116,12 @@ def _join_lines(text: str) -> str:
 
 
 def _count_words(marked: Marked) -> int:
-    """How many different words are marked."""
+    """Count the different words that are marked."""
     return len({marked.text[start:end].lower() for start, end in marked.marks})
 
 
 def _cut_window(text: str, marks: list[tuple[int, int]], first: int, chars: int) -> Marked:
-    """About so many characters around a place."""
+    """Cut a window of about `chars` characters around `first`."""
     start, end = _place_window(text, first, chars)
     before, after = "… " if start else "", " …" if end < len(text) else ""
     shift = len(before) - start
@@ -132,7 +130,7 @@ def _cut_window(text: str, marks: list[tuple[int, int]], first: int, chars: int)
 
 
 def _choose_first(text: str, marks: list[tuple[int, int]], chars: int) -> int:
-    """Where the window that holds most different words begins; the earliest of equals."""
+    """Return the first mark of the earliest window with the most different words."""
     best, best_count = 0, 0
     for number, (start, _) in enumerate(marks):
         seen = set()
@@ -146,7 +144,7 @@ def _choose_first(text: str, marks: list[tuple[int, int]], chars: int) -> int:
 
 
 def _place_window(text: str, first: int, chars: int) -> tuple[int, int]:
-    """A window around what is to be seen, from the beginning of a word to the end of one."""
+    """Return the bounds of a window around `first`, at word boundaries if possible."""
     start = min(max(0, first - chars // 4), len(text) - chars)
     end = start + chars
     if start:
@@ -159,14 +157,13 @@ def _place_window(text: str, first: int, chars: int) -> tuple[int, int]:
 
 
 def _fold(text: str) -> tuple[str, list[int]]:
-    """The text without case and accents, as the index has it, and where each of its characters comes from (empty: from the same
-    place)."""
+    """Fold case and accents as the index does; also return the original place of each character (empty if unchanged)."""
     if text.isascii():
         return text.lower(), []
     parts: list[str] = []
     last = 0
     uneven: list[tuple[int, list[str]]] = []
-    # Character by character is slow, and most are ASCII.
+    # Folding single characters is slow, and most are ASCII.
     for match in _FAR.finditer(text):
         folded = [_fold_character(character) for character in match[0]]
         joined = "".join(folded)
@@ -179,7 +176,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
 
 
 def _list_places(uneven: list[tuple[int, list[str]]], size: int) -> list[int]:
-    """Where each character of a folded text comes from, by the runs that did not become as many characters as they had."""
+    """List the original place of each folded character, given the runs whose length changed."""
     places: list[int] = []
     last = 0
     for start, folded in uneven:
@@ -192,7 +189,7 @@ def _list_places(uneven: list[tuple[int, list[str]]], size: int) -> list[int]:
 
 @lru_cache(maxsize=65_536)
 def _fold_character(character: str) -> str:
-    # What is no part of a word is a word's end, and stays as it is.
+    # A character that is no part of a word ends one, and is kept.
     normal = normalise_text(character)
     return "".join(_WORDS.analyze(normal)) or normal.lower()
 

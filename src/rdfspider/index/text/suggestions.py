@@ -1,8 +1,8 @@
-"""What a person may mean: unknown words in, similar words of the index out; the beginning of a query in, its ends out.
+"""Spelling corrections and completions: unknown words give similar words of the index, the beginning of a query its endings.
 
-A word at one edit (a letter too many, too few, another, or two in the wrong order) is looked up directly: some hundred
-look-ups. For those at two edits, tantivy finds labels that have one. Completions are labels, names of classes, and the values
-of fields such as `site:`. Every step is bounded, whatever was typed and however many labels there are.
+Words at one edit (a letter added, missing, replaced, or two swapped) are looked up directly, in some hundred look-ups; for two
+edits, tantivy finds labels with such a word. Completions are labels, names of classes, and values of fields such as `site:`.
+Every step is bounded, whatever was typed and however many labels there are.
 """
 
 import re
@@ -22,12 +22,12 @@ from rdfspider.index.text.query_plan import Index, build_plan, has_property
 from rdfspider.index.text.results import Card
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
 
-# A word of so many documents may be a mistake, where a neighbour has so many times more.
+# A word in at most so many documents may be a mistake if a neighbour is in so many times more.
 _RARE = 3
 _RATIO = 50
 _MIN_CHARS = 3
 _MAX_CHARS = 24
-# Shorter words have too many neighbours at two edits, which mean something else.
+# Shorter words have too many unrelated neighbours at two edits.
 _MIN_CHARS_FOR_TWO = 5
 _MAX_WORDS = 4
 _LABELS = 50
@@ -35,7 +35,7 @@ _DIGITS = "0123456789"
 
 
 def suggest_question(question: Question, index: Index) -> str:
-    """The question with other words in the place of misspelt ones; empty where none is."""
+    """Return the question's text with misspelt words corrected; empty if there are none."""
     rare = [
         (start, word, fields)
         for group in question.groups
@@ -44,7 +44,7 @@ def suggest_question(question: Question, index: Index) -> str:
         if count_documents(word, index, fields) <= _RARE
     ]
     text = question.text
-    # From the end, so that places before it stay what they are.
+    # From the end, so that earlier positions stay valid.
     for start, word, fields in sorted(rare[:_MAX_WORDS], reverse=True):
         if better := suggest_word(word, index, fields):
             text = text[:start] + better + text[start + len(word) :]
@@ -52,21 +52,21 @@ def suggest_question(question: Question, index: Index) -> str:
 
 
 def _list_words(clause: Clause) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Where each word of a clause was typed, the word, and the fields that may have it."""
+    """Yield the position of each word of a clause, the word, and the fields that may have it."""
     if clause.is_excluded or clause.is_prefix or clause.start < 0 or "://" in clause.text:
         return
     if clause.field in ASKED and ASKED[clause.field].is_spelled:
         yield clause.start, clause.text.lower(), (ASKED[clause.field].name,)
     elif clause.field in (WORDS, VALUE):
         for match in WORD.finditer(clause.text):
-            # Only words that are as long in the index can be put in the place of what was typed.
+            # A word can be replaced only if its indexed form is as long as what was typed.
             words = split_text(match[0])[0]
             if len(words) == 1 and len(words[0]) == len(match[0]):
                 yield clause.start + match.start(), words[0], tuple(WORD_BOOSTS)
 
 
 def suggest_word(word: str, index: Index, fields: Sequence[str] = tuple(WORD_BOOSTS)) -> str:
-    """The most frequent neighbour of a word that is rare or missing in some fields; empty where it is neither or has none."""
+    """Return the most frequent neighbour of a word that is rare or missing in these fields; empty if there is none."""
     if not _MIN_CHARS <= len(word) <= _MAX_CHARS or word.isdigit():
         return ""
     count = count_documents(word, index, fields)
@@ -84,12 +84,12 @@ def suggest_word(word: str, index: Index, fields: Sequence[str] = tuple(WORD_BOO
 
 
 def count_documents(word: str, index: Index, fields: Sequence[str]) -> int:
-    """How many documents have a word, in the field where most do."""
+    """Count the documents with a word, in the field where most have it."""
     return max(index.searcher.doc_freq(field, word) for field in fields)
 
 
 def _list_neighbours(word: str) -> Iterable[str]:
-    """All words at one edit."""
+    """List all strings at one edit."""
     letters = _list_letters(word)
     splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     found = {left + right[1:] for left, right in splits if right}
@@ -100,7 +100,7 @@ def _list_neighbours(word: str) -> Iterable[str]:
 
 
 def _list_letters(word: str) -> str:
-    """The letters of the scripts that a word is written in: those beside its own in Unicode."""
+    """Return letters of the word's scripts: those in the same Unicode blocks."""
     if word.isascii():
         return "abcdefghijklmnopqrstuvwxyz" + (_DIGITS if any(map(str.isdigit, word)) else "")
     blocks = {ord(letter) & ~0x7F for letter in word if letter.isalpha()}
@@ -109,7 +109,7 @@ def _list_letters(word: str) -> str:
 
 
 def _find_near_labels(word: str, index: Index) -> Iterator[str]:
-    """Words at two edits, from the labels that are spoken of most."""
+    """Yield words at two edits from the labels with the most sources."""
     if len(word) < _MIN_CHARS_FOR_TWO:
         return
     query = Query.fuzzy_term_query(index.schema, "label", word, 2)
@@ -125,7 +125,7 @@ def _find_near_labels(word: str, index: Index) -> Iterator[str]:
 
 
 def measure_distance(one: str, other: str) -> int:
-    """How many edits lead from a word to another; two letters in the wrong order are one."""
+    """Return the edit distance of two words; swapped letters count as one edit."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
@@ -141,36 +141,36 @@ def measure_distance(one: str, other: str) -> int:
 
 MAX_LIMIT = 50
 _MAX_TYPED = 200
-# Where more labels than this begin so, those that weigh most are looked at; else all of them count.
+# If more labels than this have the beginning, only those with the highest weights are considered.
 _MAX_EXPANDED = 20_000
 _CANDIDATES_A_SUGGESTION, _MIN_CANDIDATES = 4, 100
-# Words inside labels are looked for from so many characters on.
+# Words inside labels are searched from this many characters on.
 _MIN_INSIDE = 3
 _CLASSES = 3
-# A field of the language at the end, and what of its value is there; the quotation mark may be open.
+# A field of the query language at the end, with the beginning of its value; a quotation mark may be open.
 _LAST_FIELD = re.compile(rf"""(?i)(?:^|(?<=\s))-?(?P<field>{"|".join(ASKED)}):(?P<value>"[^"]*|[^\s"]*)$""")
 _VALUES_COMPARED = 1_000
 
 FindNames = Callable[[str, str, int], Sequence[NameCount]]
-"""A kind of names, a text and a number in; so many names out that have the text, those that begin so first."""
+"""A kind of names, a text and a limit enter; names that contain the text leave, those that begin with it first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One way to go on."""
+    """One completion."""
 
     text: str
-    """What to put in the place of what was typed."""
+    """Replaces what was typed."""
     kind: str
     """entity, page, type for the name of a class, or the field whose value it is."""
     about: str
-    """What it is, in short: the type of a thing, the site of a page, the IRI of a name."""
+    """A short description: the type of an entity, the site of a page, the IRI of a name."""
 
 
 def suggest(
     index: Index, classes: Sequence[NameCount], find_names: FindNames, typed: str, limit: int
 ) -> list[Suggestion]:
-    """The best ways to go on, none twice; `classes` are those that pages use most. Only the end of the text is completed."""
+    """Return the best completions of the end of a text, without duplicates; `classes` are those that pages use most."""
     typed = typed[:_MAX_TYPED].encode("utf-8", "replace").decode()
     limit = max(1, min(limit, MAX_LIMIT))
     if match := _LAST_FIELD.search(typed):
@@ -178,13 +178,13 @@ def suggest(
     before, clauses, words = _split_end(typed)
     has_type = any(clause.field == "type" for clause in clauses)
     of_classes = [] if has_type else list(_suggest_classes(typed, classes))[:_CLASSES]
-    # Some room is left for classes.
+    # Labels leave some room for classes.
     of_labels = _suggest_labels(index, before, write_start(words), max(1, limit - len(of_classes)))
     return [*of_labels, *of_classes][:limit]
 
 
 def _split_end(typed: str) -> tuple[str, list[Clause], str]:
-    """What stays as it is with its clauses, and the plain words at the end that are completed."""
+    """Split typed text into the part that stays, its clauses, and the plain words at the end to complete."""
     question = parse_question(typed)
     clauses = [] if question.note else [clause for group in question.groups for clause in group]
     special = [one for one in clauses if one.field != WORDS or one.is_phrase or one.is_prefix or one.is_excluded]
@@ -192,13 +192,13 @@ def _split_end(typed: str) -> tuple[str, list[Clause], str]:
         end = typed.find(" ", special[-1].start + len(special[-1].text)) + 1
         if end or special[-1].field != VALUE:
             return (typed[:end], special, typed[end:]) if end else (typed, special, "")
-        # Labels have colons, too: Re:Zero.
+        # Labels may have colons: Re:Zero.
         special.pop()
     return "", [], typed
 
 
 def _suggest_values(index: Index, find_names: FindNames, match: re.Match[str], limit: int) -> list[Suggestion]:
-    """Values of the field that begin as what stands behind it, the most frequent first; what stands before it stays."""
+    """Complete the value after a field, with the most frequent first; the text before it stays."""
     field = match["field"].lower()
     start = match["value"].lstrip('"').lower()
     before = match.string[: match.start("value")]
@@ -213,13 +213,13 @@ def _suggest_values(index: Index, find_names: FindNames, match: re.Match[str], l
 
 
 def _list_values(index: Index, find_names: FindNames, field: str, start: str) -> Iterator[tuple[Sequence[str], str]]:
-    """The values of a field, each as people may write it, and what it is."""
+    """Yield the values of a field, each in the forms that people may type, with a short description."""
     if field == "kind":
         yield from (((kind,), "") for kind in KINDS)
     elif counted := ASKED[field].suggests_values:
         yield from (((value,), "") for value in list_values(index, counted))
     else:
-        # The prefix of an ontology is no part of its IRI.
+        # An ontology's prefix is not part of its IRI, so all are compared.
         asked = "" if field == "ontology" else start
         for count in find_names(ASKED[field].suggests_names, asked, _VALUES_COMPARED):
             if field == "site":
@@ -231,8 +231,9 @@ def _list_values(index: Index, find_names: FindNames, field: str, start: str) ->
 
 
 def _suggest_labels(index: Index, before: str, start: str, limit: int) -> list[Suggestion]:
-    """Things whose labels begin so, the best first; then such pages, then what has it inside its label. They fit what stands
-    before."""
+    """Complete labels: entities whose labels have the beginning, then pages, then labels that have it inside.
+
+    All match the clauses in `before`."""
     found: dict[str, Suggestion] = {}
     kept = [(Occur.Must, build_plan(parse_question(before), index).query)] if before.strip() else []
     for query, kind in _list_queries(index, start) if start else ():
@@ -240,7 +241,7 @@ def _suggest_labels(index: Index, before: str, start: str, limit: int) -> list[S
         both = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_kind), *kept])
         for card in _read_best(index, both, limit):
             label = write_start(card.label)
-            # A page about a thing is mostly called as that is, and then by its site.
+            # The title of a page about an entity is mostly the entity's label followed by the site's name.
             if start in label and not (kind == PAGE and any(label.startswith(f"{known} ") for known in found)):
                 found.setdefault(label, _describe(index, before, card))
             if len(found) == limit:
@@ -260,15 +261,15 @@ def _list_queries(index: Index, start: str) -> Iterator[tuple[Query, str]]:
         yield begins, PAGE
     words = start.split(" ")
     if len(start) < MAX_START and (len(words) > 1 or len(start) >= _MIN_INSIDE):
-        # It takes the first fifty words that begin as the last one does, and no more.
+        # This expands the last word to fifty words at most.
         inside = Query.phrase_prefix_query(index.schema, "label", list[str | tuple[int, str]](words))
         yield inside, ENTITY
         yield inside, PAGE
 
 
 def _read_best(index: Index, query: Query, limit: int) -> Iterator[Card]:
-    """The cards of what a query finds, by weight: things of which many speak first, parts of others last."""
-    # Some have the same label, or begin otherwise.
+    """Yield the cards of a query's results by weight: entities with many sources first, parts of others last."""
+    # Some have the same label, or another beginning.
     wanted = max(_MIN_CANDIDATES, _CANDIDATES_A_SUGGESTION * limit)
     found = index.searcher.search(Query.const_score_query(query, 1.0), wanted, count=False, weight_by_field="weight")
     for _, address in found.hits:
@@ -278,15 +279,17 @@ def _read_best(index: Index, query: Query, limit: int) -> Iterator[Card]:
 def _describe(index: Index, before: str, card: Card) -> Suggestion:
     label = " ".join(card.label.split())
     if not _is_plain(index, label, is_alone=not before):
-        # As it is it would break the question, or ask for something else.
+        # Unquoted it would break the query or mean something else.
         label = f'"{" ".join(label.replace(chr(34), " ").split())}"'
     about = card.sites[0] if card.kind == PAGE and card.sites else ", ".join(map(shorten_iri, card.types[:1]))
     return Suggestion(f"{before}{label}", card.kind, about)
 
 
 def _is_plain(index: Index, label: str, *, is_alone: bool) -> bool:
-    """Whether all of a label is searched for as words. Alone, what breaks a rule of the language is, too, and so are phrases, and
-    what stands before a colon and is no property."""
+    """Return whether a label is searched for as words throughout.
+
+    Alone, so is a label that breaks a rule of the query language, and so are phrases and names before a colon that are no
+    property's."""
     question = parse_question(label)
     if question.note and not is_alone:
         return False
@@ -300,7 +303,7 @@ def _is_plain(index: Index, label: str, *, is_alone: bool) -> bool:
 
 
 def _suggest_classes(typed: str, classes: Iterable[NameCount]) -> Iterator[Suggestion]:
-    """`type:Product` for the last word, where it begins as a class does; the words before it stay."""
+    """Complete the last word to the name of a class, as `type:Product`; the words before it stay."""
     before, space, last = typed.rpartition(" ")
     name = last.lower()
     if not name:

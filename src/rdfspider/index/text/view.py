@@ -1,19 +1,19 @@
-"""The text index as a view of the log: outcomes in, documents of pages and entities in tantivy out, with the ledger beside it.
+"""The text index as a view of the log: outcomes enter; documents in tantivy and rows in the ledger leave.
 
-Two stores cannot commit as one, so the order of a commit is: the ledger, with the ids of all documents that follow from it and
-are not in tantivy yet (`dirty`, `gone`); tantivy, with the cursors in a document of the same commit; the ledger again, without
-those ids. Reading goes on at tantivy's cursors. So, if the process is killed
+Two stores cannot commit atomically, so a commit has three steps: the ledger, with the ids of all documents that are outdated
+in tantivy (`dirty`, `gone`); tantivy, with the cursors in a document of the same commit; the ledger again, without those ids.
+Reading continues at tantivy's cursors. If the process is killed
 
-- before the ledger's commit: both are as they were, and the outcomes are read again;
-- between the two commits: the ledger is ahead. Entities that are dirty are built on start. The outcomes are read again: the
-  ledger knows them by time and digest and does not count them twice, but the documents of their pages are written once more.
-  Pages that were forgotten have no outcome that is read again: their documents are among those gone, and deleted on start;
-- after tantivy's commit: what is still noted as dirty is built again, and is the same.
+- before the ledger's commit: both are unchanged, and the outcomes are read again;
+- between the two commits: the ledger is ahead. Dirty entities are built on start. The outcomes are read again: the ledger
+  recognises them by time and digest and does not count them twice, but their pages' documents are written once more. Forgotten
+  pages have no outcome to read again: their documents are in `gone`, and are deleted on start;
+- after tantivy's commit: entities still noted as dirty are built again, with the same result.
 
-An entity of many sources is built again when their number has changed by a tenth. Until then it is put off (`deferred`), or until
-there is nothing else to do: so a page costs the same however many others speak of the same thing.
+An entity with many sources is rebuilt when their number has changed by a tenth. Until then it is deferred, or until there is
+nothing else to do, so that a page costs the same however many others describe the same entity.
 
-Nothing that a page holds stops the view: what cannot be made of it is logged, and left out.
+No content of a page stops the view: what cannot be indexed is logged and left out.
 """
 
 import logging
@@ -43,25 +43,25 @@ _log = logging.getLogger(__name__)
 
 _HEAP_BYTES = 64_000_000
 _REST_S = 1.0
-"""So long at a time is spent on entities that were put off: new outcomes must not wait."""
+"""Time spent on deferred entities per commit: new outcomes must not wait."""
 _DEFERRED_A_STEP = 100
 _GROWTH = 10
-"""An entity of many sources is built again when their number has changed by one in so many."""
+"""An entity with many sources is rebuilt when their number has changed by one in so many."""
 _MAX_LANGUAGE = 40
-"""What is longer is no language tag."""
+"""Longer texts are not language tags."""
 _REFUSALS = ("The field", "The provided string is not valid JSON")
-"""What tantivy says of a document that it does not take; of all else it is the disk that is to blame."""
+"""How tantivy's errors about a refused document begin; other errors come from the disk."""
 _MAX_WAITING, _MAX_WAITING_CHARS = 256, 2_000_000
-"""Documents that are handed over together, and their characters."""
+"""Documents handed to tantivy together, and their characters."""
 _MAX_FRESH = 5_000
-"""Contributions that are held in memory until the next commit, because most are all that is said of their entity."""
+"""Contributions held in memory until the next commit, because most entities have only one."""
 
 
 class State(msgspec.Struct, frozen=True):
-    """What the document of the cursors holds."""
+    """The content of the cursor document."""
 
     ledger: str
-    """The ledger that the index belongs to."""
+    """The identity of the ledger that the index belongs to."""
     cursors: dict[str, int]
 
 
@@ -81,24 +81,24 @@ class TextView:
             self._writer: tantivy.IndexWriter | None = self._index.writer(_HEAP_BYTES, 1)
         self._fresh: dict[bytes, Mention | None] = {}
         self._waiting: list[tuple[str, str]] = []
-        """What tantivy gets next: the id of a document that goes, or a document that comes."""
+        """Pending changes: the id of a document to delete, or a document to add."""
         self._waiting_chars = 0
         self.failed = 0
-        """Pages and entities that could not be indexed, or not with all that is said; each is in the log."""
+        """How many pages and entities could not be indexed, or only partly; each is logged."""
         self._has_applied = False
         self._cursors = self._recover()
 
     @property
     def has_deferred(self) -> bool:
-        """Whether entities are put off, or pages are to be removed by now: a commit without new outcomes does some of it."""
+        """Whether entities are deferred or pages are due for removal: a commit without new outcomes does some of this work."""
         return bool(self._ledger.load_deferred(1) or self._ledger.list_due(time.time(), 1))
 
     def load_cursors(self) -> dict[str, int]:
-        """Where reading goes on: what was read before is in the ledger and, except for what is dirty, in the index."""
+        """Return where reading continues: everything before is in the ledger and, except for dirty entities, in the index."""
         return dict(self._cursors)
 
     def apply(self, outcomes: Sequence[Outcome]) -> None:
-        """Take outcomes, in the order of the log; durable with the next commit."""
+        """Apply outcomes in the order of the log; the next commit makes them durable."""
         self._has_applied = True
         for outcome in outcomes:
             if outcome.effect == Effect.TOUCH and not outcome.due:
@@ -118,12 +118,12 @@ class TextView:
             self._delete_page(url)
 
     def commit(self, cursors: Cursors) -> None:
-        """Make all that was applied durable, together with the cursors, and let readers see it."""
+        """Make everything applied durable, together with the cursors, and visible to readers."""
         self._remove_due()
         is_resting = not self._has_applied
         settled = self._ledger.settle_sources()
         now = {entity: sources for entity, sources, built in settled if not _can_wait(sources, built)}
-        # What was never built has no document that would have to be deleted first.
+        # An entity that was never built has no old document to delete.
         new = {entity for entity, _, built in settled if not built}.difference(self._dirty)
         self._ledger.note_dirty(now, [each[0] for each in settled if each[0] not in now])
         if is_resting and dict(cursors) == self._cursors and not self.has_deferred and not self._dirty:
@@ -144,16 +144,16 @@ class TextView:
         self._has_applied = False
 
     def close(self) -> None:
-        """Leave; what was not committed is taken again."""
+        """Close; outcomes that were not committed are read again later."""
         self._writer = None
         self._ledger.close()
 
     def _recover(self) -> dict[str, int]:
-        """Find out where reading goes on, and do again what may have been done in the ledger alone."""
+        """Return where reading continues, and redo what may have reached only the ledger."""
         state = _load_state(self._index)
         self._dirty = {entity: self._ledger.count_sources(entity) for entity in self._ledger.load_dirty()}
         if state is None or state.ledger != self._ledger.identity:
-            # One of the two was lost: all documents are made anew from the log and what the ledger has.
+            # One of the two was lost: all documents are rebuilt from the log and the ledger.
             with _passing_errors():
                 self._use_writer().delete_all_documents()
             self._ledger.note_all_dirty()
@@ -186,7 +186,7 @@ class TextView:
             self._delete_page(outcome.url)
 
     def _remove_due(self) -> None:
-        """Remove the pages that have asked to be gone by now; all is then as if they had been removed at once."""
+        """Remove pages whose time to be removed has come (`unavailable_after`)."""
         while urls := self._ledger.list_due(time.time(), _DEFERRED_A_STEP):
             self._has_applied = True
             for url in urls:
@@ -196,7 +196,7 @@ class TextView:
                 self._delete_page(url)
 
     def _read(self, outcome: Outcome, host: str, site: str) -> tuple[PageReading, str]:
-        """What a page says, and its document; without its statements where something is wrong with these."""
+        """Read a page and build its document, without its statements if they cannot be read."""
         try:
             reading = read_page(outcome.url, site, outcome.statements)
             return reading, encode(build_page(outcome, host, site, reading))
@@ -207,7 +207,7 @@ class TextView:
         return reading, encode(build_page(outcome, host, site, reading))
 
     def _keep_fresh(self, outcome: Outcome, host: str, site: str, reading: PageReading) -> None:
-        """Hold what a page says of its entities: where nobody else says anything, nothing need be read to build them."""
+        """Keep a page's contributions in memory: an entity without other sources is then built without reading the ledger."""
         for entity, contribution in reading.contributions.items():
             if entity in self._fresh or len(self._fresh) >= _MAX_FRESH:
                 self._fresh[entity] = None
@@ -215,7 +215,7 @@ class TextView:
                 self._fresh[entity] = Mention(outcome.url, host, site, outcome.language, outcome.time, contribution)
 
     def _build(self, entities: dict[bytes, int], new: Container[bytes] = ()) -> Iterator[tuple[bytes, int]]:
-        """Write the documents of entities with so many sources each, of which some are new; gives what was written."""
+        """Write the documents of entities with their numbers of sources, and yield these; `new` ones have no document yet."""
         for entity, sources in entities.items():
             document = self._describe(entity, sources) if sources > 0 else ""
             if document:
@@ -225,7 +225,7 @@ class TextView:
             yield entity, sources
 
     def _describe(self, entity: bytes, sources: int) -> str:
-        """The document of an entity; empty where none can be made."""
+        """Return the document of an entity; empty if it cannot be built."""
         if sources == 1 and (mention := self._fresh.get(entity)) is not None:
             mentions, sites = [mention], [mention.site]
         else:
@@ -238,7 +238,7 @@ class TextView:
             return ""
 
     def _build_deferred(self) -> dict[bytes, int]:
-        """Build entities that were put off, for a while."""
+        """Build deferred entities for `_REST_S` seconds."""
         built: dict[bytes, int] = {}
         end = time.monotonic() + _REST_S
         last = b""
@@ -248,7 +248,7 @@ class TextView:
         return built
 
     def _write(self, name: str, document: str, *, is_new: bool = False) -> None:
-        """Put a document in the place of the one that has its id, unless there can be none."""
+        """Add a document, and unless it is new, delete the old one with its id."""
         if not is_new:
             self._delete(name)
         self._waiting.append(("", document))
@@ -260,7 +260,7 @@ class TextView:
         self._waiting.append((name, ""))
 
     def _hand_over(self) -> None:
-        """Give tantivy what waits; all at once, because its thread falls asleep between single ones, and waking it takes long."""
+        """Pass pending changes to tantivy all at once: its thread sleeps between single ones, and is slow to wake."""
         writer = self._use_writer()
         waiting, self._waiting, self._waiting_chars = self._waiting, [], 0
         for name, document in waiting:
@@ -287,7 +287,7 @@ class TextView:
 
 
 def _can_wait(sources: int, built: int) -> bool:
-    """Whether an entity is said of by so many pages, now and when it was built, that it need not be built at once."""
+    """Return whether an entity had and has so many sources, and so few changes, that it need not be rebuilt at once."""
     return min(sources, built) > MAX_MENTIONS and abs(sources - built) * _GROWTH < built
 
 
@@ -304,7 +304,7 @@ def _open_index(paths: IndexPaths) -> tantivy.Index:
 
 
 def _load_state(index: tantivy.Index) -> State | None:
-    """What the last commit says of itself; None for a new index."""
+    """Load the state of the last commit; None for a new index."""
     searcher = index.searcher()
     found = searcher.search(tantivy.Query.term_query(index.schema, "id", CURSOR_ID), 1).hits
     if not found:
@@ -313,13 +313,13 @@ def _load_state(index: tantivy.Index) -> State | None:
 
 
 def _clean_outcome(outcome: Outcome) -> Outcome:
-    """An outcome that can be written: without halves of characters, and without a language that is none."""
+    """Return an outcome that can be written: without lone surrogates and invalid language tags."""
     texts = {name: getattr(outcome, name) for name in ("url", "language", "title", "text", "digest", "duplicate_of")}
     changed: dict[str, Any] = {name: clean for name, text in texts.items() if (clean := _clean(text)) != text}
     if len(outcome.language) > _MAX_LANGUAGE:
         changed["language"] = ""
     elif "_" in outcome.language:
-        # As operating systems write it.
+        # Locale names of operating systems have underscores.
         changed["language"] = _clean(outcome.language).replace("_", "-")
     statements = {syntax: _clean(nquads) for syntax, nquads in outcome.statements.items()}
     if changed or statements != outcome.statements:
@@ -338,7 +338,7 @@ def _clean(text: str) -> str:
 
 @contextmanager
 def _passing_errors() -> Iterator[None]:
-    """tantivy says ValueError where a disk is full or a file cannot be written: the caller may try again later."""
+    """Turn the ValueError that tantivy raises for a full disk or an unwritable file into an OSError, so that callers retry."""
     try:
         yield
     except ValueError as error:
