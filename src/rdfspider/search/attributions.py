@@ -1,5 +1,6 @@
-"""A thing and a property in, who says which value of it out, page by page; or who says that it has other names; or all that is
-said of the thing, as N-Quads."""
+"""Attributions: which page states which value of an entity's property, in which syntax.
+
+Also which pages state its other names, and all statements about it as N-Quads."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,28 +26,28 @@ _ALIAS_STATEMENTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """A value, and one page that gives it."""
+    """A value, and one page that states it."""
 
     value: StatedValue
     """Without sources."""
     source: Source
     node: str
-    """What the page calls the thing."""
+    """The page's name for the entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attributions:
-    """Who says what, from a place on."""
+    """A section of the attributions of a property."""
 
     attributions: tuple[Attribution, ...]
     count: int
-    """Of all values and pages."""
+    """How many there are, over all values and pages."""
     has_more: bool
     """Whether there are more than were counted."""
 
 
 def read_attributions(store: Store, nodes: Sequence[str], predicate: str, start: int, most: int) -> Attributions:
-    """So many, values that most pages give first, then in the store's order."""
+    """Read up to `most` attributions: values with the most pages first, then in the store's order."""
     counts: list[tuple[int, str, str, NamedNode | Literal]] = []
     left = _ATTRIBUTIONS_COUNTED
     for node in nodes:
@@ -75,16 +76,16 @@ def read_attributions(store: Store, nodes: Sequence[str], predicate: str, start:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Another name of a thing."""
+    """Another name of an entity."""
 
     name: str
     label: str
     sources: tuple[Source, ...]
-    """Some of the pages that say so, the newest first."""
+    """Some of the pages that state it, the newest first."""
 
 
 def read_aliases(store: Store, found: Entity, names: Iterable[str]) -> list[Alias]:
-    """How these others are called, and who says that they are the same, of either of them."""
+    """Return the labels of these other names, and the pages that state the sameness, in either direction."""
     values = ValueReader(store, _TRIPLES_READ)
     pages: dict[str, dict[str, None]] = {}
     for predicate in sorted(SAME_AS & found.properties.keys()):
@@ -92,7 +93,7 @@ def read_aliases(store: Store, found: Entity, names: Iterable[str]) -> list[Alia
             pages.setdefault(value.text, {}).update((source.page, None) for source in value.sources)
     aliases = []
     for name in names:
-        # Pages also state it as a text that is no IRI.
+        # Some pages state it as text that is not an IRI.
         is_iri = is_valid_iri(name)
         own = pages.get(name, {})
         for predicate in sorted(SAME_AS) if is_iri else ():
@@ -105,7 +106,7 @@ def read_aliases(store: Store, found: Entity, names: Iterable[str]) -> list[Alia
 
 
 def dump_statements(store: Store, nodes: Iterable[str], predicate: str = "") -> bytes:
-    """What pages say of these nodes and of the blank nodes that hang on them, as N-Quads in the graphs of the pages."""
+    """Return what pages state about these nodes and their blank nodes, as N-Quads in the pages' graphs."""
     quads = list(islice(walk_statements(store, nodes, predicate=predicate), STATEMENTS_DUMPED + 1))
     is_cut = len(quads) > STATEMENTS_DUMPED
     nquads = restore_blank_nodes(pyoxigraph.serialize(quads[:STATEMENTS_DUMPED], format=RdfFormat.N_QUADS) or b"")
@@ -119,7 +120,7 @@ def _list_graphs(store: Store, statement: Quad) -> Iterator[NamedNode]:
 
 
 ReadStatements = Callable[[str], Mapping[str, str] | None]
-"""The URL of a page in, its statements by syntax out; None where they are not on record."""
+"""Returns a page's statements by syntax, by its URL; None if they are not on record."""
 
 _PAGES_OF_ENTITY, _PAGES_OF_ATTRIBUTIONS = 5, 20
 _PAGE_CHARS = 1 << 20
@@ -127,7 +128,7 @@ _TERMS_COMPARED = 500
 
 
 def tell_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Entity:
-    """An entity whose sources have the very syntaxes of each value, as far as a few pages tell."""
+    """Add to sources the exact syntaxes of each value, as far as a few pages show them."""
     reader = _Reader(read_statements, entity.nodes, _PAGES_OF_ENTITY)
     return replace(entity, properties={iri: _tell_property(reader, each) for iri, each in entity.properties.items()})
 
@@ -137,12 +138,12 @@ def _tell_property(reader: "_Reader", found: EntityProperty) -> EntityProperty:
         replace(value, sources=tuple(reader.tell(source, found.iri, value) for source in value.sources))
         for value in found.values
     )
-    # A page of which one value is not told may state it in any syntax: then it speaks with one voice.
+    # If the syntax of one of a page's values is unknown, the page counts as one source.
     untold = {source.page for value in values for source in value.sources if not source.is_exact}
     stated = [
         (value, [voice for source in value.sources for voice in _list_voices(source, untold)]) for value in values
     ]
-    # By pages it was judged before, of all sources; the sites that say so are not all among these.
+    # The values were judged by page before, with all sources; these are not all of them, so the rule of sites does not apply.
     is_single = not found.conflict and len(values) > 1 and judge_values(found.iri, stated) == SINGLE
     return replace(found, values=values, conflict=SINGLE if is_single else found.conflict)
 
@@ -155,7 +156,7 @@ def _list_voices(source: Source, untold: Collection[str]) -> list[Voice]:
 def tell_attribution_syntaxes(
     attributions: Sequence[Attribution], predicate: str, nodes: Collection[str], read_statements: ReadStatements
 ) -> list[Attribution]:
-    """The same for who says one property."""
+    """Add the exact syntaxes to the attributions of one property, as far as some pages show them."""
     reader = _Reader(read_statements, nodes, _PAGES_OF_ATTRIBUTIONS)
     return [
         replace(attribution, source=reader.tell(attribution.source, predicate, attribution.value))
@@ -164,14 +165,14 @@ def tell_attribution_syntaxes(
 
 
 def read_texts(statements: Mapping[str, str], page: str, node: str, predicate: str) -> dict[str, list[str]]:
-    """What a page states of a property of a node, by syntax: texts and IRIs, as far as a page is not too long."""
+    """Return a page's values of a node's property, as texts and IRIs by syntax; empty if the page is too long."""
     reader = _Reader(lambda url: statements, [node], 1)
     found = reader.read(page).get(f"<{predicate}>", {})
     return {syntax: [_read_text(term) for term in terms[:_TERMS_COMPARED]] for syntax, terms in found.items()}
 
 
 class _Reader:
-    """The statements of a few pages about some nodes."""
+    """Reads the statements of a few pages about some nodes."""
 
     def __init__(self, read_statements: ReadStatements, nodes: Collection[str], pages: int) -> None:
         self._read_statements = read_statements
@@ -180,19 +181,19 @@ class _Reader:
         self._stated: dict[str, dict[str, dict[str, list[str]]]] = {}
 
     def tell(self, source: Source, predicate: str, value: StatedValue) -> Source:
-        """The source with the syntaxes that state a value; as it is where nobody knows."""
+        """Return the source with the syntaxes that state a value; unchanged if unknown."""
         if source.is_exact or not source.syntaxes:
             return source
         if named := _tell_by_name(source, value):
             return replace(source, syntaxes=(named,), is_exact=True)
         by_syntax = self.read(source.page).get(f"<{predicate}>", {})
         found = tuple(syntax for syntax, terms in by_syntax.items() if _has(terms, value))
-        # Blank nodes of two syntaxes cannot be told apart by what they are called here.
+        # Here, the names of blank nodes do not show which of two syntaxes they are from.
         is_exact = bool(found) and (value.kind != "blank" or len(found) == 1)
         return replace(source, syntaxes=found, is_exact=True) if is_exact else source
 
     def read(self, page: str) -> dict[str, dict[str, list[str]]]:
-        """The objects that a page states of the nodes, by property and syntax."""
+        """Return the objects of a page's statements about the nodes, by property and syntax."""
         if page not in self._stated:
             if not self._pages_left:
                 return {}
@@ -210,7 +211,7 @@ class _Reader:
 
 
 def _tell_by_name(source: Source, value: StatedValue) -> str:
-    """Blank nodes are named from their page and syntax."""
+    """Find the syntax of a blank node, whose name derives from page and syntax."""
     for syntax in source.syntaxes if value.kind == "blank" else ():
         if value.text.startswith(f"{GENID}{blank_prefix(source.page, syntax)[3:-1]}/"):
             return syntax
@@ -218,7 +219,7 @@ def _tell_by_name(source: Source, value: StatedValue) -> str:
 
 
 def _has(terms: Sequence[str], value: StatedValue) -> bool:
-    """Whether one of these terms, as a page wrote them, is the value: the store may write it with other escapes."""
+    """Return whether one of these terms is the value; they may have other escapes than the store's."""
     if value.kind == "blank":
         return any(term.startswith(f"<{GENID}") for term in terms)
     if value.kind == "iri":

@@ -1,7 +1,7 @@
-"""The values of a property, and who gives each, in; whether they contradict each other out, and by which rule.
+"""Find contradictions: the values of a property with their sources enter; the rule by which they conflict leaves.
 
-Nothing is decided for anybody: it only tells which values should be looked at side by side. The page of a thing and the report
-on a site both ask here. `docs/entities.md` has the rules.
+This does not decide which value is right, only which values to compare. The page of an entity and the report on a site use
+it. `docs/entities.md` has the rules.
 """
 
 import re
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from rdfspider.index.quads.described import StatedValue
 
 Voice = tuple[str, str]
-"""Who says something: a page, and the syntax in which it does; empty where that is not known."""
+"""A source: a page, and the syntax of the statement; empty if unknown."""
 SINGLE, SITES = "single", "sites"
-"""The rules: a thing has one of these by nature; or several sites each state exactly one value, and not the same."""
+"""The rules: an entity can have only one value; or several sites each state exactly one value, and they differ."""
 
 _NUMBERS = frozenset(
     "gtin gtin8 gtin12 gtin13 gtin14 isbn issn telephone faxnumber tel vatid taxid leicode duns postalcode serialnumber".split()
@@ -40,7 +40,7 @@ _SINGLE = (
         "cooktime elevation sku mpn productid copyrightyear headline legalname streetaddress eventstatus".split()
     )
 )
-"""Short names of properties, in lower case: vocabularies differ, the words hardly do."""
+"""Short names of properties, in lower case: vocabularies differ, but use the same words."""
 _MANY = (
     {RDF_TYPE, *SAME_AS, *DESCRIPTIONS, *IMAGES, *ADDRESSES}
     | {
@@ -49,7 +49,7 @@ _MANY = (
     }
     | {SCHEMA + name for name in "mainEntity potentialAction dateModified offers aggregateRating isRelatedTo".split()}
 )
-"""Of these a thing may well have several, or each page its own."""
+"""Properties of which an entity may have several values, or each page its own."""
 _MANY_VOCABULARIES = (
     "http://www.w3.org/2000/01/rdf-schema#",
     "http://www.w3.org/2002/07/owl#",
@@ -63,25 +63,25 @@ _ISO_DATE = re.compile(r"-?\d{4,}(?:-\d\d(?:-\d\d)?)?(?=$|T)")
 _DATES = frozenset("bday birthday validthrough issued created published_time".split())
 _SIGNS = re.compile(r"[\W_]+")
 _DAY_S = 86_400
-# What was earlier has no moment of its own.
+# All earlier dates are read as this one.
 _EARLIEST = read_date("-0001") or 0.0
-# Of those who say different things; each is compared with each.
+# Sources with different values that are compared, each with each.
 _SIDES = 50
-# More of a text tells no two values apart that a person would compare.
+# Values that a person would compare differ within this many characters.
 _TEXT_CHARS = 1_000
 
 
 def is_single(name: str) -> bool:
-    """Whether a thing has one value of a property by nature; by its short name."""
+    """Return whether an entity can have only one value of the property with this short name."""
     return name.lower() in _SINGLE
 
 
 def judge_values(predicate: str, values: Iterable[tuple["StatedValue", Iterable[Voice]]]) -> str:
-    """By which rule these values, each with who gives it, contradict each other; empty where they do not."""
+    """Return the rule by which these values, each with its sources, contradict each other; empty if they do not."""
     name = find_short_name(predicate)
     if name not in _SINGLE and (predicate in _MANY or predicate.startswith(_MANY_VOCABULARIES)):
         return ""
-    # Texts in several languages may all be right: each language is judged alone.
+    # Texts in different languages may all be right: each language is judged alone.
     by_language: dict[str, list[tuple[StatedValue, Iterable[Voice]]]] = {}
     for value, voices in values:
         if value.kind == "blank" and name not in _SINGLE:
@@ -99,17 +99,18 @@ def judge_values(predicate: str, values: Iterable[tuple["StatedValue", Iterable[
 
 
 def find_sides(stated: Iterable[tuple[str, Iterable[Voice]]]) -> list[tuple[Voice, Voice]]:
-    """Voices of which neither says anything that the other one says, in pairs. Who says several things, and another one of
-    them, are in no conflict: a thing may have two telephones."""
+    """Return pairs of sources without a common value.
+
+    A source with several values does not conflict with one that has some of them: an entity may have two telephones."""
     by_voice = _group(stated, lambda voice: voice)
-    # One of those who say the same stands for all of them.
+    # One source represents all with the same values.
     spoken = {texts: voice for voice, texts in reversed(by_voice.items())}
     sides = list(spoken.items())[-_SIDES:]
     return [(one, other) for (said, one), (also, other) in combinations(sides, 2) if said.isdisjoint(also)]
 
 
 def group_values(predicate: str, values: Sequence["StatedValue"]) -> list[list["StatedValue"]]:
-    """Values that mean the same side by side, in the order of the first of each."""
+    """Group values with the same meaning, in the order of the first of each group."""
     groups: dict[str, list[StatedValue]] = {}
     for value, meaning in zip(values, _find_value_meanings(find_short_name(predicate), values), strict=True):
         groups.setdefault(meaning, []).append(value)
@@ -117,12 +118,12 @@ def group_values(predicate: str, values: Sequence["StatedValue"]) -> list[list["
 
 
 def find_meanings(name: str, texts: Sequence[str]) -> list[str]:
-    """Of each text one that is the same for those that mean the same; the property by its short name, in lower case."""
+    """Return a key for each text, equal for the same meaning; `name` is the property's short name in lower case."""
     return _merge_dates(name, texts, [normalise_text(name, text) for text in texts])
 
 
 def _find_language(value: "StatedValue") -> str:
-    """The language of words. Dates and numbers have none, though every text of a page in HTML is given that of the page."""
+    """Return the language of a value; empty for dates and numbers, which inherit the page's language tag in HTML."""
     has_words = any(sign.isalpha() for sign in value.text[:_TEXT_CHARS]) and not _ISO_DATE.match(
         value.text.strip().upper()
     )
@@ -132,7 +133,7 @@ def _find_language(value: "StatedValue") -> str:
 def _group(
     stated: Iterable[tuple[str, Iterable[Voice]]], key: Callable[[Voice], Hashable]
 ) -> dict[Any, frozenset[str]]:
-    """What is stated, by voice or by site."""
+    """Group the stated values by source or by site."""
     found: dict[Hashable, set[str]] = {}
     for text, voices in stated:
         for voice in voices:
@@ -146,7 +147,7 @@ def _find_value_meanings(name: str, values: Sequence["StatedValue"]) -> list[str
 
 
 def normalise_text(name: str, text: str) -> str:
-    """A text that is the same for values of a property that mean the same; the property by its short name, in lower case."""
+    """Return a key that is equal for texts with the same meaning; `name` is the property's short name in lower case."""
     text = " ".join(text[:_TEXT_CHARS].split()).casefold()
     if name in _PLACES:
         return _normalise_degree(text)
@@ -158,7 +159,7 @@ def normalise_text(name: str, text: str) -> str:
     try:
         return str(Decimal(text).normalize()) if len(text) < 40 else text
     except InvalidOperation:
-        # Of words neither their case nor the signs between them matter.
+        # For words, neither case nor punctuation matters.
         return "".join(sign for sign in text if sign.isalnum()) or text
 
 
@@ -174,7 +175,7 @@ def _normalise_value(name: str, value: "StatedValue") -> str:
 
 
 def _normalise_degree(text: str) -> str:
-    """To three decimals, some hundred metres."""
+    """Round a degree to three decimals, some hundred metres."""
     try:
         return f"{round(float(text[:40].replace(',', '.')), 3):.3f}"
     except ValueError:
@@ -182,8 +183,10 @@ def _normalise_degree(text: str) -> str:
 
 
 def _merge_dates(name: str, texts: Sequence[str], meanings: Sequence[str]) -> list[str]:
-    """Who says less does not contradict: a year or a month that begins another date is that one. Moments that are less than a
-    day apart are one, because clocks differ, and who tells the day alone means any of them."""
+    """Merge the keys of compatible dates.
+
+    A year or a month that begins another date equals it. Times less than a day apart are equal, because clocks differ and a
+    date without a time may mean any of them."""
     merged = {meaning: meaning for meaning in meanings}
     if "date" in name or name in _DATES:
         first, kept = float("-inf"), ""

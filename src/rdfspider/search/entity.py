@@ -1,7 +1,7 @@
-"""An IRI in, everything that pages say of it out: by whom, when, and what points at it.
+"""Entities: an IRI enters; everything that pages state about it leaves, with sources, times, and what refers to it.
 
-What several pages say is one value with several sources; values that contradict each other stand side by side. Each look is one
-at an index, and their number is bounded, so that what a million pages speak of is shown as soon as what one does.
+A value that several pages state is one value with several sources; contradicting values are all listed. Look-ups in the index
+are bounded in number, so an entity on a million pages is read as fast as one on a single page.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,19 +18,19 @@ from rdfspider.vocabulary.labels import LABELS, SAME_AS, is_visible
 from rdfspider.vocabulary.names import find_short_name, put_known_first, shorten_iri
 
 VALUES_SHOWN, REFERENCES_SHOWN, THINGS_SHOWN = 50, 50, 50
-"""Of a property, to an entity at a time, on a page."""
+"""Values of a property, references to an entity at a time, entities on a page."""
 NODES_MERGED = 100
-"""So many names of one thing are read, whether `same` or a thing's blank nodes on many pages bring them."""
+"""How many nodes of one entity are read: its names with `same`, or its blank nodes on many pages."""
 
 
 _TRIPLES_READ = 20_000
 _NAME_CHARS = 200
 _REFERENCES_COUNTED = 10_000
 _SOURCES_COUNTED = 1_000
-# Of all values of a property that has too many: they tell what many pages say from what one says.
+# Sources counted for a property with too many values, to find the most frequent ones.
 _SOURCES_COMPARED = 100_000
 _VALUES_READ = 4 * VALUES_SHOWN
-# Of all values together; when they are used up one source is enough for each value.
+# For all values together; beyond it, one source is read per value.
 _SOURCES_READ = 50_000
 _SAME_AS = sorted(SAME_AS)
 
@@ -41,48 +41,48 @@ class EntityProperty:
 
     iri: str
     values: tuple[StatedValue, ...]
-    """Those with most sources first."""
+    """Those with the most sources first."""
     value_count: int
     """How many there are; some may not be among `values`."""
     conflict: str = ""
-    """By which rule of `search/conflicts.py` its values contradict each other; empty where they do not."""
+    """The rule of `search/conflicts.py` by which its values contradict each other; empty if they do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedEntity:
-    """Something else that has to do with an entity."""
+    """An entity that refers to another, or is on a page."""
 
     id: str
     label: str = ""
     types: tuple[str, ...] = ()
     property: str = ""
-    """By which it points at the entity."""
+    """The property by which it refers to the other entity."""
     source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Everything said of a thing. `entity["name"]` has the values of a property by its short name or its IRI."""
+    """Everything stated about an entity. `entity["name"]` has the values of a property by its short name or its IRI."""
 
     iri: str
     label: str
     types: tuple[str, ...]
     properties: Mapping[str, EntityProperty]
     nodes: tuple[str, ...]
-    """The IRIs and blank nodes that were read: more than one where several were merged."""
+    """The IRIs and blank nodes that were read; several if merged."""
     same: tuple[str, ...]
-    """What pages say is the same thing (`owl:sameAs`, `schema:sameAs`); merged only where that was asked for."""
+    """What pages state to be the same (`owl:sameAs`, `schema:sameAs`); merged only on request."""
     references: tuple[RelatedEntity, ...]
-    """Some of what points at it, from the place on that was asked for."""
+    """Some of the entities that refer to it, from `start` on."""
     reference_count: int
     has_more_references: bool
     """Whether there are more than were counted."""
     things: tuple[RelatedEntity, ...]
-    """Where the IRI is a page's: some of the things that it speaks of."""
+    """If the IRI is a page's: some of the entities on it."""
     is_cut: bool
-    """Whether so much is said that not all of it was read; then counts are too low."""
+    """Whether not everything was read; then counts are too low."""
     reference_counts: Mapping[str, int] = field(default_factory=dict)
-    """How often which property points at it."""
+    """The number of references by property."""
 
     def __getitem__(self, name: str) -> tuple[StatedValue, ...]:
         if name in self.properties:
@@ -124,15 +124,15 @@ class Entity:
 def read_entity(
     store: Store, iri: str, nodes: Iterable[str], *, same: bool = False, start: int = 0, via: str = ""
 ) -> Entity | None:
-    """What the pages say of a thing with these names; None where none says anything. `same` adds its other names.
+    """Read what pages state about an entity with these nodes; None if nothing. `same` merges its other names.
 
-    What points at it is listed from `start` on; with `via`, only what does so by that property.
+    References to it are listed from `start` on; with `via`, only those by that property.
     """
     return _Reader(store).read(iri, list(islice(nodes, NODES_MERGED + 1)), same, start, via)
 
 
 class _Reader:
-    """One question's looks at the store, and how many it may still take."""
+    """Reads one entity from the store within bounds."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -177,7 +177,7 @@ class _Reader:
         )
 
     def _list_same(self, iri: str, nodes: Sequence[str], properties: Mapping[str, EntityProperty]) -> tuple[str, ...]:
-        """What the thing, or the other one, is said to be the same as; some of them."""
+        """List some of the names that are stated to be the same, in either direction."""
         found = {value.text: None for name in _SAME_AS if name in properties for value in properties[name].values}
         for node in nodes:
             for predicate in _SAME_AS:
@@ -188,7 +188,7 @@ class _Reader:
         return tuple(other for other in found if other != iri)
 
     def _follow_same(self, nodes: list[str]) -> list[str]:
-        """The names of a thing and of all that is said to be the same, in either direction, step by step."""
+        """Return the nodes and all names stated to be the same, in either direction, transitively."""
         found = dict.fromkeys(nodes)
         waiting = list(nodes)
         while waiting:
@@ -196,7 +196,7 @@ class _Reader:
             for predicate in map(NamedNode, _SAME_AS):
                 outward = (quad.object for quad in self._store.quads_for_pattern(node, predicate, None, MERGE))
                 inward = (quad.subject for quad in self._store.quads_for_pattern(None, predicate, node, MERGE))
-                # One more than there may be tells that there are more.
+                # One more than the limit shows that there are more.
                 for other in (*islice(outward, NODES_MERGED + 1), *islice(inward, NODES_MERGED + 1)):
                     if not isinstance(other, NamedNode) or other.value in found:
                         continue
@@ -208,18 +208,18 @@ class _Reader:
         return list(found)
 
     def _read_property(self, predicate: str, quads: list[Quad]) -> EntityProperty:
-        # What several names or blank nodes of a thing say alike is one value; what it is made of tells.
+        # Equal values of several nodes are one value; blank nodes are compared by their content.
         merged: dict[object, StatedValue] = {}
         pages_by_value: dict[object, set[str]] = {}
         if len(quads) > _VALUES_READ:
-            # The store has them in no order that means anything: what most pages say must not be among those left out.
+            # The store's order is arbitrary: values that most pages state must not be left out.
             quads = self._sort_by_pages(predicate, quads)
         for quad in quads[:_VALUES_READ]:
             value, pages = self._read_value(quad)
             key = _identify_value(value)
             if before := merged.get(key):
                 sources = tuple(sorted({*before.sources, *value.sources}, key=rank_source))
-                # A page that says so twice is one source, as far as sources are known.
+                # A page that states it twice is one source, as far as sources are known.
                 twice = len(before.sources) + len(value.sources) - len(sources)
                 count = before.source_count + value.source_count - twice
                 has_more = before.has_more_sources or value.has_more_sources
@@ -233,7 +233,7 @@ class _Reader:
         return EntityProperty(predicate, tuple(values[:VALUES_SHOWN]), len(merged) + unread, conflict)
 
     def _sort_by_pages(self, predicate: str, quads: list[Quad]) -> list[Quad]:
-        """Those that most pages state first."""
+        """Sort statements by the number of pages, the most first."""
         nodes = dict.fromkeys(quad.subject for quad in quads)
         most = _SOURCES_COMPARED // len(nodes)
         counts: dict[tuple[object, object], int] = {}
@@ -244,11 +244,11 @@ class _Reader:
             counts.update(((node, term), count) for term, count in found)
         if is_whole:
             return sorted(quads, key=lambda quad: -counts.get((quad.subject, quad.object), 0))
-        # So many pages state some of them that the others were not reached: two pages of each tell enough.
+        # Some have so many pages that others were not reached: then it only matters whether several pages state a value.
         return sorted(quads, key=lambda quad: -len(self._values.list_pages(quad, 2)))
 
     def _read_value(self, quad: Quad) -> tuple[StatedValue, list[str]]:
-        """A value, and the pages that give it."""
+        """Return a value, and the pages that state it."""
         value = self._values.describe(quad.object, predicate=quad.predicate.value)
         most = min(_SOURCES_COUNTED, max(1, self._sources_left))
         pages = self._values.list_pages(quad, most + 1)
@@ -260,7 +260,7 @@ class _Reader:
         return replace(value, sources=sources, source_count=count, has_more_sources=has_more), pages
 
     def _read_references(self, quads: Iterable[Quad]) -> tuple[RelatedEntity, ...]:
-        """By property, those with names first."""
+        """Describe the subjects of references, sorted by property, those with labels first."""
         shown: list[RelatedEntity] = []
         for quad in quads:
             if isinstance(quad.subject, NamedNode):
@@ -271,7 +271,7 @@ class _Reader:
         return tuple(sorted(shown, key=lambda thing: (thing.property, not thing.label, thing.label, thing.id)))
 
     def _read_things(self, page: str) -> tuple[RelatedEntity, ...]:
-        """The things of a page that have types; those with names first."""
+        """Return the entities on a page that have types, those with labels first."""
         graph = NamedNode(page)
         found: dict[str, None] = {}
         if is_page(graph):
@@ -283,14 +283,14 @@ class _Reader:
 
 
 def _choose_types(types: EntityProperty, quads: Iterable[Quad]) -> tuple[str, ...]:
-    """Those of well-known vocabularies first, also where so many others are stated that they are not among the values."""
+    """Return types, those of well-known vocabularies first even if they are not among the values shown."""
     stated = (quad.object.value for quad in quads if isinstance(quad.object, NamedNode))
     found = dict.fromkeys((*(value.text for value in types.values), *stated))
     return tuple(put_known_first(found)[:VALUES_SHOWN])
 
 
 def _choose_label(properties: Mapping[str, EntityProperty]) -> str:
-    """The name of the best rank that most pages give."""
+    """Return the label of the best rank that most pages state."""
     named = [
         (rank, -value.source_count, write_name(value.text))
         for iri, rank in LABELS.items()
@@ -305,7 +305,7 @@ def _is_called(iri: str, name: str) -> bool:
 
 
 def _identify_value(value: StatedValue) -> object:
-    """The same for values that say the same: blank nodes are told apart by what is inside."""
+    """Return a key that is equal for equal values; blank nodes are compared by their content."""
     if value.items:
         return (*map(_identify_value, value.items), value.rest)
     if value.kind != "blank" or not value.inside:

@@ -1,6 +1,6 @@
-"""The statements of pages in, one document of all of them out, as N-Quads, TriG, Parquet or a line of JSON a thing.
+"""Export: the statements of pages enter; one document leaves, as N-Quads, TriG, Parquet or JSON with one entity per line.
 
-It is written page by page: no more than a page, or a row group of Parquet, is in memory.
+It is written page by page: only a page, or a row group of Parquet, is in memory.
 """
 
 from collections import Counter
@@ -35,17 +35,17 @@ FORMAT_BY_SUFFIX = {
 }
 
 FindTime = Callable[[str], float]
-"""When a page was fetched, in seconds since 1970; 0 where it is not known."""
+"""Returns when a page was fetched, in seconds since 1970; 0 if unknown."""
 
 
 @dataclass(slots=True)
 class Exported:
-    """How much was written by now."""
+    """How much has been written."""
 
     pages: int = 0
     quads: int = 0
     pages_expected: int | None = None
-    """About how many there will be; None where nobody knows."""
+    """About how many there will be; None if unknown."""
 
 
 def write_export(
@@ -56,7 +56,7 @@ def write_export(
     on_page: Callable[[Exported], None] = lambda exported: None,
     pages_expected: int | None = None,
 ) -> Exported:
-    """Write all pages; `on_page` is told after each."""
+    """Write all pages; call `on_page` after each."""
     exported = Exported(pages_expected=pages_expected)
     with _open_writer(file_format, stream, find_time) as write:
         for page in pages:
@@ -113,14 +113,14 @@ def _open_parquet(stream: BinaryIO, find_time: FindTime) -> Iterator[Callable[[P
 
 
 _XSD_STRING = f"{XSD}string"
-# Readers of JSON give up on nesting sooner or later; what people write by hand is rarely deeper than five.
+# JSON parsers limit nesting; hand-written data is rarely deeper than five.
 _DEPTH = 20
 
 Record = dict[str, Any]
 
 
 def group_things(nquads: bytes, chosen: Collection[str] = ()) -> Iterator[Record]:
-    """Records of the form {"id", "types", "properties": {IRI: [value, …]}}; those that were chosen are never inside others."""
+    """Yield records {"id", "types", "properties": {IRI: [value, …]}}; those in `chosen` are never nested in others."""
     subjects: dict[str, list[tuple[str, Any]]] = {}
     mentions: Counter[str] = Counter()
     for quad in pyoxigraph.parse(nquads, RdfFormat.N_QUADS):
@@ -131,7 +131,7 @@ def group_things(nquads: bytes, chosen: Collection[str] = ()) -> Iterator[Record
     written: set[str] = set(apart)
     for node in apart:
         yield _make_record(node, subjects, written, _DEPTH)
-    # What is left over was too deep, or is one of a ring.
+    # The rest was nested too deeply, or belongs to a cycle.
     for node in subjects:
         if node not in written:
             written.add(node)
@@ -167,12 +167,12 @@ def _write_id(node: str) -> str:
     return node[1:-1] if node[0] == "<" else node
 
 
-# Other ways to compress that people may expect.
+# Other compressed formats that people may expect.
 _NOT_WRITTEN = frozenset({".zip", ".7z", ".br", ".lz4", ".tgz", ".z", ".zstd", ".lzma"})
 
 
 def choose_format(path: Path | None, asked: str | None) -> str:
-    """The format that was asked for, or that the file's name ends with; N-Quads on stdout."""
+    """Return the requested format, or the one of the file's suffix; N-Quads for stdout."""
     ending, inner = _split_endings(path)
     if ending in _NOT_WRITTEN:
         raise UsageError(f"{path}: {ending} cannot be written; compress with one of {', '.join(COMPRESSED)}")
@@ -195,7 +195,7 @@ def export_pages(
     on_page: Callable[[Exported], None] = lambda exported: None,
     pages_expected: int | None = None,
 ) -> Exported:
-    """Write what is selected to a file that appears when it is complete; without a path, to stdout."""
+    """Write the selected quads to a file that appears when it is complete; without a path, to stdout."""
     ending, _ = _split_endings(path)
     pages = read_pages(store, selection)
     try:
@@ -208,7 +208,7 @@ def export_pages(
 
 
 def _split_endings(path: Path | None) -> tuple[str, str]:
-    """How a file is compressed ("" for not) and the ending before that."""
+    """Return the suffix of the compression ("" for none) and the suffix before it."""
     if path is None:
         return "", ""
     ending = path.suffix.lower()

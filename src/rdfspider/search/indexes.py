@@ -1,8 +1,7 @@
-"""The one handle to the indexes of a crawl: its folder enters, answers leave. `Crawl`, the commands and the site all ask
-`Indexes`.
+"""`Indexes`, the one handle to the indexes of a crawl for `Crawl`, the commands and the site: a folder enters, answers leave.
 
-Everything is opened when it is first needed, and opened again when the indexer has written something newer or has put a rebuilt
-index in place; so one handle serves for as long as a process lives, also while a crawl runs. Nothing here writes.
+Each index is opened when first needed, and again when the indexer has committed or replaced it. So one handle serves for the
+life of a process, also while a crawl runs. Nothing here writes.
 """
 
 import threading
@@ -55,17 +54,17 @@ from rdfspider.search.statistics import CachedStatistics, Statistics, read_stati
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.terms import make_graph_iri
 
-# A SPARQL query waits for its words no longer than this: it holds a process that others could use.
+# A SPARQL query waits no longer than this for the text index: it occupies a process that others could use.
 _WORDS_TIMEOUT_S = 10.0
-# Of an entity that very many pages describe by blank nodes, SPARQL gets the first nodes.
+# SPARQL gets only the first blank nodes of an entity.
 _MAX_NODES = 100
 
 
 class Indexes:
-    """All indexes of one crawl's folder, for any number of threads.
+    """All indexes of one crawl's folder; thread-safe.
 
-    Where nothing is indexed yet every question raises UnindexedError, and where an index is damaged or of another version
-    UnreadableError; later questions try again.
+    Every method raises UnindexedError if nothing is indexed yet, and UnreadableError if an index is damaged or of another
+    version; later calls try again.
     """
 
     def __init__(
@@ -77,8 +76,10 @@ class Indexes:
         has_spare: bool = True,
         most_by_client: int | None = None,
     ) -> None:
-        """With `keeps_quads` the newest quads stay open between questions, until `release_idle`: that is quicker for many
-        questions, and keeps files on the disk that the indexer has replaced. The other arguments are those of `Sparql`."""
+        """Open a crawl's folder.
+
+        With `keeps_quads` the newest snapshot of the quads stays open between calls, until `release_idle`: that is faster for
+        many calls, but keeps replaced files on disk. The other arguments are those of `Sparql`."""
         self.folder = folder
         self.paths = IndexPaths(folder)
         self._keeps_quads = keeps_quads
@@ -102,8 +103,8 @@ class Indexes:
         self.close()
 
     def close(self, *, for_good: bool = False) -> None:
-        """Release all files and end the processes that answer SPARQL. The next question opens them again; after `for_good` it is
-        an UnansweredError where it would start a process."""
+        """Release all files and end the SPARQL processes. The next call opens them again; after `for_good`, a call that would
+        start a process raises UnansweredError."""
         with self._lock:
             self._is_ended = for_good
             sparql, self._sparql, self._text = self._sparql, None, None
@@ -112,10 +113,10 @@ class Indexes:
         self._snapshots.close()
 
     def release_idle(self) -> None:
-        """Release the quads where nobody has asked for them for some seconds. For those who keep them open."""
+        """Release the quads if they have not been used for some seconds; for handles with `keeps_quads`."""
         self._snapshots.rest()
 
-    # What is opened. Questions that join several of these are below.
+    # The single indexes. Methods that join several of them are below.
 
     @property
     def text(self) -> TextIndex:
@@ -138,20 +139,21 @@ class Indexes:
 
     @contextmanager
     def use_ledger(self) -> Iterator[LedgerReader]:
-        """The ledger as of its last commit."""
+        """Open the ledger as of its last commit."""
         with open_ledger(self.paths) as ledger:
             yield ledger
 
     @contextmanager
     def use_quads(self) -> Iterator[Store]:
-        """The newest snapshot of the quads, whose files stay until the end. Reading may find damage that opening does not: that
-        is an UnreadableError, too."""
+        """Open the newest snapshot of the quads and keep its files until the end.
+
+        Damage that is found only while reading also raises UnreadableError."""
         check_index(self.paths)
         try:
             with self._snapshots.use() as store:
                 yield store
         except BrokenPipeError:
-            # Whoever reads the output has gone.
+            # The reader of the output has gone.
             raise
         except (OSError, RuntimeError) as error:
             raise UnreadableError(tell_damage(self.paths.snapshots, error)) from error
@@ -159,25 +161,26 @@ class Indexes:
             if not self._keeps_quads:
                 self._snapshots.close()
 
-    # Questions of the text index.
+    # Methods of the text index.
 
     def search(
         self, words: str = "", *, limit: int = 10, offset: int = 0, facets: bool | int = False, **filters: Filter
     ) -> Results:
-        """Pages and entities by words and by the fields of the query language; see `TextIndex.search`."""
+        """Find pages and entities by words and by the fields of the query language; see `TextIndex.search`."""
         return self.text.search(words, limit=limit, offset=offset, facets=facets, **filters)
 
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
-        """How what somebody has typed so far may go on."""
+        """Complete typed text."""
         return self.text.suggest(typed, limit)
 
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
-        """How many pages link to a page, and some of them."""
+        """Return how many pages link to a page, and some of them."""
         return self.text.find_in_links(url, limit, offset)
 
     def find_iris(self, words: str, limit: int) -> list[tuple[str, float]]:
-        """What the text service of SPARQL gives: IRIs of the quad store for words, the best first, each with its score. A page is
-        the graph of its URL; an entity that only blank nodes describe is all of these nodes."""
+        """Find IRIs of the quad store by words, the best first, with scores; for SPARQL's text service.
+
+        A page is the graph of its URL; an entity that only blank nodes describe is all of these nodes."""
         if not self._finding.acquire(timeout=_WORDS_TIMEOUT_S):
             raise UnansweredError("others are looking for words in the text index: try again in a moment")
         try:
@@ -190,7 +193,7 @@ class Indexes:
         finally:
             self._finding.release()
 
-    # Questions of the quads.
+    # Methods of the quads.
 
     def ask(
         self,
@@ -203,27 +206,26 @@ class Indexes:
         cancel: threading.Event | None = None,
         client: str = "",
     ) -> Answer:
-        """The answer to a SPARQL query as a document; see `Sparql.ask`."""
+        """Answer a SPARQL query with a document; see `Sparql.ask`."""
         check_index(self.paths)
         return self.sparql.ask(
             query, formats=formats, limits=limits, graphs=graphs, base=base, cancel=cancel, client=client
         )
 
     def query(self, query: str, limits: Limits | None = None) -> Rows | Statements | bool:
-        """The answer to a SPARQL query as Python objects; see `Sparql.query`."""
+        """Answer a SPARQL query with Python objects; see `Sparql.query`."""
         return self.sparql.query(query, limits)
 
     def select(
         self, *, site: str | None = None, type: Names = None, ontology: Names = None, page: str | None = None
     ) -> tuple[Selection, int | None]:
-        """What is meant by names that people type, and about how many pages that is; None where that is known only after
-        reading."""
+        """Turn typed names into a selection; also return about how many pages it has, None if unknown before reading."""
         with self.use_ledger() as ledger:
             selection = make_selection(ledger, site=site, type=type, ontology=ontology, page=page)
             return selection, ledger.read_totals().pages if selection == Selection() else None
 
     def stream_quads(self, selection: Selection) -> Iterator[Quad]:
-        """The selected quads; their snapshot is held until the last of them."""
+        """Yield the selected quads; their snapshot is held until the end."""
         with self.use_quads() as store:
             yield from read_quads(store, selection)
 
@@ -244,21 +246,20 @@ class Indexes:
             return export_pages(store, selection, path, file_format, on_page, expected)
 
     def dump_hits(self, hits: Iterable[Hit], most: int) -> bytes:
-        """What pages state of search results, as N-Quads, so many of each: of entities in the merge of all pages, of pages
-        all."""
+        """Return up to `most` statements per hit as N-Quads: of a page, or about an entity in the merge of all pages."""
         with self.use_ledger() as ledger, self.use_quads() as store:
             quads = dict.fromkeys(quad for hit in hits for quad in islice(_read_hit(store, ledger, hit), most))
             return restore_blank_nodes(pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b"")
 
     def count_merge(self, most: int) -> MergeCounts | None:
-        """How many distinct triples, classes and properties there are; None where there are more triples than `most`."""
+        """Count distinct triples, classes and properties; None if there are more than `most` triples."""
         with self.use_quads() as store:
             return count_merge(store, most)
 
-    # Questions of one entity or page.
+    # Methods about one entity or page.
 
     def entity(self, name: str, *, same: bool = False) -> Entity:
-        """Everything that pages state of an entity; UsageError where none does."""
+        """Return everything that pages state about an entity; raise UsageError if there is nothing."""
         if not isinstance(name, str):
             raise UsageError(f"a thing is called by a text, not {name!r:.100}")
         with self.use_quads() as store:
@@ -270,8 +271,7 @@ class Indexes:
     def look_up_entity(
         self, store: Store, name: str, *, same: bool = False, start: int = 0, via: str = ""
     ) -> Entity | None:
-        """The same from quads that are in use, for those who read more of them; None where no page states anything. `start` and
-        `via` are those of `read_entity`."""
+        """Like `entity`, from an open store; None if no page states anything. `start` and `via` are those of `read_entity`."""
         if name.strip().startswith(URN):
             iri = name.strip()
             with self.use_ledger() as ledger:
@@ -284,74 +284,74 @@ class Indexes:
         return None
 
     def page(self, url: str, config: ExtractConfig | None) -> PageRecord | None:
-        """What the archive has of a page; see `read_page`."""
+        """Return what the archive has of a page; see `read_page`."""
         return read_page(self.folder, url, config=config)
 
     def is_forgotten(self, url: str) -> bool:
-        """Whether a page is to be kept out of the indexes; they may take a while to remove it."""
+        """Return whether a page must not be in the indexes; they may take a while to remove it."""
         return Forgotten.load(self.paths).matches(url)
 
     def list_foreign_files(self) -> list[Path]:
-        """The WARC files from elsewhere that are indexed too."""
+        """List the imported WARC files that are indexed too."""
         return read_sources(self.paths)
 
-    # Questions of counts.
+    # Methods of counts.
 
     def statistics(self, top: int) -> Statistics:
-        """Which names pages use, so many of each kind, and how often."""
+        """Return the `top` most used names of each kind, with counts."""
         if top < 1:
             raise UsageError(f"top is {top}, and must be at least 1")
         with self.use_ledger() as ledger:
             return read_statistics(ledger, top)
 
     def recent_statistics(self) -> Statistics | None:
-        """The totals and the most used names, some seconds old at most; None where nothing is indexed yet."""
+        """Return the totals and the most used names, some seconds old at most; None if nothing is indexed yet."""
         return self._statistics.read()
 
     def totals(self) -> Totals:
-        """The size of all that is indexed."""
+        """Return the totals of everything indexed."""
         with self.use_ledger() as ledger:
             return ledger.read_totals()
 
     def names(self, kind: str, limit: int, offset: int = 0) -> list[NameCount]:
-        """Names of a kind, the most used first."""
+        """List names of a kind, the most used first."""
         with self.use_ledger() as ledger:
             return ledger.read_names(kind, limit, offset)
 
     def find_names(self, kind: str, text: str, limit: int) -> list[NameCount]:
-        """Names of a kind that contain a text."""
+        """Find names of a kind that contain a text."""
         with self.use_ledger() as ledger:
             return ledger.search_names(kind, text, limit)
 
     def class_profile(self, name: str) -> ClassProfile | None:
-        """What the entities of a class are like; None where there are none."""
+        """Describe a class; None if nothing is known about it."""
         with self.use_ledger() as ledger, self.use_quads() as store:
             return describe_class(self.text, ledger, store, name)
 
     def property_profile(self, name: str) -> PropertyProfile | None:
-        """Which entities have a property, and which values; None where no page uses it."""
+        """Describe a property: which entities have it, and which values; None if no page uses it."""
         with self.use_ledger() as ledger, self.use_quads() as store:
             return describe_property(self.text, ledger, store, name)
 
     def ontology_profile(self, name: str) -> OntologyProfile | None:
-        """Which classes and properties of an ontology are used; None where none is."""
+        """Describe an ontology: which of its classes and properties are used; None if none is."""
         with self.use_ledger() as ledger:
             return describe_ontology(self.text, ledger, name)
 
     def site_profile(self, name: str) -> SiteProfile | None:
-        """What the pages of a site are made of; None where none is indexed."""
+        """Describe the data of a site; None if none of its pages is indexed."""
         with self.use_ledger() as ledger:
             return describe_site(self.text, ledger, name)
 
     def quality(self, name: str, read_statements: ReadStatements = lambda url: None) -> Report | None:
-        """The report on a site's structured data; None where none of its pages is indexed."""
+        """Report on the quality of a site's structured data; None if none of its pages is indexed."""
         with self.use_ledger() as ledger, self.use_quads() as store:
             count = find_count(ledger, SITE, name)
             return inspect_site(store, ledger, count.name, read_statements=read_statements) if count else None
 
 
 def _list_nodes(ledger: LedgerReader, kind: str, name: str, most: int) -> list[str]:
-    """The IRIs by which the quad store knows a result."""
+    """List the IRIs of a result in the quad store."""
     if kind == PAGE:
         return [make_graph_iri(name)]
     return [node for _, node in ledger.find_members(name, most)] if name.startswith(URN) else [name]

@@ -1,7 +1,7 @@
-"""Classes, ontologies and sites as people call them in, the IRIs that pages use out.
+"""Resolve names that people type for classes, ontologies, sites and pages to the IRIs that pages use.
 
-`Person`, `schema:Person` and `https://schema.org/Person` are one class, and what is below it counts as well. Whoever asks for a
-name that no page uses is told, with names that are like it.
+`Person`, `schema:Person` and `https://schema.org/Person` are one class, and subclasses are included. A name that no page uses
+is a UsageError that suggests similar names.
 """
 
 import re
@@ -20,7 +20,7 @@ from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, skolemise
 
 Names = str | Iterable[str] | None
 
-# Of a kind; pages invent names, but hardly more than this.
+# Per kind; pages invent names, but hardly more than this.
 _NAMES_READ = 200_000
 _NAMES_A_STEP = 5_000
 _NAMES_COMPARED = 5_000
@@ -35,7 +35,7 @@ def make_selection(
     ontology: Names = None,
     page: str | None = None,
 ) -> Selection:
-    """What is meant by names that people type; UsageError where no page uses one."""
+    """Turn typed names into a selection; raise UsageError if no page uses one."""
     return Selection(
         site=_find_site(ledger, site) if site is not None else "",
         page=_find_page(ledger, page) if page is not None else "",
@@ -45,7 +45,7 @@ def make_selection(
 
 
 def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
-    """The classes in use that are called so, and those below them: by schema.org, and as pages state."""
+    """Find the classes in use with this name, and their subclasses in schema.org's hierarchy or as pages state."""
     asked = _expand(name)
     used = list(_read_names(ledger, CLASS))
     parents = (iri for iri in ledger.list_parents() if not asked.isdisjoint(list_class_names(iri)))
@@ -57,7 +57,7 @@ def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
 
 
 def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
-    """The classes and properties in use that are of an ontology: by its namespace, or by the prefix that it is known by."""
+    """Find the classes and properties in use of an ontology, given by its namespace or a well-known prefix."""
     asked = name.strip().lower().rstrip(":")
     namespaces = {*find_namespaces(asked), *(fold_iri(name.strip() + end) for end in ("", "#", "/"))}
     used = list(_read_names(ledger, ONTOLOGY))
@@ -70,7 +70,7 @@ def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
 
 
 def list_readings(name: str) -> list[str]:
-    """Which entities a person may mean: by an IRI as it is, a label of an export, a prefixed name, or the URL of a page."""
+    """List the IRIs that a name may mean: an IRI, a blank node's label in an export, a prefixed name, or a page's URL."""
     text = name.strip().removeprefix("<").removesuffix(">")
     if text.startswith("_:"):
         node = skolemise(text[2:])
@@ -79,7 +79,7 @@ def list_readings(name: str) -> list[str]:
     readings = [fold_iri(text), *(namespace + local for namespace in find_namespaces(prefix) if local)]
     addresses = (text,) if ":" in text else (f"https://{text}", f"http://{text}") if "." in text else ()
     for url in addresses:
-        # Without its fragment an address would be another thing: the page.
+        # Normalising would drop the fragment, and mean the page instead.
         readings += [url if "#" in url else normalise_url(url) or url, make_graph_iri(url)]
     return [iri for iri in dict.fromkeys(readings) if is_valid_iri(iri)]
 
@@ -94,14 +94,14 @@ def _find_all(
 
 
 def _clean(name: object) -> str:
-    """What was typed in no encoding is no name of anything, and nothing could write it."""
+    """Replace lone surrogates: no name has them, and they cannot be written."""
     if not isinstance(name, str):
         raise UsageError(f"a name is text, not {name!r:.100}")
     return name.encode("utf-8", "replace").decode()
 
 
 def _expand(name: str) -> set[str]:
-    """What a class that is meant may be called in the index, in lower case."""
+    """Return the names, in lower case, that a class may have in the index."""
     text = name.strip()
     prefix, colon, local = text.partition(":")
     if colon and (namespaces := find_namespaces(prefix)):
@@ -120,7 +120,7 @@ def _read_names(ledger: LedgerReader, kind: str) -> Iterator[str]:
 def _complain(
     kind: str, name: str, used: Iterable[str], show: Callable[[str], str], compare: Callable[[str], str]
 ) -> UsageError:
-    """That no page uses a name, with some that are like it."""
+    """Make the error that no page uses a name, with similar names."""
     shown: dict[str, str] = {}
     for iri in islice(used, _NAMES_COMPARED):
         shown.setdefault(compare(iri), show(iri))
@@ -136,7 +136,7 @@ def _name_ontology(iri: str) -> str:
 
 
 def _find_site(ledger: LedgerReader, name: str) -> str:
-    """The host of a name or of a URL that a person gives instead; UsageError where no page is there."""
+    """Return the host of a site's name or URL; raise UsageError if it has no pages."""
     found = _SITE.fullmatch(_clean(name).strip())
     url = normalise_url(f"http://{found[1]}/") if found else None
     if url is None:
@@ -144,7 +144,7 @@ def _find_site(ledger: LedgerReader, name: str) -> str:
     host = host_of(url)
     sites = list(_read_names(ledger, SITE))
     for site in sites:
-        # Sites are domains; what is asked for may be a host of one, or have several below it.
+        # Sites are registrable domains; the name may be a host of one, or a parent domain of several.
         if site == host or site.endswith(f".{host}"):
             return host
         if host.endswith(f".{site}") and ledger.has_host(site, host):

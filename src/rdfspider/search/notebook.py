@@ -1,4 +1,4 @@
-"""What questions are answered with in, HTML for notebooks out. All text is the web's, and none of it becomes markup."""
+"""Answers enter, HTML for notebooks leaves. All text comes from the web and is escaped."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ _THINGS_DRAWN = 20
 
 
 def draw_entity(entity: "Entity") -> str:
-    """An entity: its name, its types, a table of what is said, and what points at it."""
+    """Draw an entity: its label, its types, a table of its values, and what refers to it."""
     types = ", ".join(escape(shorten_iri(iri)) for iri in entity.types)
     parts = [f"<h3>{escape(cut_text(entity.label or entity.iri))}</h3>", f"<p>{draw_link(entity.iri)} {types}</p>"]
     rows = []
@@ -46,14 +46,14 @@ def draw_entity(entity: "Entity") -> str:
 
 
 def draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are HTML already."""
+    """Draw a table; cells are HTML already."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def draw_link(iri: str) -> str:
-    """An IRI as a link where it is an address of the web, else as text: nothing else may be clicked."""
+    """Draw an IRI as a link if it is a web address, else as text: no other scheme may be clicked."""
     shown = escape(cut_text(shorten_iri(iri)))
     if iri.startswith(("http://", "https://")):
         return f'<a href="{escape(iri)}" rel="noopener noreferrer nofollow">{shown}</a>'
@@ -61,17 +61,17 @@ def draw_link(iri: str) -> str:
 
 
 def write_day(fetched: float) -> str:
-    """The day of a time; "" where it is not known."""
+    """Return the date of a time; "" if unknown."""
     return datetime.fromtimestamp(fetched, UTC).strftime("%Y-%m-%d") if fetched else ""
 
 
 def write_floor(number: int, is_floor: bool) -> str:
-    """A number, or that there are at least so many."""
+    """Write a number, or "at least" and the number."""
     return f"at least {number:,}" if is_floor else f"{number:,}"
 
 
 def cut_text(text: str, most_chars: int = _TEXT_CHARS) -> str:
-    """The beginning of a text, and a sign where there is more."""
+    """Cut a text, with an ellipsis if there is more."""
     return text if len(text) <= most_chars else f"{text[:most_chars]}…"
 
 

@@ -1,7 +1,6 @@
-"""A page's URL in, all that is on record of it out: how its fetch went, what it says in which syntax, what was wrong with it,
-where it leads, and where the archive holds the copy.
+"""A page's URL enters; its record leaves: the fetch, statements by syntax, problems, links, and the archived copy's place.
 
-The index knows where the log has a page; there one outcome is read. Of a file from elsewhere, the page is extracted again.
+The index knows where the log has the page's outcome. A page of an imported file is extracted again.
 """
 
 import re
@@ -26,14 +25,14 @@ from rdfspider.records import Capture, Problem
 from rdfspider.urls import normalise_url
 
 MAX_BYTES = 2_000_000
-"""Of all statements of a page, and of its text."""
+"""The limit for all statements of a page, and for its text."""
 _EXTRACTION = ExtractConfig()
 _UNWANTED = re.compile(r"\bno(?:archive|index)\b")
 _SOURCE = re.compile(r"(\d+)/([^/]+)")
 
 
 class Payload(NamedTuple):
-    """Where the archive holds a page as it came."""
+    """Where the archive has the response with the page."""
 
     path: Path
     offset: int
@@ -41,29 +40,29 @@ class Payload(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """What is on record of a page, from the fetch that brought what it says now."""
+    """The record of a page, from the fetch that gave its current statements."""
 
     entry: PageEntry
     outcome: Outcome
     """Facts of the fetch: `status`, `time`, `media_type`, `charset`, `digest`, `etag`, `redirected_from`, `duplicate`,
-    `duplicate_of`, `canonical`, `body_bytes`, `verdict`, `reason` and more. Its statements and text are bounded as here."""
+    `duplicate_of`, `canonical`, `body_bytes`, `verdict`, `reason` and more. Its statements and text are cut as here."""
     fields: Mapping[str, str]
-    """All fields of the metadata record that are there once (`docs/archive.md`): `fetchTimeMs`, `http-version`, `robots` …"""
+    """All fields of the metadata record that occur once (`docs/archive.md`): `fetchTimeMs`, `http-version`, `robots` …"""
     statements: Mapping[str, str]
     """N-Quads by syntax."""
     is_cut: bool
-    """Whether there are more statements, or more text, than are here."""
+    """Whether statements or text were cut."""
     payload: Payload | None
-    """None where the archive has no copy, or where the page asks that none be shown."""
+    """None if the archive has no copy, or robots directives forbid showing it."""
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """Its URL."""
         return self.outcome.url
 
     @property
     def title(self) -> str:
-        """What it calls itself."""
+        """Its title."""
         return self.outcome.title
 
     @property
@@ -78,17 +77,17 @@ class PageRecord:
 
     @property
     def outlinks(self) -> tuple[str, ...]:
-        """Where it leads."""
+        """The URLs that it links to."""
         return self.outcome.outlinks
 
 
 def read_page(
     folder: Path, url: str, *, config: ExtractConfig | None = _EXTRACTION, max_bytes: int = MAX_BYTES
 ) -> PageRecord | None:
-    """What is on record of a page; None where it is not indexed. UnreadableError where the archive does not have it any more.
+    """Read the record of a page; None if it is not indexed. Raise UnreadableError if the archive no longer has it.
 
-    `config` is for pages of files from elsewhere, which are extracted again: that may take any time. With None they are not, and
-    UnreadableError says so.
+    `config` is for pages of imported files, which are extracted again; that may take any time. With None they are not
+    extracted, and raise UnreadableError.
     """
     entry = _find_entry(folder, url)
     if entry is None:
@@ -111,8 +110,9 @@ def read_page(
 
 
 def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
-    """The archived answer of the server; of its body so many bytes, and one more where there are more. None where there is
-    none, UnreadableError where it cannot be read."""
+    """Read the archived response; its body is cut to `limit` bytes, plus one if there are more.
+
+    Return None if there is none; raise UnreadableError if it cannot be read."""
     with Archive(payload.path) as archive:
         if payload.offset >= archive.size:
             raise UnreadableError(f"{payload.path} ends before {payload.offset}, where the page should be")
@@ -124,7 +124,7 @@ def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
 
 
 def forbids_copy(directives: str) -> bool:
-    """Whether what a page asks of crawlers, as the archive writes it, means that nobody may show a copy of it."""
+    """Return whether a page's robots directives, as the archive writes them, forbid showing a copy of it."""
     return bool(_UNWANTED.search(directives))
 
 
@@ -138,7 +138,7 @@ def _find_entry(folder: Path, url: str) -> PageEntry | None:
 
 
 def _find_file(folder: Path, source: str) -> Path | None:
-    """The file that a key of `index.view.Cursors` means."""
+    """Return the file of a key of `index.view.Cursors`."""
     if source.startswith("/"):
         return Path(source)
     found = _SOURCE.fullmatch(source)
@@ -158,7 +158,7 @@ def _make_record(entry: PageEntry, outcome: Outcome, path: Path, max_bytes: int)
     text = _cut(outcome.text, max_bytes)
     fields = list_fields(outcome)
     if outcome.payload is not None and outcome.payload.segment == outcome.source:
-        # Where the files of others are on this machine is nobody's business.
+        # Paths of imported files on this machine stay private.
         del fields["payload-at"]
     return PageRecord(
         entry,
@@ -176,12 +176,12 @@ def _find_payload(outcome: Outcome, path: Path) -> Payload | None:
         return None
     if payload.segment == str(path):
         return Payload(path, payload.offset)
-    # Pages and facts are beside each other.
+    # Segments of pages and of facts are in the same folder.
     return Payload(path.parent / payload.segment, payload.offset) if parse_name(payload.segment) else None
 
 
 def _cut(text: str, max_bytes: int, end: str = "") -> str:
-    """As much of a text as there is room for; whole lines, where these matter."""
+    """Cut a text to `max_bytes`; with `end`, after the last `end` within them."""
     data = text.encode("utf-8", "replace")
     if len(data) <= max_bytes:
         return text

@@ -1,7 +1,7 @@
-"""A class, property, ontology or site in, a portrait of it out: counts, what it goes with, who uses it, examples.
+"""Profiles of a class, property, ontology or site: counts, what it occurs with, who uses it, examples.
 
-Counts are those that the indexer keeps. What it goes with is counted, and values are looked at, in a bounded part of the quads,
-so each takes milliseconds, however much there is; things of a site, and of classes below others, are counted by the text index.
+The ledger has the counts. Co-occurrence and values are sampled from a bounded part of the quads, so a profile takes
+milliseconds however large the index is. The text index counts the entities of a site, and of a class with its subclasses.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ _PAGES = 15
 _RELATIVES = 60
 _VALUES_READ = 5_000
 _VALUES_SHOWN = 12
-# Of a class or a property; the store counts them in a tenth of a second.
+# Subjects of a class or a property; the store counts them in a tenth of a second.
 _SUBJECTS = 20_000
 _TEXT_CHARS = 300
 _LABEL_STATEMENTS = 50
@@ -44,17 +44,17 @@ TEXT, NUMBER, IRI, BLANK = "text", "number", "IRI", "blank node"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of some things have something."""
+    """How many entities have a class or property."""
 
     name: str
     things: int
     share: float
-    """Of all of them, from 0 to 1."""
+    """Of all entities considered, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageCount:
-    """On how many pages something is."""
+    """How many pages use a name."""
 
     name: str
     pages: int
@@ -73,38 +73,38 @@ class FoundPage:
 
 @dataclass(frozen=True, slots=True)
 class ClassProfile:
-    """A class."""
+    """The profile of a class."""
 
     iri: str
     count: NameCount
-    """All 0 where only classes below it are used."""
+    """All 0 if only subclasses are used."""
     things: int
-    """Of the class and those below it that have a name, each once, however many pages speak of it."""
+    """Named entities of the class and its subclasses, each once, however many pages describe it."""
     subjects: int
-    """Of just this class, nameless parts of others among them, as SPARQL counts them; so many as were looked at."""
+    """Subjects of exactly this class, including nameless parts of others, as SPARQL counts them; at most those sampled."""
     superclasses: tuple[str, ...]
-    """By schema.org all above it, the nearest first; by pages those that they state."""
+    """All of schema.org's, the nearest first; then those that pages state."""
     subclasses: tuple[NameCount, ...]
-    """Just below it, the most used first."""
+    """Direct subclasses, the most used first."""
     properties: tuple[Share, ...]
-    """Of these subjects; where there are none, of the things."""
+    """Shares of these subjects; if there are none, of the entities."""
     sites: tuple[PageCount, ...]
-    """With the most pages that use it."""
+    """Those with the most pages that use it."""
     examples: tuple[Hit, ...]
     is_approximate: bool
-    """Whether shares are of a part that stands for all."""
+    """Whether shares are estimated from a sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueExample:
-    """A value, and a thing that has it."""
+    """A value, and an entity that has it."""
 
     value: str
     value_label: str
-    """Of a thing: what it is called, or what it is."""
+    """If the value is an entity: its label or its class."""
     kind: str
     uses: int
-    """How many of the values that were looked at are this one."""
+    """How often it occurs in the sample."""
     language: str
     datatype: str
     thing: str
@@ -113,7 +113,7 @@ class ValueExample:
 
 @dataclass(frozen=True, slots=True)
 class ValueSample:
-    """What values a property has, as far as they were looked at."""
+    """A sample of a property's values."""
 
     read: int
     is_all: bool
@@ -125,16 +125,16 @@ class ValueSample:
 
 @dataclass(frozen=True, slots=True)
 class PropertyProfile:
-    """A property."""
+    """The profile of a property."""
 
     iri: str
     count: NameCount
     things: int
-    """That have it themselves and have a name, each once."""
+    """Named entities that have it themselves, each once."""
     subjects: int
-    """All that have it, nameless parts of others among them, as SPARQL counts them; so many as were looked at."""
+    """All subjects that have it, including nameless parts of others, as SPARQL counts them; at most those sampled."""
     classes: tuple[Share, ...]
-    """Of these subjects."""
+    """Shares of these subjects."""
     sites: tuple[PageCount, ...]
     values: ValueSample
     is_approximate: bool
@@ -142,7 +142,7 @@ class PropertyProfile:
 
 @dataclass(frozen=True, slots=True)
 class OntologyProfile:
-    """An ontology: the namespace of classes and properties."""
+    """The profile of an ontology: a namespace of classes and properties."""
 
     iri: str
     prefixes: tuple[str, ...]
@@ -151,14 +151,14 @@ class OntologyProfile:
     properties: tuple[NameCount, ...]
     sites: tuple[PageCount, ...]
     page: str
-    """Where the crawl has fetched it; empty where it has not."""
+    """The URL where the crawl has fetched it; empty if it has not."""
     examples: tuple[Hit, ...]
-    """Things that are described with it."""
+    """Entities that are described with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteProfile:
-    """A site: a registrable domain."""
+    """The profile of a site: a registrable domain."""
 
     name: str
     count: NameCount
@@ -168,13 +168,13 @@ class SiteProfile:
     classes: tuple[Share, ...]
     properties: tuple[Share, ...]
     pages: tuple[FoundPage, ...]
-    """Those that were found last."""
+    """The newest."""
     examples: tuple[Hit, ...]
     is_approximate: bool
 
 
 def describe_class(text: TextIndex, ledger: LedgerReader, store: Store, name: str) -> ClassProfile | None:
-    """The portrait of a class; None where nothing is of it, and neither schema.org nor a page says what is above or below it."""
+    """Describe a class; None if it has no entities, and neither schema.org nor a page states a super- or subclass."""
     count = find_count(ledger, CLASS, name)
     iri = count.name if count else fold_class(next(_list_readings(name), ""))
     found = text.search(type=iri, kind=ENTITY, limit=_EXAMPLES, facets=_NAMES)
@@ -199,7 +199,7 @@ def describe_class(text: TextIndex, ledger: LedgerReader, store: Store, name: st
 
 
 def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name: str) -> PropertyProfile | None:
-    """The portrait of a property; None where no page uses it."""
+    """Describe a property; None if no page uses it."""
     count = find_count(ledger, PROPERTY, name)
     if count is None:
         return None
@@ -218,7 +218,7 @@ def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name:
 
 
 def describe_ontology(text: TextIndex, ledger: LedgerReader, name: str) -> OntologyProfile | None:
-    """The portrait of an ontology; None where no page uses it."""
+    """Describe an ontology; None if no page uses it."""
     count = find_count(ledger, ONTOLOGY, name)
     if count is None:
         return None
@@ -235,7 +235,7 @@ def describe_ontology(text: TextIndex, ledger: LedgerReader, name: str) -> Ontol
 
 
 def describe_site(text: TextIndex, ledger: LedgerReader, name: str) -> SiteProfile | None:
-    """The portrait of a site; None where no page of it is indexed."""
+    """Describe a site; None if none of its pages is indexed."""
     count = find_count(ledger, SITE, name)
     if count is None:
         return None
@@ -262,13 +262,13 @@ def describe_site(text: TextIndex, ledger: LedgerReader, name: str) -> SiteProfi
 
 
 def find_count(ledger: LedgerReader, kind: str, name: str) -> NameCount | None:
-    """How often a name is used that a person gives: an IRI, `schema:Person`, a prefix; of a site also a host of it."""
+    """Find the count of a typed name: an IRI, `schema:Person`, a prefix; for a site also one of its hosts."""
     readings = _list_hosts(name) if kind == SITE else _list_readings(name)
     return next((count for each in readings if (count := ledger.find_name(kind, each)) is not None), None)
 
 
 def _list_readings(name: str) -> Iterator[str]:
-    """The likeliest first."""
+    """Yield the IRIs that a name may mean, the likeliest first."""
     text = name.strip().removeprefix("<").removesuffix(">")
     prefix, _, local = text.partition(":")
     for namespace in find_namespaces(prefix):
@@ -281,13 +281,13 @@ def _list_hosts(name: str) -> Iterator[str]:
     host = name.strip().lower().rstrip(".")
     yield host
     labels = host.split(".")
-    # A domain that a site registers has hardly more labels above it.
+    # Hosts hardly have more labels than this below their registrable domain.
     for start in range(1, min(len(labels) - 1, 10)):
         yield ".".join(labels[start:])
 
 
 def _find_relatives(ledger: LedgerReader, store: Store, iri: str) -> tuple[tuple[str, ...], tuple[NameCount, ...]]:
-    """The classes above a class, and those just below it with their counts: by schema.org, and as pages state."""
+    """Return the superclasses, and the direct subclasses with counts, by schema.org and as pages state."""
     above, below = dict.fromkeys(find_superclasses(iri)), dict.fromkeys(list_subclasses(iri))
     if is_valid_iri(iri):
         node, relation = NamedNode(iri), NamedNode(SUBCLASS_OF)
@@ -317,7 +317,7 @@ def _count_pages(counts: Iterable[tuple[str, int]]) -> tuple[PageCount, ...]:
 
 
 class _Read(NamedTuple):
-    """A value, as far as it is compared."""
+    """The parts of a value that are compared."""
 
     kind: str
     text: str
@@ -344,7 +344,7 @@ def _sample_values(store: Store, iri: str) -> ValueSample:
         languages[value.language] += number
         datatypes[value.datatype] += number
     del languages[""], datatypes[""]
-    # What has no name of its own tells the least, and no two of it are the same.
+    # Blank nodes say the least, and no two are the same.
     chosen = sorted(uses, key=lambda value: (value.kind == BLANK, -uses[value]))[:_VALUES_SHOWN]
     return ValueSample(
         min(read, _VALUES_READ),
@@ -358,7 +358,7 @@ def _sample_values(store: Store, iri: str) -> ValueSample:
 
 def _read_value(value: Literal | NamedNode) -> _Read:
     if isinstance(value, NamedNode):
-        # Whole, because a part of it names something else, or nothing.
+        # IRIs are not cut: a part would mean something else.
         return _Read(BLANK if value.value.startswith(GENID) else IRI, value.value, "", "")
     text = value.value[:_TEXT_CHARS]
     if value.language:
@@ -374,7 +374,7 @@ def _make_example(store: Store, value: _Read, uses: int, thing: str) -> ValueExa
 
 
 def _find_label(store: Store, node: str) -> str:
-    """What a thing is called; of one without a name at all what it is, because its IRI tells nothing."""
+    """Return the label of an entity; for a blank node without one its class, because its IRI says nothing."""
     if not node:
         return ""
     named: list[tuple[int, str]] = []
@@ -391,7 +391,7 @@ def _find_label(store: Store, node: str) -> str:
 
 
 def _find_page(ledger: LedgerReader, ontology: str) -> str:
-    """The page that an ontology's namespace leads to, where the crawl has it."""
+    """Return the page at an ontology's namespace if the crawl has it, else an empty text."""
     bare = ontology.rstrip("#")
     addresses = [bare, bare.rstrip("/"), f"{bare}/"]
     addresses += [f"https{each.removeprefix('http')}" for each in addresses if each.startswith("http:")]

@@ -1,6 +1,6 @@
-"""The counts of a crawl's ledger in, what its pages are made of out: classes, properties, ontologies, sites; also as VoID.
+"""Statistics of a crawl: its ledger enters; counts of classes, properties, ontologies and sites leave, also as VoID.
 
-The indexer keeps the counts up to date with every page, so nothing is counted here.
+The indexer updates the counts with every page, so nothing is counted here.
 """
 
 import threading
@@ -29,9 +29,9 @@ _XSD_INTEGER = NamedNode(f"{XSD}integer")
 _DATASET = NamedNode("urn:rdfspider:dataset")
 _USES = NamedNode(f"{VOCABULARY}uses")
 _ROWS_DRAWN = 20
-# Of each kind.
+# Per kind.
 _NAMES_CACHED = 40
-# While a crawl runs there is a commit every second or so, and nobody sees the difference.
+# A running crawl commits about every second; nobody notices the difference.
 _CACHED_S = 2.0
 
 _State = tuple[tuple[int, int, int], ...]
@@ -43,7 +43,7 @@ class Counts(tuple[NameCount, ...]):
     __slots__ = ()
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame`."""
+        """Return a `pandas.DataFrame`."""
         return import_library("pandas").DataFrame(list(self), columns=NameCount._fields)
 
     def _repr_html_(self) -> str:
@@ -52,7 +52,7 @@ class Counts(tuple[NameCount, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What the pages of a crawl are made of. Numbers are of all; of names there are the most used."""
+    """The totals of a crawl, and its most used names of each kind."""
 
     totals: Totals
     classes: Counts
@@ -63,20 +63,22 @@ class Statistics:
     syntaxes: Counts
 
     def to_void(self) -> str:
-        """A description of the dataset in VoID, as Turtle. VoID has no word for uses, of which one page may have many alike."""
+        """Describe the dataset in VoID, as Turtle.
+
+        Uses, which count repetitions, have a property of our own because VoID has none."""
         prefixes = {"void": VOID, "dcterms": DCTERMS, "xsd": XSD, "rdfspider": VOCABULARY}
         return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 
     def describe(self, dataset: NamedNode, merge: MergeCounts | None = None) -> Iterator[Triple]:
-        """The same as triples, for whoever has another name for the dataset, and may have counted what is distinct."""
+        """Return the VoID description as triples, for a dataset of this name, with counts of distinct triples if given."""
         return _describe(self, dataset, merge)
 
     def to_ntriples(self) -> bytes:
-        """The same as N-Triples."""
+        """Return the VoID description as N-Triples."""
         return pyoxigraph.serialize(_describe(self), format=RdfFormat.N_TRIPLES) or b""
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dictionaries and lists, for JSON."""
+        """Return the statistics as dictionaries and lists, for JSON."""
         kinds = ("classes", "properties", "ontologies", "sites", "languages", "syntaxes")
         counts = {kind: [count._asdict() for count in getattr(self, kind)] for kind in kinds}
         return {"totals": self.totals._asdict(), **counts}
@@ -94,13 +96,13 @@ class Statistics:
 
 
 def read_statistics(ledger: LedgerReader, top: int = 1000) -> Statistics:
-    """All numbers, and so many names of each kind."""
+    """Read the totals, and the `top` names of each kind."""
     kinds = (CLASS, PROPERTY, ONTOLOGY, SITE, LANGUAGE, SYNTAX)
     return Statistics(ledger.read_totals(), *(Counts(ledger.read_names(kind, top)) for kind in kinds))
 
 
 class CachedStatistics:
-    """The statistics of one crawl, read again when the ledger has changed. For any number of threads."""
+    """The statistics of one crawl, read again when the ledger has changed; thread-safe."""
 
     def __init__(self, paths: IndexPaths) -> None:
         self._paths = paths
@@ -110,8 +112,7 @@ class CachedStatistics:
         self._cached: Statistics | None = None
 
     def read(self) -> Statistics | None:
-        """The totals, and the most used names of each kind; None where nothing is indexed yet, UnreadableError where the ledger
-        is damaged."""
+        """Return the statistics; None if nothing is indexed yet. Raise UnreadableError if the ledger is damaged."""
         with self._lock:
             now = time.monotonic()
             if now < self._read_at + _CACHED_S and self._cached is not None:
@@ -131,8 +132,7 @@ class CachedStatistics:
 
 
 def _look(paths: IndexPaths) -> _State:
-    """What tells that the ledger has changed: the index's version, the ledger, and SQLite's log of what was written to it
-    last."""
+    """Return what changes with the ledger: the state of the index's version, the ledger, and SQLite's write-ahead log."""
     found = []
     for path in (paths.version, paths.ledger, paths.ledger.with_name(f"{paths.ledger.name}-wal")):
         try:

@@ -1,7 +1,7 @@
-"""Pages of a site in, where they contradict each other out: one thing, a property that has one value, and different values of it.
+"""Contradictions on a site: sampled pages enter; properties with different values, though only one is possible, leave.
 
-By the rules of the page of a thing: the values are on different pages, or in different syntaxes of one page. Nothing is decided:
-each value stands with those who say so.
+The rules are those of an entity's page: the values are on different pages, or in different syntaxes of one page. This does not
+decide which is right: each value is listed with its sources.
 """
 
 from collections import Counter
@@ -15,26 +15,26 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID
 
 _PARTS = ("offers", "aggregateRating", "geo", "address")
-"""What hangs on a thing by these is said of the thing; it may have several of them, with a value each."""
+"""Properties whose nameless values count as part of the entity; it may have several, with a value each."""
 _CONFLICTS, _CLAIMS, _SOURCES = 50, 6, 3
 _CLAIMS_READ = 50
-# So many pages are read again to tell their syntaxes apart.
+# How many pages are read again to find the syntax of each value.
 _PAGES_REREAD = 20
 _PAGES_COMPARED = 50
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimSource:
-    """Who says so."""
+    """The source of a claim."""
 
     page: str
     syntax: str
-    """Empty where it is not known which of the page's."""
+    """Empty if it is not known which of the page's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A value, and some of those who give it."""
+    """A value, and some of its sources."""
 
     value: str
     sources: tuple[ClaimSource, ...]
@@ -43,7 +43,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A property of a thing that has several values, and should have one."""
+    """A property of an entity that has several values but should have one."""
 
     id: str
     label: str
@@ -60,7 +60,7 @@ class Conflict:
 def find_conflicts(
     pages: Iterable[SampledPage], entities: Mapping[str, str], read_statements: ReadStatements = lambda url: None
 ) -> tuple[tuple[Conflict, ...], int]:
-    """Some of them, those within a page first, and how many there are. `entities` has the id of each node that has one."""
+    """Return some conflicts, those within a page first, and their number; `entities` has the entity's id of nodes."""
     found: dict[tuple[str, str], _Said] = {}
     for page in pages:
         sources: dict[str, ClaimSource] = {}
@@ -87,11 +87,11 @@ def find_conflicts(
 def _list_claims(
     page: SampledPage, name: str, node: Described, entities: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Where a value stands, its text, and the node that has it."""
+    """Yield the path of each value, its text, and the node that has it."""
     yield from _list_single(name, node)
     for part in node.values.keys() & {*_PARTS}:
         for value in node.values[part]:
-            # What is a thing of its own speaks for itself.
+            # Entities of their own are not parts.
             inner = None if value.text == name or value.text in entities else page.nodes.get(value.text)
             if inner is not None and value.is_node:
                 yield from ((f"{part}.{each}", text, at) for each, text, at in _list_single(value.text, inner))
@@ -108,24 +108,24 @@ def _list_single(at: str, node: Described) -> Iterator[tuple[str, str, str]]:
 
 @dataclass(slots=True)
 class _Said:
-    """All that is said of one property of one thing."""
+    """All values of one property of one entity."""
 
     label: str
     type: str
     values: dict[str, dict[ClaimSource, str]] = field(default_factory=dict)
-    """By text: who says so, and of which node."""
+    """By text: the sources, each with its node."""
 
     def add(self, source: ClaimSource, node: str, text: str) -> None:
         if text in self.values or len(self.values) < _CLAIMS_READ:
             self.values.setdefault(text, {}).setdefault(source, node)
 
     def list_untold(self) -> list[tuple[ClaimSource, str]]:
-        """Pages that speak in several syntaxes and give several values of a node: which syntax states what is not known."""
+        """List pages that state several values of a node in several syntaxes, where it is unknown which states what."""
         counts = Counter((source, node) for said in self.values.values() for source, node in said.items())
         return [(source, node) for (source, node), count in counts.items() if count > 1 and not source.syntax]
 
     def tell_syntaxes(self, source: ClaimSource, node: str, path: str, read_statements: ReadStatements) -> None:
-        """Put the syntaxes of a page in its place, where its statements tell them of all its values."""
+        """Replace a page as a source by its syntaxes, if its statements show them for all its values."""
         name = path.rpartition(".")[2]
         stated = read_texts(read_statements(source.page) or {}, source.page, node, SCHEMA + name)
         known = {syntax: {normalise_text(name.lower(), text) for text in texts} for syntax, texts in stated.items()}
@@ -140,7 +140,7 @@ class _Said:
                 self.values[text].update({ClaimSource(source.page, syntax): node for syntax in syntaxes})
 
     def judge(self, key: str, path: str) -> Conflict | None:
-        """What is contradicted; None where nothing is."""
+        """Return the conflict of the values; None if there is none."""
         name = path.rpartition(".")[2]
         claims: dict[str, tuple[str, dict[Voice, ClaimSource]]] = {}
         for meaning, (text, said) in zip(find_meanings(name.lower(), [*self.values]), self.values.items(), strict=True):

@@ -1,8 +1,7 @@
-"""Pages of a site in, what its entities lack out: "12 of 40 products have no price", with examples.
+"""Missing properties: sampled pages of a site enter; gaps such as "12 of 40 products have no price" leave, with examples.
 
-Which properties readers look for is a table of our own, for the classes of schema.org that search engines and people care about
-most. It says what is usual, not what is allowed. What several pages, or several syntaxes of a page, say of an entity counts
-together.
+The recommended properties are a table of our own, for the classes of schema.org that matter most to search engines and people.
+It says what is usual, not what is allowed. Statements of several pages or syntaxes about an entity count together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,25 +15,26 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A property that things of a class should have."""
+    """A property that entities of a class should have."""
 
     names: tuple[str, ...]
-    """Short names; any of them will do."""
+    """Short names; any one of them is enough."""
     of: str = ""
-    """The short name of the property whose value should have it: `offers` for the price of a product. Empty for itself."""
+    """The property whose value should have it, by short name: `offers` for a product's price. Empty for the entity itself."""
     is_needed: bool = False
-    """Whether the thing is of little use without."""
+    """Whether the entity is of little use without it."""
 
     @property
     def path(self) -> str:
-        """As people would write it: `offers.price`."""
+        """The path of short names: `offers.price`."""
         return f"{self.of}.{self.names[0]}" if self.of else self.names[0]
 
 
 @lru_cache(maxsize=4096)
 def find_recommendations(iri: str) -> tuple[str, tuple[Recommendation, ...]]:
-    """The class that there are recommendations for, itself or the nearest above that hands them down, and what they are; none for
-    most."""
+    """Return the recommendations for a class, with the class they are from: itself or the nearest in `_HANDED_DOWN` above it.
+
+    Most classes have none."""
     own = fold_class(iri)
     for each in (own, *find_superclasses(iri)):
         name = each.removeprefix(SCHEMA)
@@ -47,7 +47,7 @@ def find_recommendations(iri: str) -> tuple[str, tuple[Recommendation, ...]]:
 
 
 def say_path(path: str) -> str:
-    """A path in words: `price of offers` for `offers.price`."""
+    """Write a path in words: `price of offers` for `offers.price`."""
     before, dot, after = path.partition(".")
     return f"{after} of {before}" if dot else path
 
@@ -62,11 +62,11 @@ _HANDED_DOWN = frozenset(
     "AggregateRating SoftwareApplication WebPage WebSite Vehicle Accommodation VideoObject Course "
     "CourseInstance EventSeries PublicationEvent UserInteraction DiscussionForumPosting".split()
 )
-"""The classes whose recommendations hold for the classes below them too. A step of a recipe is a list by its class, and nobody
-reads it as one."""
+"""Classes whose recommendations also hold for subclasses. ItemList is not one: HowToStep is a subclass of it, but nobody reads
+a step of a recipe as a list."""
 _NUMBERS = "sku|gtin|gtin13|gtin12|gtin14|gtin8|mpn|isbn"
 _PRICE = "offers.price|lowPrice|priceSpecification offers.priceCurrency|priceSpecification offers.availability"
-# By class: what is needed, and what is useful. `a|b` means that either will do, `a.b` that the value of a should have b.
+# By class: needed and useful properties. `a|b` means that either is enough, `a.b` that the value of a should have b.
 _TABLE = {
     "Product": (
         "name",
@@ -88,7 +88,7 @@ _TABLE = {
         "name startDate location|eventAttendanceMode",
         "endDate description image eventStatus offers organizer|performer location.address|url offers.price|lowPrice",
     ),
-    # Events by their class, but of another sort: nothing is asked of them, nor of what is below them.
+    # Subclasses of Event, but of another sort: they and their subclasses have no recommendations.
     **dict.fromkeys(("CourseInstance", "EventSeries", "PublicationEvent", "UserInteraction"), ("", "")),
     "DiscussionForumPosting": ("headline|name|text|articleBody", "author datePublished"),
     "Recipe": (
@@ -134,8 +134,8 @@ _TABLE = {
 
 _EXAMPLES = 3
 _THINGS = 20_000
-# What is pointed at by one of these stands for itself; what is pointed at otherwise is a part of something, or a mention, of
-# which people do not say everything.
+# The value of one of these properties is an entity in its own right; the value of any other is a part or a mention, which
+# people do not describe completely.
 _STANDS_FOR_ITSELF = frozenset(
     ("mainEntity", "mainEntityOfPage", "itemListElement", "item", "about", "hasPart", "isPartOf")
 )
@@ -143,7 +143,7 @@ _STANDS_FOR_ITSELF = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class GapExample:
-    """A thing, and a page that speaks of it."""
+    """An entity, and a page that describes it."""
 
     id: str
     label: str
@@ -152,25 +152,25 @@ class GapExample:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A property that things of a class should have, and some have not."""
+    """A property that some entities of a class lack but should have."""
 
     type: str
     property: str
-    """The IRI, or for what hangs on another property the last part of the path."""
+    """The IRI of the last property of the path."""
     path: str
     """`price`, or `offers.price`."""
     is_needed: bool
     missing: int
     things: int
-    """How many could have it."""
+    """How many entities could have it."""
     among: str
-    """Which those are, as the end of a sentence: `that stand for themselves and have offers`. Empty for all of the class."""
+    """Which entities, as a relative clause: `that stand for themselves and have offers`. Empty for all of the class."""
     examples: tuple[GapExample, ...]
 
 
 @dataclass(slots=True)
 class SampledEntity:
-    """A thing of the site, as all pages that were looked at describe it."""
+    """An entity of the site, as all pages of the sample describe it."""
 
     id: str
     label: str = ""
@@ -179,17 +179,17 @@ class SampledEntity:
     names: set[str] = field(default_factory=set)
     """The properties that it has."""
     inside: dict[str, list[set[str]]] = field(default_factory=dict)
-    """By property: the properties of the things that it leads to, where the page describes them."""
+    """By property: the properties of each of its values that the page describes."""
     is_part: bool = True
-    """Whether on all pages something else has it as a part."""
+    """Whether it is a part of something else on all pages."""
 
 
 def find_gaps(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> tuple[Gap, ...]:
-    """What is missing: what is needed first, then what most things lack. `entities` has the id of each node that has one."""
+    """Find gaps: needed properties first, then those that most entities lack; `entities` has the entity's id of nodes."""
     counts: dict[tuple[str, Recommendation], _Count] = {}
     for thing in collect_entities(pages, entities).values():
         if thing.names <= {"url"}:
-            # A class and an address alone refer to something that is described elsewhere.
+            # A class and a URL alone only refer to something that is described elsewhere.
             continue
         found: dict[str, tuple[Recommendation, ...]] = dict(find_recommendations(iri) for iri in thing.types)
         for iri, recommendations in found.items():
@@ -223,7 +223,7 @@ def _tell_among(recommendation: Recommendation) -> str:
 
 
 def collect_entities(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> dict[str, SampledEntity]:
-    """The things that have a class, by id."""
+    """Collect the entities that have a class, by id."""
     things: dict[str, SampledEntity] = {}
     for page in pages:
         parts = {
@@ -252,7 +252,7 @@ def _describe(thing: SampledEntity, name: str, node: Described, page: SampledPag
     thing.types.update(node.types)
     thing.names.update(node.values)
     if name.startswith(("http://", "https://")):
-        # It is called by an address.
+        # Its IRI is a web address.
         thing.names.add("url")
     thing.is_part &= is_part
     for each, values in node.values.items():
@@ -275,12 +275,12 @@ def _count_recommendation(count: _Count, recommendation: Recommendation, thing: 
     elif inside := thing.inside.get(recommendation.of):
         is_missing = any(names.isdisjoint(recommendation.names) for names in inside)
     else:
-        # That it leads nowhere is another gap, or another page may tell.
+        # A missing value is another gap, and an undescribed one may be on another page.
         return
     count.things += 1
     if is_missing:
         count.missing += 1
-        # Things without a name that are on one page look the same.
+        # Nameless entities on one page look the same.
         is_new = (thing.label, thing.page) not in [(one.label, one.page) for one in count.examples]
         if is_new and len(count.examples) < _EXAMPLES:
             count.examples.append(GapExample(thing.id, thing.label, thing.page))

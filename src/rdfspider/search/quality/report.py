@@ -1,7 +1,7 @@
-"""A site in, a report on its structured data out: which syntaxes, what is broken, what is missing, what is in conflict.
+"""The report on a site's structured data: which syntaxes, what is broken, what is missing, what conflicts.
 
-The report is made from a bounded sample of the site's pages, spread over all of them. What the code of each Problem means, how
-bad it is and what an author can do about it is a table here; the codes come from `extract/` and `detect/`.
+It is made from a bounded sample, spread over all pages of the site. A table here has the meaning and severity of each
+Problem's code, with advice for authors; the codes come from `extract/` and `detect/`.
 """
 
 import time
@@ -21,7 +21,7 @@ from rdfspider.vocabulary.names import shorten_iri
 
 ERROR, WARNING, HINT = "error", "warning", "hint"
 SEVERITIES = (ERROR, WARNING, HINT)
-"""Error: data is lost. Warning: it is not as it should be, or readers may take it otherwise. Hint: it could be better."""
+"""Error: data is lost. Warning: it is wrong, or readers may understand it differently. Hint: it could be better."""
 
 
 class Fault(NamedTuple):
@@ -33,14 +33,14 @@ class Fault(NamedTuple):
 
 
 def explain_code(code: str) -> Fault:
-    """What a code means; of one that is not known here, that something was not taken as it is."""
+    """Explain a code; an unknown one gets a general warning."""
     return _FAULTS.get(code) or Fault(
         WARNING, "Something could not be taken as it is.", "Look at an example: its problems tell what it was."
     )
 
 
 def rank_severity(severity: str) -> int:
-    """The worst first."""
+    """Return a sort key for severities, the worst first."""
     return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
 
 
@@ -121,16 +121,16 @@ BROKEN, MISSING, CONFLICTING, UNMARKED, REPEATED = (
 """Kinds of findings."""
 _EXAMPLES = 3
 _PAGES_A_STEP = 50
-# Beyond it takes too long to find a page by its number.
+# Beyond this it takes too long to find a page by its number.
 _REACH = 50_000
 _NODES, _ENTITIES_A_PAGE = 20_000, 200
 _PLAIN = frozenset(("page", "meta"))
-"""What every page has some of: head and title. It is no structured data."""
+"""What every page has: head and title. These do not count as structured data."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyntaxUse:
-    """How much of the sample is in a syntax."""
+    """How much of the sample uses a syntax."""
 
     syntax: str
     pages: int
@@ -139,7 +139,7 @@ class SyntaxUse:
 
 @dataclass(frozen=True, slots=True)
 class FaultCount:
-    """How often something is broken, and on which pages."""
+    """How often a fault occurs, and on which pages."""
 
     code: str
     severity: str
@@ -152,7 +152,7 @@ class FaultCount:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """How many pages, and some of them."""
+    """The number of pages, and some of them."""
 
     count: int
     examples: tuple[str, ...]
@@ -160,7 +160,7 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A line of the report, whatever it is about."""
+    """One line of the report."""
 
     severity: str
     kind: str
@@ -168,18 +168,18 @@ class Finding:
     message: str
     count: int
     of: int
-    """Of how many pages or things; 0 where that means nothing."""
+    """Of how many pages or entities; 0 if not applicable."""
     examples: tuple[str, ...]
     """Pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found."""
+    """The report on a site."""
 
     site: str
     pages: int
-    """Of the site that are indexed."""
+    """Indexed pages of the site."""
     pages_read: int
     statements_read: int
     seconds: float
@@ -189,18 +189,18 @@ class Report:
     conflicts: tuple[Conflict, ...]
     conflict_count: int
     unmarked: Pages
-    """Without structured data."""
+    """Pages without structured data."""
     repeated: Pages
-    """That repeat another page."""
+    """Duplicates of other pages."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All of it as lines, the worst first."""
+        """All findings, the worst first."""
         return tuple(sorted(_list_findings(self), key=lambda finding: rank_severity(finding.severity)))
 
     @property
     def severities(self) -> dict[str, int]:
-        """How many lines there are of each severity."""
+        """The number of findings by severity."""
         counts = dict.fromkeys(SEVERITIES, 0)
         for finding in self.findings:
             counts[finding.severity] += 1
@@ -216,7 +216,7 @@ def inspect_site(
     seconds: float = MAX_SECONDS,
     read_statements: ReadStatements = lambda url: None,
 ) -> Report | None:
-    """The report; None where no page of the site is indexed. A few pages are read again to tell their syntaxes apart."""
+    """Make the report; None if no page of the site is indexed. A few pages are read again to find the syntax of values."""
     start = time.monotonic()
     count = ledger.find_name(SITE, site)
     if count is None:
@@ -242,7 +242,7 @@ def inspect_site(
 
 
 def choose_pages(ledger: LedgerReader, site: str, pages: int, limit: int) -> list[PageEntry]:
-    """All pages of a site, or some from everywhere: a site's oldest pages are often its first ones, and unlike the others."""
+    """Choose all pages of a site, or a spread sample: the first pages of a site are often unlike the others."""
     if pages <= limit:
         return ledger.list_site_pages(site, limit)
     steps = max(1, limit // _PAGES_A_STEP)
@@ -253,7 +253,7 @@ def choose_pages(ledger: LedgerReader, site: str, pages: int, limit: int) -> lis
 
 
 def _name_nodes(ledger: LedgerReader, entries: Sequence[PageEntry]) -> dict[str, str]:
-    """The ids of things by the nodes that speak of them; those that are called by their own IRI are left out."""
+    """Return the ids of entities by node; entities whose id is their IRI are left out."""
     names: dict[str, str] = {}
     for entry in entries:
         for entity, nodes in ledger.list_page_entities(entry, _ENTITIES_A_PAGE):

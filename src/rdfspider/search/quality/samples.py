@@ -1,7 +1,7 @@
-"""A site in, some of its pages out with what each says, thing by thing: what a report on the site is made of.
+"""Samples for the report on a site: pages enter; each page's entities, problems and syntaxes leave.
 
-All is bounded, pages, statements and time, so that a site of a million pages is looked at as fast as one of three hundred; how
-much was looked at is part of the answer.
+Pages, statements and time are bounded, so that a site of a million pages takes no longer than one of three hundred; the report
+says how much was read.
 """
 
 import re
@@ -22,6 +22,7 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, blank_prefix, make_graph_iri
 
 ESCAPED_TWICE = "escaped-twice"
+"""The code of a fault that is found in the statements themselves, not during extraction."""
 
 MAX_PAGES = 300
 MAX_SECONDS = 0.7
@@ -37,7 +38,7 @@ _PROBLEM, _DUPLICATE = f"{VOCABULARY}problem-", f"{VOCABULARY}duplicateOf"
 
 
 class SampledValue(NamedTuple):
-    """What a property has: a text, or the name of another thing."""
+    """A value of a property: a text, or the name of another node."""
 
     text: str
     is_node: bool
@@ -54,14 +55,14 @@ class Described:
     _label_rank: int = len(LABELS)
 
     def add(self, name: str, value: Literal | NamedNode) -> None:
-        """Take a statement about it."""
+        """Add a statement about it."""
         is_node = isinstance(value, NamedNode)
         if name == RDF_TYPE:
             if is_node:
                 self.types.append(value.value)
             return
         text = value.value if is_node else " ".join(value.value[:_TEXT_CHARS].split())
-        # What has only blanks is not there.
+        # Text of white space alone does not count.
         if not text:
             return
         rank = LABELS.get(name, self._label_rank)
@@ -75,20 +76,20 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class SampledPage:
-    """A page that was looked at."""
+    """A page of the sample."""
 
     url: str
     syntaxes: dict[str, int]
     """Statements by syntax."""
     problems: dict[str, int]
-    """How often by code."""
+    """Their numbers by code."""
     duplicate_of: str
     nodes: dict[str, Described]
     is_cut: bool
     """Whether it states more than was read."""
 
     def find_syntax(self, node: str) -> str:
-        """In which syntax a thing is described; empty where several could be, because statements of an IRI are merged."""
+        """Return the syntax that describes a node; empty if unknown, because statements about an IRI are merged."""
         if node.startswith(GENID):
             start = node[len(GENID) :].partition("/")[0]
             return next((name for name in self.syntaxes if blank_prefix(self.url, name)[3:-1] == start), "")
@@ -96,7 +97,7 @@ class SampledPage:
 
 
 def read_pages(store: Store, pages: Iterable[PageEntry], seconds: float = MAX_SECONDS) -> Iterator[SampledPage]:
-    """The pages, one after the other, until the time is over."""
+    """Read pages one by one until the time is up."""
     end = time.monotonic() + seconds
     for page in pages:
         if time.monotonic() > end:
@@ -121,12 +122,12 @@ def _read_page(store: Store, page: PageEntry) -> SampledPage:
 
 
 def is_escaped_twice(text: str) -> bool:
-    """Whether a text has character references, and is no piece of HTML, in which they belong."""
+    """Return whether a text has character references without being a piece of HTML, where they belong."""
     return "&" in text and any(unescape(one) != one for one in _REFERENCE.findall(text)) and not _TAG.search(text)
 
 
 def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], bool, int]:
-    """The things, whether there are more, and how many texts are escaped twice."""
+    """Return the nodes, whether there are more, and how many texts are escaped twice."""
     nodes: dict[str, Described] = {}
     escaped = 0
     quads = list(islice(store.quads_for_pattern(None, None, None, graph), _STATEMENTS_A_PAGE))
@@ -140,6 +141,3 @@ def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], b
             if isinstance(value, Literal) and value.datatype.value not in _MARKUP:
                 escaped += is_escaped_twice(value.value[:_TEXT_CHARS])
     return nodes, len(quads) == _STATEMENTS_A_PAGE, escaped
-
-
-"""The code of what is found in the statements themselves, not while a page is read."""
