@@ -1,6 +1,6 @@
-"""The class of a thing in, the classes above it out: schema.org's own hierarchy, from the table that it publishes.
+"""Schema.org's class hierarchy, from the table that it publishes: a class enters, its super- or subclasses leave.
 
-What pages state of subclasses is learned while indexing (`ledger.py`) and used when a question is asked, since it may change.
+Subclasses that pages state are collected while indexing (`index/ledger/`) and used only in queries, since they may change.
 """
 
 import json
@@ -13,7 +13,7 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 
 @lru_cache(maxsize=4096)
 def find_superclasses(iri: str) -> tuple[str, ...]:
-    """All classes above a class of schema.org, the nearest first; none for other classes."""
+    """Return all superclasses of a class of schema.org, the nearest first; none for other classes."""
     if not iri.startswith(SCHEMA):
         return ()
     parents = _load_parents()
@@ -28,25 +28,25 @@ def find_superclasses(iri: str) -> tuple[str, ...]:
 
 
 def list_subclasses(iri: str) -> tuple[str, ...]:
-    """The classes just below a class of schema.org, by the alphabet; none for other classes."""
+    """Return the direct subclasses of a class of schema.org, in alphabetical order; none for other classes."""
     return _load_children().get(fold_class(iri), ())
 
 
 def fold_class(iri: str) -> str:
-    """The IRI of a class, in capital and small letters as schema.org writes it where it is one of its own."""
+    """Return the IRI of a class; one of schema.org's in the case that schema.org uses."""
     name = _load_spellings().get(iri.removeprefix(SCHEMA).lower()) if iri.startswith(SCHEMA) else None
     return f"{SCHEMA}{name}" if name else iri
 
 
 @lru_cache(maxsize=4096)
 def list_facet_classes(iri: str) -> tuple[str, ...]:
-    """A class and all above it: by which its members are counted. That they are things need not be said."""
+    """List the classes under which facets count an entity: its class and all superclasses except Thing."""
     return tuple(each for each in (fold_class(iri), *find_superclasses(iri)) if each != f"{SCHEMA}Thing")
 
 
 @lru_cache(maxsize=4096)
 def list_class_names(iri: str) -> tuple[str, ...]:
-    """IRI and short name, in lower case, of a class and of all above it: by which its members are found."""
+    """List the names by which queries find an entity: IRI and short name, in lower case, of its class and superclasses."""
     names: dict[str, None] = {}
     for each in (iri, *find_superclasses(iri)):
         names[each.lower()] = None

@@ -1,4 +1,4 @@
-"""Dates as pages write them in, seconds since 1970 out; and what these say to people."""
+"""Dates: texts of pages enter, seconds since 1970 leave; and back to text."""
 
 import re
 from datetime import UTC, datetime
@@ -9,37 +9,38 @@ _DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|$)")
 _BEFORE_CHRIST = re.compile(r"-\d{4,6}(?:-\d\d){0,2}")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _YEARS = range(1700, 2200)
-"""The text index holds nanoseconds in 64 bits, from 1677 to 2262."""
+"""The text index stores nanoseconds in 64 bits, from 1677 to 2262."""
 _FIRST, _LAST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (_YEARS.start, _YEARS.stop))
 
 
 def read_date(text: str) -> float | None:
-    """The time that a date of ISO 8601 (a year is enough) or RFC 822 tells, or one such as 12/19/2020; UTC where it tells no
-    zone. What was earlier than the index can tell was as early as it can."""
+    """Read a date of ISO 8601 (a year is enough), of RFC 822, or like 12/19/2020; None for other text.
+
+    It is UTC unless it has a zone. Dates before the first one that the index can store become that one."""
     text = text.strip()[:40]
     found = _parse(text)
     if found is None:
         return _FIRST if _BEFORE_CHRIST.fullmatch(text) else None
-    # The first day of all is what programs write that know none; the last ones are what they write for ever.
+    # Programs write year 1 for an unknown date, and far years for "forever".
     if found.year == 1 or found.year >= _YEARS.stop:
         return None
     return max(_FIRST, (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp())
 
 
 def write_date(time: float) -> str:
-    """A time that `read_date` has found as 2024-05-01, or as far as it is known; empty for 0."""
+    """Write a time from `read_date` as 2024-05-01, or only as far as it is known; empty for 0."""
     if not time:
         return ""
     moment = datetime.fromtimestamp(time, UTC)
     if time <= _FIRST:
         return write_year(_YEARS.start)
-    # Who writes 1888, and who writes its first day, have the same time; the year is true of both. A party at midnight is rare.
+    # 1888 and 1888-01-01 give the same time; the year is right for both.
     is_year = moment == datetime(moment.year, 1, 1, tzinfo=UTC)
     return str(moment.year) if is_year else moment.date().isoformat()
 
 
 def write_year(year: int) -> str:
-    """A year of the index; the first one has all that was before it."""
+    """Write a year of the index; the first one includes all earlier ones."""
     return f"{year} or earlier" if year == _YEARS.start else str(year)
 
 
@@ -59,7 +60,7 @@ def _parse(text: str) -> datetime | None:
 
 
 def _read_slashes(weekday: str | None, one: str, other: str, year: str) -> datetime | None:
-    """Some write the month first, some the day; None where both could be, and no weekday tells."""
+    """Read a date with the month or the day first; None if both are possible and no weekday decides."""
     numbers = ((int(one), int(other)), (int(other), int(one)))
     days = {datetime(int(year), month, day) for month, day in numbers if month <= 12}
     if weekday:
@@ -68,5 +69,5 @@ def _read_slashes(weekday: str | None, one: str, other: str, year: str) -> datet
 
 
 def bound_date(time: float) -> float:
-    """A time that the text index can hold, however a clock was set."""
+    """Limit a time to what the text index can store."""
     return min(max(time, _FIRST), _LAST)

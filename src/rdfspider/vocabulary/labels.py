@@ -1,6 +1,6 @@
-"""Which properties name a thing, describe it, show it, date it or tell it from others. Tables; a lower rank is preferred.
+"""Tables of properties that name, describe, show, date or identify an entity; a lower rank is preferred.
 
-And what is no name, because nobody could see it.
+`is_visible` rejects labels without visible characters.
 """
 
 from unicodedata import category
@@ -13,13 +13,13 @@ _VCARD, _OWL = PREFIXES["vcard"], PREFIXES["owl"]
 RDF_TYPE = RDF + "type"
 SUBCLASS_OF = RDFS + "subClassOf"
 
-# Blanks, what only steers others, and marks that need a letter; and some that are called letters or signs and are blank.
+# White space, control characters, and combining marks; and blank characters that Unicode classes as letters or symbols.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"))
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def is_visible(text: str) -> bool:
-    """Whether somebody could see anything of a text."""
+    """Return whether a text has visible characters."""
     return any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
 
 
@@ -35,7 +35,7 @@ LABELS = _rank(
     (SCHEMA + "alternateName", SCHEMA + "alternativeHeadline", SKOS + "altLabel", SCHEMA + "caption"),
 )
 NO_LABEL_RANK = 9
-"""Of a label that is only the end of the thing's IRI."""
+"""The rank of a label that is only the end of the entity's IRI."""
 DESCRIPTIONS = _rank(
     (SCHEMA + "description", DCTERMS + "description", DC + "description", _RSS + "description"),
     (_OG + "description", SKOS + "definition", DCTERMS + "abstract", SCHEMA + "abstract"),
@@ -48,7 +48,7 @@ IMAGES = _rank(
     (_TWITTER + "image", SCHEMA + "photo"),
 )
 IMAGE_ADDRESSES = (SCHEMA + "contentUrl", SCHEMA + "url")
-"""What says where an image is that is a node of its own."""
+"""Properties with the address of an image that is a node of its own."""
 ADDRESSES = _rank(
     (SCHEMA + "url", _VCARD + "hasURL", FOAF + "homepage", _OG + "url", _RSS + "link"),
     (SCHEMA + "mainEntityOfPage", FOAF + "page"),
@@ -58,7 +58,7 @@ IDENTIFIERS = tuple(
     SCHEMA + name
     for name in ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn", "productID", "sku", "mpn", "identifier")
 )
-"""Literals that tell a product from others within its site, the surest first."""
+"""Properties that identify a product within its site, the most reliable first."""
 DATES = _rank(
     (SCHEMA + "datePublished", SCHEMA + "startDate", SCHEMA + "uploadDate", SCHEMA + "datePosted"),
     (_ARTICLE + "published_time", "article:published_time", DCTERMS + "issued"),
@@ -82,4 +82,4 @@ PARTS = frozenset(
     "http://rdf.data-vocabulary.org/#Breadcrumb",
     "http://www.w3.org/2006/vcard/ns#Address",
 }
-"""Classes of what is only a part of another thing, or a device of a page."""
+"""Classes of entities that are only part of another entity, or of a page's layout."""

@@ -1,4 +1,4 @@
-"""IRIs of classes and properties in, what people call them out: short names, namespaces and the prefixes of well-known ones."""
+"""Names of classes and properties: IRIs enter; short names, namespaces and well-known prefixes leave."""
 
 import re
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ _MAX_NAME = 100
 
 @lru_cache(maxsize=4096)
 def split_iri(iri: str) -> tuple[str, str]:
-    """Namespace and local name: the namespace ends with `#`, or with the last `/`, or else with the last `:`."""
+    """Split an IRI into namespace and local name: after the last `#`, or else the last `/`, or else the last `:`."""
     for end in "#/:":
         at = iri.rfind(end)
-        # A last character that ends a namespace leaves no name: the one before it decides.
+        # At the end of the IRI it would leave no name: the one before it decides.
         if at == len(iri) - 1:
             at = iri.rfind(end, 0, at)
         if at > 0 and not (end == "/" and iri[at - 1] == "/"):
@@ -26,41 +26,41 @@ def split_iri(iri: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def find_ontology(iri: str) -> str:
-    """The namespace of a class or property: the ontology that it is of."""
+    """Return the ontology of a class or property: its namespace."""
     return split_iri(iri)[0] or iri
 
 
 @lru_cache(maxsize=4096)
 def find_short_name(iri: str) -> str:
-    """What people call a class or property, in lower case."""
+    """Return the short name of a class or property, in lower case."""
     return unquote(split_iri(iri)[1].rstrip("/#:")).lower()[:_MAX_NAME] or iri.lower()[:_MAX_NAME]
 
 
 @lru_cache(maxsize=4096)
 def find_field_name(iri: str) -> str:
-    """A property's short name with letters, digits and `_` only: the path under `properties` in the text index."""
+    """Return a property's short name with only letters, digits and `_`: its path under `properties` in the text index."""
     return _NOT_A_NAME.sub("_", find_short_name(iri)).strip("_") or "_"
 
 
 @lru_cache(maxsize=4096)
 def list_prefixes(namespace: str) -> tuple[str, ...]:
-    """The prefixes by which a namespace is known; none for most."""
+    """Return the well-known prefixes of a namespace; most have none."""
     return KNOWN_AS.get(namespace, ())
 
 
 def find_namespaces(prefix: str) -> tuple[str, ...]:
-    """The namespaces that a person may mean by a prefix, the usual one first; none for most."""
+    """Return the namespaces that a typed prefix may mean, the usual one first; most have none."""
     return NAMESPACES.get(prefix.lower(), ())
 
 
 @lru_cache(maxsize=4096)
 def shorten_iri(iri: str) -> str:
-    """`schema:Person` where the namespace is well known; else the IRI as it is."""
+    """Return the prefixed name, like `schema:Person`, if the namespace is well known; else the IRI."""
     namespace, name = split_iri(iri)
     prefixes = list_prefixes(namespace)
     return f"{prefixes[0]}:{name}" if prefixes and name else iri
 
 
 def put_known_first(iris: Iterable[str]) -> list[str]:
-    """Those of well-known namespaces before the others, else in their order: what is cut off at the end tells people less."""
+    """Sort IRIs of well-known namespaces before others, otherwise keeping their order: lists may be cut at the end."""
     return sorted(iris, key=lambda iri: not list_prefixes(find_ontology(iri)))

@@ -1,9 +1,8 @@
-"""The one table of namespaces and their prefixes: for names that people type and read, SPARQL, Turtle, RDFa's initial context,
-`meta` elements and feeds.
+"""The one table of namespaces and prefixes, for typed and shown names, SPARQL, Turtle, RDFa, `meta` elements and feeds.
 
-`dc:` is http://purl.org/dc/elements/1.1/ and `dcterms:` is http://purl.org/dc/terms/, as DCMI writes them, in everything that
-rdfspider writes and in SPARQL. One specification differs: in RDFa's initial context `dc` is the same as `dcterms`. People who
-type `dc:title` in a search may have seen either, so both are found.
+`dc:` is http://purl.org/dc/elements/1.1/ and `dcterms:` is http://purl.org/dc/terms/, as DCMI defines them, in SPARQL and all
+output. One specification differs: in RDFa's initial context `dc` equals `dcterms`. A search for `dc:title` may mean either, so
+it finds both.
 """
 
 KNOWN_AS = {
@@ -60,8 +59,8 @@ KNOWN_AS = {
     "http://www.wikidata.org/prop/direct/": ("wdt",),
     "http://microformats.org/wiki/": ("mf", "mf2", "microformats"),
 }
-"""The prefixes of each namespace; the first is the one that is written. A prefix that stands behind several namespaces means the
-first of them where it can mean only one."""
+"""The prefixes of each namespace, the preferred one first. A prefix of several namespaces means the first of them wherever it
+can mean only one."""
 
 NAMESPACES: dict[str, tuple[str, ...]] = {}
 """The namespaces that each prefix may mean, the usual one first."""
@@ -70,11 +69,11 @@ for _namespace, _prefixes in KNOWN_AS.items():
         NAMESPACES[_prefix] = (*NAMESPACES.get(_prefix, ()), _namespace)
 
 PREFIXES = {prefix: namespaces[0] for prefix, namespaces in NAMESPACES.items() if "." not in prefix}
-"""The namespace that each prefix means; also what SPARQL queries may use without declaring it."""
+"""The namespace of each prefix; SPARQL queries may use these without declaring them."""
 
 
 def take_prefixes(names: str) -> dict[str, str]:
-    """Some prefixes, which are separated by spaces, with their namespaces."""
+    """Return the namespaces of some prefixes, given as names separated by spaces."""
     return {name: PREFIXES[name] for name in names.split()}
 
 
@@ -83,13 +82,13 @@ DC, DCTERMS, FOAF, SKOS = (PREFIXES[name] for name in ("dc", "dcterms", "foaf", 
 XHV, RDFA, VOID = (PREFIXES[name] for name in ("xhv", "rdfa", "void"))
 
 TURTLE_PREFIXES = take_prefixes("schema og dc dcterms foaf rdf rdfs xsd")
-"""What Turtle and TriG documents declare."""
+"""The prefixes that Turtle and TriG documents declare."""
 
 RDFA_INITIAL_CONTEXT = take_prefixes(
     "as cc dc11 dcat dcterms foaf gr ical og org owl prov rdf rdfa rdfs rev schema sioc skos vcard void xhv xsd"
 ) | {
     "": XHV,
-    # The specification says so: here, and nowhere else, dc and dcterms are the same.
+    # The specification makes dc and dcterms equal here, and nowhere else.
     "dc": DCTERMS,
     "csvw": "http://www.w3.org/ns/csvw#",
     "ctag": "http://commontag.org/ns#",
@@ -114,7 +113,7 @@ RDFA_INITIAL_CONTEXT = take_prefixes(
     "wdrs": "http://www.w3.org/2007/05/powder-s#",
     "xml": "http://www.w3.org/XML/1998/namespace",
 }
-"""The prefixes that RDFa 1.1 pages may use without declaring them, by the W3C's initial context."""
+"""The W3C's initial context: prefixes that RDFa 1.1 pages may use without declaring them."""
 
 XSD_INTEGERS = frozenset(
     XSD + name

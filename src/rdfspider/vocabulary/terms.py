@@ -1,7 +1,7 @@
-"""Terms as N-Triples writes them: text, URLs and N-Quads of pages in, the triples that indexes hold out; and back for exports.
+"""Terms in N-Triples syntax: text, URLs and N-Quads of pages enter, the triples of the indexes leave; and back for exports.
 
-Blank nodes become IRIs, `<genid:48a4e8612952075a/n1>` for `_:p48a4e8612952075an1`, because a store names its blank nodes
-itself. The spellings of schema.org are folded into one.
+Blank nodes become IRIs, `<genid:48a4e8612952075a/n1>` for `_:p48a4e8612952075an1`, because a store renames blank nodes. The
+variants of schema.org's namespace are folded into one.
 """
 
 import re
@@ -25,7 +25,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b
 
 @lru_cache(maxsize=4096)
 def is_language(tag: str) -> bool:
-    """Whether the text is a language tag (BCP 47) that RDF stores take."""
+    """Return whether the text is a language tag (BCP 47) that RDF stores accept."""
     try:
         Literal("", language=tag)
     except (ValueError, UnicodeError):
@@ -34,7 +34,7 @@ def is_language(tag: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """The text as N-Quads quotes it; lone surrogates, which no encoding can carry, become U+FFFD."""
+    """Quote text for N-Quads; lone surrogates, which cannot be encoded, become U+FFFD."""
     if _UNSAFE.search(text):
         text = _UNSAFE.sub(_escape, text)
     return f'"{text}"'
@@ -42,7 +42,7 @@ def quoted(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def graph_term(url: str) -> str:
-    """The page's URL as a graph name, escaped to a valid IRI."""
+    """Return the page's URL as a graph name, escaped to a valid IRI."""
     found = valid_iri(url)
     return (
         f"<{found.value}>"
@@ -52,7 +52,7 @@ def graph_term(url: str) -> str:
 
 
 def blank_prefix(url: str, syntax: str) -> str:
-    """What the blank nodes of one syntax on one page have in common, and no others."""
+    """Return the prefix that all blank nodes of one syntax on one page have, and no others."""
     digest = blake2b(f"{syntax} {url}".encode("utf-8", "surrogatepass"), digest_size=8)
     return f"_:p{digest.hexdigest()}n"
 
@@ -65,21 +65,20 @@ def _escape(match: re.Match[str]) -> str:
 
 
 GENID = "genid:"
-"""How the IRIs of blank nodes begin. What pages call so themselves is stored as `genid:iri/…`, so nobody can speak of another
-page's nodes."""
+"""The scheme of blank nodes' IRIs. Such IRIs on pages are stored as `genid:iri/…`, so that no page can refer to another page's
+nodes."""
 RESERVED = "urn:rdfspider:"
-"""How the graphs begin that are not pages."""
+"""The beginning of the names of graphs that are not pages."""
 FETCHES_GRAPH = f"{RESERVED}fetches"
 """The graph of facts about the fetch of each page."""
 CURSORS_GRAPH = FETCHES_GRAPH
-"""The graph that tells how far the log was read: a fact of the fetches too. In a graph of its own it would look like a page to
-everybody who asks for all graphs."""
+"""The graph with the cursors of the log. In a graph of their own they would look like a page to queries for all graphs."""
 
 _SCHEMA = "http://schema.org/"
 _SCHEMA_VARIANTS = ("https://schema.org/", "http://www.schema.org/", "https://www.schema.org/")
 _STATED_GENID = f"{GENID}iri/"
 _FOLDED_STARTS = tuple(f"<{start}" for start in (GENID, *_SCHEMA_VARIANTS))
-# "n" and a number for the blank nodes that extraction has named, "x" and the label for those of others.
+# "n" and a number for blank nodes that extraction named, "x" and the label for others.
 _OWN_LABEL = re.compile(r"p([0-9a-f]{16})(n[0-9]+|x.+)", re.DOTALL)
 _OWN_GENID = re.compile(r"([0-9a-f]{16})/(n[0-9]+|x.+)", re.DOTALL)
 _LITERAL = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\^\^<[^<>"\s]*+>|@[A-Za-z0-9\-]++)?+'
@@ -91,25 +90,25 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 Triple = tuple[str, str, str]
-"""Subject, predicate and object, as the indexes hold them."""
+"""Subject, predicate and object, as in the indexes."""
 
 
 @lru_cache(maxsize=1024)
 def make_graph_iri(url: str) -> str:
-    """The name of a page's graph: its URL as a valid IRI, as extraction writes it. No page has the name of a graph of ours."""
+    """Return the name of a page's graph: its URL as a valid IRI, as in extraction; never one of the reserved names."""
     if url.startswith((RESERVED, GENID)):
         return f"{RESERVED}page:{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
     return graph_term(url)[1:-1]
 
 
 def fold_statements(statements: Mapping[str, str], url: str) -> list[str]:
-    """The distinct triples (`s p o`, without a graph and a dot) that a page states in all syntaxes, in their order."""
+    """Return a page's distinct triples of all syntaxes (`s p o`, without graph and dot), in their order."""
     fold = Fold(statements, url)
     return list(dict.fromkeys(" ".join(triple) for nquads in statements.values() for triple in fold.read(nquads)))
 
 
 def fold_iri(iri: str) -> str:
-    """The IRI that indexes hold for one that a person asks for: schema.org's variants are one."""
+    """Return an IRI as in the indexes: with variants of schema.org's namespace folded."""
     for variant in _SCHEMA_VARIANTS:
         if iri.startswith(variant):
             return _SCHEMA + iri[len(variant) :]
@@ -117,13 +116,13 @@ def fold_iri(iri: str) -> str:
 
 
 def skolemise(label: str) -> str | None:
-    """The IRI of the blank node that an export calls by this label (without `_:`); None where it is no label of ours."""
+    """Return the IRI of the blank node with this label in an export (without `_:`); None for labels of other origin."""
     own = _OWN_LABEL.fullmatch(label)
     return f"{GENID}{own[1]}/{quote(own[2], safe='')}" if own else None
 
 
 def restore_term(term: str) -> str:
-    """A term of the store, as N-Triples writes it, as it was on its page: the blank node of an IRI of ours."""
+    """Restore a term of the store to its form on the page: a `genid:` IRI becomes a blank node again."""
     if not term.startswith(f"<{GENID}"):
         return term
     rest = term[len(GENID) + 1 : -1]
@@ -133,7 +132,7 @@ def restore_term(term: str) -> str:
 
 
 def restore_line(line: str) -> str:
-    """A line of N-Quads or N-Triples, or a triple without a dot, with its blank nodes restored."""
+    """Restore the blank nodes in a line of N-Quads or N-Triples, or in a triple without a dot."""
     if f"<{GENID}" not in line:
         return line
     subject, predicate, rest = line.split(" ", 2)
@@ -147,7 +146,7 @@ def restore_line(line: str) -> str:
 
 
 def is_about_blank(triple: str) -> bool:
-    """Whether a triple of the indexes has a blank node of its page, so that no other page can state it."""
+    """Return whether a triple of the indexes has a blank node, so that no other page can state it."""
     subject, _, obj = triple.split(" ", 2)
     return any(term.startswith(f"<{GENID}") and not term.startswith(f"<{_STATED_GENID}") for term in (subject, obj))
 
@@ -164,7 +163,7 @@ def _needs_folding(text: str) -> bool:
 
 
 class Fold(dict[str, str]):
-    """Subjects, predicates and IRIs of one page as the indexes hold them, each made once."""
+    """A cache of one page's terms: maps IRIs and blank nodes to their form in the indexes."""
 
     def __init__(self, statements: Mapping[str, str], url: str) -> None:
         super().__init__()
@@ -173,7 +172,7 @@ class Fold(dict[str, str]):
         self._foreign = blank_prefix(url, "")[3:-1]
 
     def read(self, nquads: str, max_lines: int = -1) -> list[Triple]:
-        """The triples of one syntax, as often as it states them, or of its first lines; without lines that are none."""
+        """Return the triples of one syntax, with repetitions, up to `max_lines`; lines that are not triples are skipped."""
         triples: list[Triple] = []
         end, end_length = self._end, len(self._end)
         is_plain = not _needs_folding(nquads)
@@ -210,7 +209,7 @@ class Fold(dict[str, str]):
         return folded
 
     def _fold_literal(self, term: str) -> str:
-        """The same for a literal with a datatype or a language."""
+        """Fold a literal with a datatype or a language."""
         if term[-1] == ">":
             text, _, datatype = term.rpartition("^^")
             return f"{text}^^{self[datatype]}"
@@ -218,7 +217,7 @@ class Fold(dict[str, str]):
         return f"{text}@{language.lower()}"
 
     def _name_blank(self, label: str) -> str:
-        """Only labels that extraction gave on this page are taken as they are: any other one is a node of this page alone."""
+        """Name a blank node: labels that extraction gave on this page are kept, any other is made unique to this page."""
         own = _OWN_LABEL.fullmatch(label)
         if own and own[1] in self._own and own[2][0] == "n":
             return f"<{GENID}{own[1]}/{own[2]}>"
@@ -235,11 +234,11 @@ def _fold_stated(term: str) -> str:
 
 
 def _unescape(found: re.Match[str]) -> str:
-    """The character; what no IRI may have stays escaped, so that nothing else is made of the line, and a store refuses it."""
+    """Unescape a character. Those not allowed in IRIs stay escaped, so that the line keeps its form and stores refuse it."""
     code = int(found[1] or found[2], 16)
     is_character = code < 0x110000 and not 0xD800 <= code < 0xE000
     return chr(code) if is_character and not _NOT_IN_IRI.match(chr(code)) else found[0]
 
 
-# The same few thousand on nearly all pages.
+# Nearly all pages use the same few thousand.
 _fold_predicate = lru_cache(maxsize=8192)(_fold_stated)
