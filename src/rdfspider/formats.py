@@ -1,7 +1,7 @@
-"""N-Quads text in, other RDF formats out: what an Extraction and the command line write.
+"""Convert N-Quads to other RDF formats, for an Extraction and the command line.
 
-Many pages make one document by joining what `page_fragment` gives for each: prefixes, brackets and commas around it are
-in `FRAMES`. Blank nodes are named from the page's URL, so pages can be joined without meeting.
+A document of many pages is the `page_fragment` of each, with the prefixes, brackets and commas of `FRAMES` around them. Names
+of blank nodes derive from the page's URL, so those of different pages do not clash.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COLUMNS = ("subject", "predicate", "object", "object_kind", "datatype", "language", "graph", "syntax")
 """The columns of a table of quads; `object_kind` is iri, blank or literal."""
 
-# Of a row group of Parquet.
+# Limits of a Parquet row group.
 _GROUP_ROWS = 100_000
 _GROUP_BYTES = 64 * 1024 * 1024
 _XSD_STRING = f"{XSD}string"
@@ -37,7 +37,7 @@ _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
 class Frame(NamedTuple):
-    """What stands around and between the pages of a document of text."""
+    """The text before, between and after the pages of a document."""
 
     start: str = ""
     between: str = ""
@@ -45,12 +45,12 @@ class Frame(NamedTuple):
 
 
 def to_quads(nquads: str) -> list[Quad]:
-    """The quads of N-Quads text."""
+    """Parse N-Quads."""
     return list(pyoxigraph.parse(nquads, RdfFormat.N_QUADS))
 
 
 def merge_nquads(parts: Iterable[str]) -> str:
-    """N-Quads of several sources as one: every line once, in order of appearance."""
+    """Merge N-Quads texts: every line once, in order of appearance."""
     texts = [part for part in parts if part]
     if len(texts) < 2:
         return texts[0] if texts else ""
@@ -58,22 +58,22 @@ def merge_nquads(parts: Iterable[str]) -> str:
 
 
 def to_turtle(nquads: str) -> str:
-    """Turtle, without the graphs' names."""
+    """Convert N-Quads to Turtle, without the names of graphs."""
     return FRAMES["turtle"].start + _turtle_body(nquads)
 
 
 def to_trig(nquads: str) -> str:
-    """TriG."""
+    """Convert N-Quads to TriG."""
     return FRAMES["trig"].start + _trig_body(nquads)
 
 
 def to_jsonld(nquads: str) -> str:
-    """JSON-LD in expanded form: an array of one object a graph."""
+    """Convert N-Quads to expanded JSON-LD: an array with one object per graph."""
     return _serialize(to_quads(nquads), RdfFormat.JSON_LD)
 
 
 def to_rdflib(nquads: str) -> Any:
-    """An `rdflib.Dataset` with the same blank node labels and literals."""
+    """Convert N-Quads to an `rdflib.Dataset` with the same blank node labels and literals."""
     try:
         import rdflib
         from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
@@ -98,7 +98,7 @@ def to_rdflib(nquads: str) -> Any:
 
 
 def to_arrow(statements: Mapping[str, str]) -> Any:
-    """A `pyarrow.Table` of the N-Quads of each syntax, in `COLUMNS`."""
+    """Convert the N-Quads of each syntax to a `pyarrow.Table` with `COLUMNS`."""
     import pyarrow
 
     rows = [row for syntax, nquads in statements.items() for row in _rows_of(nquads, syntax)]
@@ -108,8 +108,9 @@ def to_arrow(statements: Mapping[str, str]) -> Any:
 
 @contextmanager
 def open_parquet(stream: BinaryIO, schema: Any) -> Iterator[Callable[[Any, int], None]]:
-    """A Parquet file; gives a function that takes one `pyarrow.Table` after the other, with about how many bytes each has. They
-    are written together in row groups that are large enough to compress, and small enough to keep in memory."""
+    """Open a Parquet file; yield a function that writes one `pyarrow.Table`, given its approximate size in bytes.
+
+    Tables are joined to row groups that are large enough to compress well and small enough for memory."""
     import pyarrow
     from pyarrow import parquet
 
@@ -137,7 +138,7 @@ def open_parquet(stream: BinaryIO, schema: Any) -> Iterator[Callable[[Any, int],
 
 
 def page_fragment(statements: Mapping[str, str], file_format: str) -> bytes:
-    """One page's share of a document of many; empty for a page without statements."""
+    """Return one page's part of a document; empty for a page without statements."""
     if not any(statements.values()):
         return b""
     if file_format == "parquet":
@@ -160,7 +161,7 @@ FRAMES = {
     "trig": Frame(_PREFIX_LINES),
     "jsonld": Frame("[", ",\n", "]\n"),
 }
-"""The formats whose documents are text that pages can be appended to; `parquet` is the one that is not."""
+"""The text formats, to which pages can be appended; `parquet` is the only other one."""
 
 FORMATS = (*FRAMES, "parquet")
 
@@ -180,7 +181,7 @@ def _serialize(statements: Iterable[Quad] | Iterable[Triple], rdf_format: RdfFor
 
 
 def _without_prefixes(text: str) -> str:
-    """The text after the prefix lines, which a document has once, from its Frame; whole lines."""
+    """Remove the prefix lines, which a document has once, in its Frame; the result ends with a line break."""
     start = 0
     while text.startswith("@prefix ", start):
         start = text.index("\n", start) + 1
@@ -206,7 +207,7 @@ def _row_of_match(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]
 
 
 def _bare(term: str) -> str:
-    """An IRI without its brackets; a blank node keeps its `_:`, which tells it from an IRI."""
+    """Return an IRI without its brackets; a blank node keeps its `_:`, which distinguishes it from an IRI."""
     return term[1:-1] if term[:1] == "<" else term
 
 
