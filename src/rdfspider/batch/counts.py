@@ -1,4 +1,4 @@
-"""Counts over many pages: each page's PageCounts are made where the page is read, and they are added up in one place."""
+"""Counts over many pages: each worker makes the PageCounts of its pages, and BatchStatistics adds them up."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from rdfspider.records import Problem
 from rdfspider.vocabulary.labels import RDF_TYPE
 
 _TRIPLE = re.compile(r"^(?:<[^>]*>|_:\S+) <([^>]*)> (?:<([^>]*)>)?", re.MULTILINE)
-# Names beyond this are the rare ones, mostly of one page each; the frequent ones are among the rest.
+# Beyond this the rare names are dropped, most of which are of one page each.
 _MAX_NAMES = 200_000
 
 
@@ -23,7 +23,7 @@ class PageCounts:
 
 @dataclass(slots=True)
 class BatchStatistics:
-    """What was found on all pages so far."""
+    """The counts of all pages so far."""
 
     pages: int = 0
     pages_with_data: int = 0
@@ -34,7 +34,7 @@ class BatchStatistics:
     properties: Counter[str] = field(default_factory=Counter)
 
     def add_page(self, quads: Mapping[str, int], problems: tuple[Problem, ...], counts: PageCounts | None) -> None:
-        """Count one page: its quads by syntax, its problems and, where they were counted, its types and properties."""
+        """Add one page: its quads by syntax, its problems and, if counted, its types and properties."""
         self.pages += 1
         self.pages_with_data += bool(quads)
         self.quads.update(quads)

@@ -1,4 +1,4 @@
-"""Fragments of pages in, one document out: to a file that appears only when it is whole, or to stdout."""
+"""Write the fragments of pages as one document, to a file that appears only when it is complete, or to stdout."""
 
 import bz2
 import fcntl
@@ -20,7 +20,7 @@ Write = Callable[[bytes], None]
 
 @contextmanager
 def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
-    """A function that takes one page's fragment after the other (`formats.page_fragment`); without a path, to stdout."""
+    """Yield a function that writes one page's fragment (`formats.page_fragment`); without a path, to stdout."""
     if path is None and file_format == "parquet" and sys.stdout is not None and sys.stdout.isatty():
         raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
     if path is None and sys.stdout is None:
@@ -36,7 +36,7 @@ def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
 
 @contextmanager
 def open_stream(path: Path | None) -> Iterator[BinaryIO]:
-    """A file that appears under its name when it is whole; without a path, stdout."""
+    """Open a file that appears under its name when it is complete; without a path, stdout."""
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -54,7 +54,7 @@ def open_stream(path: Path | None) -> Iterator[BinaryIO]:
         file = _open_held(partial)
     except OSError as error:
         raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
-    # Writers may close the file; the lock lasts until it has its name.
+    # Writers may close the file; the lock must last until the file is renamed.
     lock = os.dup(file.fileno())
     try:
         with file:
@@ -66,20 +66,20 @@ def open_stream(path: Path | None) -> Iterator[BinaryIO]:
 
 
 def _open_held(partial: Path) -> BinaryIO:
-    """A file to write that is locked until nobody has it open, which the end of a process sees to as well."""
+    """Open a file for writing, with a lock that lasts until all its descriptors are closed, also by the end of the process."""
     while True:
         file = partial.open("wb")
-        # Some disks know no locks.
+        # Some file systems have no locks.
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
-        # Another process may just have taken it for a leftover.
+        # Another process may just have removed it as a leftover.
         if partial.exists():
             return file
         file.close()
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what processes that were killed have left of the same file: what nobody holds."""
+    """Remove partial files of the same name that killed processes left: those that are not locked."""
     for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
         with suppress(OSError), partial.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,16 +115,16 @@ def _write_parquet(stream: BinaryIO) -> Iterator[Write]:
 
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-"""The endings that say how a file is compressed."""
+"""The suffixes of compressed files."""
 
 
 @contextmanager
 def compress(stream: BinaryIO, ending: str) -> Iterator[BinaryIO]:
-    """What is written is compressed as the ending says; as it is for any other one."""
+    """Compress what is written as the suffix says; any other suffix means no compression."""
     if ending == ".gz":
         from isal import igzip
 
-        # Without a name and a time the same data make the same file.
+        # Without a name and a time, the same data give the same file.
         gzip: Any = igzip.IGzipFile
         with gzip(filename="", mode="wb", fileobj=stream, mtime=0) as file:
             yield cast(BinaryIO, file)

@@ -1,7 +1,7 @@
-"""What a person names becomes parts: pieces of work of a few megabytes, in order, each of which one process can read.
+"""Split sources into parts: ordered pieces of work of a few megabytes, each readable by one process.
 
-A source is a file, a folder (with all that is in it), a pattern, a WARC archive or `-`. Whatever is not there is said
-at once, before any work is done. A part is read into Pages where it is worked on, so pages do not travel.
+A source is a file, a folder (with everything in it), a pattern, a WARC archive or `-`. A missing one is an error before any
+work starts. Workers read the Pages of their parts themselves, so that pages are not sent between processes.
 """
 
 import glob
@@ -31,7 +31,7 @@ _ARCHIVE_STARTS = (b"WARC/", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 @dataclass(frozen=True, slots=True)
 class PagePart:
-    """A page that was read already."""
+    """A page that has already been read."""
 
     page: Page
     part_bytes: int
@@ -39,7 +39,7 @@ class PagePart:
 
 @dataclass(frozen=True, slots=True)
 class FilesPart:
-    """Files and the URLs of the pages that they are."""
+    """Files, each with the URL of its page."""
 
     files: tuple[tuple[str, str], ...]
     content_type: str | None
@@ -48,7 +48,7 @@ class FilesPart:
 
 @dataclass(frozen=True, slots=True)
 class ArchivePart:
-    """A range of an archive; `exact` if a record is known to begin with it."""
+    """A range of an archive; `exact` if a record is known to begin at its start."""
 
     path: str
     start: int
@@ -63,7 +63,7 @@ class ArchivePart:
 
 @dataclass(frozen=True, slots=True)
 class DamagedPart:
-    """A file that could not even be begun."""
+    """An archive that cannot be read."""
 
     damage: Damage
     part_bytes: int = 0
@@ -80,9 +80,9 @@ def plan_parts(
     limit: int,
     part_bytes: int = PART_BYTES,
 ) -> list[Part]:
-    """The parts of all sources, in the order in which they were named; files in a folder by name.
+    """Return the parts of all sources in the given order; files in a folder are sorted by name.
 
-    `base` is the URL of a single file, and what the paths of several are relative to; it is not for archives.
+    `base` is the URL of a single file, or the base of the relative paths of several; archives do not use it.
     """
     if sources.count("-") > 1:
         raise UsageError("stdin (-) can be read only once")
@@ -110,7 +110,7 @@ def _plan(
 
 
 def read_part(part: Part, limit: int) -> Iterator[Page | Damage | Mark]:
-    """The pages of a part; those of an archive are between two Marks."""
+    """Read the pages of a part; those of an archive are between two Marks."""
     match part:
         case PagePart():
             yield part.page
@@ -124,7 +124,7 @@ def read_part(part: Part, limit: int) -> Iterator[Page | Damage | Mark]:
 
 
 class _Place(NamedTuple):
-    """A file, the folder that a person named it by, and whether it was named itself."""
+    """A file, the folder it was found by, and whether the user named the file itself."""
 
     path: Path
     folder: Path
@@ -132,8 +132,8 @@ class _Place(NamedTuple):
 
 
 class _Naming(NamedTuple):
-    """How files get their URLs: the base for one alone, for several their paths from the folder that they all are in,
-    relative to the base; without a base, file URLs.
+    """How files get their URLs: a single file gets the base; several get their paths from their common folder, relative to
+    the base; without a base, files get file URLs.
     """
 
     base: str | None
@@ -141,7 +141,7 @@ class _Naming(NamedTuple):
     alone: bool
 
     def url_of(self, place: _Place) -> str:
-        """The URL of the page in a file."""
+        """Return the URL of the page in a file."""
         if self.base is None:
             return STDIN_URL if place.path == _STDIN else place.path.absolute().as_uri()
         if self.alone or place.path == _STDIN:
@@ -156,7 +156,7 @@ def _common_folder(places: Sequence[_Place]) -> Path:
 
 
 def _find_files(source: str) -> Iterator[_Place]:
-    """The files that a source means."""
+    """Find the files of a source."""
     path = Path(source)
     if source == "-":
         yield _Place(_STDIN, _STDIN.parent)
@@ -182,7 +182,7 @@ def _find_files(source: str) -> Iterator[_Place]:
 
 
 def _walk_folder(folder: Path) -> Iterator[_Place]:
-    """All files below, by name; hidden ones, links to folders and a crawl's own notes are passed over."""
+    """Yield all files below a folder by name, except hidden ones, those behind links to folders, and a crawl's own lists."""
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UsageError(f"{folder}: it may not be read")
     empty = True
@@ -198,14 +198,14 @@ def _walk_folder(folder: Path) -> Iterator[_Place]:
 
 
 def _kind_of(path: Path) -> str:
-    """How a file becomes parts. What is no regular file (a pipe, stdin) can be read here only, and only once."""
+    """Return how a file becomes parts. A stream (a pipe, stdin) can be read only here, and only once."""
     if path == _STDIN or not path.is_file():
         return "stream"
     return "archive" if is_archive(path) else "files"
 
 
 def _archive_parts(place: _Place, part_bytes: int) -> list[Part]:
-    """The ranges of an archive. One that is none is a person's mistake if it was named, else a damage among others."""
+    """Return the ranges of an archive. An invalid one is a usage error if the user named it, else it is reported as damage."""
     try:
         ranges = split_archive(place.path, part_bytes)
     except UsageError as error:
@@ -219,7 +219,7 @@ def _archive_parts(place: _Place, part_bytes: int) -> list[Part]:
 def _files_parts(
     places: Iterable[_Place], naming: _Naming, content_type: str | None, part_bytes: int
 ) -> Iterator[FilesPart]:
-    """Files in parts of about equal size."""
+    """Group files into parts of about equal size."""
     group: list[tuple[str, str]] = []
     group_bytes = 0
     for place in places:

@@ -1,7 +1,7 @@
-"""Parts in, what their pages say out: by several processes, in the order of the parts, however many processes there are.
+"""Extract in several processes: parts enter; PageResults leave in the order of the parts, however many processes there are.
 
-Each worker process reads its part itself and sends one PageResult for each page; little travels, and nobody waits for a common
-reader. What comes early waits, within bounds. A page that kills its process (a fault in native code) costs that page alone.
+Each worker reads its part itself and sends one PageResult per page, so that little data is sent and no common reader is a
+bottleneck. Early results wait, within bounds. A page that kills its process (a fault in native code) loses only that page.
 """
 
 import multiprocessing
@@ -24,54 +24,54 @@ from rdfspider.formats import merge_nquads, page_fragment
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Page, Problem
 
-# Results of a part that is not yet due are taken from its worker up to this size; then the worker waits.
+# Results of a part whose turn has not come are received up to this size; then its worker waits.
 _EARLY_BYTES = 16 * 1024 * 1024
-# Parts that may be begun before the first of them is finished, for each process.
+# How many parts per process may be started before the first of them is finished.
 _PARTS_AHEAD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be done with every page."""
+    """What to do with every page."""
 
     config: ExtractConfig
     file_format: str | None = "nquads"
-    """The format of the fragments, one of `formats.FORMATS`; None makes none."""
+    """The format of the fragments, one of `formats.FORMATS`; None for no fragments."""
     counts: bool = False
     """Whether types and properties are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """What a page says, ready to be written."""
+    """The result of one page, ready to be written."""
 
     url: str
     fragment: bytes = b""
     quads: dict[str, int] = field(default_factory=dict)
-    """How many by syntax."""
+    """Their number by syntax."""
     problems: tuple[Problem, ...] = ()
     counts: PageCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PartEnd:
-    """A part is done, and so are all before it."""
+    """A part is finished, and so are all before it."""
 
     part_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Assignment:
-    """A part to work on, after the first `skip` items, of which an earlier worker gave account."""
+    """A part to work on, without the first `skip` items, whose results an earlier worker sent."""
 
     part: Part
     skip: int = 0
     fatal: bool = False
-    """The first item after those killed the worker."""
+    """Whether the next item killed the earlier worker."""
 
 
 def run_parts(parts: Sequence[Part], work: Work, jobs: int) -> Iterator[PageResult | Damage | PartEnd]:
-    """Work on all parts. A page alone is read in this very process: it is done before another one has started."""
+    """Work on all parts. A single page is read in this process, which is faster than starting another."""
     if len(parts) == 1 and _is_one_page(parts[0]):
         yield from (item for item in _run_part(_Assignment(parts[0]), work) if not isinstance(item, Mark))
         yield PartEnd(parts[0].part_bytes)
@@ -129,7 +129,7 @@ def _name_of(part: Part) -> str:
 
 
 def _serve(connection: Connection, work: Work) -> None:
-    """A worker's life: take an assignment, send what comes of it, then None, until the other side hangs up."""
+    """Run a worker: receive an assignment, send its results and then None, until the other side closes the connection."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             for item in _run_part(connection.recv(), work):
@@ -138,12 +138,12 @@ def _serve(connection: Connection, work: Work) -> None:
 
 
 def _start_context() -> ForkServerContext:
-    """Workers are copies of a process that has imported all this and nothing else: no threads, no open output."""
+    """Start the process from which workers are forked: it has only imported this module, and has no threads or open output."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     if threading.current_thread() is not threading.main_thread():
         return context
-    # Ctrl-C goes to every process of the terminal; the one that has workers decides. They inherit what is ignored here.
+    # Ctrl-C reaches every process of the terminal; only the main process handles it. Workers inherit that it is ignored.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         forkserver.ensure_running()
@@ -160,7 +160,7 @@ class _Worker:
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """A part that was begun: what its worker sent, less what was passed on."""
+    """A part in progress, with results that were received but not yet passed on."""
 
     assignment: _Assignment
     worker: _Worker | None = None
@@ -170,12 +170,12 @@ class _Task:
     first: int | None = None
     """Where the first record of an archive's part begins."""
     end: int | None = None
-    """Where the next part's first record should begin."""
+    """Where the first record of the next part must begin."""
     done: bool = False
 
 
 class _Pool:
-    """Workers and the tasks that they have begun; `tasks` is in order, the first is the one that is being passed on."""
+    """Workers and their tasks; `tasks` is in order, and the results of the first are being passed on."""
 
     def __init__(self, parts: Sequence[Part], work: Work, jobs: int) -> None:
         self.work = work
@@ -187,7 +187,7 @@ class _Pool:
         self.context = _start_context()
 
     def run(self) -> Iterator[PageResult | Damage | PartEnd]:
-        """Pass on what the tasks give, one task after the other."""
+        """Yield the results, one task after the other."""
         end: int | None = None
         while self.tasks or self.parts:
             self._begin_tasks()
@@ -206,7 +206,7 @@ class _Pool:
                 self._receive()
 
     def stop(self) -> None:
-        """End all workers, whatever they do."""
+        """Kill all workers."""
         for worker in [*self.idle, *(task.worker for task in self.busy.values() if task.worker)]:
             worker.connection.close()
             worker.process.kill()
@@ -235,9 +235,9 @@ class _Pool:
         return _Worker(process, ours)
 
     def _is_in_place(self, task: _Task, end: int | None) -> bool:
-        """Whether the first task's records follow those of the part before; if not, it is begun anew where they end.
+        """Return whether the first task's records follow those of the part before; if not, start it again where they end.
 
-        A part's first record was looked for in the middle of an archive, and may have been found in another's body.
+        A part's first record is searched for in the middle of an archive, and may be found inside another record's body.
         """
         part = task.assignment.part
         if not isinstance(part, ArchivePart) or part.exact or end is None:
@@ -255,7 +255,7 @@ class _Pool:
         return False
 
     def _receive(self) -> None:
-        """Wait for news of workers; those whose task is not due and has much waiting are left to wait."""
+        """Receive from workers, except those whose task is not the first and has too many results waiting."""
         first = self.tasks[0]
         listened = [
             connection
@@ -287,7 +287,7 @@ class _Pool:
                 task.waiting_bytes += _size_of(item)
 
     def _replace_worker(self, connection: Connection) -> None:
-        """A worker died: another goes on after the page that it died of; twice at one place, the part is given up."""
+        """Replace a dead worker by one that skips the page that killed it; if that one dies there too, give up the part."""
         task = self.busy.pop(connection)
         connection.close()
         assert task.worker is not None
