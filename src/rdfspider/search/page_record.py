@@ -110,9 +110,8 @@ def read_page(
 
 
 def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
-    """Read the archived response; its body is cut to `limit` bytes, plus one if there are more.
-
-    Return None if there is none; raise UnreadableError if it cannot be read."""
+    """Read the archived response, with the body cut to `limit` bytes plus one if there are more; None if there is none.
+    Raise UnreadableError if it cannot be read."""
     with Archive(payload.path) as archive:
         if payload.offset >= archive.size:
             raise UnreadableError(f"{payload.path} ends before {payload.offset}, where the page should be")

@@ -63,9 +63,7 @@ class Statistics:
     syntaxes: Counts
 
     def to_void(self) -> str:
-        """Describe the dataset in VoID, as Turtle.
-
-        Uses, which count repetitions, have a property of our own because VoID has none."""
+        """Describe the dataset in VoID, as Turtle; uses, which count repetitions, have a property of our own."""
         prefixes = {"void": VOID, "dcterms": DCTERMS, "xsd": XSD, "rdfspider": VOCABULARY}
         return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 

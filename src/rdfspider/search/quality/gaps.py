@@ -32,9 +32,7 @@ class Recommendation:
 
 @lru_cache(maxsize=4096)
 def find_recommendations(iri: str) -> tuple[str, tuple[Recommendation, ...]]:
-    """Return the recommendations for a class, with the class they are from: itself or the nearest in `_HANDED_DOWN` above it.
-
-    Most classes have none."""
+    """Return the class whose recommendations apply, itself or the nearest superclass in `_HANDED_DOWN`, and these; often none."""
     own = fold_class(iri)
     for each in (own, *find_superclasses(iri)):
         name = each.removeprefix(SCHEMA)

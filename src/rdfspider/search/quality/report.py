@@ -152,7 +152,7 @@ class FaultCount:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The number of pages, and some of them."""
+    """A number of pages, and some of them."""
 
     count: int
     examples: tuple[str, ...]
