@@ -109,7 +109,6 @@ def to_arrow(statements: Mapping[str, str]) -> Any:
 @contextmanager
 def open_parquet(stream: BinaryIO, schema: Any) -> Iterator[Callable[[Any, int], None]]:
     """Open a Parquet file; yield a function that writes one `pyarrow.Table`, given its approximate size in bytes.
-
     Tables are joined to row groups that are large enough to compress well and small enough for memory."""
     import pyarrow
     from pyarrow import parquet
