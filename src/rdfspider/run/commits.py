@@ -1,8 +1,8 @@
-"""What came of leases, made durable in groups: WARC first, then the frontier, then readers are told.
+"""Group commit: the outcomes of leases enter and become durable, first in the WARC files, then in the frontier.
 
-A ShardStore is a shard's archive and frontier, which are committed together. A crash at any instant leaves either both or neither
-of a page's archive records and its state: the frontier's commit holds the lengths of the WARC files, and what is beyond them is
-cut off at the next start. No reader passes the published lengths. A Committer gathers what a running shard has finished into
+A ShardStore commits a shard's archive and frontier together. After a crash at any instant, a page has both its archive records
+and its state, or neither: the frontier's commit contains the lengths of the WARC files, and what is beyond them is cut off at
+the next start. Readers do not read beyond the published lengths. A Committer gathers the outcomes of a running shard into
 groups; an import gathers its own.
 """
 
@@ -38,31 +38,31 @@ _SEED = Way.SEED
 
 _log = logging.getLogger(__name__)
 
-# Where a frontier keeps the lengths of the WARC files, as of its last commit.
+# The frontier's key for the lengths of the WARC files at its last commit.
 _WARC_LENGTHS = "warc-lengths"
-# How long something waits for others to be made durable with it.
+# How long a group waits for more outcomes.
 _GROUP_S = 0.2
 _ROOM_POLL_S = 1.0
-# What one commit takes of what waits, and so for how long it holds up the loop and how much memory it needs: bytes of bodies
-# and statements, and links, each of which may be to a host of its own.
+# Limits of one commit, which bound its memory and the time for which it blocks the loop: bytes of bodies, text and statements,
+# and links, each of which may be to another host.
 _COMMIT_BYTES = 16 * 1024 * 1024
 _COMMIT_LINKS = 10_000
 
 
 class ShardStore:
-    """The archive and the frontier of a shard, and the one way to commit both."""
+    """The archive and the frontier of a shard, which are always committed together."""
 
     def __init__(self, number: int, folder: Path, config: Config, frontier: Frontier, meter: Meter) -> None:
-        """URLs whose archive records were lost are scheduled again."""
+        """Open the archive; URLs whose archive records were lost are scheduled again."""
         self._folder = folder
         self._frontier = frontier
         self._meter = meter
         self._least_bytes = config.run.min_free_bytes
         self._archive = _open_archive(number, folder, config, frontier)
         self.archive_bytes = sum(self._archive.positions().values())
-        """The length of its files as of the last commit."""
+        """The total length of the archive's files at the last commit."""
         self.data_counts = DataCounts(frontier)
-        """What the pages that are on record state."""
+        """Counts of the data on the committed pages."""
 
     async def commit(
         self,
@@ -71,10 +71,10 @@ class ShardStore:
         *,
         stores_names: bool = False,
     ) -> None:
-        """Make durable what came of some leases, and all that is staged in the frontier by then.
+        """Make a group of outcomes durable, and everything that is staged in the frontier by then.
 
-        `stage` puts one outcome into the frontier's commit; it is given what the archive has of it, or None where the outcome is
-        not final. With `stores_names`, the counts of names are stored at once, else every few seconds.
+        `stage` adds one outcome to the frontier's commit; it gets the outcome's archive record, or None if the outcome is not
+        final. With `stores_names`, the counts of names are stored at once, otherwise every few seconds.
         """
         with self._meter.of("archive"):
             written = [self._write(finished) for finished in group]
@@ -96,19 +96,19 @@ class ShardStore:
         self.archive_bytes = sum(lengths.values())
 
     async def store_counts(self) -> None:
-        """Make durable what is counted, at the end of a run."""
+        """Make the counts durable, at the end of a run."""
         self.data_counts.stage(float("inf"))
         self._frontier.commit()
         await asyncio.to_thread(self._frontier.sync)
 
     @property
     def free_bytes(self) -> int:
-        """The room for what is to be archived."""
+        """The free disk space for the archive."""
         return self._archive.free_bytes
 
     def find_full(self) -> str:
-        """Which disks have no room, in words; empty where work can go on. That is the disk of the shard's folder, where its
-        frontier is, or all volumes of its archive."""
+        """Describe which disks are full: that of the shard's folder with the frontier, or all volumes of the archive. Empty if
+        work can continue."""
         is_full = shutil.disk_usage(self._folder).free < self._least_bytes
         full = [str(self._folder)] if is_full else self._archive.find_full(self._least_bytes)
         if not full:
@@ -116,12 +116,12 @@ class ShardStore:
         return f"less than {self._least_bytes // 1_000_000:,} MB are free on the disk of {' and of '.join(full)}"
 
     def close(self) -> None:
-        """Close the archive; what was not committed is cut off at the next start."""
+        """Close the archive; uncommitted records are cut off at the next start."""
         self._archive.close()
 
     def _write(self, finished: Finished) -> Written | None:
-        """Append all records of one outcome. A page that cannot be written must not stop the shard, now and at each new start: of
-        it the verdict alone is written."""
+        """Append all records of one outcome. A page whose records cannot be encoded must not stop the shard now and after every
+        restart, so only its verdict is written."""
         lease, verdict = finished.lease, finished.verdict
         if not verdict.is_final:
             return None
@@ -136,31 +136,31 @@ class ShardStore:
 
 
 class Committer:
-    """The group that waits, and the way to the disk."""
+    """Gathers outcomes into groups and commits them."""
 
     def __init__(self, store: ShardStore, frontier: Frontier, scope: Scope, router: Router, group_pages: int) -> None:
-        """A group is committed when it has so many pages, or after a moment."""
+        """A group is committed when it has `group_pages` outcomes, or after a moment."""
         self._store = store
         self._frontier = frontier
         self._scope = scope
         self._router = router
         self._group_pages = group_pages
         self.scope_additions: list[str] = load_scope_additions(frontier.meta.get)
-        """URLs that seeds redirected to: they widen the scope."""
+        """URLs that seeds redirect to, which widen the scope."""
         self.suspended = ""
-        """Why nothing can be made durable now; empty when it can."""
+        """Why nothing can be committed at the moment; empty if it can."""
         self._new_scope: list[str] = []
         self._group: deque[Finished] = deque()
         self._in_commit = 0
         self.waiting_bytes = 0
-        """Bodies and statements that are not durable yet."""
+        """Bodies, text and statements that are not durable yet."""
         self.waiting_body_bytes = 0
-        """Of these, the bodies."""
+        """The bodies among them."""
         self._is_finishing = False
         self.has_wider_scope = False
-        """Whether the scope has grown by what seeds redirect to; who asks turns it off."""
+        """Whether the scope has grown by redirects of seeds; the reader resets it."""
         self.turn = asyncio.Lock()
-        """Held by whoever commits: others are told of all that is committed by then, and it must be durable first."""
+        """Held during a commit: peers hear of everything committed by then, so it must be durable first."""
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -175,12 +175,12 @@ class Committer:
         return not self.waiting and not self._frontier.has_staged
 
     def set_scope(self, seeds: Iterable[str]) -> None:
-        """Begin with the scope of the seeds, and of what they were found to redirect to."""
+        """Initialise the scope with the seeds and the URLs that they redirect to."""
         for url in (*seeds, *self.scope_additions):
             self._scope.extend(url)
 
     def add(self, finished: Finished) -> None:
-        """Take an outcome into the group."""
+        """Add an outcome to the group."""
         self._group.append(finished)
         self.waiting_bytes += count_bytes(finished)
         self.waiting_body_bytes += count_body_bytes(finished)
@@ -190,40 +190,40 @@ class Committer:
             self.note()
 
     def receive(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
-        """Links that another shard found; they are acknowledged when they are durable."""
+        """Take links that another shard found; they are acknowledged when they are durable."""
         for link in links:
             if link.found_as == _SEED:
                 self._take_into_scope(link.url)
-        # Whether they are in scope was judged by who found them, who may know already what widens it.
+        # The sender has checked that they are in scope; it may know of a wider scope than this shard.
         if self._frontier.inbox.accept(source, epoch, sequence):
             self._frontier.add(links)
         self.note()
 
     def discover(self, found: Sequence[Discovered]) -> None:
-        """Stage URLs before the page that they were found on: because it waits for them, or because they are very many."""
+        """Stage URLs before the page on which they were found, because it waits for them or they are too many for one step."""
         self._schedule(found)
         self.note()
 
     def widen_scope(self, additions: Iterable[str]) -> None:
-        """Other shards found that seeds lead there; this shard's links may go there too."""
+        """Add URLs that other shards found seeds to redirect to."""
         told = dict.fromkeys(additions)
         for url in told:
             self._take_into_scope(url)
-        # What this shard found itself meanwhile is still to be told.
+        # What this shard has found itself in the meantime must still be sent.
         self._new_scope = [url for url in self._new_scope if url not in told]
 
     def note(self) -> None:
-        """Something was staged in the frontier: it is made durable soon."""
+        """Note that something was staged in the frontier, so that it is committed soon."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_GROUP_S, self._due.set)
 
     def hurry(self) -> None:
-        """Nothing else is under way, so nothing is worth waiting for."""
+        """Commit at once, because no visit is under way that could add to the group."""
         if not self.is_settled:
             self._due.set()
 
     async def run(self, peers: Peers, tell: Callable[[], None]) -> None:
-        """Commit whenever a group is due, and tell when it is done; raises when the disk fails."""
+        """Commit whenever a group is due, and call `tell` after each commit; raises when the disk fails."""
         try:
             while not (self._is_finishing and self.is_settled):
                 await self._due.wait()
@@ -236,12 +236,12 @@ class Committer:
             tell()
 
     def finish(self) -> None:
-        """Nothing more will come: `run` returns when all is durable."""
+        """Expect no more outcomes: `run` returns when all is durable."""
         self._is_finishing = True
         self._due.set()
 
     async def _commit(self, peers: Peers) -> None:
-        """Make durable all that is finished or staged now."""
+        """Commit the next group and all that is staged, then inform the peers."""
         self._due.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -259,7 +259,7 @@ class Committer:
         peers.after_commit()
 
     def _take_group(self) -> list[Finished]:
-        """The oldest outcomes, as many as one commit may take, one at least; the rest follows at once."""
+        """Take the oldest outcomes, as many as one commit may have, at least one; the rest is committed right after."""
         group: list[Finished] = []
         load = 0.0
         while self._group:
@@ -271,13 +271,13 @@ class Committer:
         return group
 
     def _stage(self, item: Finished, written: Written | None) -> None:
-        """All that follows from one outcome, in the frontier's next commit."""
+        """Stage everything that follows from one outcome for the frontier's next commit."""
         if written is not None and isinstance(item.exchange, Capture):
-            # An answer "not modified" need not repeat what it was asked by.
+            # A 304 response need not repeat the validators of the request.
             is_same = item.exchange.status == 304
             etag = item.exchange.header("etag") or (item.lease.etag if is_same else "")
             last_modified = item.exchange.header("last-modified") or (item.lease.last_modified if is_same else "")
-            # Nothing is kept of what is not there, or asks for that: when it is back it must come as a whole, the same or not.
+            # Errors and noindex pages keep no validators: the next request must bring the whole body, changed or not.
             is_kept = 200 <= item.exchange.status < 300 and not item.judgement.robots.noindex
             self._frontier.finish(
                 item.lease,
@@ -307,7 +307,7 @@ class Committer:
             self._frontier.outbox.put(shard, encode_links(links))
 
     def _take_into_scope(self, url: str) -> None:
-        """A seed leads to this URL: from now on its place is in scope, here and, once it is durable, in all shards."""
+        """Add a URL that a seed redirects to to the scope: here at once, in all shards when it is durable."""
         if self._scope.extend(url):
             self.has_wider_scope = True
             self.scope_additions.append(url)
@@ -315,7 +315,7 @@ class Committer:
             self._new_scope.append(url)
 
     async def _wait_for_room(self) -> None:
-        """Hold everything while disks are nearly full; the last group takes what room there is, or is fetched again later."""
+        """Wait while disks are nearly full; but the last group uses the room that is left, or is fetched again later."""
         while (full := self._store.find_full()) and not self._is_finishing:
             self.suspended = full
             await asyncio.sleep(_ROOM_POLL_S)
@@ -323,34 +323,34 @@ class Committer:
 
 
 def count_quads(extraction: Extraction | None) -> int:
-    """Statements of all syntaxes."""
+    """Count the statements of all syntaxes."""
     return sum(nquads.count("\n") for nquads in extraction.statements.values()) if extraction else 0
 
 
 def count_bytes(finished: Finished) -> int:
-    """What an outcome holds in memory, but for its links."""
+    """Count the memory that an outcome holds, without its links."""
     return count_body_bytes(finished) + (count_read_bytes(finished.extraction) if finished.extraction else 0)
 
 
 def count_read_bytes(extraction: Extraction) -> int:
-    """What was read from a page: its words and statements."""
+    """Count what was extracted from a page: its text and statements."""
     return len(extraction.text) + sum(map(len, extraction.statements.values()))
 
 
 def count_body_bytes(finished: Finished) -> int:
-    """Of that, the body."""
+    """Count the body of an outcome."""
     return len(finished.exchange.page.body) if isinstance(finished.exchange, Capture) else 0
 
 
 def check_disk(folder: Path, number: int) -> None:
-    """A shard that has run before has a frontier; where that is on a disk that is missing, a new one must not take its place."""
+    """Raise FileNotFoundError if a shard that has run before has no frontier: no new one may replace one on a missing disk."""
     frontier = shard_folder(folder, number) / "frontier"
     if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
         raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
 
 
 def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:
-    """The archive of a shard in its folder; URLs whose records were lost are scheduled again."""
+    """Open the archive of a shard, and reschedule the URLs whose records were lost."""
     stored = frontier.meta.get(_WARC_LENGTHS)
     archive = ArchiveWriter(
         folder / "warc",
@@ -368,7 +368,7 @@ def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier)
 
 
 def _make_info(contact: str) -> dict[str, str]:
-    """What the archive says of the crawl."""
+    """Return the description of the crawl for the WARC files."""
     return {
         "software": f"{PRODUCT}/{__version__}",
         "operator": contact,

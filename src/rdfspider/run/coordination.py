@@ -1,8 +1,8 @@
-"""A crawl from its first process to its last: the parent's loop around the coordinator, the shards and the indexer.
+"""The parent process of a crawl: a folder and its Config enter, the final Status leaves.
 
-Shards are started by a runner and kept alive; one that dies is started again while the others go on. Every second, and when it
-changes, the state of the whole is written to the crawl's folder. The first Ctrl-C finishes what is under way, the second stops
-at once, and neither loses anything.
+It runs the coordinator, starts the shards through a runner and keeps them and the indexer alive; a shard that dies is restarted
+while the others continue. The status is written to the crawl's folder every second, and when the state changes. The first Ctrl-C
+finishes what is under way, the second stops at once, and neither loses anything.
 """
 
 import asyncio
@@ -44,9 +44,9 @@ from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
 _log = logging.getLogger(__name__)
 
 _TICK_S = 1.0
-# How soon it is noticed that nobody wants to wait for the index any more.
+# How often to check whether the user has cut short the wait for the index.
 _FINISH_POLL_S = 0.1
-# Of shards that die before they are heard at all.
+# For shards that die before their first message.
 _RESTARTS = RestartPolicy()
 _REASONS = {
     EndReason.DONE: (RunState.ENDED, "finished"),
@@ -59,7 +59,7 @@ _REASONS = {
 
 
 def run_crawl(folder: Path, config: Config, on_progress: Callable[[Status], None] | None = None) -> Status:
-    """Run a crawl until it ends; the caller holds the folder's lock. Returns how it ended, and tells that last of all."""
+    """Run a crawl until it ends; the caller holds the folder's lock. Returns the final status, and reports it as progress."""
     on_progress = on_progress or (lambda status: None)
     remove_old_sockets(folder / CONTROL)
     runner = LocalRunner(config.crawl.shards)
@@ -89,20 +89,20 @@ class _Coordination:
         self._hub = CoordinatorHub(self._coordinator, runner.addresses.coordinator, self._on_heard, self._change)
         self._shards = [self._make_supervisor(number) for number in range(config.crawl.shards)]
         self._started_shards: set[int] = set()
-        """Those that were started in this run."""
+        """Shards that have been started in this run."""
         self._index = IndexWatch(folder, config) if config.index.enabled else None
         self._is_finishing = False
-        """Whether all shards have ended, and the index alone is waited for."""
+        """Whether all shards have ended and only the indexer still works."""
         self.signals = Signals(self._take_signal)
         self._taken: list[signal.Signals] = []
-        """The signals that came."""
+        """The signals received."""
         self._error = ""
         self._written_state: RunState | None = None
         self._is_written = True
         """Whether the last status could be written."""
 
     async def run(self) -> Status:
-        """Start all, and wait until all has ended."""
+        """Start all processes, and wait until they have ended."""
         self._hub.open()
         ticks = asyncio.create_task(self._tick())
         ticks.add_done_callback(self._end_without_ticks)
@@ -132,7 +132,7 @@ class _Coordination:
         return status
 
     def _change(self, command: Command) -> tuple[Answer, Outgoing]:
-        """Do what a person asks that is to be kept; this process holds the folder's lock."""
+        """Store a change of seeds or filters that a user requests; this process holds the folder's lock."""
         try:
             count, self._config = make_change(self._folder, self._config, command)
         except (UsageError, OSError) as error:
@@ -148,7 +148,7 @@ class _Coordination:
         return Supervisor(f"shard {number}", start, judge, _RESTARTS)
 
     async def _keep_shard(self, number: int) -> None:
-        """Keep a shard alive until the crawl ends; one that cannot be kept alive ends it."""
+        """Keep a shard alive until the crawl ends; if that fails, end the crawl."""
         if not await self._shards[number].run():
             self._end_with(f"shard {number} cannot be started: it has failed {_RESTARTS.max_failures} times in a row")
 
@@ -160,14 +160,15 @@ class _Coordination:
         )
 
     def _judge_exit(self, number: int, ended: Exit) -> Fate:
-        """A shard fails where it is not heard before it dies; what a person has to mend first ends the crawl."""
+        """Decide what follows from the end of a shard: it has failed if it never reported to the coordinator. An error that a
+        user must repair ends the crawl."""
         has_arrived = number in self._coordinator.present
         self._coordinator.lose(number)
         if self._coordinator.ended:
             return Fate.OVER
         match ended.code:
             case ShardExit.DAMAGED:
-                # An older frontier alone would cut the archive back to its own age.
+                # Restoring only the frontier from an older copy would cut the archive back to that copy's state.
                 self._end_with(
                     f"{shard_folder(self._folder, number) / 'frontier'} is damaged: put a sound copy of all of {self._folder} "
                     "in its place, or start a new crawl elsewhere; its WARC files can still be read"
@@ -181,8 +182,7 @@ class _Coordination:
         return Fate.WORKED if has_arrived else Fate.FAILED
 
     async def _keep_index(self) -> None:
-        """Have the crawl indexed, if it is to be. One that cannot be indexed at all is not begun; what fails later is told, and
-        does not end it."""
+        """Index the crawl, if configured. If the index cannot even be opened, end the crawl; later failures are only logged."""
         if self._index is None:
             return
         await self._index.run()
@@ -192,7 +192,7 @@ class _Coordination:
             _log.warning("the crawl goes on without its index; bring it up to date later, with `rdfspider index`")
 
     async def _finish_index(self, indexing: asyncio.Task[None]) -> None:
-        """Let the indexer take what the shards have left, after a crawl that has ended by itself; else let it leave."""
+        """Let the indexer index the rest if the crawl has ended by itself; otherwise stop it."""
         if self._index is not None and not indexing.done():
             self._is_finishing = True
             if not self._is_cut_short():
@@ -203,12 +203,12 @@ class _Coordination:
         await indexing
 
     def _is_cut_short(self) -> bool:
-        """Whether a person or an error has ended the crawl."""
+        """Whether a user or an error has ended the crawl."""
         coordinator = self._coordinator
         return bool(self._taken or self._error) or coordinator.is_told_to_stop or coordinator.ended == EndReason.HALTED
 
     def _end_with(self, error: str) -> None:
-        """Let the other shards finish what is under way; how the crawl ended is the first error."""
+        """End the crawl with an error; shards finish what is under way. Only the first error is reported."""
         self._error = self._error or error
         self._end()
 
@@ -217,7 +217,7 @@ class _Coordination:
         self._stop_supervisors()
 
     def _take_signal(self, number: signal.Signals) -> None:
-        """The first one stops the crawl, the second at once."""
+        """Stop the crawl at the first signal, and kill all processes at the second."""
         self._taken.append(number)
         if len(self._taken) == 1:
             self._end()
@@ -243,24 +243,24 @@ class _Coordination:
             await asyncio.sleep(_TICK_S)
 
     def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:
-        """Without them no limit of time would be kept, so what ends them, a watcher's error say, ends the crawl."""
+        """End the crawl if the ticks fail, for example by an error in `on_progress`: the time limit depends on them."""
         if not ticks.cancelled() and (error := ticks.exception()):
             self._end_with(f"what watched it failed: {str(error) or type(error).__name__}")
 
     def _on_heard(self) -> None:
-        """Who has paused a crawl, and asks for its status then, must not read what was true a second ago."""
+        """Write the status when the state changes: a user who pauses the crawl must not read the status of a second ago."""
         self._stop_supervisors()
         if self._coordinator.state != self._written_state:
             self._write_present()
 
     def _stop_supervisors(self) -> None:
-        """Start no shard again once the crawl is over; those that run end by themselves."""
+        """Restart no shard once the crawl is over; running ones end by themselves."""
         if self._coordinator.ended:
             for shard in self._shards:
                 shard.stop()
 
     def _write_present(self) -> Status:
-        """How it goes now; a crawl that is ending has not ended."""
+        """Write and return the current status, in which a crawl that is ending has not ended yet."""
         status = self._make_status()
         if self._coordinator.ended:
             status = msgspec.structs.replace(status, state=self._coordinator.state)
@@ -272,7 +272,7 @@ class _Coordination:
         return status
 
     def _write_status(self, status: Status) -> None:
-        """A disk that is full or missing is no reason to stop: the crawl goes on when it is back, and so does this."""
+        """Write a status; failures are only logged, as the crawl waits for a full or missing disk to come back."""
         self._written_state = status.state
         try:
             write_status(self._folder, status)
@@ -285,7 +285,7 @@ class _Coordination:
 
     def _make_status(self) -> Status:
         beats = self._coordinator.beats
-        # Until a shard is heard, what was last known of it still holds.
+        # Until a shard sends a beat, that of the previous run stands in for it.
         unheard = [beat for beat in self._previous if beat.shard not in beats]
         known = sorted((*beats.values(), *unheard), key=lambda beat: beat.shard)
         totals = sum_beats(known)

@@ -1,6 +1,6 @@
-"""A page in, its Extraction out: by this process, or by one that can be killed.
+"""A page enters, its Extraction leaves: made in this process, or in one that can be killed.
 
-A page that names contexts which are not there yet waits for them a while; meanwhile its permit is free for other pages.
+A page that names missing JSON-LD contexts waits for them for a while; in the meantime its permit is free for other pages.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, PoisonPages
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.prerequisites import Contexts
 
-# How often a page that had to wait looks for a permit.
+# How often a page that has waited checks for a permit.
 _PERMIT_POLL_S = 0.1
 
 
@@ -33,7 +33,7 @@ class Extractor:
         meter: Meter,
         wake: Callable[[], None],
     ) -> None:
-        """`folder` is that of the shard; `wake` tells of a free permit."""
+        """`folder` is the shard's; `wake` is called when a permit is free."""
         self._contexts = contexts
         self._config = replace(config.extract, documents=contexts.documents)
         self._fetches_contexts = "contexts" in config.crawl.ways
@@ -46,27 +46,26 @@ class Extractor:
 
     @property
     def waiting_bytes(self) -> int:
-        """The bodies of the pages that wait for another process or for a context, and what was read from those that wait for a
-        query."""
+        """The bodies of pages that wait for another process or a context, and the statements of pages that wait for a query."""
         return self.waiting_body_bytes + self._queried_bytes
 
     @property
     def waiting_body_bytes(self) -> int:
-        """Of these, the bodies."""
+        """The bodies among them."""
         return self._large_pages.waiting_bytes + self._contexts.waiting_bytes
 
     async def extract(self, lease: Lease, page: Page) -> Extraction | None:
-        """What a page says, with the contexts that it names; None where it has to be fetched again for them, and then its permit
-        was given back."""
+        """Extract a page with the contexts that it names; None if it must be fetched again for them, and then its permit has been
+        given back."""
         extraction = await self._read(page)
         if not extraction.missing_documents or not self._fetches_contexts:
             return extraction
-        # What it waits for may need its permit.
+        # Fetching the context may need this permit.
         self._permits.give_back()
         self._wake()
         completed = await self._contexts.complete(lease, page, extraction, self._read)
         while completed is not None and not self._permits.has_one():
-            # Others have it; there are more to come, or the crawl is over.
+            # Other pages have taken it; wait for more permits or the end of the crawl.
             if self._contexts.is_called_off:
                 return None
             await asyncio.sleep(_PERMIT_POLL_S)
@@ -75,12 +74,12 @@ class Extractor:
         return completed
 
     async def query(self, query: str, page: Page, extraction: Extraction) -> tuple[list[str], Extraction]:
-        """The addresses that a query of the user's finds in a page's data, none where there is no query; and what the page says,
-        with the Problem of a query that took too long or failed."""
+        """Return the URLs that the user's query finds in a page's data, none if there is no query; and the Extraction, with a
+        Problem if the query failed or took too long."""
         if not query or not extraction.statements:
             return [], extraction
         nquads = extraction.to_nquads()
-        # The page has it, and the question has it again.
+        # Both the Extraction and the message to the process hold the statements.
         queried_bytes = 2 * len(nquads)
         self._queried_bytes += queried_bytes
         try:
@@ -92,7 +91,7 @@ class Extractor:
         return [], replace(extraction, problems=(*extraction.problems, found))
 
     def close(self) -> None:
-        """End the process for large pages, whatever it does."""
+        """Kill the process for large pages."""
         self._large_pages.close()
         self._poison_pages.close()
 
@@ -103,8 +102,8 @@ class Extractor:
 async def extract_page(
     page: Page, config: ExtractConfig, large_pages: LargePages, poison_pages: PoisonPages, meter: Meter
 ) -> Extraction:
-    """Extract a page: here, or in another process where it may take long or kill."""
-    # What is packed may be much larger than it looks.
+    """Extract a page: here, or in another process if it may take long or crash."""
+    # A compressed body may be much larger than it looks.
     is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
     if is_large or poison_pages.has(page.url):
         return await large_pages.extract(page, config)

@@ -1,9 +1,9 @@
-"""What a shard tells of itself every second: memory, processor time, what it did, and counts of the data on its pages.
+"""The beat that a shard sends every second: memory, CPU time, counts of its work and of the data on its pages.
 
-The counts of data are of the whole crawl: a shard stores them with its commits and reads them when it starts. A URL that is
-fetched again counts again. Quads and problems are exact. Names of types and properties are counted within bounds, because
-hostile pages make up millions: rare ones may be dropped, so that the most frequent are right and those far below are lower
-bounds.
+The data counts cover the whole crawl: a shard stores them with its commits and loads them when it starts. A URL that is fetched
+again counts again. Counts of quads and problems are exact. Names of types and properties are counted in bounded memory, because
+hostile pages invent millions: rare names may be dropped, so the counts of the most frequent are right, and those of names far
+below are lower bounds.
 """
 
 import heapq
@@ -38,13 +38,13 @@ from rdfspider.vocabulary.terms import RDF_TYPE
 if TYPE_CHECKING:
     from rdfspider.run.commits import ShardStore
 
-# What the frontier keeps for us with each commit.
+# The frontier's keys for the stored counts.
 _COUNTS, _NAMES = "survey-counts", "survey-names"
 _TYPE_MARK = f"{RDF_TYPE} "
-# A line of N-Quads: its predicate, and of rdf:type the object too where that is an IRI. No part gives back what it took, so the
-# time is that of reading the text once: a quarter of a microsecond a quad. A name is cut where it is too long to be shown.
+# Matches a line of N-Quads and captures its predicate, for rdf:type with the object if that is an IRI. All quantifiers are
+# possessive, so the text is read once: a quarter of a microsecond per quad. Names that are too long to be shown are cut.
 _NAME = re.compile(rf"[^ ]*+ ((?:{re.escape(RDF_TYPE)} (?=<))?+[^ ]{{1,300}}+)[^\n]*+\n")
-# Names in memory, at most some megabytes; when they are more, the more frequent half stays.
+# Names in memory, at most some megabytes; beyond that, the most frequent half of the limit is kept.
 _MAX_NAMES = 20_000
 _NAMES_STORED = 500
 _NAMES_TOLD = 100
@@ -52,40 +52,40 @@ _STORE_EVERY_S = 5.0
 _MAX_FINDS = 5
 _TITLE_CHARS = 80
 _FIND_TYPES = 4
-# Where the types of a find are looked for; a page may have a million quads.
+# Only the first names of a page are searched for its types, as it may have a million quads.
 _FIND_NAMES = 1000
 
 
 class _Counts(msgspec.Struct, array_like=True):
-    """What is stored with each commit."""
+    """The counts that are stored with each commit."""
 
     quads: dict[str, int] = {}
     problems: dict[str, int] = {}
 
 
 class DataCounts:
-    """The counts of one shard."""
+    """Counts of the data on one shard's pages."""
 
     def __init__(self, frontier: Frontier) -> None:
-        """Goes on with what the frontier has."""
+        """Load the counts that the frontier has stored."""
         self._frontier = frontier
         counts, names = frontier.meta.get(_COUNTS), frontier.meta.get(_NAMES)
         stored = msgspec.msgpack.decode(counts, type=_Counts) if counts else _Counts()
         self.quads = Counter(stored.quads)
         """Statements by syntax."""
         self.problems = Counter(stored.problems)
-        """By code."""
+        """Problems by code."""
         self.finds: deque[Find] = deque(maxlen=_MAX_FINDS)
         """The latest pages with statements, the newest last; not stored."""
         self._names = Counter(msgspec.msgpack.decode(names, type=dict[str, int]) if names else {})
-        """Properties as `<IRI>`, types as rdf:type and `<IRI>`."""
+        """Properties as `<IRI>`, types as rdf:type, a space and `<IRI>`."""
         self._told: tuple[dict[str, int], dict[str, int]] | None = None
         self._stored_at = float("-inf")
         self._is_stored = True
-        """Whether all names are as they were stored last."""
+        """Whether the names are unchanged since they were last stored."""
 
     def add(self, extractions: Iterable[Extraction], now: float) -> None:
-        """Take the pages of one commit, at the calendar's time."""
+        """Count the pages of one commit; `now` is Unix time."""
         latest: deque[tuple[Extraction, list[list[str]]]] = deque(maxlen=_MAX_FINDS)
         for extraction in extractions:
             for problem in extraction.problems:
@@ -98,7 +98,7 @@ class DataCounts:
             self._is_stored = False
 
     def top_names(self) -> tuple[dict[str, int], dict[str, int]]:
-        """The most frequent types and properties, as IRIs, the first ones first."""
+        """Return the most frequent types and properties, as IRIs, most frequent first."""
         if self._told is None:
             types, properties = self._choose_names(_NAMES_TOLD)
             self._told = (
@@ -108,7 +108,7 @@ class DataCounts:
         return self._told
 
     def stage(self, monotonic: float) -> None:
-        """Have the next commit store it: counts always, names where those stored last are some seconds old."""
+        """Stage the counts for the next commit, and the names too if they were last stored some seconds ago."""
         self._frontier.meta.put(_COUNTS, msgspec.msgpack.encode(_Counts(self.quads, self.problems)))
         if not self._is_stored and monotonic >= self._stored_at + _STORE_EVERY_S:
             self._stored_at = monotonic
@@ -117,7 +117,7 @@ class DataCounts:
             self._frontier.meta.put(_NAMES, msgspec.msgpack.encode(names))
 
     def _count_statements(self, extraction: Extraction) -> list[list[str]]:
-        """Count one page; returns its names, by syntax."""
+        """Count the statements of one page; returns a list of names for each syntax."""
         found = []
         for syntax, nquads in extraction.statements.items():
             names = _NAME.findall(nquads)
@@ -130,7 +130,7 @@ class DataCounts:
         return found
 
     def _choose_names(self, most: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-        """The most frequent types and properties; those of the same count by name, so that they do not jump about."""
+        """Return the most frequent types and properties; equal counts are sorted by name, so that the order is stable."""
         types = [(-count, name) for name, count in self._names.items() if name.startswith(_TYPE_MARK)]
         others = [(-count, name) for name, count in self._names.items() if " " not in name and name != RDF_TYPE]
         return _choose_first(types, most), _choose_first(others, most)
@@ -143,7 +143,7 @@ def _choose_first(ranked: list[tuple[int, str]], most: int) -> list[tuple[str, i
 def _make_find(extraction: Extraction, names: list[list[str]], now: float) -> Find:
     first = islice(chain.from_iterable(names), _FIND_NAMES)
     types = dict.fromkeys(_to_iri(name) for name in first if name.startswith(_TYPE_MARK))
-    # What no encoding can carry must not keep a shard from telling how it is.
+    # Characters that UTF-8 cannot encode must not prevent the beat.
     title = " ".join((extraction.title or "")[: 10 * _TITLE_CHARS].split())[:_TITLE_CHARS].encode("utf-8", "replace")
     quads = sum(map(len, names))
     return Find(now, extraction.url, title.decode(), tuple(islice(types, _FIND_TYPES)), quads)
@@ -153,48 +153,48 @@ def _to_iri(name: str) -> str:
     return name.removeprefix(_TYPE_MARK).removeprefix("<").removesuffix(">")
 
 
-# The load of a shorter time says little: that of a single page, or the grain of a clock.
+# Over a shorter time, the load would be that of a single page or of the clock's resolution.
 _LOAD_S = 0.5
-# Hosts whose answer times are known, those asked last; and how much the last time counts in their mean.
+# How many of the latest hosts have their response times recorded, and the weight of the last one in the moving average.
 _TIMED_HOSTS = 100
 _LAST_SHARE = 0.2
 _SLOWEST_TOLD = 5
-# Requests under way that are told of, those that began first.
+# How many requests under way are reported, the oldest first.
 _FETCHING_TOLD = 8
-# Hosts that wait that are told of, those that wait longest.
+# How many waiting hosts are reported, those that wait longest.
 _WAITING_TOLD = 8
 _FILES = {"rules": "rules", "allow": "absent", "unreachable": "unreachable"}
 
 
 class Meter:
-    """Counts and processor time by stage, since the shard was started."""
+    """Counts and CPU time by stage, since the shard was started."""
 
     def __init__(self) -> None:
         self.cpu_s: defaultdict[str, float] = defaultdict(float)
         self.statuses: Counter[str] = Counter()
-        """Exchanges, by HTTP status or by the code of their failure."""
+        """Exchanges, by HTTP status or failure code."""
         self.errands: Counter[str] = Counter()
-        """Answers that served the crawl itself alone, by `records.PREREQUISITE_REASONS`."""
+        """Responses to prerequisites, by `records.PREREQUISITE_REASONS`."""
         self.failures: Counter[str] = Counter()
-        """URLs that failed for good, by the reason."""
+        """URLs that failed for good, by reason."""
         self.robots: Counter[str] = Counter()
-        """Decisions of robots.txt files, and what became of these, as `Beat.robots` has them."""
+        """Decisions of robots.txt files, and the outcomes of fetching them, as in `Beat.robots`."""
         self.visits: Counter[str] = Counter()
-        """Leases that are under way, by their kind."""
+        """Leases under way, by kind."""
         self._fetching: dict[int, tuple[float, Lease]] = {}
-        """Requests under way by the identity of their lease, in the order in which they began, and since when."""
+        """Requests under way, by the `id()` of their lease: start time and lease, the oldest first."""
         self.turned_away: Counter[str] = Counter()
-        """Links that were not followed, by the rule."""
+        """Links that were not followed, by rule."""
         self.wire_bytes = 0
         self._answer_s: dict[str, float] = {}
-        """By host, the one asked last at the end: how long exchanges took, a mean in which older ones count ever less."""
+        """By host, the latest last: an exponential moving average of how long exchanges took."""
         self.process = psutil.Process()
         self._load_from = (time.monotonic(), time.process_time())
         self._load_percent = 0.0
 
     @contextmanager
     def of(self, stage: str) -> Iterator[None]:
-        """Measure the processor time of a stage; nothing may be awaited inside."""
+        """Measure the CPU time of a stage; nothing may be awaited inside."""
         start = time.thread_time()
         try:
             yield
@@ -202,8 +202,8 @@ class Meter:
             self.cpu_s[stage] += time.thread_time() - start
 
     def measure_load(self, monotonic: float, used_s: float) -> float:
-        """Take the processor time that this process has used by now; returns its load since the last time, in percent of a core.
-        Where that was a moment ago, it is what it was then."""
+        """Return this process's load since the last measurement, in percent of a core, from the CPU time used so far. If the
+        last measurement was a moment ago, its result is returned again."""
         since, used_before_s = self._load_from
         if monotonic - since >= _LOAD_S:
             percent = 100 * (used_s - used_before_s) / (monotonic - since)
@@ -212,35 +212,35 @@ class Meter:
         return self._load_percent
 
     def begin_fetch(self, lease: Lease) -> None:
-        """A server is asked for what a lease is for; `end_fetch` follows, or several."""
+        """Note that the request of a lease starts; one or more calls of `end_fetch` follow."""
         self._fetching[id(lease)] = (time.time(), lease)
 
     def end_fetch(self, lease: Lease) -> None:
-        """The answer is there, or there will be none."""
+        """Note that the request of a lease has ended."""
         self._fetching.pop(id(lease), None)
 
     def list_fetching(self, shard: int) -> tuple[Fetching, ...]:
-        """The requests under way that began first."""
+        """Return the oldest requests under way."""
         return tuple(
             Fetching(shard, since, lease.url) for since, lease in islice(self._fetching.values(), _FETCHING_TOLD)
         )
 
     def count_robots(self, state: RobotsState) -> None:
-        """Take into the counts what became of a robots.txt."""
+        """Count the outcome of fetching a robots.txt."""
         self.robots[_FILES[state.rule]] += 1
 
     def count_failure(self, code: str) -> None:
-        """Take a name or a robots.txt into the counts that could not be had; an empty code is none. A host that does not exist
-        is counted with its URLs."""
+        """Count a failure to resolve a host or fetch a robots.txt; an empty code is no failure. Hosts that do not exist or are
+        private are counted with their URLs."""
         if code and code not in ("nxdomain", "private"):
             self.statuses[code] += 1
 
     def count(self, host: str, verdict: Verdict, exchange: Capture | Failure | None) -> None:
-        """Take an outcome into the counts."""
+        """Count an outcome."""
         if exchange is not None:
             self._time_host(host, exchange.duration_s)
         if isinstance(exchange, Capture):
-            # These are no pages; that most sites have no sitemap where one was looked for would look like many errors.
+            # Prerequisites are not pages: the sitemaps that most sites do not have would look like many errors.
             if verdict.reason in PREREQUISITE_REASONS:
                 self.errands[verdict.reason] += 1
             else:
@@ -252,7 +252,7 @@ class Meter:
             self.failures[verdict.reason.removeprefix("status-")] += 1
 
     def find_slowest(self) -> dict[str, float]:
-        """Of the hosts asked last, those that take longest, the slowest first."""
+        """Return the slowest of the latest hosts, slowest first."""
         slowest = sorted(self._answer_s.items(), key=lambda pair: (-pair[1], pair[0]))[:_SLOWEST_TOLD]
         return {host: round(mean_s, 3) for host, mean_s in slowest}
 
@@ -264,18 +264,18 @@ class Meter:
 
 
 class Condition(NamedTuple):
-    """What a shard itself knows of how it is."""
+    """The part of a beat that only the shard knows."""
 
     state: RunState
     reason: str = ""
-    """Why it is in that state, for people."""
+    """Why it is in that state, in words."""
     is_idle: bool = False
-    """Whether it has nothing to do, and nothing of it is on its way to another shard."""
+    """Whether it has nothing to do and no links in transit to another shard."""
     connections: int = 0
 
 
 def make_beat(number: int, frontier: Frontier, meter: Meter, store: "ShardStore", condition: Condition) -> Beat:
-    """How a shard is at this moment."""
+    """Make the beat of a shard."""
     memory = psutil.virtual_memory()
     counts, counted = frontier.counts, store.data_counts
     types, properties = counted.top_names()

@@ -1,7 +1,7 @@
-"""Large pages enter, their Extractions leave, by way of a process that can be killed: no page stalls a shard or takes it down.
-Queries of the user's over the data of pages are run there, too.
+"""Large pages enter, their Extractions leave, through a process that can be killed, so that no page stalls or crashes a shard.
 
-A page that takes too long, or that the process dies of, gives an Extraction with a Problem and nothing else.
+The user's queries over page data run there too. A page that takes too long or crashes the process gives an Extraction with a
+Problem and nothing else. Pages that crashed a shard before are remembered, and go to that process as well.
 """
 
 import asyncio
@@ -26,30 +26,30 @@ from rdfspider.records import Extraction, Page, Problem
 _log = logging.getLogger(__name__)
 
 LARGE_PAGE_BYTES = 1024 * 1024
-"""Longer pages go to another process, so that none stalls a shard."""
+"""Larger pages are extracted in the other process."""
 
-# Characters of statements that a page may send back, as the shard has to hold them: 16 MB of usual Turtle give about this much.
+# Limit of the N-Quads of one page, which the shard has to hold, in characters: 16 MB of ordinary Turtle give about this much.
 _STATEMENT_CHARS = 64 * 1024**2
 
 
 class LargePages:
-    """The large pages of a shard; `extract` may be called for any number at once, and they take turns."""
+    """Extracts the large pages of a shard; `extract` may be called concurrently, and pages take turns."""
 
     def __init__(self, timeout_s: float) -> None:
         self._calls = KillableCalls(timeout_s)
-        # Talking to the process is waiting, which a thread may do and the loop may not.
+        # Calls to the process block, so they run in a thread and not in the event loop.
         self._thread = ThreadPoolExecutor(1, "large-pages")
         self.waiting_bytes = 0
-        """The bodies of the pages that the process has, or that wait for it."""
+        """The bodies of the pages that are in the process or wait for it."""
 
     async def extract(self, page: Page, config: ExtractConfig) -> Extraction:
-        """All that a page says; its time begins when its turn comes."""
+        """Extract a page; its time limit starts when its turn comes."""
         found = await self._wait_for(page, extract_by, self._calls, page, config)
         assert isinstance(found, Extraction)
         return found
 
     async def query(self, query: str, page: Page, nquads: str) -> list[str] | Problem:
-        """The addresses that a query finds in the data of a page, or what kept it from finding any."""
+        """Return the URLs that a query finds in the data of a page, or the Problem if it fails."""
         try:
             found: list[str] = await self._wait_for(page, self._calls.call, run_query, query, page.url, nquads)
         except RdfspiderError as error:
@@ -58,7 +58,7 @@ class LargePages:
         return found
 
     def close(self) -> None:
-        """End the process, whatever it does; pages that wait are not extracted."""
+        """Kill the process; waiting pages are not extracted."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._calls.close()
         self._thread.shutdown()
@@ -73,7 +73,7 @@ class LargePages:
 
 
 def extract_by(calls: KillableCalls, page: Page, config: ExtractConfig) -> Extraction:
-    """All that a page says, as another process finds it; what keeps it from that is a Problem of the page."""
+    """Extract a page in another process; if that fails, the Extraction has only a Problem."""
     try:
         found: Extraction = calls.call(extract_bounded, page, pickle.dumps(config))
         return found
@@ -82,7 +82,7 @@ def extract_by(calls: KillableCalls, page: Page, config: ExtractConfig) -> Extra
 
 
 def extract_bounded(page: Page, config: bytes) -> Extraction:
-    """All that a page says, in that process; not more than can be held."""
+    """Extract a page, in that process, with a limit on the size of its statements."""
     return _cut_statements(extract_from(page, _load_config(config)))
 
 
@@ -93,7 +93,7 @@ def _load_config(config: bytes) -> ExtractConfig:
 
 
 def _cut_statements(found: Extraction) -> Extraction:
-    """What a syntax has left of the room is the next one's."""
+    """Cut the statements to the limit, which all syntaxes share in order."""
     total = sum(map(len, found.statements.values()))
     if total <= _STATEMENT_CHARS:
         return found
@@ -111,13 +111,13 @@ def _give_up(page: Page, code: str, message: str) -> Extraction:
     return Extraction(page.url, media_type, problems=(Problem(code, message),))
 
 
-# No crawl has more pages that kill; the oldest are forgotten, as they may be those that a person killed the shard at.
+# No crawl has more crashing pages; the oldest are forgotten, as a user may have killed the shard during their extraction.
 _MOST = 1_000
 _LONGEST_URL_BYTES = 1 << 16
 
 
 class PoisonPages:
-    """The pages during whose extraction this shard has died before; they are extracted in another process from then on."""
+    """The pages during whose extraction this shard has died before; from then on they are extracted in another process."""
 
     def __init__(self, folder: Path) -> None:
         known = folder / "suspects.txt"
@@ -130,21 +130,21 @@ class PoisonPages:
         self._urls = frozenset(urls)
 
     def has(self, url: str) -> bool:
-        """Whether this process has died of a page before."""
+        """Whether the shard has died during the extraction of a page before."""
         return bool(self._urls) and url.encode() in self._urls
 
     @contextmanager
     def watch(self, url: str) -> Iterator[None]:
-        """If this process dies within this context, it is known at the next start that it was this page."""
+        """Record the page during its extraction, so that it is known at the next start if the process dies meanwhile."""
         self._write(url.encode() + b"\n")
         yield
         self._write(b"\n")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)
 
     def _write(self, line: bytes) -> None:
-        # Without it, a page is only found out when there is room again.
+        # On a full disk, a crashing page is only identified once there is room again.
         with suppress(OSError):
             os.pwrite(self._file, line, 0)

@@ -1,8 +1,8 @@
-"""One shard's part of an import: WARC files made elsewhere enter, the pages of its hosts leave, as if it had fetched them.
+"""One shard's part of an import: WARC files of other crawlers enter, the pages of its hosts leave, as if it had fetched them.
 
-Each shard reads all files and takes the pages of its own hosts, so that shards need not communicate. Groups of pages are
-committed as those of a crawl are, with how far each file was read; a process that is killed goes on there. It is started by
-`run/imports.py`, gets its order on stdin, and reports in lines of JSON on stdout.
+Each shard reads all files and takes the pages of its own hosts, so shards need not communicate. Pages are committed in groups as
+in a crawl, together with the position reached in each file, where a process that was killed resumes. `run/imports.py` starts
+this process with an ImportOrder on stdin; it reports in lines of JSON on stdout.
 """
 
 import asyncio
@@ -35,16 +35,16 @@ from rdfspider.run.heavy_pages import LargePages, PoisonPages
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 from rdfspider.ways import Way
 
-# Bytes of bodies, words and statements that are made durable together, but for those of the last page.
+# A group is committed when its bodies, text and statements reach this size.
 _GROUP_BYTES = 16 * 1024 * 1024
-# What is read of a file to tell it from others, at its beginning and at its end.
+# How much of a file's beginning and of its end identifies it.
 _MARK_BYTES = 64 * 1024
 _TELL_S = 1.0
 _MAX_DAMAGES = 100
 
 
 class ImportOrder(NamedTuple):
-    """What an importer must know."""
+    """The task of an importer."""
 
     number: int
     folder: Path
@@ -53,25 +53,25 @@ class ImportOrder(NamedTuple):
 
 
 class ImportReport(msgspec.Struct, frozen=True):
-    """How an import goes in one shard."""
+    """The progress of an import in one shard."""
 
     beat: Beat
     imported: int = 0
-    """Pages that were put into the archive by this run."""
+    """Pages that this run has added to the archive."""
     known: int = 0
-    """Captures of pages that were there already, or came with this import, as new or newer."""
+    """Captures skipped or replaced because the crawl or this import has one of the same page that is as new or newer."""
     too_long: int = 0
-    """Captures of pages whose URL is longer than a crawl takes."""
+    """Captures of pages whose URL is longer than a crawl allows."""
     damages: tuple[str, ...] = ()
-    """What could not be read, a line each, the first ones; the same for every shard."""
+    """The first records that could not be read, a line each; the same for every shard."""
     damage_count: int = 0
     read_bytes: int = 0
-    """How far all files were read."""
+    """Bytes read, over all files."""
     is_done: bool = False
 
 
 class Importer:
-    """Takes the pages of one shard out of archives."""
+    """Imports the pages of one shard from WARC files."""
 
     def __init__(self, order: ImportOrder, domains: Domains) -> None:
         self._order = order
@@ -92,7 +92,7 @@ class Importer:
         self._next_report = 0.0
 
     async def run(self) -> None:
-        """Read all files, from where an earlier import of them was."""
+        """Read all files, each from where an earlier import of it stopped."""
         for path in self._order.paths:
             await self._import(path)
         self._tell(is_done=True)
@@ -111,7 +111,7 @@ class Importer:
                 position = found.position
                 await self._take(found.capture)
                 if len(self._group) >= self._config.run.group_pages or self._group_bytes >= _GROUP_BYTES:
-                    # The last page is read again by the next process, and found to be known.
+                    # After a crash, the last page is read again and recognised as known.
                     await self._commit(mark, position)
                 self._read_bytes = start_bytes + position
                 self._tell()
@@ -128,8 +128,8 @@ class Importer:
                 yield found
 
     async def _take(self, capture: Capture) -> None:
-        """Extract a page, if its host is this shard's, and the archive has no capture of it that is as new. Answers other than
-        2xx are only counted."""
+        """Extract a page, if its host belongs to this shard and the archive has no capture of it that is as new. Responses other
+        than 2xx are only counted."""
         url = normalise_url(capture.page.url)
         if url is None or self._domains.shard(host := host_of(url)) != self._order.number:
             return
@@ -159,7 +159,7 @@ class Importer:
         self._group_bytes += count_bytes(taken)
 
     async def _commit(self, mark: str, position: int) -> None:
-        """Make the group durable, and with it how far the file was read."""
+        """Commit the group together with the position in the file."""
         if full := self._store.find_full():
             raise UsageError(f"{full}; make room and run the same command again")
         self._frontier.meta.put(mark, str(position).encode())
@@ -171,7 +171,7 @@ class Importer:
     def _stage(self, item: Finished, written: Written | None) -> None:
         capture = item.exchange
         assert isinstance(capture, Capture) and written is not None
-        # Nothing is kept of a page that asks for that: a crawl that asks for it later needs all of it, the same or not.
+        # A noindex page keeps no validators: a later crawl must get its whole body, changed or not.
         is_kept = not item.judgement.robots.noindex
         facts = PageFacts(
             digest=written.digest if is_kept else "",
@@ -185,7 +185,7 @@ class Importer:
         self._frontier.imports.record(item.lease.url, item.verdict, facts)
 
     def _tell(self, *, is_done: bool = False) -> None:
-        """A line for the parent, every second."""
+        """Report to the parent, at most once a second, and at the end."""
         if not is_done and time.monotonic() < self._next_report:
             return
         self._next_report = time.monotonic() + _TELL_S
@@ -206,7 +206,7 @@ class Importer:
 
 
 def make_mark(path: Path, size: int) -> str:
-    """The name under which it is kept how far a file was read: files of two crawls have the same names."""
+    """Return the key for the position in a file; file names do not suffice, as those of two crawls may be the same."""
     with path.open("rb") as file:
         ends = file.read(_MARK_BYTES)
         file.seek(max(size - _MARK_BYTES, 0))

@@ -1,6 +1,6 @@
-"""WARC files made elsewhere become part of a crawl: paths enter, a Status and the reports of all shards leave.
+"""Imports of WARC files into a crawl: paths enter, a Status and the reports of all shards leave.
 
-Each shard has a process (`run/importer.py`), which is supervised here; what all report together is the status of the crawl.
+Each shard has an importer process (`run/importer.py`), which is supervised here; all reports together make the crawl's status.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.run.importer import ImportOrder, ImportReport
 from rdfspider.run.runners.local import remove_old_sockets
 
-# A page that kills a native library is extracted in another process when its shard is started again, which is done at once; an
-# archive with more such pages than this has another fault.
+# A page that crashes a native library is extracted in a separate process after the restart, which needs no pause. After more
+# crashes than this, the cause is not such pages.
 _RESTARTS = RestartPolicy(first_pause_s=0.0, max_pause_s=0.0, max_failures=20)
 _USAGE_ERROR = 2
 
@@ -37,7 +37,7 @@ Progress = Callable[[Status, Sequence[ImportReport]], None]
 def run_import(
     folder: Path, config: Config, paths: Sequence[Path], on_progress: Progress
 ) -> tuple[Status, list[ImportReport]]:
-    """Import all pages of the archives; the caller holds the folder's lock. Going on where it was cut off is done by itself."""
+    """Import all pages of the WARC files; the caller holds the folder's lock. An interrupted import is resumed."""
     remove_old_sockets(folder / CONTROL)
     running = _Import(folder, config, tuple(paths), on_progress)
     return run_until_end(running.run, running.signals)
@@ -51,7 +51,7 @@ class _Import:
         self._on_progress = on_progress
         previous = read_status(folder)
         self._previous = {beat.shard: forget_run(beat) for beat in previous.shards}
-        # How long the crawl may take is no matter of an import's.
+        # The time of an import does not count towards the crawl's time limit.
         self._elapsed_s = previous.elapsed_s
         self._started = time.time()
         self._reports: dict[int, ImportReport] = {}
@@ -69,7 +69,7 @@ class _Import:
         try:
             await asyncio.gather(*(self._keep_alive(number) for number in range(self._config.crawl.shards)))
         finally:
-            # Also where the status cannot be written.
+            # Also if the status could not be written.
             self._kill_all()
         reason = self._error or _REASONS.get(self._signal, "finished")
         status = end_shards(self._make_status(RunState.STOPPED if self._is_over else RunState.ENDED, reason))
@@ -108,12 +108,12 @@ class _Import:
             raise
 
     def _stop(self, number: int) -> None:
-        """What is not durable is imported by the next run of the same command."""
+        """Kill all importers; what is not durable is imported by the next run of the same command."""
         self._signal = self._signal or number
         self._kill_all()
 
     def _end_with(self, error: str) -> None:
-        """One shard cannot go on, so that nobody can: half of the pages would be missing."""
+        """End the import with an error: without one shard, its share of the pages would be missing."""
         self._error = self._error or error
         self._kill_all()
 

@@ -1,7 +1,8 @@
-"""The process that indexes a crawl while it runs: started by `run/indexer_watch.py`, with its order on stdin; the exit code says
-why it ended. `rdfspider index` does the same in its own process (`run/reindexing.py`).
+"""The process that indexes a crawl while it runs.
 
-It runs with the priority of the shards: where all cores are busy, one of less priority would never catch up with them.
+`run/indexer_watch.py` starts it with an IndexOrder on stdin; its exit code says why it ended. It has the same priority as the
+shards: with a lower one, it would never catch up where all cores are busy. `rdfspider index` indexes in its own process
+(`run/reindexing.py`).
 """
 
 import logging
@@ -24,17 +25,17 @@ from rdfspider.run.reindexing import make_indexer
 _log = logging.getLogger(__name__)
 
 USAGE_ERROR = 2
-"""The exit code of an indexer that cannot begin before somebody has mended something."""
+"""The exit code of an indexer that cannot start before a user has repaired something."""
 FINISH = b"."
-"""What is sent to it when the crawl has ended: it is to end when all is indexed."""
-# How often is looked whether another process, which indexes the same crawl, has left.
+"""The message that tells the indexer, after the crawl, to end when everything is indexed."""
+# How often to check whether another process that indexes the same crawl has ended.
 _WAIT_S = 0.5
 _STDIN = 0
 _LENGTH_BYTES = 8
 
 
 class IndexOrder(NamedTuple):
-    """What the indexer must know."""
+    """The task of the indexer."""
 
     folder: Path
     config: Config
@@ -43,7 +44,7 @@ class IndexOrder(NamedTuple):
 
 
 def main() -> None:
-    """Index a crawl until told to leave."""
+    """Index a crawl until told to end."""
     begin_module_process()
     order = _read_order()
     try:
@@ -61,7 +62,7 @@ def main() -> None:
         _end_with(error)
     except Exception as error:
         _log.error("the indexer failed", exc_info=error)
-        # Whatever is in memory would only fail again; all that counts is on disk.
+        # Exit without clean-up: what is in memory would only fail again, and all that matters is on disk.
         os._exit(1)
 
 
@@ -71,7 +72,7 @@ def _end_with(error: UsageError) -> NoReturn:
 
 
 def _index(indexer: Indexer) -> None:
-    """Index; where another process does, wait until it has left, or until nothing is left to do."""
+    """Index; while another process indexes the crawl, wait for it to end, unless this one is told to end."""
     while True:
         try:
             indexer.run()
@@ -83,7 +84,7 @@ def _index(indexer: Indexer) -> None:
 
 
 def encode_order(order: IndexOrder) -> bytes:
-    """What is written to the indexer's stdin first: the length of the order, and the order. The pipe then stays open."""
+    """Encode an order for the indexer's stdin: its length, then its bytes. The pipe stays open afterwards."""
     body = pickle.dumps(order)
     return len(body).to_bytes(_LENGTH_BYTES) + body
 
@@ -95,7 +96,7 @@ def _read_order() -> IndexOrder:
 
 
 def _read_exactly(count: int) -> bytes:
-    """So many bytes of stdin. It is read without a buffer: a thread that waits in one keeps Python from leaving."""
+    """Read `count` bytes from stdin, unbuffered: a thread that blocks in a buffered read would keep Python from exiting."""
     read = b""
     while len(read) < count:
         if not (more := os.read(_STDIN, count - len(read))):
@@ -109,7 +110,7 @@ def _hear(indexer: Indexer) -> None:
     while received := os.read(_STDIN, len(FINISH)):
         if received == FINISH:
             indexer.finish()
-    # The parent is gone, and another one may have begun. As if the power failed, which loses nothing.
+    # The parent is gone, and another may have started. Like a power failure, this exit loses nothing.
     os._exit(0)
 
 

@@ -1,7 +1,7 @@
-"""The indexer of a crawl, as the parent process sees it: started, started again when it dies, and told to end.
+"""The parent's side of the indexer: starts it, restarts it when it dies, and ends it.
 
-What it writes of itself is read every second; from that comes whether shards must slow down. Whatever becomes of it, the crawl
-goes on: what was not indexed is indexed later.
+The indexer's status file enters every second; whether shards must slow down leaves. If the indexer fails, the crawl continues:
+what was not indexed is indexed later.
 """
 
 import logging
@@ -17,16 +17,16 @@ from rdfspider.run.indexer_process import FINISH, USAGE_ERROR, IndexOrder, encod
 _log = logging.getLogger(__name__)
 
 _RESTARTS = RestartPolicy()
-# It commits and leaves within some seconds; one that does not is stuck, and loses nothing.
+# The indexer commits and ends within seconds; one that does not is stuck, and can be killed without loss.
 _PATIENCE_S = 60.0
-# Shards go on when the index is this much nearer than where they began to wait, so that they do not stop and go.
+# Shards continue when the lag is below this fraction of the limit, so that they do not stop and start all the time.
 _EASED = 0.8
-# It writes every second how far it is: one that is silent for so long is behind by that, too, whatever its last status is.
+# The indexer writes its status every second; after a silence of this length, the silence is added to its lag.
 _SILENT_S = 5.0
 
 
 class IndexWatch:
-    """The indexer's process, for as long as a crawl runs."""
+    """The indexer's process while a crawl runs."""
 
     def __init__(self, folder: Path, config: Config) -> None:
         self._paths = IndexPaths(folder)
@@ -38,14 +38,14 @@ class IndexWatch:
         self._is_given_up = False
         self._slowed = ""
         self.error = ""
-        """Why the index cannot be made; a person has to decide what becomes of it."""
+        """Why the crawl cannot be indexed; a user has to decide what to do."""
         self.has_begun = False
-        """Whether it was heard in this run."""
+        """Whether the indexer has written a status in this run."""
         self.status: IndexStatus | None = None
-        """Its last status."""
+        """The indexer's last status."""
 
     async def run(self) -> None:
-        """Keep it alive until it has left."""
+        """Keep the indexer alive until it is finished."""
         if not await self._supervisor.run():
             self._is_given_up = True
             _log.warning(
@@ -55,7 +55,7 @@ class IndexWatch:
             )
 
     def look(self) -> None:
-        """Read what it says of itself; one that has stopped to do so is killed, which loses nothing."""
+        """Read the indexer's status; an indexer that has stopped writing it is killed, which loses nothing."""
         status = load_index_status(self._paths)
         if status is None or self._supervisor.pid != status.pid or self._is_leaving:
             self.status = read_index_status(self._paths) or self.status
@@ -65,8 +65,8 @@ class IndexWatch:
         self.status = prolong_lag(status, silent_s) if silent_s > _SILENT_S else status
 
     def find_brake(self) -> str:
-        """Why shards should begin nothing new; empty where they may. While an indexer is started again what was decided holds;
-        one that is given up, or that cannot go on at the moment, is not helped by waiting."""
+        """Return why shards should start no new visits; empty if they may. During a restart of the indexer the last decision
+        holds. Shards do not wait for an indexer that was given up or is suspended: that would not help it."""
         status = self.status
         if self._is_given_up or self._is_finishing or self._is_leaving:
             self._slowed = ""
@@ -77,18 +77,18 @@ class IndexWatch:
         return self._slowed
 
     def finish(self) -> None:
-        """Let it leave when all is indexed."""
+        """Tell the indexer to end when everything is indexed."""
         self._is_finishing = True
         if self._process is not None:
             self._process.send(FINISH)
 
     async def leave(self) -> None:
-        """Let it make durable what it has taken, and leave; one that does not is killed, which loses nothing either."""
+        """Tell the indexer to commit and end; if it does not in time, it is killed, which loses nothing either."""
         self._is_leaving = True
         await self._supervisor.terminate(_PATIENCE_S)
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the indexer."""
         self._is_leaving = True
         self._supervisor.kill()
 
@@ -103,7 +103,7 @@ class IndexWatch:
 
     async def _start(self) -> ModuleProcess:
         order = IndexOrder(self._paths.folder, self._config, self._is_finishing)
-        # The pipe stays open: its end tells the indexer that this process is gone.
+        # The pipe stays open: when it closes, the indexer knows that this process is gone.
         self._process = await ModuleProcess.start(
             "rdfspider.run.indexer_process", encode_order(order), keeps_stdin=True
         )
@@ -112,7 +112,7 @@ class IndexWatch:
         return self._process
 
     def _read_time(self) -> int | None:
-        """When it last wrote of itself."""
+        """Return when the status file was last written."""
         try:
             return self._paths.status.stat().st_mtime_ns
         except OSError:

@@ -1,7 +1,7 @@
-"""A Capture and its Extraction enter, a Judgement leaves: the functions of `judge` decide, and what they must know of other pages
-is asked here of the frontier and of other shards.
+"""A Capture and its Extraction enter, a Judgement leaves.
 
-Who had a body first is known to one shard of the crawl; which pages have nearly the same text is known of each site alone.
+The functions of `judge` decide; this module gets what they need to know about other pages from the frontier and other shards.
+Exact duplicates are found across the whole crawl, as one shard owns each digest; near duplicates only within a site.
 """
 
 from collections.abc import Callable
@@ -28,17 +28,17 @@ from rdfspider.urls import host_of
 
 
 class PageJudge:
-    """Judges the pages of one shard, and lets others be compared with them."""
+    """Judges the pages of one shard, and registers them for comparison with later pages."""
 
     def __init__(self, frontier: Frontier, claims: Claims, domains: Domains, drop: Callable[[str], str]) -> None:
-        """`drop` takes parameters out of URLs, as it is done with links."""
+        """`drop` removes parameters from URLs, as for links."""
         self._frontier = frontier
         self._claims = claims
         self._domains = domains
         self._drop = drop
 
     async def judge(self, lease: Lease, capture: Capture, extraction: Extraction) -> Judgement:
-        """What the page asks, and how it duplicates others; from now on others can be duplicates of it."""
+        """Find a page's robots directives and whether it is a duplicate; later pages can be duplicates of it."""
         judgement = judge_directives(capture, extraction, capture.started)
         judgement = judge_canonical(judgement, capture, extraction, self._domains, self._drop)
         digest = digest_payload(capture)
@@ -63,7 +63,7 @@ class PageJudge:
         )
 
     def _tell_owner(self, url: str, original: str) -> None:
-        """The shard that has the other page counts too which of two sites is the mirror."""
+        """Tell the shard of the original, which also counts which of two sites mirrors the other."""
         if shared := find_shared(url, original):
             origin, other = shared
             self._claims.tell(self._domains.shard(host_of(original)), Repeated(other, origin))

@@ -1,6 +1,6 @@
-"""What follows from new seeds and from changes of filters and scope, while a crawl runs: new seeds are scheduled, and URLs that
-were refused are scheduled where no rule is against them any more. It is done in small steps beside the crawl, and again after a
-crash.
+"""Changes of seeds, filters and scope during a crawl enter; new seeds and URLs that are no longer refused are scheduled.
+
+This is done in small steps beside the crawl, and is repeated after a crash.
 """
 
 import asyncio
@@ -14,16 +14,16 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered
 from rdfspider.ways import Way
 
-# Seeds that are put into the frontier in one step.
+# Seeds that are added to the frontier in one step.
 _SEED_BATCH = 2_000
-# URLs that were turned away and are looked at again in one step, which takes some milliseconds.
+# Refused URLs that are reviewed in one step, which takes some milliseconds.
 _REVIEW_BATCH = 500
-# What the frontier keeps for us: which seeds are in it, and by which rules refusals were reviewed last.
+# The frontier's keys for the seeds that it contains, and for the rules of the last review of refusals.
 _SEEDS_MARK, _RULES_MARK = "seeds-mark", "rules-mark"
 
 
 class LiveChanges:
-    """Brings a frontier up to date."""
+    """Applies changes to a frontier."""
 
     def __init__(
         self,
@@ -36,8 +36,8 @@ class LiveChanges:
         should_stop: Callable[[], bool],
         on_end: Callable[[asyncio.Task[None]], None],
     ) -> None:
-        """`turn` is held by whoever commits; `read_seeds` gives those of the crawl, and runs in a thread; `on_end` is told when
-        all is done for now, or has failed."""
+        """`turn` is held during commits; `read_seeds` returns the crawl's seeds, and runs in a thread; `on_end` is called when
+        the work is done for now or has failed."""
         self._frontier = frontier
         self._scope = scope
         self._router = router
@@ -47,33 +47,33 @@ class LiveChanges:
         self._on_end = on_end
         self._has_new_seeds = False
         self._is_behind = False
-        """Whether something has changed, and what follows from that is not done yet."""
+        """Whether there are changes that have not been applied yet."""
         self._work: asyncio.Task[None] | None = None
 
     @property
     def are_done(self) -> bool:
-        """Whether there is nothing that a change has left to do."""
+        """Whether all changes have been applied."""
         return not self._is_behind and self._work is not None and self._work.done()
 
     def note(self) -> None:
-        """Filters or the scope have changed: what was turned away is looked at again, beside the crawl."""
+        """Note that filters or the scope have changed: refused URLs are reviewed beside the crawl."""
         self._is_behind = True
         if self._work is None or self._work.done():
             self._work = asyncio.create_task(self._catch_up())
             self._work.add_done_callback(self._on_end)
 
     def note_seeds(self) -> None:
-        """There are new seeds."""
+        """Note that there are new seeds."""
         self._has_new_seeds = True
         self.note()
 
     async def finish(self) -> None:
-        """Wait until all is done, or the shard is to stop."""
+        """Wait until all changes are applied or the shard stops."""
         if self._work is not None:
             await self._work
 
     async def _catch_up(self) -> None:
-        """Do what follows from changes, until nothing has changed meanwhile."""
+        """Apply changes until there are no new ones."""
         while self._is_behind and not self._should_stop():
             self._is_behind = False
             if self._has_new_seeds:
@@ -82,7 +82,7 @@ class LiveChanges:
             await self.review_refusals()
 
     async def add_seeds(self, seeds: Sequence[str]) -> None:
-        """Schedule the seeds that this shard owns, but for those that the list had the last time: it grows at its end."""
+        """Schedule the new seeds that this shard owns; the list only grows at its end."""
         known = self._count_known_seeds(seeds)
         if known == len(seeds):
             return
@@ -102,14 +102,14 @@ class LiveChanges:
             await asyncio.to_thread(self._frontier.sync)
 
     async def retry_seeds(self) -> None:
-        """Schedule the seeds again that failed without an answer."""
+        """Reschedule the seeds that failed without a response."""
         while not self._should_stop() and self._frontier.restarts.retry_seeds(_SEED_BATCH):
             async with self._turn:
                 self._frontier.commit()
             await asyncio.sleep(0)
 
     async def review_refusals(self) -> None:
-        """Schedule again what was turned away and is welcome now; where no rule has changed since the last time, nothing is."""
+        """Schedule refused URLs that the rules now allow; does nothing if no rule has changed since the last review."""
         mark = self._scope.digest()
         if self._frontier.meta.get(_RULES_MARK) == mark:
             return
@@ -128,7 +128,7 @@ class LiveChanges:
         return not self._router.find_refusal(found_as, url)
 
     def _count_known_seeds(self, seeds: Sequence[str]) -> int:
-        """How many of the seeds, from the first on, were put in before; a list that begins otherwise is new as a whole."""
+        """Count the seeds at the start of the list that were added before; 0 if the list does not begin with those."""
         stored = self._frontier.meta.get(_SEEDS_MARK) or b""
         count = stored.partition(b" ")[0]
         if not count.isdigit() or int(count) > len(seeds):
@@ -137,5 +137,5 @@ class LiveChanges:
 
 
 def _mark_seeds(seeds: Sequence[str]) -> bytes:
-    """By which a list of seeds is known again."""
+    """Return a mark that identifies a list of seeds: its length and a hash."""
     return f"{len(seeds)} {xxh3_64_hexdigest(chr(10).join(seeds).encode())}".encode()

@@ -1,10 +1,10 @@
-"""What a crawl fetches for itself: sitemaps and JSON-LD contexts. Which pages wait for a context, and what was found.
+"""Prerequisites: sitemaps and JSON-LD contexts, which the crawl fetches for itself, and the pages that wait for contexts.
 
-A context that is missing is scheduled like any URL, at the shard that owns it, with the same politeness. The page that names it
-waits for a while and is extracted again; the shard that gets the context puts it into the crawl's folder, where all shards look.
-What turns out to be neither a sitemap nor a context is a page like any other, if it is in scope: no page is lost because a link
-took it for a context. But HTML at a URL such as /sitemap.xml is what a server answers to everything, mostly its home page: only
-its links count.
+A missing context is scheduled like any URL, at the shard that owns it, with the same politeness. The page that names it waits for
+a while and is extracted again; the shard that fetches the context stores it in the crawl's folder, which all shards read.
+A response that is neither a sitemap nor a context is an ordinary page, if it is in scope, so no page is lost because a link took
+it for a context. The exception is HTML at a URL like /sitemap.xml: servers answer any URL with it, mostly their home page, so
+only its links count.
 """
 
 import asyncio
@@ -26,39 +26,39 @@ from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Reas
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
 from rdfspider.ways import PREREQUISITE_WAYS, Way
 
-# Pages of a shard that wait at once, and how long each does.
+# How many pages of a shard may wait at the same time, and how long each waits.
 MAX_WAITING = 32
 WAIT_S = 30.0
-# Pages that were sent back and are remembered; the oldest may be sent back more often.
+# Pages sent back to the frontier that are remembered; beyond that the oldest are forgotten, and may be sent back more often.
 _MAX_SENT_BACK = 10_000
-# How often it is looked whether another shard has put a context into the folder.
+# How often to check whether another shard has stored a context.
 _POLL_S = 0.5
-# Contexts that a shard asks for in its life.
+# Contexts that a shard requests in its lifetime.
 _MAX_ASKED = 1_000
 MAX_ASKED_BY_SITE = 50
-"""Of these, for the pages of one registrable domain: it can name another one on each page, and others want theirs."""
-# Contexts that name contexts that name contexts.
+"""The share of one registrable domain, which could name another context on each page and leave none for others."""
+# The depth of contexts that refer to other contexts, and of redirects.
 _MAX_ROUNDS = 8
 _JSON = frozenset({"application/ld+json", "application/json"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-# Where nobody keeps pages.
+# URLs with these endings are not pages.
 _LIST_ENDINGS = (".xml", ".gz", ".txt")
 
 Read = Callable[[Page], Awaitable[Extraction]]
-"""Takes out of a page what it says."""
+"""Extracts a page."""
 
 
 class Taken(NamedTuple):
-    """What came of fetching a context."""
+    """The outcome of fetching a context."""
 
     reason: str
     """For the verdict."""
     found: Sequence[Discovered] = ()
-    """Where it is instead."""
+    """Where the context is instead."""
 
 
 class Contexts:
-    """The contexts that pages of a shard refer to, and the pages that wait for them."""
+    """The contexts that a shard's pages refer to, and the pages that wait for them."""
 
     def __init__(
         self,
@@ -68,30 +68,30 @@ class Contexts:
         *,
         attempts: int = 0,
     ) -> None:
-        """`discover` schedules URLs at once, here or at another shard; `domain_of` tells the registrable domain of a host. A page
-        that waited in vain is fetched again so often as `attempts` says, as long as what it waits for may still come."""
+        """`discover` schedules URLs at once, here or at another shard; `domain_of` gives the registrable domain of a host. A page
+        that waited in vain is fetched again up to `attempts` times, as long as the context may still come."""
         self.documents = documents
-        """Where all shards keep contexts."""
+        """The contexts that all shards share."""
         self._discover = discover
         self._domain_of = domain_of
         self._attempts = attempts
         self._asked: dict[str, float] = {}
-        """Since when, by the loop's clock."""
+        """When each context was requested, by the loop's clock."""
         self._asked_by_site: Counter[str] = Counter()
         self._given_up: set[str] = set()
-        """Of these, those that were waited for in vain."""
+        """Contexts that pages no longer wait for."""
         self._sent_back: dict[int, int] = {}
-        """How often pages were, by the ids of their URLs."""
+        """How often each page was sent back, by the id of its URL."""
         self._news = asyncio.Event()
         self.is_called_off = False
-        """Whether the shard is to end or to pause, so that nobody may wait."""
+        """Whether the shard is ending or pausing, so that no page may wait."""
         self._waiting = 0
         self.waiting_bytes = 0
         """The bodies of the pages that wait."""
 
     async def complete(self, lease: Lease, page: Page, extraction: Extraction, read: Read) -> Extraction | None:
-        """What a page says once the contexts are there that it wants, or what it says without; None where it is to be
-        fetched again, because they may come later or the shard has no time to find out."""
+        """Extract a page again once its contexts have come; without them, return what it gave before. None if the page must be
+        fetched again, because they may come later or the shard is ending or pausing."""
         began = asyncio.get_running_loop().time()
         for _ in range(_MAX_ROUNDS):
             missing = self._find_missing(extraction.missing_documents)
@@ -111,20 +111,20 @@ class Contexts:
         return extraction
 
     def call_off(self) -> None:
-        """Nobody waits any longer; pages that did are fetched again, some other time."""
+        """End all waiting; the pages that waited are fetched again later."""
         self.is_called_off = True
         self._tell()
 
     def go_on(self) -> None:
-        """Pages may wait again."""
+        """Allow pages to wait again."""
         self.is_called_off = False
 
     def take(self, lease: Lease, capture: Capture, *, is_inside: bool = False) -> "Taken | None":
-        """Keep a context that has come, or go where it is instead; None where it is no context, or a page of the crawl's too."""
+        """Store a fetched context, or follow the page's link to it; None if it is no context, or is also a page in scope."""
         if not capture.truncated and is_context(capture.page.body):
             self._keep(lease, capture.page.body)
             return None if is_inside and not is_context(capture.page.body, is_alone=True) else Taken("context")
-        # JSON-LD 1.1 API, 9.4.2, step 5: a page may say where its context is.
+        # JSON-LD 1.1 API, 9.4.2, step 5: a Link header may name the context.
         for link in read_link_headers(capture.headers, capture.page.url):
             if link.media_type == "application/ld+json" and "alternate" in link.relation.lower().split():
                 return Taken("no-context", self.lead(lease, follow_redirect(lease, link.target)))
@@ -132,23 +132,23 @@ class Contexts:
         return None
 
     def take_found(self, page: Page, media_type: str) -> None:
-        """Keep a page that is nothing but a context: it will not be asked for again."""
+        """Store a page that is nothing but a context, so that it is not requested again."""
         if media_type in _JSON and len(page.body) <= MAX_CONTEXT_BYTES and is_context(page.body, is_alone=True):
             self.documents.keep(page.url, page.body)
             self._tell()
 
     def lead(self, lease: Lease, found: Sequence[Discovered]) -> Sequence[Discovered]:
-        """Where a context is that is elsewhere; nothing where it cannot be had, or is kept already and serves for this too."""
+        """Return where a context is that is elsewhere; nothing if it is unavailable, or stored already and used for this URL."""
         if not found or found[0].url in lease.chain or len(lease.chain) >= _MAX_ROUNDS:
             return ()
         body = self.documents(found[0].url)
         if body is not None:
             self._keep(lease, body)
-        # What is known not to be had is not asked for again, whoever leads there.
+        # A context that is known to be unavailable is not requested again.
         return found if body is None and not self.documents.is_known(found[0].url) else ()
 
     def settle(self, lease: Lease, verdict: Verdict, found: Sequence[Discovered]) -> None:
-        """Something came of a lease: of a context that cannot be had everybody is told, so that nobody waits for it."""
+        """Take the outcome of a lease: if it was for a context that is unavailable, no shard waits for it any longer."""
         if lease.found_as == Way.CONTEXT and verdict.is_final and not found:
             for url in (lease.url, *lease.chain):
                 if not self.documents.give_up(url):
@@ -162,13 +162,13 @@ class Contexts:
         self._tell()
 
     def _find_missing(self, wanted: Iterable[str]) -> list[str]:
-        """Those of the contexts that may still come."""
+        """Return the URLs of the contexts that may still come."""
         named = resolve_links("", wanted).values()
         urls = dict.fromkeys(url for url in named if url and len(host_of(url)) <= MAX_HOST_CHARS)
         return [url for url in urls if url not in self._given_up and not self.documents.is_known(url)]
 
     def _send_back(self, lease: Lease) -> bool:
-        """Whether a page may be fetched once more for what may still come."""
+        """Whether a page may be fetched once more for a context that may still come; counts it if so."""
         times = self._sent_back.get(lease.url_id, 0)
         if times >= self._attempts:
             return False
@@ -178,7 +178,7 @@ class Contexts:
         return True
 
     def _ask(self, lease: Lease, missing: Sequence[str], now: float) -> list[str]:
-        """Have contexts fetched; returns those that are."""
+        """Request missing contexts, within the limits; returns those that have been requested."""
         site = self._domain_of(lease.host)
         room = min(_MAX_ASKED - len(self._asked), MAX_ASKED_BY_SITE - self._asked_by_site[site])
         new = [url for url in missing if url not in self._asked][: max(room, 0)]
@@ -189,7 +189,7 @@ class Contexts:
         return [url for url in missing if url in self._asked]
 
     async def _wait(self, wanted: Sequence[str], body_bytes: int, deadline: float) -> None:
-        """Until all are there, or known not to be had, or it takes too long."""
+        """Wait until all contexts are stored or known to be unavailable, or until the deadline."""
         loop = asyncio.get_running_loop()
         self._waiting += 1
         self.waiting_bytes += body_bytes
@@ -197,7 +197,7 @@ class Contexts:
             while not self.is_called_off and (missing := self._find_missing(wanted)):
                 left_s = deadline - loop.time()
                 if left_s <= 0:
-                    # Pages come again for it until then, and no longer: nobody knows whether it will ever come.
+                    # Pages are fetched again for a context only for so long: it may never come.
                     patience_s = WAIT_S * (self._attempts + 1)
                     self._given_up.update(url for url in missing if deadline >= self._asked[url] + patience_s)
                     return
@@ -208,13 +208,13 @@ class Contexts:
             self.waiting_bytes -= body_bytes
 
     def _tell(self) -> None:
-        """Let all who wait look."""
+        """Wake all waiting pages."""
         self._news.set()
         self._news = asyncio.Event()
 
 
 def is_context(body: bytes, *, is_alone: bool = False) -> bool:
-    """Whether a document is JSON with a context, or with nothing but that."""
+    """Whether a document is a JSON object with a context, and with `is_alone` nothing else."""
     if b'"@context"' not in body:
         return False
     try:
@@ -227,10 +227,10 @@ def is_context(body: bytes, *, is_alone: bool = False) -> bool:
 def classify_prerequisite(
     lease: Lease, verdict: Verdict, extraction: Extraction | None = None, *, is_inside: bool = False
 ) -> Verdict:
-    """The verdict with the reason that says so where something was fetched for the crawl itself, which counts as no page.
+    """Return the verdict with a reason that marks a prerequisite, which does not count as a page.
 
-    What turned out to be a page is a page, if it is in scope and does not merely stand in for a sitemap. That there is no sitemap
-    where none was announced is no failure. A sitemap that was found as a page stays a page: a server may answer everything with
+    A response that turned out to be a page counts as one, if it is in scope and does not merely stand in for a sitemap. A missing
+    sitemap at the default path is no failure. A sitemap that was found as a page stays a page: a server may answer every URL with
     one, and pages have limits."""
     if lease.found_as not in PREREQUISITE_WAYS:
         return verdict
@@ -252,18 +252,18 @@ def classify_prerequisite(
 
 
 def _says_nothing(extraction: Extraction) -> bool:
-    """Whether what came from a place that was only guessed is empty, or says that there is nothing."""
+    """Whether the response from a guessed URL is empty or a soft 404."""
     return not (extraction.links or extraction.statements) or is_soft_404(extraction)
 
 
 def _stands_in(lease: Lease, extraction: Extraction) -> bool:
-    """Whether a page is where a list should be: the same page has another address, where it has any."""
+    """Whether HTML came from a URL that looks like a list; a real page would also have another URL."""
     is_of_list = lease.found_as == Way.SITEMAP and lease.url.partition("?")[0].endswith(_LIST_ENDINGS)
     return is_of_list and extraction.media_type in _HTML
 
 
 def trim_prerequisite(lease: Lease, verdict: Verdict, extraction: Extraction, *, is_inside: bool = False) -> Extraction:
-    """What is kept of such a fetch: of a feed in place of a sitemap its statements, of a page its links, else nothing."""
+    """Drop what is not kept: sitemaps and feeds are kept whole, HTML in place of a sitemap keeps its links, the rest nothing."""
     if not verdict.reason.startswith("no-"):
         return extraction
     leads = is_inside and _stands_in(lease, extraction) and not is_soft_404(extraction)

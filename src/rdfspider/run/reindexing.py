@@ -1,6 +1,6 @@
-"""The index of a crawl, in this process: brought up to date, made again beside the old one, and told to forget.
+"""Maintenance of a crawl's index in this process: update it, rebuild it beside the old one, and remove pages from it.
 
-Where another process indexes the crawl already, as while it runs, that one does the work, and this one waits for it.
+If another process already indexes the crawl, for example while the crawl runs, that process removes pages and this one waits.
 """
 
 import shutil
@@ -29,13 +29,13 @@ from rdfspider.index.stores.view import carry_ledgers, list_holders
 Progress = Callable[[IndexStatus], None]
 
 _NEW = "index.new"
-# What a running indexer, or an outside store, may take to forget before nobody waits for it any more.
+# How long to wait until a running indexer, or an external store, has forgotten pages.
 _FORGET_S = 60.0
 _POLL_S = 0.2
 
 
 def check_before_crawl(folder: Path, config: Config) -> None:
-    """UsageError where a crawl cannot be indexed while it runs, and what can be done about it."""
+    """Raise UsageError, with a remedy, if a crawl cannot be indexed while it runs."""
     paths = IndexPaths(folder)
     check_stores(config)
     if has_index(paths):
@@ -46,18 +46,18 @@ def check_before_crawl(folder: Path, config: Config) -> None:
 
 
 def check_stores(config: Config) -> None:
-    """UsageError where an outside store has no address."""
+    """Raise UsageError if the URL of an external store is invalid."""
     for url in config.index.stores:
         check_store_url(url)
 
 
 def add_archives(folder: Path, sources: Sequence[str]) -> int:
-    """Have WARC files (paths, patterns or folders) indexed, too, now and whenever the index is made again; how many are new."""
+    """Add WARC files (paths, patterns or folders) to the index's sources, also for rebuilds; returns how many are new."""
     return add_sources(IndexPaths(folder), find_archives(sources)) if sources else 0
 
 
 def make_indexer(paths: IndexPaths, config: Config) -> Indexer:
-    """An indexer that knows the contexts which the crawl has fetched."""
+    """Make an indexer that uses the contexts that the crawl has fetched."""
     check_stores(config)
     kept = KeptDocuments(paths.folder / DOCUMENTS, config.extract.documents)
     return Indexer(paths, replace(config, extract=replace(config.extract, documents=kept)))
@@ -66,8 +66,8 @@ def make_indexer(paths: IndexPaths, config: Config) -> Indexer:
 def update_index(
     folder: Path, config: Config, *, is_following: bool = False, on_progress: Progress | None = None
 ) -> IndexStatus:
-    """Bring the index up to date, and follow the crawl then, until interrupted, if that is asked; how far it is at the end.
-    InUseError where another process does so."""
+    """Bring the index up to date, and with `is_following` follow the crawl until interrupted; returns the final status.
+    InUseError if another process indexes the crawl."""
     indexer = make_indexer(IndexPaths(folder), config)
     if not is_following:
         indexer.finish()
@@ -75,7 +75,7 @@ def update_index(
 
 
 def rebuild_index(folder: Path, config: Config, on_progress: Progress | None = None) -> IndexStatus:
-    """Make the index again, beside the old one, which answers until the new one takes its place. What was cut off goes on."""
+    """Rebuild the index beside the old one, which stays in use until it is replaced. An interrupted rebuild is resumed."""
     paths, new = IndexPaths(folder), IndexPaths(folder, _NEW)
     with lock_index(paths):
         if has_index(new):
@@ -97,20 +97,20 @@ def rebuild_index(folder: Path, config: Config, on_progress: Progress | None = N
 
 
 class Removal(NamedTuple):
-    """What was forgotten."""
+    """The result of forgetting pages."""
 
     what: str
-    """In words."""
+    """What was forgotten, in words."""
     pages: int
-    """Pages that were indexed and are not any more."""
+    """The number of indexed pages that match."""
     waiting: tuple[str, ...] = ()
-    """Indexes that have not done it yet."""
+    """Views that have not removed them yet."""
     left: tuple[str, ...] = ()
-    """Stores that still have some of these pages: they refuse to remove them, or are no part of the crawl any more."""
+    """Stores that still have some of these pages: they refuse to remove them, or no longer belong to the crawl."""
 
 
 def forget_pages(folder: Path, config: Config, text: str) -> Removal:
-    """Keep a page or a site out of the index from now on; returns when that is done, or takes too long."""
+    """Exclude a page or a site from the index from now on; returns when it is removed, or after a time limit."""
     paths = IndexPaths(folder)
     pages = _count_matching(paths, text)
     what = add_rule(paths, text)
@@ -122,8 +122,8 @@ def forget_pages(folder: Path, config: Config, text: str) -> Removal:
 
 
 def _await_views(paths: IndexPaths, config: Config) -> tuple[str, ...]:
-    """Wait until every view has forgotten what it should; those that have not when it takes too long."""
-    # A status that is older may tell of the same rules before some of them were taken back for a while.
+    """Wait until every view has removed the forgotten pages; returns the views that have not done so within the time limit."""
+    # An older status may have the same mark from before a rule was withdrawn and added again.
     asked_at = time.time()
     end = time.monotonic() + _FORGET_S
     waiting: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ def _await_views(paths: IndexPaths, config: Config) -> tuple[str, ...]:
 
 
 def _forget_here(paths: IndexPaths, config: Config, end: float) -> tuple[str, ...]:
-    """Have all views forget, and leave; what else is new is indexed another time."""
+    """Run an indexer until all views have removed the pages; other new data may be left for later."""
     indexer = make_indexer(paths, config)
 
     def look(status: IndexStatus) -> None:
@@ -153,7 +153,7 @@ def _forget_here(paths: IndexPaths, config: Config, end: float) -> tuple[str, ..
 
 
 def _list_waiting(status: IndexStatus, paths: IndexPaths) -> tuple[str, ...]:
-    """The views that have not taken the rules as they are now: another command may have added some."""
+    """Return the views that have not applied the current rules, which another command may have extended."""
     mark = Forgotten.load(paths).mark
     return tuple(view.name for view in status.views if view.forgotten != mark)
 

@@ -1,8 +1,8 @@
-"""One shard: the flow of a crawl, from the frontier's leases to what is made durable.
+"""One shard: leases from the frontier enter, outcomes leave for the commit.
 
-A lease becomes a visit (`_pump`). A visit resolves a host, fetches a robots.txt or a page (`_visit`). A page is extracted,
-judged and searched for links (`_process_page`), and what came of it waits in a group until it is durable (`run/commits.py`). One
-loop does all of it, so nothing here is locked.
+A lease becomes a visit (`_pump`). A visit resolves a host, or fetches a robots.txt or a page (`_visit`). A page is extracted,
+judged and searched for links (`_process_page`), and its outcome waits in a group until it is committed (`run/commits.py`).
+Everything runs in one event loop, so nothing here needs a lock.
 """
 
 import asyncio
@@ -54,20 +54,20 @@ from rdfspider.run.prerequisites import Contexts, classify_prerequisite, trim_pr
 from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.ways import Way
 
-# A host that waits for its address takes no connection, so there are more visits than connections.
+# A visit that waits for its address holds no connection, so there are more visits than connections.
 _VISITS_PER_CONNECTION = 3
-# Groups that may wait for the disk before nothing more is fetched.
+# Fetching pauses when this many groups wait for the disk.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
-# Links that are scheduled at once.
+# Links that are scheduled in one step.
 _MANY_LINKS = 10_000
 
 
 class Shard:
-    """Everything of one shard, and the loop that moves it."""
+    """The parts of one shard and its main loop."""
 
     def __init__(self, order: ShardOrder, domains: Domains) -> None:
-        """One that died and is started again does not try seeds again that had no answer: nobody has mended anything since."""
+        """A shard that is restarted within a run does not retry unanswered seeds: nothing has been repaired since."""
         self._number = number = order.number
         self._folder = folder = order.folder
         self._config = config = order.config
@@ -139,22 +139,22 @@ class Shard:
         self._judge = PageJudge(self._frontier, self._peers.claims, domains, dropper.drop)
         self._visits: set[asyncio.Task[None]] = set()
         self._waiting_visits: dict[asyncio.Task[None] | None, Lease] = {}
-        """Visits that have not asked a server yet, and their leases: they can be cancelled."""
+        """Visits that have sent no request yet, and so can be cancelled, with their leases."""
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._is_ready = False
-        """Whether the start is over, after which there may be nothing to do."""
+        """Whether start-up is complete; before that, the shard is never idle."""
         self._retries_seeds = not order.is_again
         self._was_idle = False
         self._is_paused = False
         self._is_stopping = False
         self._slowed = ""
-        """Why nothing new is begun at the moment; empty where it is."""
+        """Why no new visits are started at the moment; empty if they are."""
 
     async def run(self) -> None:
-        """Crawl until told to stop; what is under way then is finished first.
+        """Crawl until a stop is requested, then finish the visits under way.
 
-        An error leaves everything as it is, as a crash would: then nothing is lost, and hosts get their pause.
+        An error ends the shard without clean-up, like a crash: nothing is lost, and hosts get their full pause at the next start.
         """
         self._committer.set_scope(read_seeds(self._folder))
         await self._peers.start()
@@ -163,7 +163,7 @@ class Shard:
         self._changes.note_seeds()
         await self._changes.finish()
         if self._retries_seeds:
-            # Not where the crawl is over already.
+            # The coordinator's welcome tells first whether the crawl is over already.
             await self._peers.welcome.wait()
             await self._changes.retry_seeds()
         self._is_ready = True
@@ -181,18 +181,18 @@ class Shard:
         await self._close(is_clean=not late)
 
     def stop(self) -> None:
-        """Start nothing more, and leave when all is durable."""
+        """Start no more visits, and end when everything is durable."""
         self._is_stopping = True
         self._wake.set()
 
     async def _pump(self, commits: asyncio.Task[None]) -> None:
-        """Start a visit for every lease that there is, and sleep until there can be another."""
+        """Start a visit for every available lease, then sleep until there may be another."""
         loop = asyncio.get_running_loop()
         while not self._is_stopping:
             self._wake.clear()
             for task in (commits, *self._failed):
                 if task.done():
-                    # The disk, or our code: what was not committed is fetched again in the shard's next life.
+                    # Raises if the disk or our code failed: what was not committed is fetched again after a restart.
                     task.result()
             with self._meter.of("lease"):
                 while self._may_lease() and (lease := self._frontier.lease()):
@@ -202,7 +202,7 @@ class Shard:
                 self._committer.hurry()
                 self._tell_idleness()
             elif self._frontier.has_staged:
-                # Visits that have come due, perhaps; they can be leased once they are durable.
+                # Staged URLs may be due, but can only be leased once they are durable.
                 self._committer.note()
             timer = loop.call_later(wait_s, self._wake.set) if wait_s is not None else None
             await self._wake.wait()
@@ -242,20 +242,20 @@ class Shard:
         self._note_failure(visit)
 
     def _cancel_waiting_visits(self) -> None:
-        """Cancel the visits that have not asked a server yet, or wait for a context; their leases are given out again."""
+        """Cancel the visits that have sent no request yet or wait for a context; their URLs can be leased again."""
         self._contexts.call_off()
         for visit in self._waiting_visits:
             if visit is not None:
                 visit.cancel()
 
     def _note_failure(self, task: asyncio.Task[None]) -> None:
-        """Have the loop look whether it can go on."""
+        """Record a failed task, and wake the loop, which raises its error."""
         if not task.cancelled() and task.exception():
             self._failed.append(task)
         self._wake.set()
 
     async def _visit(self, lease: Lease) -> None:
-        """Ask for what a lease is for, and release it."""
+        """Do the work of a lease, and release it."""
         match lease.kind:
             case LeaseKind.NAME:
                 await self._resolve_host(lease)
@@ -265,14 +265,14 @@ class Shard:
                 await self._visit_page(lease)
 
     async def _resolve_host(self, lease: Lease) -> None:
-        """Look a host's addresses up."""
+        """Look up a host's addresses."""
         answer = await self._fetcher.resolver.resolve(lease.host)
         self._meter.count_failure(answer.failure)
         self._frontier.release(lease, answer)
         self._committer.note()
 
     async def _fetch_robots(self, lease: Lease) -> None:
-        """Fetch a robots.txt; what it says holds for its origin until it expires."""
+        """Fetch a robots.txt; its rules apply to its origin until it expires."""
         state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._admission)
         self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
         self._meter.count_robots(state)
@@ -280,12 +280,12 @@ class Shard:
         self._committer.note()
 
     async def _visit_page(self, lease: Lease) -> None:
-        """Fetch a page that filters and robots.txt allow, and process it.
+        """Fetch and process a page, if filters and robots.txt allow it.
 
         A host without addresses does not exist or is private; the frontier knows which.
         """
         if refusal := self._router.find_refusal(lease.found_as, lease.url):
-            # Filters may have changed since it was found.
+            # Filters may have changed since the URL was found.
             self._finish(Finished(lease, self._frontier.release(lease, Refusal(Reason.FILTERED, refusal))))
             return
         if not lease.addresses or not self._rules.allows(lease):
@@ -303,7 +303,7 @@ class Shard:
         self._finish_without_page(lease, exchange, verdict)
 
     def _finish_without_page(self, lease: Lease, exchange: Capture | Failure, verdict: Verdict) -> None:
-        """Finish what has no page to extract: an error, a redirect, a type that is not read."""
+        """Finish a visit that gave no page to extract: an error, a redirect, or an unsupported media type."""
         found: Sequence[Discovered] = ()
         judgement = Judgement()
         if isinstance(exchange, Capture):
@@ -313,19 +313,19 @@ class Shard:
                 if lease.found_as == Way.CONTEXT:
                     found = self._contexts.lead(lease, found)
             elif verdict.is_page and lease.found_as != Way.CONTEXT:
-                # A page of a type that is not read is on an origin that may have sitemaps all the same.
+                # The media type is unsupported, but the origin may have sitemaps.
                 found = self._finder.find_sitemaps(lease)
         self._finish(Finished(lease, classify_prerequisite(lease, verdict), exchange, None, found, judgement))
 
     async def _process_page(self, lease: Lease, capture: Capture, verdict: Verdict) -> None:
-        """Extract a page, judge it, and find where it leads."""
+        """Extract a page, judge it, and find its links."""
         is_inside = self._is_inside(lease.url)
         if lease.found_as == Way.CONTEXT and (taken := self._contexts.take(lease, capture, is_inside=is_inside)):
             self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
             return
         extraction = await self._extractor.extract(lease, capture.page)
         if extraction is None:
-            # Its permit is given back already.
+            # The extractor has already returned its permit.
             self._committer.add(Finished(lease, Verdict(VerdictState.RETRY, Reason.CONTEXT)))
             return
         verdict = classify_prerequisite(lease, verdict, extraction, is_inside=is_inside)
@@ -339,14 +339,14 @@ class Shard:
         queried, extraction = await self._extractor.query(self._finder.query, capture.page, extraction)
         found = self._finder.find(lease, capture, extraction, judgement, queried)
         while len(found) > _MANY_LINKS:
-            # A sitemap may have more than should hold up the loop at once.
+            # A sitemap may have so many links that scheduling them in one step would stall the loop.
             self._committer.discover(found[-_MANY_LINKS:])
             del found[-_MANY_LINKS:]
             await asyncio.sleep(0)
         self._finish(Finished(lease, verdict, capture, extraction, found, judgement))
 
     async def _fetch_page(self, lease: Lease) -> Capture | Failure:
-        """One request, when its address and a connection are free."""
+        """Send one request, once its address and a connection are free."""
         address = choose_address(lease)
         await self._admission.acquire(address)
         try:
@@ -359,7 +359,7 @@ class Shard:
             self._admission.release(address)
 
     def _finish(self, finished: Finished) -> None:
-        """Pass an outcome on to those who make it durable."""
+        """Count an outcome, and pass it to the committer."""
         if not finished.verdict.is_page:
             self._peers.permits.give_back()
         self._contexts.settle(finished.lease, finished.verdict, finished.found)
@@ -367,12 +367,12 @@ class Shard:
         self._committer.add(finished)
 
     def _note_request(self) -> None:
-        """The current visit asks a server now, and is finished whatever comes."""
+        """Note that the current visit sends its request now, so it can no longer be cancelled."""
         if lease := self._waiting_visits.pop(asyncio.current_task(), None):
             self._meter.begin_fetch(lease)
 
     def _apply_control(self, control: Control) -> None:
-        """Do what the coordinator asks of all shards."""
+        """Carry out a command that the coordinator sends to all shards."""
         match control.command:
             case ControlCommand.PAUSE:
                 self._is_paused = True
@@ -384,10 +384,10 @@ class Shard:
                 self._slowed = control.reason
             case ControlCommand.STOP:
                 self._is_stopping = True
-                # Whoever stops all at once, a moment later, hears no other.
+                # If the crawl is halted a moment later, no further beat is received.
                 self._send_beat()
             case ControlCommand.HALT:
-                # As if the power failed, which loses nothing; and hosts get their full pause at the next start.
+                # Like a power failure, this loses nothing, and hosts get their full pause at the next start.
                 os._exit(0)
             case ControlCommand.SCOPE:
                 self._committer.widen_scope(control.additions)
@@ -403,15 +403,15 @@ class Shard:
         return not self._scope.find_refusal(url)
 
     def _count_kept(self) -> int:
-        """Bytes of bodies and statements that wait for another process or for the disk."""
+        """Count the bytes of bodies, text and statements that wait for another process or for the disk."""
         return self._extractor.waiting_bytes + self._committer.waiting_bytes
 
     def _count_kept_bodies(self) -> int:
-        """The bodies of the same. Only they may cost another body its room: one page may say a great deal."""
+        """Count the bytes of these bodies. Only bodies limit further bodies: the statements of one page may be very large."""
         return self._extractor.waiting_body_bytes + self._committer.waiting_body_bytes
 
     def _after_commit(self) -> None:
-        """A group is durable, and its memory free."""
+        """Continue with what a durable group makes possible: its memory is free, and the scope may be wider."""
         if self._committer.has_wider_scope:
             self._committer.has_wider_scope = False
             self._changes.note()
@@ -423,7 +423,7 @@ class Shard:
         self._wake.set()
 
     def _is_idle(self) -> bool:
-        """Whether there is nothing to do here, and nothing on its way from here to another shard."""
+        """Whether this shard has nothing to do and no links in transit to another shard."""
         return (
             self._is_ready
             and self._changes.are_done
@@ -434,11 +434,11 @@ class Shard:
         )
 
     def _is_quiet(self) -> bool:
-        """Whether this shard was told to pause, and nothing is under way here any more."""
+        """Whether this shard is paused and has nothing under way any more."""
         return self._is_paused and not self._visits and self._committer.is_settled
 
     def _tell_idleness(self) -> None:
-        """A crawl should not wait for the next beat to end, nor who pauses it."""
+        """Send a beat as soon as the shard becomes idle, so that neither the crawl's end nor a pause waits for the next one."""
         is_idle = self._is_idle() or self._is_quiet()
         if is_idle and not self._was_idle:
             self._send_beat()
@@ -447,7 +447,7 @@ class Shard:
     async def _beat(self) -> None:
         while True:
             self._send_beat()
-            # Visits come due by the clock alone.
+            # URLs also become due merely because time passes.
             self._wake.set()
             await asyncio.sleep(_BEAT_S)
 
@@ -472,7 +472,7 @@ class Shard:
         return Condition(state, reason, is_idle, connections)
 
     async def _close(self, is_clean: bool) -> None:
-        """Let go of everything; where a visit was left in the middle, the frontier is told of no clean end."""
+        """Close everything. If a visit was abandoned, the frontier stays open, so that the end does not count as clean."""
         await self._fetcher.close()
         self._extractor.close()
         await self._peers.close()
@@ -482,7 +482,7 @@ class Shard:
 
 
 def choose_address(lease: Lease) -> str:
-    """An address of the host; each further attempt, of a robots.txt too, takes the next."""
+    """Choose an address of the host: each further attempt to fetch a page or a robots.txt takes the next one."""
     attempts = lease.attempts
     if lease.kind == LeaseKind.ROBOTS and lease.robots is not None:
         attempts = lease.robots.errors

@@ -1,4 +1,4 @@
-"""The process of one shard: started by a runner, with its order on stdin; the exit code says why it ended."""
+"""The process of one shard: a runner starts it with a ShardOrder on stdin, and its exit code says why it ended."""
 
 import asyncio
 import errno
@@ -21,10 +21,10 @@ from rdfspider.run.shard import Shard
 
 _log = logging.getLogger(__name__)
 
-# How RocksDB, which has no classes for it, begins what it says of the disk or of files that another process holds still, and
-# of files that are not as it left them.
+# RocksDB has no exception classes. Its messages begin like this where the disk fails or another process holds the files,
+# and where files are damaged.
 _STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
-# Files of the database and the archive, pipes, sockets to other shards.
+# For files of the database and the archive, pipes, and sockets to other shards.
 _OTHER_DESCRIPTORS = 1024
 
 
@@ -43,14 +43,14 @@ def main() -> None:
         sys.stderr.write(f"rdfspider: {error}\n")
         sys.exit(ShardExit.UNUSABLE)
     except Exception as error:
-        # A new parent may have removed the sockets of the one that was killed; nobody wants to know what fails without one.
+        # If the parent was killed, a new one may have removed its sockets; errors that follow from that are not reported.
         _leave_without_parent(order)
-        # Whatever is in memory would only fail again; all that counts is on disk.
+        # Exit without clean-up: what is in memory would only fail again, and all that matters is on disk.
         os._exit(_report(order.number, error))
 
 
 def _report(number: int, error: Exception) -> int:
-    """Say why a shard cannot go on; returns its exit code."""
+    """Log why a shard cannot continue, and return its exit code."""
     if str(error).startswith(_STORE_DAMAGED):
         _log.warning("shard %d is damaged: %s", number, error)
         return ShardExit.DAMAGED
@@ -62,17 +62,17 @@ def _report(number: int, error: Exception) -> int:
 
 
 def allow_descriptors(wanted: int) -> None:
-    """Shells allow each process fewer open files than the system would; connections that are kept take many."""
+    """Raise the limit of open files: shells set it lower than the system would, and kept-alive connections need many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        with suppress(ValueError, OSError):  # Some systems have a lower limit than they say.
+        with suppress(ValueError, OSError):  # Some systems enforce a lower limit than they report.
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _leave_without_parent(order: ShardOrder) -> None:
     if os.getppid() != order.parent_pid:
-        # As if the power failed, which loses nothing.
+        # Like a power failure, this loses nothing.
         os._exit(0)
 
 
@@ -83,12 +83,12 @@ async def _run(order: ShardOrder) -> None:
     try:
         shard = Shard(order, domains)
     except InUseError as error:
-        # By a shard whose parent was killed, and that ends soon.
+        # A shard whose parent was killed still holds it, and ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error
     calm_collector()
-    # From here on the coordinator's client watches for the parent.
+    # From here on, the coordinator client watches the parent.
     _leave_without_parent(order)
-    # An end by the system, as at a shutdown, is a clean one.
+    # SIGTERM, as at a system shutdown, ends the shard cleanly.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, shard.stop)
     await shard.run()
 

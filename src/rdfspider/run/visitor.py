@@ -1,8 +1,8 @@
-"""One URL in, a Visit out: the page fetched once and read as a crawl would, without a crawl, and nothing of it kept.
+"""A URL enters, a Visit leaves: the page is fetched and extracted as in a crawl, but nothing is stored.
 
-All that binds a crawl binds this: robots.txt is asked first and obeyed, addresses of private networks are refused, hosts are left
-alone between two requests, and every redirect is judged like the first URL. A crawl that runs knows nothing of it: it costs a
-host two requests, because a person asked for them.
+The rules of a crawl apply: robots.txt is fetched first and followed, private addresses are refused, hosts get a pause between
+requests, and every redirect is checked like the first URL. A running crawl does not know of these requests: a visit costs a host
+two requests more, because a user asked for them.
 """
 
 import asyncio
@@ -44,54 +44,54 @@ from rdfspider.urls import MAX_URL_CHARS, host_of
 from rdfspider.ways import Way
 
 MAX_REDIRECTS = 5
-# Somebody waits for the answer: longer than this nobody does.
+# Time limits are short, because a user waits for the answer.
 _VISIT_S = 45.0
 _READ_S = 15.0
 _MAX_WAIT_S = 15.0
 _TURN_S = 10.0
 _CONNECT_S, _FIRST_BYTE_S, _EXCHANGE_S = 8.0, 12.0, 20.0
 _KNOWN_ORIGINS = 200
-# How soon a visit notices that it is not wanted any more.
+# How often a visit checks whether it was cancelled.
 _LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A URL that was asked for, or would have been."""
+    """A URL that was requested, or was refused."""
 
     url: str
     robots: str = ""
-    """What its robots.txt says of it, in words."""
+    """The decision of its robots.txt, in words."""
     status: int = 0
-    """0 where there was no answer."""
+    """0 if there was no response."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What came of it."""
+    """The outcome of a visit."""
 
     hops: tuple[Hop, ...]
     """The URL, and those that it redirects to."""
     refusal: str = ""
-    """Why it was not asked for, in words: a rule of robots.txt, a private address. Empty where it was."""
+    """Why the last URL was not requested, in words: a rule of robots.txt, a private address. Empty if it was."""
     failure: str = ""
-    """Why no page came, in words."""
+    """Why there is no page, in words."""
     capture: Capture | None = None
-    """The last answer."""
+    """The last response."""
     extraction: Extraction | None = None
-    """What the page says; None where none came."""
+    """The page's Extraction; None if there is no page."""
     directives: tuple[str, ...] = ()
-    """What it asks of crawlers, and who says so."""
+    """The robots directives of the page, and where each comes from."""
 
 
 class Visitor:
-    """Visits pages for people, one at a time; it may be called by any thread."""
+    """Visits pages for users, one at a time, from any thread."""
 
     def __init__(self, folder: Path, config: Config) -> None:
         self._config = replace(config, fetch=_hurry(config.fetch))
-        # Whatever a person has at hand is as hostile as any page: it is read where it can be killed.
+        # Content that a user pastes is as untrusted as any page, so it is extracted in a process that can be killed.
         self._calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
-        # Who pastes much keeps nobody from what was crawled.
+        # A process of their own, so that much pasted content does not delay archived pages.
         self._archive_calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
         self._extract = replace(config.extract, documents=documents)
@@ -99,30 +99,28 @@ class Visitor:
         self._end = threading.Event()
         self._robots: OrderedDict[str, RobotsState] = OrderedDict()
         self._free_at: OrderedDict[str, float] = OrderedDict()
-        """When a host may be asked again, by `time.monotonic()`."""
+        """When the next request to a host may start, by `time.monotonic()`."""
 
     def read(self, page: Page) -> Extraction:
-        """What a page says that somebody has at hand; UnansweredError where too many others want that, too."""
+        """Extract a page that a user provides; UnansweredError if too many other calls wait."""
         return extract_by(self._calls, page, self._extract)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
-        """What a function of a module's top level makes of an archived page, in another process that can be killed; as with
-        `KillableCalls.call`."""
+        """Call a module-level function for an archived page in a process that can be killed, as `KillableCalls.call` does."""
         return self._archive_calls.call(function, *arguments)
 
     def close(self) -> None:
-        """End these processes, whatever they do."""
+        """Kill the processes, and end the visit under way."""
         self._calls.close()
         self._archive_calls.close()
         self.end_visits()
 
     def end_visits(self) -> None:
-        """End the visit that is under way, and begin no other."""
+        """End the visit under way, and start no other."""
         self._end.set()
 
     def visit(self, text: str, cancel: threading.Event | None = None) -> Visit:
-        """Fetch and read a page; UsageError where that is no address, UnansweredError where it takes too long, or whoever sets
-        `cancel` does not want it any more."""
+        """Fetch and extract a page; UsageError if `text` is no URL, UnansweredError if it takes too long or `cancel` is set."""
         url = read_address(text)
         ends = (self._end, cancel or self._end)
         if not self._turn.acquire(timeout=_TURN_S):
@@ -169,7 +167,7 @@ class Visitor:
             url = target
 
     async def _ask(self, fetcher: Fetcher, url: str) -> tuple[Capture | Failure | None, str, str]:
-        """The answer of one URL, what its robots.txt says, and why it was not asked for where there is no answer."""
+        """Return the response of one URL, the decision of its robots.txt, and if it was not requested, why."""
         host = host_of(url)
         found = await fetcher.resolver.resolve(host)
         if not found.addresses:
@@ -193,7 +191,7 @@ class Visitor:
         return exchange, robots, ""
 
     async def _find_robots(self, fetcher: Fetcher, lease: Lease, address: str) -> RobotsState:
-        """What is known of the origin's robots.txt, which is asked for where that is too old."""
+        """Return the state of the origin's robots.txt, fetching it if it is unknown or expired."""
         origin = origin_of(lease.url)
         state = self._robots.pop(origin, None)
         if state is None or state.expires <= time.time():
@@ -235,31 +233,31 @@ class Visitor:
 
 
 async def _watch(ends: Sequence[threading.Event], limit: asyncio.Timeout) -> None:
-    """Let the time be up when one of the events is set."""
+    """End the time limit when one of the events is set."""
     while not any(end.is_set() for end in ends):
         await asyncio.sleep(_LOOK_S)
     limit.reschedule(asyncio.get_running_loop().time())
 
 
 class _OpenGate:
-    """Nobody else asks: every host and address may be asked at once."""
+    """Admission without limits, as there is one request at a time."""
 
     async def acquire(self, address: str) -> None:
-        """It is free."""
+        """Return at once."""
 
     def release(self, address: str) -> None:
-        """It is free again."""
+        """Do nothing."""
 
     async def begin_side_request(self, host: str) -> float:
-        """It is free."""
+        """Allow the request at once."""
         return 0.0
 
     def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
-        """It is free again."""
+        """Do nothing."""
 
 
 def read_address(text: str) -> str:
-    """The normal URL of an address as people write it; UsageError where it is none. No file of this machine is looked for."""
+    """Normalise a URL as users write it; UsageError if it is none. Local files are never considered."""
     url = normalise_seed(prepare_address(text))
     if url is None or len(url) > MAX_URL_CHARS:
         raise UsageError(f"{text[:200] or 'the URL is empty'}: not an http or https URL that could be asked for")
@@ -267,7 +265,7 @@ def read_address(text: str) -> str:
 
 
 def prepare_address(text: str) -> str:
-    """An address without a scheme in the way that can mean nothing but an address: it could name a file else."""
+    """Prefix an address without a scheme with `//`, so that it cannot be taken for a file name."""
     text = text.strip()
     return text if not text or has_scheme(text) else f"//{text.lstrip('/')}"
 

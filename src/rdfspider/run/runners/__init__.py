@@ -1,5 +1,5 @@
-"""Where shards run: an order enters, a process that can be waited for and killed leaves.
+"""Runners start shards: a ShardOrder enters, a process that can be awaited and killed leaves.
 
-`runner.py` says what a crawl asks of a runner. `local.py` is the one for this machine. Another one, for a cluster say, is one
-module beside it, and a line in `run/coordination.py`.
+`runner.py` defines the interface, `local.py` implements it for this machine. Another runner, for example for a cluster, is one
+more module here and one line in `run/coordination.py`.
 """

@@ -1,4 +1,4 @@
-"""Shards as processes of this machine, which reach each other by sockets in a private folder."""
+"""Runs shards as processes on this machine that communicate through sockets in a private folder."""
 
 import os
 import pickle
@@ -14,12 +14,12 @@ from rdfspider.run.runners.runner import ShardOrder
 
 _PREFIX = "rdfspider-"
 _SCHEME = "ipc://"
-# The system allows about 107 bytes for the path of a socket; the names in the folder need some of them.
+# The system allows about 107 bytes for the path of a socket, including its name in the folder.
 _MAX_FOLDER_BYTES = 80
 
 
 class LocalRunner:
-    """The runner of this machine."""
+    """The runner for this machine."""
 
     def __init__(self, shards: int) -> None:
         self._folder = _make_socket_folder()
@@ -39,9 +39,9 @@ class LocalRunner:
 
 
 def remove_socket_folder(address: str) -> None:
-    """Remove the folder of an address, if it is one that was made here and nobody listens there.
+    """Remove the folder of an address, if a runner made it and no process listens there.
 
-    What a crawl's folder says of its last run may have been copied with it, or come with it from elsewhere.
+    The crawl's folder, from which the address comes, may have been copied, also from another machine.
     """
     path = Path(address.strip().removeprefix(_SCHEME))
     folder = path.parent
@@ -51,14 +51,14 @@ def remove_socket_folder(address: str) -> None:
 
 
 def remove_old_sockets(control: Path) -> None:
-    """Remove what a run that was killed has left: its sockets, and the file that names one of them."""
+    """Remove what a killed run has left: its sockets and the file with the coordinator's address."""
     with suppress(FileNotFoundError):
         remove_socket_folder(control.read_text())
         control.unlink()
 
 
 def _make_socket_folder() -> Path:
-    """A new folder for sockets that nobody else can enter."""
+    """Make a folder for sockets that only this user can access."""
     folder = tempfile.mkdtemp(prefix=_PREFIX)
     if len(folder.encode()) > _MAX_FOLDER_BYTES:
         Path(folder).rmdir()

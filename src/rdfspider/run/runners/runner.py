@@ -1,6 +1,6 @@
-"""What a crawl asks of whatever starts its shards: start one somewhere, say where all can be reached, end one.
+"""The interface of runners: start a shard somewhere, and give the addresses of all shards.
 
-`run/coordination.py` asks for it, and knows nothing of machines. A runner for several machines is another module beside
+`run/coordination.py` uses it and knows nothing about machines. A runner for several machines is another module beside
 `run/runners/local.py`.
 """
 
@@ -14,41 +14,41 @@ from rdfspider.run.peers.sockets import AddressBook
 
 
 class ShardExit(IntEnum):
-    """Exit codes by which the process of a shard tells why it ended."""
+    """Exit codes of a shard's process."""
 
     UNUSABLE = 2
-    """It cannot begin before a person has mended something, and has said what."""
+    """The shard cannot start before a user has repaired something; it has written what."""
     DAMAGED = 65
-    """Its database cannot be read; that does not get better by itself."""
+    """The shard's database is damaged, so a restart would not help."""
     DISK_FAILED = 75
-    """Its disk is full or missing; it is started again later."""
+    """The shard's disk is full or missing; it is restarted later."""
 
 
 class ShardOrder(NamedTuple):
-    """What the process of a shard must know to begin."""
+    """What the process of a shard needs to start."""
 
     number: int
     folder: Path
-    """Of the crawl."""
+    """The crawl's folder."""
     addresses: AddressBook
     config: Config
     is_again: bool = False
-    """Whether the shard had died in this run."""
+    """Whether the shard has died in this run."""
     parent_pid: int = 0
-    """The process that started it, on the same machine; set by the runner. A shard whose parent is another process by now ends:
-    nobody could stop it."""
+    """The process that started it, on the same machine; set by the runner. A shard whose parent has changed ends, because nothing
+    could stop it."""
 
 
 class Runner(Protocol):
     """Starts the processes of shards."""
 
     addresses: AddressBook
-    """Where the coordinator, which is in this process, and each shard listen. A shard that is started again has the same one."""
+    """Where the coordinator, which is in this process, and each shard listen. A restarted shard keeps its address."""
 
     async def start(self, order: ShardOrder) -> SupervisedChild:
         """Start the process of a shard. The child can be waited for, and be killed."""
         ...
 
     def close(self) -> None:
-        """Let go of what the addresses needed; no shard runs any more."""
+        """Release the resources of the addresses, once no shard runs any more."""
         ...
