@@ -1,12 +1,11 @@
-"""Messages between the processes of a crawl: links, claims and address grants between shards, permits and commands of the
-coordinator.
+"""Communication between the processes of a crawl: links, claims and address grants between shards, permits and commands.
 
-A shard has one `Peers`: it delivers the frontier's outbox to the shards that own its URLs (`delivery.py`), asks the owner of an
-address before it is used (`address_gate.py`), asks the owner of a digest who had a content first (`claims.py`), and speaks to the
-coordinator (`coordinator_client.py`). `admission.py` is what every request of a shard waits for: its address, a connection and
-memory. `coordinator.py` is the other side, in the parent process: which shards are there, how many pages may still be fetched
-(`permits.py`), and whether all is over. Addresses come from the runner; `sockets.py` is the only user of ZeroMQ here.
+Each shard has one `Peers` (`peers.py`): it delivers the frontier's outbox to the shards that own the URLs (`delivery.py`), asks
+the owner of an IP address for a grant and the owner of a digest for the first URL with that body (`claims.py`), and communicates
+with the coordinator (`coordinator_client.py`). In `admission.py` every request waits for its address, a connection and memory.
+`coordinator.py` runs in the parent process: it knows the shards, limits the pages (`permits.py`) and detects the end. The runner
+chooses the socket addresses; `sockets.py` opens the ZeroMQ sockets.
 
-Invariants: messages to or from an earlier epoch of a shard are dropped; links stay in the outbox until they are durable
-where they belong; the pages of all shards together never exceed the limit; all that the coordinator knows it can be told again.
+Invariants: messages to or from an earlier epoch of a shard are dropped; links stay in the outbox until they are durable at their
+owner; the pages of all shards together never exceed the limit; the coordinator can relearn all it knows from the shards.
 """

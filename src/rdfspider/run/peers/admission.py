@@ -1,7 +1,7 @@
-"""Admission control: a request waits until its address may be asked, a connection is free, and there is memory for what may come.
+"""Admission control: a request waits until its address may be used, a connection is free, and there is memory for the response.
 
-Which shard owns the clock of an address does not matter to the caller: `AddressGate` asks it, and keeps the grant while nobody
-else asks, so that a sole user of an address sends a message every few seconds. The owner's side is
+The caller need not know which shard owns the clock of an address: `AddressGate` asks the owner for a grant and keeps it until
+another shard wants it, so that the only user of an address sends one message every few seconds. The owner's side is in
 `frontier/hosts/address_clocks.py`.
 """
 
@@ -17,28 +17,28 @@ from rdfspider.frontier.hosts.address_clocks import Grant, Revoke, address_key, 
 from rdfspider.records import Capture, Failure
 from rdfspider.run.peers.messages import Acquire, Release
 
-# Requests may start for so long after a grant was asked for; they end a fetch timeout later, and then the grant expires.
+# How long after a grant was requested its requests may start; they end a fetch timeout later, and then the grant expires.
 GRANT_MARGIN_S = 30.0
-# A grant is asked for again when this much of its time is left, so that its user need not stop.
+# A grant is renewed when this much of its time is left, so that requests need not wait.
 _RENEW_BEFORE_S = 15.0
-# An address that is not used for so long goes back to its owner.
+# An address that is unused for this long is returned to its owner.
 _KEEP_S = 5.0
 
 
 @dataclass(slots=True)
 class _Hold:
-    """What this shard has of one address."""
+    """This shard's state of one address."""
 
     key: str
     owner: int
     is_held: bool = False
     is_used: bool = False
-    """Whether a request was made since the grant."""
+    """Whether a request has been made since the grant."""
     is_busy: bool = False
     """Whether a request is under way."""
     is_revoked: bool = False
     ticket: int = 0
-    """The ask that is not answered yet; 0 when there is none."""
+    """The pending request for a grant; 0 if there is none."""
     asked_at: float = 0.0
     valid_until: float = 0.0
     """Until when requests may start."""
@@ -50,7 +50,7 @@ class _Hold:
 
 
 class AddressGate:
-    """What the fetch path of a shard asks before each request. With a delay of 0 it is always open."""
+    """Lets a shard send one request at a time to each address, with a delay between them. With a delay of 0 it is always open."""
 
     def __init__(
         self, shards: int, delay_s: float, clock: Clock, send: Callable[[int, Acquire | Release], None]
@@ -63,7 +63,7 @@ class AddressGate:
         self._holds: dict[str, _Hold] = {}
 
     async def acquire(self, address: str) -> None:
-        """Return when this shard may ask that address, once; `release` has to follow."""
+        """Wait until this shard may send one request to an address; `release` must follow."""
         if not self._delay_s:
             return
         key = address_key(address)
@@ -79,20 +79,20 @@ class AddressGate:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                # Its turn came in the same moment; nothing was asked, so the next one need not wait.
+                # Its turn came at the same moment; no request was sent, so the next one need not wait.
                 self._end_turn(hold, hold.free_at)
             raise
 
     def release(self, address: str) -> None:
-        """The request has ended, now."""
+        """Note that the request has ended now."""
         if self._delay_s:
             self._end_turn(self._holds[address_key(address)], self._clock.monotonic() + self._delay_s)
 
     def take_grant(self, grant: Grant) -> None:
-        """The owner lets this shard use an address."""
+        """Take the owner's grant of an address."""
         hold = self._holds.get(grant.address)
         if hold is None or hold.ticket != grant.ticket:
-            # An answer to an ask that was overtaken by a release. Where no newer ask will clear it up, say so.
+            # The grant answers a request that was overtaken by a release. If no newer request settles it, return the address.
             if hold is None or not (hold.is_held or hold.ticket):
                 self._send(find_owner(grant.address, self._shards), Release(grant.address, grant.wait_s))
             return
@@ -106,17 +106,17 @@ class AddressGate:
         self._advance(hold)
 
     def take_revoke(self, revoke: Revoke) -> None:
-        """Another shard wants an address that this one uses."""
+        """Take the owner's notice that another shard wants an address that this one uses."""
         hold = self._holds.get(revoke.address)
         if hold is not None and hold.is_held:
             hold.is_revoked = True
             self._advance(hold)
         elif hold is None or not hold.ticket:
-            # It went back already, or was too old to be kept when the owner was met.
+            # It was returned already, or its grant had expired when the owner was met.
             self._send(find_owner(revoke.address, self._shards), Release(revoke.address, 0.0))
 
     def meet_owner(self, owner: int) -> tuple[str, ...]:
-        """An owner has started anew, and knows nothing: what this shard holds of it. `ask_again` has to follow."""
+        """Return the addresses that this shard holds from an owner that has restarted without state; `ask_again` must follow."""
         now = self._clock.monotonic()
         held = []
         for hold in self._holds.values():
@@ -129,12 +129,12 @@ class AddressGate:
         return tuple(held)
 
     def ask_again(self, owner: int) -> None:
-        """Ask a new owner for all that its predecessor was asked for."""
+        """Repeat the requests for grants that a restarted owner has lost."""
         for hold in [hold for hold in self._holds.values() if hold.owner == owner]:
             self._advance(hold)
 
     def sweep(self) -> None:
-        """Keep grants that are in use, and return those that are not; to be called every few seconds."""
+        """Renew grants in use, and return unused ones; must be called every few seconds."""
         now = self._clock.monotonic()
         for hold in list(self._holds.values()):
             if hold.is_busy:
@@ -145,7 +145,7 @@ class AddressGate:
             self._advance(hold)
 
     def close(self) -> None:
-        """Nothing more will be asked."""
+        """Cancel all timers."""
         for hold in self._holds.values():
             if hold.timer is not None:
                 hold.timer.cancel()
@@ -157,13 +157,14 @@ class AddressGate:
         self._advance(hold)
 
     def _advance(self, hold: _Hold) -> None:
-        """Do the next thing that can be done for an address: give it back, ask for it, wait, or let the next request start."""
+        """Take the next possible step for an address: return it, request it, wait, or let the next request start."""
         if hold.is_busy:
             return
         while hold.waiting and hold.waiting[0].done():
             hold.waiting.popleft()
         now = self._clock.monotonic()
-        # Who is revoked before having had a turn still takes one; else two shards could pass an address to and fro forever.
+        # If a grant is revoked before its first use, one request is still made; otherwise two shards could pass an address
+        # back and forth forever.
         if hold.is_held and hold.is_revoked and (hold.is_used or not hold.waiting):
             self._return(hold, now)
         if not hold.waiting:
@@ -204,17 +205,17 @@ class AddressGate:
             self._holds.pop(hold.key, None)
 
 
-# How long a request waits for a host that is asked by others: two hosts may wait for each other.
+# How long a side request waits for a host that others use; the limit is needed because two hosts may wait for each other.
 _ASIDE_S = 60.0
-# Who is sent away comes at least this much later than the one before.
+# Side requests that are postponed are at least this far apart.
 _LEAST_TURN_S = 1.0
 _MAX_TURNS = 4096
-# How long few requests start after there was no room for one.
+# How long fewer requests may start after there was no memory for a body.
 _NARROW_S = 60.0
 
 
 class Admission:
-    """What every request of a shard goes through; `on_enter` is called when it may start."""
+    """Admits every request of a shard; `on_enter` is called when one may start."""
 
     def __init__(
         self,
@@ -225,7 +226,7 @@ class Admission:
         kept_bytes: Callable[[], int],
         on_enter: Callable[[], None],
     ) -> None:
-        """`flight_bytes` tells what the requests under way have brought, `kept_bytes` what came before and is still held."""
+        """`flight_bytes` returns what the requests under way have received, `kept_bytes` what earlier ones left in memory."""
         self._frontier = frontier
         self._gate = gate
         self._config = config
@@ -236,12 +237,12 @@ class Admission:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._narrow_until = 0.0
         self._awaited: set[str] = set()
-        """Hosts that somebody waits for here."""
+        """Hosts that a side request waits for."""
         self._turns: dict[str, float] = {}
-        """When the last of those who were sent away may ask a host, in the loop's time."""
+        """By host, when the last postponed side request may be sent, in the loop's time."""
 
     async def acquire(self, address: str) -> None:
-        """Return when that address may be asked; `release` has to follow."""
+        """Wait until a request to an address may start; `release` must follow."""
         await self._gate.acquire(address)
         try:
             await self._take_connection()
@@ -251,13 +252,13 @@ class Admission:
         self._on_enter()
 
     def release(self, address: str) -> None:
-        """The request has ended, now."""
+        """Note that the request has ended now."""
         self._return_connection()
         self._gate.release(address)
 
     async def begin_side_request(self, host: str) -> float:
-        """Return 0 when a host may be asked that no lease is for; `end_side_request` has to follow then. If that takes too long,
-        the seconds after which to try again, infinite for a host that was given up."""
+        """Wait until a side request, one without a lease of its host, may start, and return 0; `end_side_request` must follow. If
+        that would take too long, return the seconds after which to try again, infinite for a host that was given up."""
         loop = asyncio.get_running_loop()
         end = loop.time() + _ASIDE_S
         while wait_s := self._frontier.side_requests.begin(host):
@@ -273,15 +274,15 @@ class Admission:
         return 0.0
 
     def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
-        """The request to it has ended."""
+        """Note that the side request to a host has ended."""
         self._frontier.side_requests.end(host, exchange)
 
     def narrow(self) -> None:
-        """There was no room for a body: let few requests start for a while."""
+        """Let fewer requests start for a while, because there was no memory for a body."""
         self._narrow_until = asyncio.get_running_loop().time() + _NARROW_S
 
     def admit(self) -> None:
-        """Let those who have waited longest start, as many as may; to be called whenever less is held than before."""
+        """Let as many waiting requests start as allowed, the oldest first; must be called whenever memory is freed."""
         while self._waiting and self._used < self._count_allowed():
             turn = self._waiting.popleft()
             if not turn.done():
@@ -289,8 +290,8 @@ class Admission:
                 turn.set_result(None)
 
     def _line_up(self, host: str, wait_s: float, now: float) -> float:
-        """The seconds until the turn of one more who wants to ask a host. One alone waits for it here: thousands of parked names
-        may lead to one host, and would keep all others from being asked."""
+        """Return the seconds until the turn of another side request to a host. Only one waits here: thousands of parked domains
+        may redirect to one host, and their visits would block all others."""
         turn = max(self._turns.pop(host, now), now) + max(wait_s, _LEAST_TURN_S)
         self._turns[host] = turn
         if len(self._turns) > _MAX_TURNS:
@@ -312,11 +313,11 @@ class Admission:
 
     def _return_connection(self) -> None:
         self._used -= 1
-        # Not now: what came is no longer in flight, and counts as kept only when the visit has gone on with it.
+        # Later, as the body is no longer in flight now, and counts as kept only once its visit has continued.
         asyncio.get_running_loop().call_soon(self.admit)
 
     def _count_allowed(self) -> int:
-        """How many requests may be under way. There is 0 only while something is kept, which is let go of without any."""
+        """Return how many requests may be under way. It is 0 only while bodies are kept, which are freed without new requests."""
         room_bytes, kept_bytes = self._config.max_flight_bytes, self._kept_bytes()
         is_short = asyncio.get_running_loop().time() < self._narrow_until
         if not is_short and 2 * (kept_bytes + self._flight_bytes()) < room_bytes:

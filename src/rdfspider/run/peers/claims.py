@@ -1,8 +1,8 @@
-"""Who had a content first: digests of bodies enter, the URLs that had them first leave, whichever shard knows.
+"""Exact duplicates across shards: digests of bodies enter, the URLs that had these bodies first leave.
 
-A digest belongs to one shard, which may be this one; else that one is asked, and its answer waited for. Where none comes in time
-the content counts as new, and that page's claim is lost: the next page that has the same is the first then. An owner that does
-not answer is not waited for again until it is heard.
+Each digest is owned by one shard. If that is another one, it is asked, and the page waits for its answer. Without an answer in
+time, the body counts as new and the claim is lost, so the next page with the same body becomes the first. No page waits for an
+owner that did not answer until that owner is heard again.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.peers.messages import Claim, Claimed, Repeated
 
-# How long an answer is waited for; it usually takes a millisecond.
+# How long to wait for an answer, which usually takes a millisecond.
 _PATIENCE_S = 2.0
 
 
@@ -24,12 +24,12 @@ class _Ask(NamedTuple):
     owner: int
     claim: Claim
     until: float
-    """Monotonic time when it is given up."""
+    """The monotonic time at which it is given up."""
     first: "asyncio.Future[str]"
 
 
 class Claims:
-    """What a shard asks about contents, and what it answers."""
+    """The claims that a shard sends and answers."""
 
     def __init__(
         self,
@@ -46,12 +46,12 @@ class Claims:
         self._send = send
         self._tickets = 0
         self._asks: dict[int, _Ask] = {}
-        """By ticket, the oldest first."""
+        """Pending claims by ticket, the oldest first."""
         self._silent: set[int] = set()
         """Owners that left a claim unanswered."""
 
     async def claim(self, digest: str, url: str) -> str:
-        """The URL that had a content first; this one where none had, or where nobody can tell."""
+        """Return the URL that had a body first; `url` itself if none had, or if the owner does not answer."""
         key = pack_digest(digest)
         owner = find_claim_owner(key, self._shards)
         if owner == self._shard:
@@ -66,37 +66,37 @@ class Claims:
         return await first or url
 
     def tell(self, shard: int, repeated: Repeated) -> None:
-        """Tell a shard that a page of its was found again; that this may be lost does little harm."""
+        """Tell a shard that a duplicate of one of its pages was found; losing this message does little harm."""
         self._send(shard, repeated)
 
     def answer(self, asker: int, claim: Claim) -> None:
-        """Another shard claims a content that belongs to this one; it is staged."""
+        """Stage and answer another shard's claim for a digest that this shard owns."""
         first = self._frontier.contents.claim(claim.key, claim.url)
         self._send(asker, Claimed(claim.ticket, "" if first == claim.url else first))
 
     def take(self, owner: int, answer: Claimed) -> None:
-        """An owner has answered, perhaps too late."""
+        """Take an owner's answer, which may be too late."""
         self._silent.discard(owner)
         ask = self._asks.pop(answer.ticket, None)
         if ask is not None and not ask.first.done():
             ask.first.set_result(answer.first)
 
     def ask_again(self, owner: int) -> None:
-        """An owner has started anew: ask it what its predecessor did not answer."""
+        """Repeat the claims that an owner had not answered before it restarted."""
         self._silent.discard(owner)
         for ask in self._asks.values():
             if ask.owner == owner:
                 self._send(owner, ask.claim)
 
     def sweep(self) -> None:
-        """Give up what was not answered in time; to be called several times a second."""
+        """Give up the claims that were not answered in time; must be called several times a second."""
         now = self._clock.monotonic()
         for ask in [ask for ask in self._asks.values() if ask.until <= now]:
             self._silent.add(ask.owner)
             self._give_up(ask)
 
     def close(self) -> None:
-        """Nothing more will be answered."""
+        """Give up all pending claims."""
         for ask in list(self._asks.values()):
             self._give_up(ask)
 

@@ -1,10 +1,10 @@
-"""The coordinator: which shards are there, how many pages may still be fetched, and whether the crawl is over.
+"""The coordinator: it knows which shards are present, how many pages may still be fetched, and whether the crawl is over.
 
-Heartbeats, requests and answers of the shards enter, and commands of people; permits, questions and commands leave. It is on no
-page's path, and it stores nothing: shards tell it again when they arrive.
+Beats, requests and answers of shards and commands of users enter; permits, questions and commands leave. No page passes through
+it, and it stores nothing: arriving shards report their state again.
 
-The end is found in rounds: every shard is asked whether it is idle. When all are, twice in a row and with the same
-generations, nothing was committed in between, so nothing can be on its way.
+Rounds detect the end: every shard is asked whether it is idle. If all are, twice in a row and with the same generations, nothing
+was committed in between, so nothing can be in transit.
 """
 
 import logging
@@ -37,15 +37,15 @@ from rdfspider.run.peers.sockets import LoopSocket, open_hub
 
 _log = logging.getLogger(__name__)
 
-# A round that is not answered by then is given up; the next beats begin another.
+# A round that is not answered within this time is given up; the next beats start another.
 _ROUND_S = 10.0
 
 Outgoing = list[tuple[int, CoordinatorMessage]]
-"""Messages, each with the shard that it is for."""
+"""Messages, each with its destination shard."""
 
 
 class Coordinator:
-    """The soft state of a crawl. Pure logic: messages in, messages out."""
+    """The soft state of a crawl, without I/O: messages in, messages out."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Coordinator:
         known_bytes: Mapping[int, int] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """`spent_s` is the time that earlier runs of this crawl have used, `known_bytes` what each shard had fetched by then."""
+        """`spent_s` is the running time of earlier runs of this crawl, `known_bytes` what each shard had fetched by then."""
         self._shards = shards
         self._config = config
         self._clock = clock or Clock()
@@ -66,41 +66,41 @@ class Coordinator:
         self._body_bytes: dict[int, int] = dict(known_bytes or {})
         self._scope: dict[str, None] = {}
         self._changes: dict[ControlCommand, Control] = {}
-        """What was changed in this run, the last of each kind."""
+        """The last change of each kind in this run."""
         self._permits = PermitBook(config.pages, shards)
         self._round = 0
         self._round_started = 0.0
         self._answers: dict[int, RoundAnswer] | None = None
-        """Those of the round that is under way; None when there is none."""
+        """The answers of the current round; None if there is none."""
         self._last_generations: dict[int, tuple[int, int]] | None = None
-        """Those of the round before, if all were idle in it."""
+        """The generations of the previous round, if all shards were idle in it."""
         self.beats: dict[int, Beat] = {}
-        """The last one of each shard, also of those that are gone."""
+        """The last beat of each shard, also of those that are gone."""
         self._past: dict[int, Beat] = {}
-        """The last beat of each shard's earlier epoch, where it had one in this run."""
+        """The last beat of each shard's previous epoch in this run, if it had one."""
         self._quiet: set[int] = set()
-        """Shards that are told to pause, and have nothing under way any more."""
+        """Paused shards that have nothing under way any more."""
         self.is_paused = False
         self.is_told_to_stop = False
-        """Whether a person has asked for the end."""
+        """Whether a user has stopped the crawl."""
         self.slowed = ""
-        """Why shards begin nothing new at the moment; empty where they do."""
+        """Why shards start no new visits at the moment; empty if they do."""
         self.ended: EndReason | None = None
         """Why the crawl is over; None while it is not."""
 
     @property
     def ran_s(self) -> float:
-        """Seconds that the crawl has run, over all its runs."""
+        """The total running time of the crawl, over all its runs."""
         return self._spent_s + self._clock.monotonic() - self._started
 
     @property
     def state(self) -> RunState:
-        """running, pausing (what is under way is finished), paused or stopping."""
+        """Running, pausing (visits under way are finished), paused or stopping."""
         if self.ended:
             return RunState.STOPPING
         if not self.is_paused:
             return RunState.RUNNING
-        # A shard that is not there has nothing under way, and hears of the pause before it begins.
+        # An absent shard has nothing under way, and hears of the pause before it starts visits.
         return RunState.PAUSED if self._quiet >= self._epochs.keys() else RunState.PAUSING
 
     @property
@@ -114,7 +114,7 @@ class Coordinator:
         return frozenset(self._epochs)
 
     def hear(self, message: ShardMessage) -> Outgoing:
-        """Take a message of a shard; messages of an earlier epoch of it are dropped."""
+        """Handle a message from a shard; messages from an earlier epoch of it are dropped."""
         if isinstance(message, Arrival):
             return self._welcome(message)
         if isinstance(message, ScopeFound):
@@ -134,13 +134,13 @@ class Coordinator:
                 return self._take_answer(message)
 
     def lose(self, shard: int) -> None:
-        """The process of a shard has ended. Its permits stay out until it is back and says what it has committed."""
+        """Note that a shard's process has ended. Its permits stay given out until it is back and reports its committed pages."""
         self._epochs.pop(shard, None)
         self._quiet.discard(shard)
         self._end_rounds()
 
     def tick(self) -> Outgoing:
-        """What time alone brings; to be called every second or so."""
+        """Check the limits, the current round and the permits; must be called about every second."""
         if ended := self._check_limits():
             return ended
         if self._answers is not None and self._clock.monotonic() > self._round_started + _ROUND_S:
@@ -148,7 +148,7 @@ class Coordinator:
         return self._give_permits()
 
     def obey(self, command: str) -> tuple[Answer, Outgoing]:
-        """Do what a person asks."""
+        """Carry out a user's command."""
         match command:
             case CommandName.STATUS:
                 return Answer(True, state=self.state, beats=tuple(self.beats.values())), []
@@ -169,20 +169,20 @@ class Coordinator:
         return Answer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
 
     def announce(self, change: Control) -> Outgoing:
-        """Tell all shards, and those that arrive later, that seeds or filters have changed: there may be work again."""
+        """Tell all shards, including those that arrive later, that seeds or filters have changed, so there may be new work."""
         self._end_rounds()
         self._changes[change.command] = change
         return self._tell_all(change)
 
     def slow(self, reason: str) -> Outgoing:
-        """Let shards begin nothing new while there is a reason; what is under way goes on, and the crawl may end."""
+        """Let shards start no new visits while there is a reason; visits under way continue, and the crawl may end."""
         if reason == self.slowed:
             return []
         self.slowed = reason
         return self._tell_all(Control(ControlCommand.SLOW, reason))
 
     def end(self, reason: EndReason) -> Outgoing:
-        """Tell all shards to stop, or to halt even if they are stopping already."""
+        """Tell all shards to stop, or to halt, even if they are already stopping."""
         if self.ended and reason != EndReason.HALTED:
             return []
         self.ended = reason
@@ -207,7 +207,7 @@ class Coordinator:
             outgoing.append((shard, Control(ControlCommand.SCOPE, additions=missed)))
         outgoing += [(shard, change) for change in self._changes.values()]
         outgoing += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
-        # The shard begins when it hears this, so that it comes after all that may keep it from beginning.
+        # The shard starts visits when it receives Heard, so this must follow every message that may prevent them.
         return [*outgoing, (shard, Heard(arrival.epoch))]
 
     def _take_beat(self, beat: Beat) -> Outgoing:
@@ -229,12 +229,12 @@ class Coordinator:
         given = self._permits.give_out()
         outgoing: Outgoing = [(shard, Permits(self._epochs[shard], count)) for shard, count in given.items()]
         if waiting := self._permits.waiting:
-            # Also from one that waits itself: what it has free since it asked may be for a host that must not be asked now.
+            # Waiting shards are included: permits may have become free there, but only for hosts that must not be asked now.
             outgoing += [(shard, Recall(epoch)) for shard, epoch in self._epochs.items() if waiting != {shard}]
         return outgoing
 
     def _start_round(self) -> Outgoing:
-        """Ask all whether they are idle, once the beats of all say so."""
+        """Ask all shards whether they are idle, once all their beats say so."""
         if self._answers is not None or self.ended or len(self._epochs) < self._shards:
             return []
         beats = [self.beats.get(shard) for shard in self._epochs]
@@ -280,7 +280,7 @@ class Coordinator:
 
 
 def _add_counts(past: Beat, beat: Beat) -> Beat:
-    """What a shard counts since it was started, and what it had counted before."""
+    """Add the counts of a shard's earlier epochs in this run to those of its beat."""
     sums = {}
     for field in ("statuses", "errands", "failures", "robots", "turned_away", "cpu_s"):
         before, since = getattr(past, field), getattr(beat, field)
@@ -293,7 +293,7 @@ _decoder = msgspec.msgpack.Decoder(ShardMessage)
 
 
 class CoordinatorHub:
-    """The coordinator's socket, for shards and for the command line; it runs in the parent process."""
+    """The coordinator's socket for shards and the command line, in the parent process."""
 
     def __init__(
         self,
@@ -302,8 +302,8 @@ class CoordinatorHub:
         on_change: Callable[[], None],
         change: Callable[[Command], tuple[Answer, Outgoing]] | None = None,
     ) -> None:
-        """`on_change` is called after everything that was heard, and before a person is answered. `change` does what a person
-        asks that is to be kept in the crawl's folder."""
+        """`on_change` is called after every message, and before a user gets an answer. `change` carries out the commands whose
+        effect is stored in the crawl's folder."""
         self._coordinator = coordinator
         self._change = change
         self._address = address
@@ -322,13 +322,13 @@ class CoordinatorHub:
         self._context.term()
 
     def send(self, outgoing: Outgoing) -> None:
-        """Send what the coordinator wants to be sent; what is for a shard that is gone is lost, as it should be."""
+        """Send the coordinator's messages; those to a shard that is gone are lost, as intended."""
         assert self._wire is not None
         for shard, message in outgoing:
             self._wire.send([str(shard).encode(), _encoder.encode(message)])
 
     def _read(self, frames: list[bytes]) -> None:
-        """Shards send a name and a message; a REQ socket has an empty frame between them."""
+        """Handle a message: shards send a name and a message, a REQ socket adds an empty frame between them."""
         sender, *rest = frames
         try:
             if len(rest) == 1:
@@ -350,13 +350,13 @@ class CoordinatorHub:
         except msgspec.MsgspecError as error:
             answer, outgoing = Answer(False, f"this is no command: {error}"), []
         self.send(outgoing)
-        # Whoever is answered may look at once.
+        # The user may read the status as soon as the answer arrives.
         self._on_change()
         self._wire.send([*envelope, msgspec.json.encode(answer)])
 
 
 def send_command(endpoint: str, command: str | Command, timeout_s: float = 5.0) -> Answer | None:
-    """Ask the coordinator of a running crawl for something, from another process; None when nobody answers."""
+    """Send a command to the coordinator of a running crawl from another process; None if there is no answer."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     socket = context.socket(zmq.REQ)
     socket.linger = 0

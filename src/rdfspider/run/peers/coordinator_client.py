@@ -1,4 +1,4 @@
-"""A shard's connection to the coordinator: beats and answers go out, permits, questions and commands come in."""
+"""A shard's connection to the coordinator: permits, questions and commands enter, beats and answers leave."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ from rdfspider.run.peers.messages import (
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.peers.sockets import LoopSocket, open_line
 
-# Seconds without a message from the coordinator, which answers every beat, after which a shard is on its own and halts.
+# Seconds without a message from the coordinator, which answers every beat, after which a shard halts.
 _MAX_SILENT_TICKS = 20
 # How long the last messages may take when a shard ends.
 _LINGER_MS = 500
@@ -41,17 +41,17 @@ _decoder = msgspec.msgpack.Decoder(CoordinatorMessage)
 
 @dataclass(frozen=True, slots=True)
 class PeerHandlers:
-    """What a shard does about messages from its peers and the coordinator."""
+    """A shard's callbacks for messages from its peers and the coordinator."""
 
     on_control: Callable[[Control], None]
     on_links: Callable[[int, int, int, list[Discovered]], None]
-    """Takes `(source, epoch, sequence, links)`, and gives the links to the frontier."""
+    """Takes `(source, epoch, sequence, links)`, and adds the links to the frontier."""
     is_idle: Callable[[], bool]
-    """Tells whether there is nothing to do."""
+    """Returns whether the shard has nothing to do."""
     wake: Callable[[], None] = lambda: None
-    """Called when there may be something to do, as permits or links have come."""
+    """Called when there may be work, because permits or links have come."""
     note: Callable[[], None] = lambda: None
-    """Called when something was staged in the frontier that should be committed soon, and nothing else."""
+    """Called when something was staged in the frontier that should be committed soon, but there is no new work."""
 
 
 class CoordinatorClient:
@@ -76,11 +76,11 @@ class CoordinatorClient:
         self._silent_ticks = 0
         self._has_beaten = False
         self.welcome = asyncio.Event()
-        """Set when the coordinator knows of this shard; what it asks of it has been heard by then."""
+        """Set when the coordinator has answered this shard's arrival; its commands have been received by then."""
         self._wire: LoopSocket | None = None
 
     def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
-        """Connect, and say who is there and how many pages it has."""
+        """Connect, and report this shard's arrival and how many pages it has."""
         socket = open_line(context, self._address, str(self._shard))
         self._wire = LoopSocket(socket, self._read, _LINGER_MS)
         counts = self._frontier.counts
@@ -101,18 +101,18 @@ class CoordinatorClient:
             self._wire.close()
 
     def send_beat(self, beat: Beat) -> None:
-        """Tell how this shard is; one that is idle has no use for permits."""
+        """Send a beat; an idle shard also returns its free permits."""
         self._has_beaten = True
         if beat.is_idle:
             self.permits.return_free()
         self._send(beat)
 
     def tell_scope(self, additions: tuple[str, ...]) -> None:
-        """Tell what is in scope too."""
+        """Report URLs that widen the scope."""
         self._send(ScopeFound(self._shard, additions))
 
     def tick(self) -> None:
-        """Look, every second, whether the coordinator still lives; a shard without one halts, as nobody could stop it."""
+        """Check, every second, that the coordinator is alive; a shard without one halts, because nothing could stop it."""
         self._silent_ticks += self._has_beaten
         if os.getppid() != self._parent_pid or self._silent_ticks == _MAX_SILENT_TICKS:
             self._handlers.on_control(Control(ControlCommand.HALT, "the coordinator is gone"))

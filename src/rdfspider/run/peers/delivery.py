@@ -1,7 +1,7 @@
-"""Links on their way between two shards: the sender's window over its outbox, and the receiver's place in it.
+"""Delivery of links between two shards: the sender's window over its outbox, and the receiver's cursor in it.
 
-Entries are sent in order and stay in the outbox until they are durable at the receiver, so that either side may die at any
-moment. Each names the one before it: a receiver that does not have that one has missed something and says so.
+Entries are sent in order and stay in the outbox until they are durable at the receiver, so either side may die at any moment.
+Each names its predecessor: a receiver without that one has missed something and reports a gap.
 """
 
 from collections import deque
@@ -9,7 +9,7 @@ from collections import deque
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.peers.messages import Cursor, Links, Received
 
-# Bytes that may be on their way to one shard: enough to keep it busy, little to send again.
+# Bytes in flight to one shard: enough to keep it busy, little to send again.
 _WINDOW_BYTES = 256 * 1024
 
 
@@ -26,11 +26,11 @@ class Delivery:
 
     @property
     def is_received(self) -> bool:
-        """Whether the destination has all that was committed."""
+        """Whether the destination has made all committed entries durable."""
         return not self._in_flight and not self._frontier.outbox.read(self._destination, self._sent, 1)
 
     def resume(self, cursor: Cursor) -> None:
-        """The destination says what it has: go on from there, whatever was sent before."""
+        """Resume after the cursor that the destination reports, whatever was sent before."""
         self._is_open = True
         self._in_flight.clear()
         self._in_flight_bytes = 0
@@ -38,11 +38,11 @@ class Delivery:
         self._frontier.outbox.clear(self._destination, cursor)
 
     def suspend(self) -> None:
-        """The destination has started anew; nothing is sent before it has told what it has."""
+        """Send nothing until the destination, which has restarted, reports its cursor."""
         self._is_open = False
 
     def acknowledge(self, cursor: Cursor) -> None:
-        """The destination has made all up to the cursor durable."""
+        """Note that the destination has made all entries up to the cursor durable."""
         if not self._in_flight or cursor < self._in_flight[0][0]:
             return
         while self._in_flight and self._in_flight[0][0] <= cursor:
@@ -50,7 +50,7 @@ class Delivery:
         self._frontier.outbox.clear(self._destination, cursor)
 
     def take(self) -> list[Links]:
-        """The entries that may be sent now."""
+        """Take the entries that may be sent now."""
         taken: list[Links] = []
         while self._is_open and (room := _WINDOW_BYTES - self._in_flight_bytes) > 0:
             entries = self._frontier.outbox.read(self._destination, self._sent, room)
@@ -66,7 +66,7 @@ class Delivery:
 
 
 class Intake:
-    """How far the links of one source have come."""
+    """The links received from one source."""
 
     def __init__(self, frontier: Frontier, source: int) -> None:
         self._frontier = frontier
@@ -76,7 +76,7 @@ class Intake:
         self._has_told_gap = False
 
     def judge(self, links: Links) -> tuple[bool, Received | None]:
-        """Whether the links are the next ones, and what to tell their sender."""
+        """Decide whether the links are the next ones, and what to answer their sender."""
         if links.cursor <= self._accepted:
             return False, Received(self.durable) if links.cursor <= self.durable else None
         if links.previous > self._accepted:
@@ -85,12 +85,12 @@ class Intake:
         return True, None
 
     def reject(self) -> Received | None:
-        """The frontier did not take what seemed to be next: everything that is not durable has to come again."""
+        """Report a gap that the frontier has found: everything that is not durable must be sent again."""
         self._accepted = self.durable
         return self._tell_gap()
 
     def settle(self) -> Received | None:
-        """A commit is durable: what to tell the sender, if anything new of its links was in it."""
+        """Return the acknowledgement for a durable commit, if it contains new links of the source."""
         if self.durable == self._accepted:
             return None
         cursor = self._frontier.inbox.cursor(self._source)
@@ -101,10 +101,10 @@ class Intake:
         return Received(cursor)
 
     def forget_gap(self) -> None:
-        """Let a gap be told again, in case the answer to it was lost too."""
+        """Allow a gap to be reported again, in case the first report or the answer was lost."""
         self._has_told_gap = False
 
     def _tell_gap(self) -> Received | None:
-        """All that follows a gap would give the same answer, so it is sent once."""
+        """Report a gap once, as all links after it would give the same answer."""
         told, self._has_told_gap = self._has_told_gap, True
         return None if told else Received(self.durable, has_gap=True)

@@ -1,7 +1,7 @@
-"""All messages between shards and their coordinator, and how they are encoded.
+"""The messages between shards and with the coordinator, and their encoding.
 
-They are MessagePack. What one shard sends to another within one turn of its loop travels as one batch. What the command line
-sends is JSON (`crawl/messages.py`), so that any tool can.
+They are MessagePack. The messages of one shard to another in one iteration of its event loop are one batch. The command line
+sends JSON (`crawl/messages.py`), so that any tool can do the same.
 """
 
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ from rdfspider.frontier.hosts.address_clocks import Grant, Revoke
 from rdfspider.records import Discovered
 
 Cursor = tuple[int, int]
-"""A place in an outbox: (the sender's epoch, the sequence within it). (0, 0) is before all."""
+"""A position in an outbox: (the sender's epoch, the sequence number within it). (0, 0) is before all entries."""
 
 
 class Hello(Struct, frozen=True, array_like=True, tag=3):
-    """The first message to each new epoch of a peer: where to go on."""
+    """The first message to each new epoch of a peer, with where to resume."""
 
     received: Cursor
-    """The recipient's links that the sender has made durable."""
+    """Up to where the sender has made the recipient's links durable."""
     held: tuple[str, ...] = ()
-    """Of the recipient's addresses, those that the sender is using."""
+    """The addresses owned by the recipient that the sender holds."""
     wants_answer: bool = True
-    """Whether the sender has not heard the recipient's hello yet."""
+    """Whether the sender has not received the recipient's hello yet."""
 
 
 class Links(Struct, frozen=True, gc=False, array_like=True, tag=4):
@@ -34,34 +34,34 @@ class Links(Struct, frozen=True, gc=False, array_like=True, tag=4):
 
     cursor: Cursor
     previous: Cursor
-    """The entry before it; who does not have that one has missed something."""
+    """The entry before it; a recipient without that one has missed something."""
     payload: bytes
 
 
 class Received(Struct, frozen=True, array_like=True, tag=5):
-    """All links up to the cursor are durable at the sender of this."""
+    """The sender of this has made all links up to the cursor durable."""
 
     cursor: Cursor
     has_gap: bool = False
-    """Links are missing: everything after the cursor has to be sent again."""
+    """Whether links are missing, so that everything after the cursor must be sent again."""
 
 
 class Acquire(Struct, frozen=True, gc=False, array_like=True, tag=6):
-    """The sender wants to use an address, or to keep it for another while."""
+    """The sender wants to use an address, or to renew its grant."""
 
     address: str
     ticket: int
 
 
 class Release(Struct, frozen=True, gc=False, array_like=True, tag=7):
-    """The sender has done with an address, which must not be asked for `wait_s` from now."""
+    """The sender returns an address, which must not be used for `wait_s` from now."""
 
     address: str
     wait_s: float
 
 
 class Claim(Struct, frozen=True, gc=False, array_like=True, tag=8):
-    """A URL of the sender's has a content whose digest is the recipient's."""
+    """A URL of the sender has a body whose digest the recipient owns."""
 
     ticket: int
     key: bytes
@@ -69,16 +69,16 @@ class Claim(Struct, frozen=True, gc=False, array_like=True, tag=8):
 
 
 class Claimed(Struct, frozen=True, gc=False, array_like=True, tag=9):
-    """Who had that content first."""
+    """The answer to a claim: which URL had that body first."""
 
     ticket: int
     """The claim that this answers."""
     first: str = ""
-    """A URL; empty where the one that was claimed for is the first."""
+    """A URL; empty if the claiming URL is the first."""
 
 
 class Repeated(Struct, frozen=True, gc=False, array_like=True, tag=10):
-    """A page that the recipient's origin had first is on one of the sender's too, at the same path."""
+    """An origin of the sender has, at the same path, a page that an origin of the recipient had first."""
 
     origin: str
     other: str
@@ -88,12 +88,12 @@ PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke | Cl
 
 
 class MessageBatch(Struct, frozen=True, array_like=True):
-    """What one shard says to another in one turn of its loop; empty, it is a sign of life."""
+    """The messages of one shard to another in one iteration of its loop; an empty batch is a sign of life."""
 
     source: int
     epoch: int
     to_epoch: int
-    """Whom it is meant for; 0 when the sender does not know. What was meant for an earlier epoch is not heard."""
+    """The recipient's epoch; 0 if the sender does not know it. Messages to an earlier epoch are dropped."""
     messages: list[PeerMessage] = []
 
 
@@ -106,13 +106,13 @@ class Arrival(Struct, frozen=True, tag=1):
     pages: int
     """Pages fetched and committed, in all its epochs."""
     body_bytes: int
-    """Of these."""
+    """The bytes of these pages."""
     scope: tuple[str, ...] = ()
-    """What it knows to be in scope beyond the seeds."""
+    """The URLs by which the shard has widened the scope beyond the seeds."""
 
 
 class PermitsWanted(Struct, frozen=True, tag=3):
-    """The shard could fetch so many more pages now."""
+    """The shard could fetch `count` more pages now."""
 
     shard: int
     epoch: int
@@ -120,7 +120,7 @@ class PermitsWanted(Struct, frozen=True, tag=3):
 
 
 class PermitsReturned(Struct, frozen=True, tag=4):
-    """The shard will not use so many of its permits."""
+    """The shard returns `count` permits that it will not use."""
 
     shard: int
     epoch: int
@@ -128,7 +128,7 @@ class PermitsReturned(Struct, frozen=True, tag=4):
 
 
 class RoundAnswer(Struct, frozen=True, tag=5):
-    """Whether the shard is idle at this moment."""
+    """The answer to a round: whether the shard is idle at this moment."""
 
     shard: int
     epoch: int
@@ -138,7 +138,7 @@ class RoundAnswer(Struct, frozen=True, tag=5):
 
 
 class ScopeFound(Struct, frozen=True, tag=6):
-    """A seed led elsewhere, which is now in scope for all shards."""
+    """Seeds redirect to these URLs, which are now in scope for all shards."""
 
     shard: int
     additions: tuple[str, ...]
@@ -148,32 +148,32 @@ ShardMessage = Arrival | Beat | PermitsWanted | PermitsReturned | RoundAnswer | 
 
 
 class Heard(Struct, frozen=True, array_like=True, tag=1):
-    """The coordinator is there; it answers an arrival and each beat with this."""
+    """The coordinator's answer to an arrival and to each beat."""
 
     epoch: int
 
 
 class Permits(Struct, frozen=True, array_like=True, tag=2):
-    """So many more pages may be fetched."""
+    """The shard may fetch `count` more pages."""
 
     epoch: int
     count: int
 
 
 class Recall(Struct, frozen=True, array_like=True, tag=3):
-    """Another shard wants permits: those that are not in use have to come back."""
+    """Another shard wants permits, so unused ones must be returned."""
 
     epoch: int
 
 
 class Round(Struct, frozen=True, array_like=True, tag=4):
-    """A question to all: are you idle?"""
+    """The question to all shards whether they are idle."""
 
     number: int
 
 
 class ControlCommand(StrEnum):
-    """What is asked of each shard."""
+    """Commands to all shards."""
 
     PAUSE = "pause"
     RESUME = "resume"
@@ -182,23 +182,23 @@ class ControlCommand(StrEnum):
     HALT = "halt"
     """End at once."""
     SLOW = "slow"
-    """Begin nothing new while there is a reason."""
+    """Start no new visits while there is a reason."""
     SCOPE = "scope"
-    """More is in scope."""
+    """The scope is wider."""
     FILTERS = "filters"
     SEEDS = "seeds"
-    """Their file has more."""
+    """The file of seeds has more."""
 
 
 class Control(Struct, frozen=True, array_like=True, tag=5):
-    """What a person, a limit or another shard's finding asks of each shard."""
+    """A command to all shards, caused by a user, a limit, the index's lag or another shard."""
 
     command: ControlCommand
     reason: str = ""
     additions: tuple[str, ...] = ()
-    """For scope: what is in scope too."""
+    """For SCOPE: URLs that widen the scope."""
     include: tuple[str, ...] = ()
-    """For filters: all that hold from now on."""
+    """For FILTERS: all that apply from now on."""
     exclude: tuple[str, ...] = ()
 
 
@@ -210,11 +210,11 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def encode_links(links: Sequence[Discovered]) -> bytes:
-    """The payload of an outbox entry."""
+    """Encode links as the payload of an outbox entry."""
     return _encoder.encode(links)
 
 
 def decode_outbox_entry(payload: bytes) -> list[Discovered] | dict[bytes, str]:
-    """An outbox entry: links, or keys of contents that the sender's URLs no longer have."""
+    """Decode an outbox entry: links, or keys of bodies with the sender's URLs that no longer have them."""
     entry: list[Discovered] | dict[bytes, str] = _outbox_decoder.decode(payload)
     return entry

@@ -2,8 +2,8 @@
 
 Links enter from the frontier's outbox and leave to the shards that own them; addresses are requested and granted. Every shard has
 one socket on which it receives from all its peers, and one to each of them. A peer is met when each side knows the other's epoch:
-messages to or from an earlier epoch are dropped, so either side may die and come back at any moment. Between two epochs nothing
-is lost and nothing changes its order.
+messages to or from an earlier epoch are dropped, so either side may die and come back at any moment. Between two given epochs,
+messages are neither lost nor reordered.
 """
 
 import asyncio
@@ -44,12 +44,12 @@ from rdfspider.run.peers.sockets import AddressBook, LoopSocket, open_inlet, ope
 _log = logging.getLogger(__name__)
 
 _TICK_S = 0.1
-# Every so many ticks a sign of life is sent, and things that only take time are looked at.
+# How many ticks lie between two signs of life, and between two sweeps of timeouts.
 _BEAT_TICKS = 10
 _SWEEP_TICKS = 50
-# A peer that says nothing for so long, not even that it lives, is missing.
+# A peer that sends nothing for this long, not even a sign of life, is missing.
 _MISSING_S = 5.0
-# Links that wait on disk for shards that are slow or gone; with more, nothing new is leased.
+# Links that may wait on disk for shards that are slow or gone; beyond this, no new URLs are leased.
 _MAX_OUTBOX_BYTES = 64 * 1024 * 1024
 
 _encoder = msgspec.msgpack.Encoder()
@@ -62,15 +62,15 @@ class _Peer:
     delivery: Delivery
     intake: Intake
     epoch: int = 0
-    """0 before it was ever heard."""
+    """0 before its first message."""
     has_met: bool = False
-    """Whether its hello to this epoch was heard."""
+    """Whether its hello to this shard's epoch has been received."""
     heard_at: float = 0.0
     pending: list[PeerMessage] = field(default_factory=list)
 
 
 class Peers:
-    """The sockets of one shard. With one shard, nothing but beats and permits leaves the process."""
+    """The connections of one shard. In a crawl with one shard, it communicates only with the coordinator."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Peers:
         scope: tuple[str, ...] = (),
         clock: Clock | None = None,
     ) -> None:
-        """`scope` is what the shard knows to be in scope beyond the seeds."""
+        """`scope` has the URLs by which the shard has widened the scope beyond the seeds."""
         shards = len(addresses.shards)
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
@@ -104,7 +104,7 @@ class Peers:
         self._ticks: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Open the sockets, and say hello to all."""
+        """Open the sockets, report to the coordinator, and start the ticks."""
         self._loop = asyncio.get_running_loop()
         now = self._clock.monotonic()
         for number in self.others:
@@ -116,7 +116,7 @@ class Peers:
         self._ticks = asyncio.create_task(self._tick_forever())
 
     async def close(self) -> None:
-        """Close the sockets; peers go on when this shard is back."""
+        """Close the sockets; peers resume when this shard is back."""
         if self._ticks is not None:
             self._ticks.cancel()
         self.gate.close()
@@ -126,48 +126,48 @@ class Peers:
             self._inlet.close()
         for peer in self._peers.values():
             peer.socket.close()
-        # Waits until the last messages to the coordinator are sent, but for no more than a moment.
+        # Waits, but only for a moment, until the last messages to the coordinator are sent.
         await asyncio.to_thread(self._context.term)
 
     @property
     def permits(self) -> PermitPool:
-        """Permits to fetch pages, where the crawl has a limit of them."""
+        """Permits to fetch pages, if the crawl has a limit of pages."""
         return self._coordinator.permits
 
     @property
     def welcome(self) -> asyncio.Event:
-        """Set when the coordinator has answered: a crawl that is paused or over fetches nothing before."""
+        """Set when the coordinator has answered; before that, nothing is fetched, as the crawl may be paused or over."""
         return self._coordinator.welcome
 
     @property
     def is_outbox_full(self) -> bool:
-        """Whether so much waits for other shards that nothing new should be leased."""
+        """Whether so many links wait for other shards that no new URLs should be leased."""
         return self._frontier.outbox.stored_bytes > _MAX_OUTBOX_BYTES
 
     @property
     def is_outbox_received(self) -> bool:
-        """Whether every committed entry of the outbox is durable where it belongs."""
+        """Whether every committed entry of the outbox is durable at its destination."""
         return all(peer.delivery.is_received for peer in self._peers.values())
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The shards that have not been heard for a while."""
+        """The shards from which no message has come for a while."""
         late = self._clock.monotonic() - _MISSING_S
         return tuple(number for number, peer in self._peers.items() if peer.heard_at < late)
 
     def after_commit(self) -> None:
-        """A commit is durable: send its links, and acknowledge those that were in it. No other commit may lie in between."""
+        """Send the links of a durable commit, and acknowledge received ones that it contains; call it before the next commit."""
         for number, peer in self._peers.items():
             if received := peer.intake.settle():
                 self._send(number, received)
             self._deliver(number, peer)
 
     def send_beat(self, beat: Beat) -> None:
-        """Tell the coordinator how this shard is."""
+        """Send a beat to the coordinator."""
         self._coordinator.send_beat(beat)
 
     def tell_scope(self, additions: tuple[str, ...]) -> None:
-        """Tell all shards, by way of the coordinator, what is in scope too."""
+        """Tell all shards, through the coordinator, which URLs widen the scope."""
         self._coordinator.tell_scope(additions)
 
     async def _tick_forever(self) -> None:
@@ -188,7 +188,7 @@ class Peers:
             await asyncio.sleep(_TICK_S)
 
     def _greet(self, number: int, peer: _Peer) -> None:
-        """Tell a known epoch of a peer where to go on; all that was sent to it before is sent again."""
+        """Send a hello to a known epoch of a peer, with where to resume, and repeat unanswered requests and claims."""
         if peer.epoch and not peer.pending:
             held = self.gate.meet_owner(number)
             peer.pending.append(Hello(peer.intake.durable, held, not peer.has_met))
@@ -290,13 +290,13 @@ class Peers:
             self._send(order.asker, order)
 
     def _send(self, destination: int, message: PeerMessage) -> None:
-        """Send a message at the end of this turn of the loop. To a peer that is not met yet, it is sent again once it is."""
+        """Send a message at the end of this loop iteration. To a peer that is not met yet, it is sent again once it is."""
         if destination == self._shard:
             self._own.append(message)
         elif (peer := self._peers.get(destination)) is not None and peer.epoch:
             peer.pending.append(message)
             if isinstance(message, Repeated):
-                # Nobody waits for it: it goes with the next message, or with the next tick.
+                # No page waits for it, so it goes with the next message or tick.
                 return
         else:
             return
@@ -322,6 +322,6 @@ class Peers:
         try:
             peer.socket.send(_encoder.encode(batch), zmq.DONTWAIT)
         except zmq.ZMQError:
-            # The peer is not there. The messages wait; they are few, as nothing is sent beyond a window.
+            # The peer is absent. Its messages wait; they are few, as the window limits them.
             return
         peer.pending = []

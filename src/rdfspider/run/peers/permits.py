@@ -1,17 +1,17 @@
-"""Permits to commit pages, where a crawl has a limit of them: those of a shard, and those that the coordinator gave out.
+"""Permits to commit pages, for crawls with a limit of pages: a shard's pool, and the coordinator's book.
 
-The limit is exact because each shard has a ceiling of its own that its committed pages cannot pass, and the ceilings together
-are never above the limit. A shard that dies keeps its ceiling until its next life says how many pages it has committed.
+The limit is exact because each shard has a ceiling that its committed pages cannot pass, and the sum of the ceilings never
+exceeds the limit. A shard that dies keeps its ceiling until it is restarted and reports how many pages it has committed.
 """
 
 from collections.abc import Callable
 
-# A shard that asks for more than its neighbours need would only have to return it.
+# A shard that asks for more would often have to return permits that other shards need.
 _ASK_AT_ONCE = 64
 
 
 class PermitPool:
-    """A shard's permits: free ones, and those reserved for pages under way. Without a limit there is always one."""
+    """A shard's permits: free ones, and those reserved for pages under way. Without a limit, one is always free."""
 
     def __init__(self, is_limited: bool, ask: Callable[[int], None], give: Callable[[int], None]) -> None:
         self._is_limited = is_limited
@@ -23,11 +23,11 @@ class PermitPool:
 
     @property
     def reserved(self) -> int:
-        """Permits of pages that are under way or not committed yet."""
+        """Permits of pages under way or not yet committed."""
         return self._reserved
 
     def has_one(self) -> bool:
-        """Whether a page may be fetched now; if not, permits are asked for, and the shard is woken when some come."""
+        """Whether a page may be fetched now; if not, ask for permits. The shard is woken when some come."""
         if not self._is_limited:
             return True
         if not self._free and not self._has_asked:
@@ -42,29 +42,29 @@ class PermitPool:
             self._free -= 1
 
     def give_back(self) -> None:
-        """What was to be a page is none."""
+        """Return a permit that was not used for a page."""
         self._reserved -= 1
         if self._is_limited:
             self._free += 1
 
     def spend(self, pages: int) -> None:
-        """So many pages are committed."""
+        """Use up the permits of committed pages."""
         self._reserved -= pages
 
     def receive(self, count: int) -> None:
-        """The coordinator gave permits."""
+        """Take permits from the coordinator."""
         self._has_asked = False
         self._free += count
 
     def return_free(self) -> None:
-        """Give the coordinator what nothing is under way for."""
+        """Return the free permits to the coordinator."""
         free, self._free = self._free, 0
         if free:
             self._give(free)
 
 
 class PermitBook:
-    """The coordinator's side: the ceilings of all shards. Shards that asked in vain are served when permits come back."""
+    """The coordinator's side: the ceilings of all shards. Shards that got no permits are served when others return some."""
 
     def __init__(self, limit: int, shards: int) -> None:
         self._limit = limit
@@ -74,26 +74,26 @@ class PermitBook:
 
     @property
     def rest(self) -> int:
-        """What can still be given out: nothing before every shard has told how many pages it has."""
+        """The permits that can still be given out; none before every shard has reported how many pages it has."""
         if len(self._ceilings) < self._shards:
             return 0
         return self._limit - sum(self._ceilings.values())
 
     def arrive(self, shard: int, pages: int) -> None:
-        """A shard starts with so many committed pages; permits of its earlier life are no more."""
+        """Register a shard with its committed pages; permits of its earlier epoch are void."""
         self._ceilings[shard] = pages
         self._wanting.pop(shard, None)
 
     def want(self, shard: int, count: int) -> None:
-        """A shard asks for permits."""
+        """Note that a shard asks for permits."""
         self._wanting[shard] = count
 
     def take_back(self, shard: int, count: int) -> None:
-        """A shard returns permits."""
+        """Take back permits from a shard."""
         self._ceilings[shard] -= count
 
     def give_out(self) -> dict[int, int]:
-        """Permits for those who wait, by shard: chunks that shrink to one, so that all shards work until the end."""
+        """Give permits to waiting shards, in chunks that shrink to one, so that all shards work until the end."""
         given: dict[int, int] = {}
         for shard, count in list(self._wanting.items()):
             rest = self.rest
@@ -106,5 +106,5 @@ class PermitBook:
 
     @property
     def waiting(self) -> frozenset[int]:
-        """The shards that asked in vain; the others should return what they do not use."""
+        """The shards that wait for permits; others should return unused ones."""
         return frozenset(self._wanting)

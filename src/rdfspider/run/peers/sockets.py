@@ -1,7 +1,7 @@
-"""ZeroMQ sockets on an asyncio loop: addresses of the runner enter, frames go in and out.
+"""ZeroMQ sockets on an asyncio loop: addresses from the runner enter, sockets that send and receive frames leave.
 
-Plain sockets with the loop's own readers, as pyzmq's futures would cost more than the messages. A socket's file descriptor
-tells of changes only once, so whoever is woken reads until nothing is left, and looks again after it has sent.
+They are plain sockets with the loop's own readers, as pyzmq's futures would cost more than the messages. A socket's file
+descriptor is edge-triggered, so the reader reads until nothing is left, and checks again after each send.
 """
 
 import asyncio
@@ -10,22 +10,22 @@ from typing import NamedTuple
 
 import zmq
 
-# A peer that is started again should be found soon; connecting to nobody costs next to nothing.
+# A restarted peer should be reconnected soon; failed attempts cost next to nothing.
 _RECONNECT_MS = 50
-# Messages that are read before others of the loop have their turn.
+# Messages that are read before other tasks of the loop run.
 _READ_AT_ONCE = 100
 
 
 class AddressBook(NamedTuple):
-    """Where the processes of a running crawl can be reached, as ZeroMQ writes addresses; the runner decides that."""
+    """The ZeroMQ addresses of a running crawl's processes, which the runner chooses."""
 
     coordinator: str
     shards: tuple[str, ...]
-    """By their number."""
+    """Indexed by shard number."""
 
 
 class LoopSocket:
-    """A socket that the loop reads: every message is handed to `on_message`, as its frames."""
+    """A socket that the loop reads: `on_message` gets the frames of every message."""
 
     def __init__(
         self, socket: "zmq.Socket[bytes]", on_message: Callable[[list[bytes]], None], linger_ms: int = 0
@@ -39,7 +39,7 @@ class LoopSocket:
         self._look_again()
 
     def send(self, frames: list[bytes]) -> bool:
-        """Send a message; False when there is nobody to take it."""
+        """Send a message; False if no process can take it."""
         try:
             self._socket.send_multipart(frames, zmq.DONTWAIT)
         except zmq.ZMQError:
@@ -72,14 +72,14 @@ class LoopSocket:
 
 
 def open_inlet(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
-    """The socket on which a shard hears all its peers."""
+    """Open the socket on which a shard receives from all its peers."""
     socket = context.socket(zmq.PULL)
     socket.bind(endpoint)
     return socket
 
 
 def open_outlet(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
-    """A socket on which a shard speaks to one peer; it takes nothing while nobody is there."""
+    """Open a socket on which a shard sends to one peer; it accepts no messages while the peer is absent."""
     socket = context.socket(zmq.PUSH)
     socket.immediate = True
     socket.linger = 0
@@ -89,7 +89,7 @@ def open_outlet(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zm
 
 
 def open_line(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, name: str) -> "zmq.Socket[bytes]":
-    """A shard's socket to the coordinator, which knows it by its name."""
+    """Open a shard's socket to the coordinator, which identifies it by its name."""
     socket = context.socket(zmq.DEALER)
     socket.routing_id = name.encode()
     socket.reconnect_ivl = _RECONNECT_MS
@@ -98,7 +98,7 @@ def open_line(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, name: st
 
 
 def open_hub(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
-    """The coordinator's socket. A shard that is started again takes over the name of its earlier life."""
+    """Open the coordinator's socket. A restarted shard takes over its earlier name."""
     socket = context.socket(zmq.ROUTER)
     socket.router_handover = True
     socket.bind(endpoint)
