@@ -1,8 +1,8 @@
-"""A function and its arguments enter, what it returns leaves, by way of a process that can be killed: whatever takes too long,
-needs too much or dies costs itself alone.
+"""Calls in a process that can be killed: a function and its arguments enter, its result leaves.
 
-The process is started when it is first needed, and its calls take turns. One that ends badly is told by a CallError, and the next
-gets a new process; an error that we raise on purpose is passed on as it is. Temporary files of calls go with their process.
+A call that takes too long, needs too much memory or crashes affects nothing else. The process starts with the first call, and
+calls take turns. A call that fails this way raises CallError, and the next one gets a new process; an RdfspiderError is passed on
+unchanged. Temporary files of calls are removed with their process.
 """
 
 import pickle
@@ -26,15 +26,15 @@ from rdfspider.processes.child import (
 from rdfspider.processes.confinement import limit_resources, read_resident_bytes
 from rdfspider.processes.framing import READY, ParentPipe
 
-# Address space of a call: 16 MB of the worst markup need about half of it.
+# The address space of a call; 16 MB of the worst markup need about half of it.
 _MEMORY_BYTES = 2 * 1024**3
-# A process that has this much does not give it back; it ends, and the next call starts another.
+# A process that uses more memory than this would not release it, so it ends, and the next call starts another.
 _SPENT_BYTES = 384 * 1024**2
 _DONE, _SPENT = b"d", b"s"
 
 
 class CallFailure(StrEnum):
-    """Why a call did not end well."""
+    """Why a call failed."""
 
     TOO_SLOW = "too-slow"
     OUT_OF_MEMORY = "out-of-memory"
@@ -42,7 +42,7 @@ class CallFailure(StrEnum):
 
 
 class CallError(UnansweredError):
-    """A call that did not end well."""
+    """A call failed: it was too slow, needed too much memory or crashed."""
 
     def __init__(self, code: CallFailure, message: str) -> None:
         super().__init__(message)
@@ -50,21 +50,20 @@ class CallError(UnansweredError):
 
 
 class KillableCalls:
-    """One such process; it may be used by any thread."""
+    """One process for calls; any thread may use it."""
 
     def __init__(self, timeout_s: float, wait_turn_s: float | None = None) -> None:
-        """So long a call may take; and so long it may wait for those before it, by default for ever."""
+        """A call may take `timeout_s`, and wait for `wait_turn_s` for earlier calls, by default forever."""
         self._timeout_s = timeout_s
         self._child = RestartedChild(lambda: _CallChild(timeout_s), lambda answer: answer[:1] == _SPENT, wait_turn_s)
 
     @property
     def pid(self) -> int | None:
-        """The process id; None while no process is needed."""
+        """The process id; None while there is no process."""
         return self._child.pid
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
-        """What a function of a module's top level returns; CallError where it does not end well, UnansweredError where its turn
-        does not come."""
+        """Return the result of a module-level function; CallError if the call fails, UnansweredError if it waits too long."""
         message = pickle.dumps((function, *arguments))
         try:
             answer = self._child.ask(message, self._timeout_s)
@@ -82,19 +81,19 @@ class KillableCalls:
         return returned
 
     def close(self) -> None:
-        """End the process, whatever it does; calls that wait are not done."""
+        """Kill the process for good; waiting calls fail."""
         self._child.close()
 
     def rest(self) -> None:
-        """End the process until it is needed again, with all that it has open; unless it has something to do."""
+        """End the process, and with it its open files, until it is needed again; does nothing during a call."""
         self._child.rest()
 
 
 class _CallChild(Child):
-    """A process for calls, with a folder for temporary files that goes with it."""
+    """A process for calls, with a temporary folder that is removed with it."""
 
     def __init__(self, timeout_s: float) -> None:
-        # Here and not there, because whoever is killed removes nothing.
+        # The parent removes it, because a killed process cannot.
         self._folder = tempfile.TemporaryDirectory(prefix="rdfspider-calls-", ignore_cleanup_errors=True)
         try:
             super().__init__(make_command(__name__, str(timeout_s), self._folder.name), has_session=False)
@@ -103,14 +102,14 @@ class _CallChild(Child):
             raise
 
     def end(self) -> int:
-        """Kill it, and remove what it has left."""
+        """Kill the process, and remove its temporary folder."""
         status = super().end()
         self._folder.cleanup()
         return status
 
 
 def main() -> None:
-    """The child: answer calls until the parent hangs up: `TIMEOUT FOLDER`."""
+    """Answer calls in the child, with the arguments `TIMEOUT FOLDER`, until the parent closes the pipe."""
     timeout_s, folder = float(sys.argv[1]), sys.argv[2]
     tempfile.tempdir = folder
     pipe = ParentPipe()
@@ -120,13 +119,12 @@ def main() -> None:
             with limit_resources(timeout_s, _MEMORY_BYTES):
                 answer = _answer(message)
             pipe.send(answer)
-    # The parent may have been killed.
+    # The parent may have been killed before it could remove the folder.
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def _answer(message: bytes) -> bytes:
-    """Whether this process should end, what the call returns, and what kept it from that: an error of ours or a code and a
-    message."""
+    """Return whether this process should end, the call's result, and its failure: an RdfspiderError, or a code and a message."""
     try:
         function, *arguments = pickle.loads(message)
         answer = pickle.dumps((function(*arguments), None))
@@ -137,6 +135,6 @@ def _answer(message: bytes) -> bytes:
     except RdfspiderError as error:
         return _DONE + pickle.dumps((None, error))
     except Exception as error:
-        # A fault of ours, or arguments that cannot be loaded here: whoever asked should know, and go on.
+        # A bug of ours, or arguments that cannot be unpickled here: the caller gets the message, and continues.
         reason = (CallFailure.CRASHED, f"{type(error).__name__}: {error}"[:500])
         return _DONE + pickle.dumps((None, reason))

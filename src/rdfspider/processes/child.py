@@ -1,8 +1,8 @@
-"""A child process that can be killed at any moment: messages go in, answers come out, each within a time.
+"""Child processes that can be killed at any moment: messages enter, answers leave, each within a time limit.
 
-A `Child` is one process and the conversation with it; a `RestartedChild` is one that is started when it is needed, answers one
-thread at a time, and is replaced after it had to be killed. What the messages mean, and what a child may use, is the business of
-the modules that have one: `processes/calls.py`, `extract/untrusted.py` and `index/quads/sparql/engine.py`.
+A `Child` is one process and its pipes; a `RestartedChild` starts one when it is needed, serves one thread at a time, and replaces
+a child that had to be killed. The modules that use them define the messages and the limits: `processes/calls.py`,
+`extract/untrusted.py` and `index/quads/sparql/engine.py`.
 """
 
 import fcntl
@@ -22,21 +22,21 @@ from pathlib import Path
 from rdfspider.processes.framing import LENGTH, READY
 
 _CHUNK_BYTES = 1 << 20
-# Of what a child writes on stderr, the end is kept.
+# How much of the end of a child's stderr is kept.
 _LAST_BYTES = 10_000
 _START_S = 30.0
-# One that has closed its output is about to end; if it does not by then, it is killed.
+# A child that has closed its output should end within this time; otherwise it is killed.
 _LAST_MOMENT_S = 1.0
 
-# Whatever this process can import, so can its child; the current folder is no part of that unless it is for this one.
+# The child gets the import path of this process, so the current folder is on it only if it is here.
 _SCRIPT = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from {} import main; main()"
 
 Wait = Callable[[], float]
-"""For how many seconds to wait before it is called again. TimeoutError once the time is up; any error ends the waiting."""
+"""Returns how many seconds to wait before calling it again. It raises TimeoutError when time is up; any error ends the wait."""
 
 
 class DiedError(Exception):
-    """The child has ended instead of answering: its exit status, and the last that it wrote on stderr, where that is kept."""
+    """The child has ended instead of answering; has its exit status, and the end of its stderr if that is kept."""
 
     def __init__(self, status: int, last_words: str = "") -> None:
         super().__init__(describe_exit(status))
@@ -45,19 +45,19 @@ class DiedError(Exception):
 
 
 class NotStartedError(Exception):
-    """There is no child that could be asked."""
+    """There is no child to ask: it did not start, or is no longer needed."""
 
 
 class TooLongError(Exception):
-    """The child answers more than is allowed."""
+    """The answer of the child is longer than allowed."""
 
 
 class BusyError(Exception):
-    """Others have the child all the time."""
+    """The child was busy with other questions for too long."""
 
 
 def wait_seconds(seconds: float) -> Wait:
-    """Wait for so long, from now on."""
+    """Make a Wait that ends after this many seconds from now."""
     deadline = time.monotonic() + seconds
 
     def find_step_s() -> float:
@@ -70,7 +70,7 @@ def wait_seconds(seconds: float) -> Wait:
 
 
 def describe_exit(status: int) -> str:
-    """How a process ended, in words."""
+    """Describe how a process ended."""
     return f"ended with exit status {status}" if status >= 0 else f"was killed by signal {-status}"
 
 
@@ -89,7 +89,7 @@ def _find_folder() -> str:
 
 
 class Child:
-    """One process. It gets a process group of its own: Ctrl-C does not reach it, and whatever it starts is killed with it."""
+    """One process, in its own process group: Ctrl-C does not reach it, and the processes that it starts are killed with it."""
 
     def __init__(
         self,
@@ -100,8 +100,8 @@ class Child:
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """With `keeps_errors` the end of what it writes on stderr is told when it dies. Without a session of its own, it shares
-        the processor with this process by how nice each is; Linux shares it between sessions first."""
+        """With `keeps_errors`, the end of its stderr is reported when it dies. Without its own session, it shares the CPU with
+        this process by their nice values; otherwise Linux divides the CPU between sessions first."""
         self._popen = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -117,21 +117,21 @@ class Child:
         self._input, self._output = self._popen.stdin, self._popen.stdout
         self._is_ended = False
         os.set_blocking(self._input.fileno(), False)
-        # So that the two need not take turns so often; some systems allow less, or do not know it.
+        # A larger pipe needs fewer context switches; some systems allow less, or have no such call.
         with suppress(OSError, AttributeError):
             fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, _CHUNK_BYTES)
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._popen.pid
 
     def is_alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process has not ended."""
         return self._popen.poll() is None
 
     def send(self, message: bytes, wait: Wait) -> None:
-        """Send a message. Whether somebody is there to read it shows when the answer is read."""
+        """Send a message. If the child has died, only `receive` reports it."""
         poll = select.poll()
         poll.register(self._input.fileno(), select.POLLOUT)
         for data in (LENGTH.pack(len(message)), message):
@@ -141,15 +141,15 @@ class Child:
                     rest = _write_some(self._input.fileno(), rest)
 
     def receive(self, wait: Wait, max_bytes: int | None = None) -> bytes:
-        """The next message; TimeoutError, DiedError, or TooLongError where it has more bytes."""
+        """Receive the next message; raises TimeoutError, DiedError, or TooLongError if it exceeds `max_bytes`."""
         (length,) = LENGTH.unpack(self._read(LENGTH.size, wait))
         if max_bytes is not None and length > max_bytes:
             raise TooLongError
         return self._read(length, wait)
 
     def exchange(self, data: bytes, wait: Wait, max_bytes: int) -> tuple[bytes, int, str]:
-        """Of a child that knows of no messages: all that it makes of these bytes until it ends, its exit status, and the end of
-        what it wrote on stderr. It may begin to answer before it has read all."""
+        """Send bytes to a child that does not use messages, and return its whole output, its exit status and the end of its
+        stderr. It may write output before it has read all input."""
         output, errors, rest = bytearray(), bytearray(), memoryview(data)
         with selectors.DefaultSelector() as selector:
             selector.register(self._output, selectors.EVENT_READ, output)
@@ -177,12 +177,12 @@ class Child:
         raise TimeoutError
 
     def kill(self) -> None:
-        """Kill it, whatever it does, and all that it has started; another thread may wait for its answer, and lets it go."""
+        """Kill the child and the processes that it has started; a thread that waits for its answer gets an error."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._popen.pid, signal.SIGKILL)
 
     def end(self) -> int:
-        """Kill it likewise, and let go of it; returns its exit status."""
+        """Kill the child in the same way, and close its pipes; returns its exit status."""
         if not self._is_ended:
             self._is_ended = True
             self.kill()
@@ -191,10 +191,10 @@ class Child:
         return self._popen.wait()
 
     def forget(self) -> None:
-        """In a forked process: leave it to the parent, whose child it is."""
+        """Leave the child to the parent; for use in a forked process."""
         self._is_ended = True
         self._close_pipes()
-        self._popen.returncode = 0  # so that nobody here waits for it
+        self._popen.returncode = 0  # so that this process never waits for it
 
     def _read(self, length: int, wait: Wait) -> bytes:
         descriptor = self._output.fileno()
@@ -231,14 +231,14 @@ class Child:
 
 
 class RestartedChild:
-    """At most one child, and one question at a time, whichever thread asks. A child that does not answer is killed, and the next
-    question gets another one."""
+    """At most one child, which answers one question at a time, from any thread. A child that does not answer is killed, and the
+    next question starts another."""
 
     def __init__(
         self, start: Callable[[], Child], is_last: Callable[[bytes], bool], wait_turn_s: float | None = None
     ) -> None:
-        """`is_last` tells from an answer whether its child should answer no more. So long a question may wait for those before
-        it, by default for ever."""
+        """`is_last` decides from an answer whether its child should be ended. A question may wait for earlier ones for
+        `wait_turn_s`, by default forever."""
         self._start = start
         self._is_last = is_last
         self._wait_turn_s = wait_turn_s
@@ -252,7 +252,7 @@ class RestartedChild:
         return self._child.pid if self._child is not None else None
 
     def ask(self, message: bytes, timeout_s: float, max_bytes: int | None = None) -> bytes:
-        """The answer; BusyError, NotStartedError, TimeoutError, DiedError or TooLongError where there is none."""
+        """Return the answer; raises BusyError, NotStartedError, TimeoutError, DiedError or TooLongError if there is none."""
         if not self._turn.acquire(timeout=-1 if self._wait_turn_s is None else self._wait_turn_s):
             raise BusyError
         try:
@@ -270,7 +270,7 @@ class RestartedChild:
             self._turn.release()
 
     def rest(self) -> None:
-        """End the child until it is needed again, with all that it has open; unless it has something to do."""
+        """End the child, and with it its open files, until it is needed again; does nothing while it answers a question."""
         if self._turn.acquire(blocking=False):
             try:
                 self._end()
@@ -278,7 +278,7 @@ class RestartedChild:
                 self._turn.release()
 
     def close(self) -> None:
-        """End the child for good, whatever it does; questions that wait are not answered."""
+        """Kill the child for good; waiting questions are not answered."""
         self._is_closed = True
         if (child := self._child) is not None:
             child.kill()
@@ -286,20 +286,20 @@ class RestartedChild:
             self._end()
 
     def forget(self) -> None:
-        """In a forked process: leave the child to the parent, whose it is."""
+        """Leave the child to the parent; for use in a forked process."""
         self._turn = threading.Lock()
         if self._child is not None:
             self._child.forget()
             self._child = None
 
     def _find_child(self) -> Child:
-        """The child, after it has said that it is ready."""
+        """Return the child, starting it and waiting until it is ready if necessary."""
         if self._child is not None and self._child.is_alive():
             return self._child
         self._end()
         try:
             self._child = child = self._start()
-            # Closing says so first and then kills the child that it sees: one of the two sides always notices the other.
+            # `close` sets the flag before it kills the child that it sees, so either it or this check notices a new child.
             if self._is_closed:
                 raise NotStartedError("was not needed any more")
             child.receive(wait_seconds(_START_S), len(READY))
@@ -316,7 +316,7 @@ class RestartedChild:
 
 
 def _write_some(descriptor: int, rest: memoryview) -> memoryview:
-    """What remains after writing as much as there is room for: nothing once the other side has stopped reading."""
+    """Write as much as there is room for, and return the rest; nothing if the other side has stopped reading."""
     try:
         return rest[os.write(descriptor, rest[:_CHUNK_BYTES]) :]
     except BlockingIOError:

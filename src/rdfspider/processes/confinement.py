@@ -1,6 +1,6 @@
-"""What a child process may not do: use the network, outlive its parent, take more time or memory than it is given.
+"""Limits on a child process: it may not use the network, outlive its parent, or exceed its time and memory.
 
-The kernel enforces it, because much of what runs there is native code that nothing else can interrupt.
+The kernel enforces time, memory and network access, because nothing else can interrupt native code.
 """
 
 import ctypes
@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# The architecture as the kernel knows it, and its number of the system call `socket`.
+# The kernel's number of each architecture, and of the system call `socket` on it.
 _SOCKETS = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 _LOAD_WORD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
 _ALLOW, _FAIL, _EACCES = 0x7FFF0000, 0x00050000, 13
-# What shells usually allow: more than a thousand levels of nesting. With more of it, deeper queries would take minutes.
+# The usual limit of shells, enough for more than a thousand levels of nesting. With more, deeper queries would take minutes.
 _STACK_BYTES = 8 * 1024 * 1024
 _PARENT_LOOK_S = 1.0
-# The parent ends the process at its limit; this long after it the kernel does, where the parent cannot.
+# The parent kills the process at its time limit; if it cannot, the kernel does so this much later.
 _GRACE_S = 5.0
 _PAGE_BYTES = resource.getpagesize()
 
@@ -41,8 +41,8 @@ class _Program(ctypes.Structure):
 
 
 def confine_process(parent_pid: int) -> None:
-    """Confine this process for good, before it has other threads."""
-    # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
+    """Confine this process for good; must be called before it starts other threads."""
+    # Ctrl-C reaches every process of a terminal; the parent decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _set_limit(resource.RLIMIT_CORE, 0)
     _set_limit(resource.RLIMIT_STACK, _STACK_BYTES)
@@ -51,8 +51,8 @@ def confine_process(parent_pid: int) -> None:
 
 
 def forbid_network() -> bool:
-    """Have the kernel refuse new sockets; False where it cannot. Queries with SERVICE are refused before, so this is a second
-    lock on the same door."""
+    """Make the kernel refuse new sockets; False if it cannot. Queries with SERVICE are already refused earlier, so this is a
+    second line of defence."""
     known = _SOCKETS.get(platform.machine())
     if platform.system() != "Linux" or known is None:
         return False
@@ -74,9 +74,9 @@ def forbid_network() -> bool:
 
 @contextmanager
 def limit_resources(timeout_s: float, memory_bytes: int) -> Iterator[None]:
-    """Within this context the process may use so much address space in all; and it is ended some time after the timeout, for the
-    case that its parent, which ends it at the timeout, is gone."""
-    # Code that ran here before may have changed it.
+    """Within this context, limit the total address space of the process, and end it some time after the timeout, in case its
+    parent, which kills it at the timeout, is gone."""
+    # Code that ran here before may have changed the handler.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, timeout_s + _GRACE_S)
     _set_limit(resource.RLIMIT_AS, memory_bytes)
@@ -88,7 +88,7 @@ def limit_resources(timeout_s: float, memory_bytes: int) -> Iterator[None]:
 
 
 def read_address_space_bytes() -> int:
-    """How much address space the process uses; where that is not known, more than it could have."""
+    """Return how much address space the process uses; if that is unknown, more than it could have."""
     try:
         return _read_memory(0)
     except OSError:
@@ -96,7 +96,7 @@ def read_address_space_bytes() -> int:
 
 
 def read_resident_bytes() -> int:
-    """How much memory the process uses; where only that is known, the most that it has used so far."""
+    """Return the resident memory of the process; if that is unknown, its peak so far."""
     try:
         return _read_memory(1)
     except OSError:

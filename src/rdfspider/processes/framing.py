@@ -1,6 +1,6 @@
-"""How a process and its child write messages to each other: the length first, then the bytes. And the child's end of it.
+"""The message format between a process and its child, length first and then the bytes, and the child's end of the pipes.
 
-It imports next to nothing, so that a child is ready soon. The parent's end is in `processes/child.py`.
+It imports next to nothing, so that a child starts fast. The parent's end is in `processes/child.py`.
 """
 
 import os
@@ -8,16 +8,16 @@ import select
 import struct
 
 LENGTH = struct.Struct(">Q")
-"""Stands before every message, and says how long it is."""
+"""The length of a message, which precedes it."""
 READY = b"ready"
-"""The first message of a child, when it has loaded what it needs."""
+"""The first message of a child, sent when it is loaded."""
 
 _CHUNK_BYTES = 1 << 20
 
 
 class ParentPipe:
-    """The child's end: messages of the parent come in, answers go out. What other code in this process reads from stdin or prints
-    goes nowhere."""
+    """The child's end: receives messages from the parent and sends answers. For other code in this process, stdin is empty and
+    stdout is discarded."""
 
     def __init__(self) -> None:
         self._input, self._output = os.dup(0), os.dup(1)
@@ -27,11 +27,11 @@ class ParentPipe:
         os.close(nowhere)
 
     def wait(self, seconds: float) -> bool:
-        """Whether there is something to receive, within that time."""
+        """Wait until there is something to receive; False if nothing comes within that time."""
         return bool(select.select([self._input], [], [], seconds)[0])
 
     def receive(self) -> bytes | None:
-        """The next message; None once the parent has nothing more to say, or is gone."""
+        """Receive the next message; None if the parent has closed the pipe or is gone."""
         head = self._read(LENGTH.size)
         return None if head is None else self._read(LENGTH.unpack(head)[0])
 

@@ -1,6 +1,6 @@
-"""A module of ours as a process of this machine, with its order on stdin: how it is started, and how it begins.
+"""Runs one of our modules as a process on this machine: the parent starts it with its order on stdin, the child sets itself up.
 
-Shards, the indexer and imports run so. `processes/supervisor.py` keeps them alive.
+Shards, the indexer and imports run this way. `processes/supervisor.py` keeps them alive.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from contextlib import suppress
 from typing import Self
 
 _LINE_BYTES = 16 * 1024 * 1024
-# Objects that are new, and how often each generation is looked through before the next: Python's own are (700, 10, 10).
+# Thresholds of the garbage collector: new objects, and collections of a generation before the next. Python's are (700, 10, 10).
 _COLLECTOR = (5_000, 20, 50)
 
 
 class ModuleProcess:
-    """A child on this machine: `python -m` a module of ours, which reads its order from stdin. Ctrl-C does not reach it."""
+    """A child on this machine: `python -m` with one of our modules, which reads its order from stdin. It ignores Ctrl-C."""
 
     def __init__(self, process: asyncio.subprocess.Process, on_line: Callable[[bytes], None] | None) -> None:
         self._process = process
@@ -28,14 +28,14 @@ class ModuleProcess:
     async def start(
         cls, module: str, order: bytes, *, keeps_stdin: bool = False, on_line: Callable[[bytes], None] | None = None
     ) -> Self:
-        """Start it. With `keeps_stdin` the pipe stays open: more can be sent, and its end tells the child that this process is
-        gone. `on_line` gets each line that it writes on stdout, while it is waited for."""
-        # Ctrl-C reaches every process of a terminal, also one that has not yet come to the line where it turns that off: it
-        # inherits what is blocked here, for a moment.
+        """Start the process. With `keeps_stdin`, the pipe stays open: more can be sent, and when it closes, the child knows that
+        this process is gone. `on_line` gets each line of its stdout during `wait`."""
+        # Ctrl-C reaches every process of a terminal, also one that has not yet run the line that ignores it. So SIGINT is
+        # blocked here for a moment, and the child inherits that.
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
             process = await asyncio.create_subprocess_exec(
-                # What lies in the current folder is no part of us (-P).
+                # -P: modules in the current folder are not ours.
                 *(sys.executable, "-P", "-m", module),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=None if on_line is None else asyncio.subprocess.PIPE,
@@ -51,17 +51,17 @@ class ModuleProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The process id."""
         return self._process.pid
 
     def send(self, data: bytes) -> None:
-        """Send it something on stdin."""
+        """Write to the child's stdin."""
         assert self._process.stdin is not None
-        with suppress(OSError, RuntimeError):  # It may have died in this moment.
+        with suppress(OSError, RuntimeError):  # It may have just died.
             self._process.stdin.write(data)
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended."""
+        """Wait until the child has ended, and return its exit code."""
         if self._on_line is not None and self._process.stdout is not None:
             async for line in self._process.stdout:
                 self._on_line(line)
@@ -71,26 +71,26 @@ class ModuleProcess:
         return code
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the child to end."""
         with suppress(ProcessLookupError):
             self._process.terminate()
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the child."""
         with suppress(ProcessLookupError):
             self._process.kill()
 
 
 def begin_module_process() -> None:
-    """In the child, first of all: leave Ctrl-C to the parent, and write warnings to stderr as the command line does."""
-    # Ctrl-C reaches every process of a terminal; what it means is the parent's decision.
+    """Set up the child first of all: ignore Ctrl-C, and log warnings to stderr as the command line does."""
+    # Ctrl-C reaches every process of a terminal; the parent decides what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="rdfspider: %(message)s", stream=sys.stderr)
 
 
 def calm_collector() -> None:
-    """In the child, when all is loaded: look for cycles among what is new alone, and seldom. What is loaded by now is kept, and
-    pages come and go without any. To look as often as Python does takes a tenth of an indexer's time."""
+    """Make garbage collection rare, and limit it to objects created after this call; for use in a child once all is loaded. What
+    is loaded by then stays, and pages create no cycles. Python's defaults would take a tenth of an indexer's time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_COLLECTOR)

@@ -1,6 +1,7 @@
-"""Ctrl-C and SIGTERM for what runs until it ends: a coroutine enters, from whatever thread, and its result leaves.
+"""Runs a coroutine to its end with Ctrl-C and SIGTERM handled: the coroutine enters, from any thread, and its result leaves.
 
-Signals reach the main thread alone, and where that has a loop already, as in a notebook, the coroutine runs in another one.
+Signals reach only the main thread. If the current thread already has an event loop, as in a notebook, the coroutine runs in
+another thread.
 """
 
 import asyncio
@@ -17,31 +18,31 @@ _Result = TypeVar("_Result")
 
 
 class Signals:
-    """The two signals that end things, for one coroutine."""
+    """SIGINT and SIGTERM for one coroutine."""
 
     def __init__(self, take: Callable[[signal.Signals], None]) -> None:
-        """`take` is called in the loop of the coroutine, once that listens."""
+        """`take` is called in the coroutine's event loop, after `listen`."""
         self._take = take
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def listen(self) -> None:
-        """From here on they are heard; called in the loop."""
+        """Start handling the signals; must be called in the event loop."""
         self._loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._loop.add_signal_handler(number, self._take, number)
 
     def interrupt(self) -> bool:
-        """Do, from another thread, what Ctrl-C does; False where nothing listens yet."""
+        """Act like Ctrl-C, from another thread; False if `listen` has not been called yet."""
         if self._loop is None:
             return False
-        with suppress(RuntimeError):  # It may have ended in this moment.
+        with suppress(RuntimeError):  # It may have just ended.
             self._loop.call_soon_threadsafe(self._take, signal.SIGINT)
         return True
 
 
 def run_until_end(run: Callable[[], Coroutine[Any, Any, _Result]], signals: Signals) -> _Result:
-    """Run a coroutine to its end, in this thread or, where that has a loop already, beside it."""
+    """Run a coroutine to its end, in this thread or, if that already has a loop, in another one."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -50,7 +51,7 @@ def run_until_end(run: Callable[[], Coroutine[Any, Any, _Result]], signals: Sign
 
 
 def _run_aside(run: Callable[[], Coroutine[Any, Any, _Result]], signals: Signals) -> _Result:
-    """Run it in another thread, which Ctrl-C does not reach by itself."""
+    """Run the coroutine in another thread, and pass Ctrl-C on to it."""
     with ThreadPoolExecutor(1, "crawl") as thread:
         running = thread.submit(lambda: asyncio.run(run()))
         is_interrupted = False
@@ -62,6 +63,6 @@ def _run_aside(run: Callable[[], Coroutine[Any, Any, _Result]], signals: Signals
             except KeyboardInterrupt:
                 is_interrupted = True
             except TimeoutError:
-                # There was no loop yet that could have been told.
+                # The coroutine is not listening yet, so the interrupt is tried again.
                 if running.done():
                     raise

@@ -1,7 +1,7 @@
-"""Keeps a child process alive: starts it, starts it again with growing pauses when it dies, gives it up, stops it.
+"""Keeps a child process alive: restarts it with growing pauses when it dies, gives it up after too many failures, and ends it.
 
-How a child is started, and on which machine, is the caller's business, and so is what its exit code means. On this machine it is
-a `ModuleProcess` (`processes/module_process.py`).
+The caller decides how and on which machine a child is started, and what its exit code means. On this machine it is a
+`ModuleProcess` (`processes/module_process.py`).
 """
 
 import asyncio
@@ -22,48 +22,48 @@ class SupervisedChild(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its process id, on the machine where it runs."""
+        """The process id, on the machine where the child runs."""
         ...
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended; negative after a signal."""
+        """Wait until the child has ended, and return its exit code; negative after a signal."""
         ...
 
     def terminate(self) -> None:
-        """Ask it to end. Does nothing where it has ended."""
+        """Ask the child to end; does nothing if it has ended."""
         ...
 
     def kill(self) -> None:
-        """End it at once. Does nothing where it has ended."""
+        """Kill the child; does nothing if it has ended."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """When a child that died is started again, and when it is given up."""
+    """When a child that died is restarted, and when it is given up."""
 
     first_pause_s: float = 1.0
     """The pause before the first restart; each further one is twice as long."""
     max_pause_s: float = 30.0
     recovered_s: float = 60.0
-    """A child that lived for so long had recovered: the pauses begin anew."""
+    """After a child has lived this long, the pauses start again from the first."""
     max_failures: int = 8
-    """A child that failed so many times in a row is given up."""
+    """A child that fails this many times in a row is given up."""
     stuck_s: float = 120.0
-    """A child that gives no sign of life for so long is killed. Children give one every second."""
+    """A child that gives no sign of life for this long is killed. Children give one every second."""
 
 
 class Fate(Enum):
     """What follows from the end of a child."""
 
     OVER = "over"
-    """It is not started again."""
+    """It is not restarted."""
     FAILED = "failed"
-    """It is started again, unless it has failed too often in a row."""
+    """It is restarted, unless it has failed too often in a row."""
     WORKED = "worked"
-    """It had worked before it died: it is started again, and failures are counted anew."""
+    """It had worked before it died: it is restarted, and the count of failures is reset."""
     SUSPENDED = "suspended"
-    """It cannot go on at the moment, and has told why itself: as if it had worked, and nothing is logged."""
+    """It cannot continue at the moment and has logged why: like WORKED, but nothing is logged."""
 
 
 class Exit(NamedTuple):
@@ -71,13 +71,13 @@ class Exit(NamedTuple):
 
     code: int
     has_recovered: bool
-    """Whether it had lived long enough, and was not stuck."""
+    """Whether it lived long enough and was not stuck."""
     failures: int
-    """How many children have failed in a row, if this one has."""
+    """The number of failures in a row, if this end counts as one."""
 
 
 class Supervisor:
-    """Keeps one child alive while `run` runs. All of it belongs to one event loop."""
+    """Keeps one child alive while `run` runs. All methods must be called in the same event loop."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Supervisor:
         judge: Callable[[Exit], Fate],
         policy: RestartPolicy | None = None,
     ) -> None:
-        """`name` is what messages call the child; `judge` decides what follows from its end."""
+        """`name` is the child's name in log messages; `judge` decides what follows from its end."""
         self._name = name
         self._start = start
         self._judge = judge
@@ -104,7 +104,7 @@ class Supervisor:
         return self._child.pid if self._child is not None else None
 
     async def run(self) -> bool:
-        """Keep the child alive until it is over or stopped; False where it was given up."""
+        """Keep the child alive until it is over or stopped; False if it was given up."""
         policy = self._policy
         pause_s = policy.first_pause_s
         failures = 0
@@ -127,8 +127,8 @@ class Supervisor:
         return True
 
     def watch(self, sign: object) -> float:
-        """Take the latest sign of life of the present child, any value that differs each time, or None where it has given none
-        yet. To be called every second or so. Returns for how many seconds it has been silent; one that is stuck is killed."""
+        """Take the latest sign of life of the current child, any value that differs each time, or None if there is none yet. Must
+        be called about every second. Kills a stuck child. Returns for how many seconds the child has been silent."""
         if self._child is None or (sign is None and self._last_sign is None):
             return 0.0
         if sign is not None and sign != self._last_sign:
@@ -141,20 +141,20 @@ class Supervisor:
         return silent_s
 
     def stop(self) -> None:
-        """Start no child any more; the present one ends by itself."""
+        """Start no more children; the current one ends by itself."""
         self._is_stopping = True
 
     def kill(self) -> None:
-        """End the child at once, and start no other."""
+        """Kill the child, and start no other."""
         self.stop()
         self._is_killed = True
         if self._child is not None:
             self._child.kill()
 
     async def terminate(self, patience_s: float) -> None:
-        """Ask the child to end, and start no other; one that takes longer is killed."""
+        """Ask the child to end, and start no other; if it takes longer than `patience_s`, it is killed."""
         self.stop()
-        # One that is just being started has nothing to lose.
+        # A child that is just being started can be killed without loss.
         self._is_killed = self._child is None
         end = time.monotonic() + patience_s
         if self._child is not None:
@@ -179,7 +179,7 @@ class Supervisor:
             self._child = None
 
     async def _sleep(self, seconds: float) -> None:
-        """Wait, but not once the child is not to be started again."""
+        """Wait, unless the child is not to be restarted."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self._is_stopping:
             await asyncio.sleep(min(_POLL_S, seconds))
