@@ -205,7 +205,7 @@ class Committer:
         self.note()
 
     def widen_scope(self, additions: Iterable[str]) -> None:
-        """Add URLs that other shards found seeds to redirect to."""
+        """Widen the scope by URLs that seeds redirect to, as other shards have found."""
         told = dict.fromkeys(additions)
         for url in told:
             self._take_into_scope(url)
@@ -277,7 +277,7 @@ class Committer:
             is_same = item.exchange.status == 304
             etag = item.exchange.header("etag") or (item.lease.etag if is_same else "")
             last_modified = item.exchange.header("last-modified") or (item.lease.last_modified if is_same else "")
-            # Errors and noindex pages keep no validators: the next request must bring the whole body, changed or not.
+            # Errors and noindex pages keep no digest or validators: the next request must bring the whole body, changed or not.
             is_kept = 200 <= item.exchange.status < 300 and not item.judgement.robots.noindex
             self._frontier.finish(
                 item.lease,
@@ -307,7 +307,7 @@ class Committer:
             self._frontier.outbox.put(shard, encode_links(links))
 
     def _take_into_scope(self, url: str) -> None:
-        """Add a URL that a seed redirects to to the scope: here at once, in all shards when it is durable."""
+        """Widen the scope by a URL that a seed redirects to: here at once, in all shards when it is durable."""
         if self._scope.extend(url):
             self.has_wider_scope = True
             self.scope_additions.append(url)

@@ -171,7 +171,7 @@ class Importer:
     def _stage(self, item: Finished, written: Written | None) -> None:
         capture = item.exchange
         assert isinstance(capture, Capture) and written is not None
-        # A noindex page keeps no validators: a later crawl must get its whole body, changed or not.
+        # A noindex page keeps no digest or validators: a later crawl must get its whole body, changed or not.
         is_kept = not item.judgement.robots.noindex
         facts = PageFacts(
             digest=written.digest if is_kept else "",

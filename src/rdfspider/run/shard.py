@@ -163,7 +163,7 @@ class Shard:
         self._changes.note_seeds()
         await self._changes.finish()
         if self._retries_seeds:
-            # The coordinator's welcome tells first whether the crawl is over already.
+            # By the coordinator's welcome it is known whether the crawl is already over.
             await self._peers.welcome.wait()
             await self._changes.retry_seeds()
         self._is_ready = True
