@@ -1,8 +1,8 @@
-"""A Capture, its Extraction and what is known of other pages enter, a Judgement leaves: what a page asks, and what it duplicates.
+"""Robots directives and duplicates: a Capture, its Extraction and what is known about other pages enter, a Judgement leaves.
 
-All of these are pure functions. Robots directives are in the `meta` elements and the header of a page, and it may name its
-canonical URL itself; which pages have the same bytes or nearly the same text is asked of frontiers by `run/judging.py`, between
-two of these functions. `docs/judgement.md` tells what each directive does, `docs/duplicates.md` what makes a duplicate.
+All functions are pure. The robots directives and the canonical URL come from the page's `meta` and `link` elements and its
+headers; between two of these functions, `run/judging.py` asks the frontiers which pages have the same bytes or nearly the same
+text. `docs/judgement.md` lists what each directive does, `docs/duplicates.md` what makes a duplicate.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,16 +34,16 @@ from rdfspider.records import (
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
 
-# Smaller bodies are the same by chance: an empty list, a word, a pixel.
+# Smaller bodies are often equal by chance: an empty list, a word, a pixel.
 _MIN_BODY_BYTES = 64
-# Pages in folders of their own that are soft 404s, before one with nearly the same text is taken for one too.
+# In how many different folders a text must occur, this page included, before a page like known soft 404s counts as one too.
 _SOFT_404_FOLDERS = 3
 _NO_DIRECTIVES = Robots()
 _NOTHING_ASKED = Judgement()
 
 
 class Duplicate(NamedTuple):
-    """How a page duplicates another one; as in Judgement."""
+    """How a page duplicates another one; the fields are those of Judgement."""
 
     simhash: int = 0
     duplicate: DuplicateKind = DuplicateKind.NONE
@@ -51,21 +51,21 @@ class Duplicate(NamedTuple):
 
 
 class Fingerprint(NamedTuple):
-    """What a page is compared with others by."""
+    """What a page is compared by."""
 
     simhash: int
-    """Of its text; 0 where that is too short for one."""
+    """The simhash of its text; 0 if the text is too short for one."""
     statements: int
-    """A digest of what it states; 0 where there is no simhash, as it is not compared then."""
+    """A digest of its statements; 0 without a simhash, since the page is not compared then."""
     is_soft_404: bool
 
 
 class SimilarPage(Protocol):
-    """What is known of a page with nearly the same text."""
+    """What is known about a page with nearly the same text."""
 
     @property
     def facts(self) -> int:
-        """The digest of what it states."""
+        """The digest of its statements."""
 
     @property
     def is_absence(self) -> bool:
@@ -73,7 +73,7 @@ class SimilarPage(Protocol):
 
 
 def judge_directives(capture: Capture, extraction: Extraction | None, now: float) -> Judgement:
-    """The robots directives of a page and its header, the strictest of both; what was not read as a page has its header alone."""
+    """Combine the robots directives of a page and its header, the stricter winning; without an Extraction, the header's alone."""
     lists = capture.list_header("x-robots-tag")
     in_page = extraction.robots if extraction is not None else _NO_DIRECTIVES
     if not lists and in_page == _NO_DIRECTIVES:
@@ -93,14 +93,13 @@ def judge_directives(capture: Capture, extraction: Extraction | None, now: float
 def judge_canonical(
     judgement: Judgement, capture: Capture, extraction: Extraction, domains: Domains, drop: Callable[[str], str]
 ) -> Judgement:
-    """The judgement, with the page that this one says to be a duplicate of, where that is another one of the same site: nobody
-    decides what another site's pages are. `drop` takes parameters out of URLs as it is done with links, since only such URLs are
-    ever fetched."""
+    """Add the canonical URL that the page names to the judgement, if it is another URL of the same site: no page may decide about
+    another site's pages. `drop` removes the same parameters as from links, since only such URLs are ever fetched."""
     url, canonical = capture.page.url, extraction.canonical
     if canonical is None and (canonical := _find_canonical_header(capture)):
         directives = (*judgement.directives, f"canonical {canonical} (Link)")
         judgement = msgspec.structs.replace(judgement, directives=directives)
-    # A seed may have parameters that links lose, and name itself.
+    # A seed keeps parameters that links lose, and may name itself as canonical.
     if not canonical or canonical == url or (canonical := drop(canonical)) == url:
         return judgement
     if domains.domain(host_of(canonical)) != domains.domain(host_of(url)):
@@ -109,7 +108,7 @@ def judge_canonical(
 
 
 def judge_alone(capture: Capture, extraction: Extraction, now: float) -> Judgement:
-    """What a page asks, and whether it is a soft 404, where nothing is known of other pages."""
+    """Judge the directives of a page, and whether it is a soft 404, when nothing is known about other pages."""
     judgement = judge_directives(capture, extraction, now)
     if not is_soft_404(extraction):
         return judgement
@@ -117,25 +116,24 @@ def judge_alone(capture: Capture, extraction: Extraction, now: float) -> Judgeme
 
 
 def digest_payload(capture: Capture) -> str:
-    """The payload digest of a page; empty where no whole body came."""
+    """Return the payload digest of a page; empty if its body is missing or was cut short by anything but our size limit."""
     is_whole = capture.truncated in ("", Truncation.LENGTH)
     return compute_digest(capture.page.body) if is_whole and capture.page.body else ""
 
 
 def is_comparable(lease: Lease, judgement: Judgement) -> bool:
-    """Whether a page is compared with others, and others with it: not where it is a sitemap, says itself what it duplicates, or
-    asks not to be indexed."""
+    """Whether a page is compared with others, and they with it: not if it is a sitemap, a canonical duplicate, or `noindex`."""
     is_sitemap = lease.found_as == Way.SITEMAP and not lease.chain
     return not (is_sitemap or judgement.duplicate or judgement.robots.noindex)
 
 
 def has_comparable_body(capture: Capture, digest: str) -> bool:
-    """Whether a page with the same bytes is an exact duplicate, unless it is a soft 404."""
+    """Whether the body is whole and long enough for equal bytes to mean an exact duplicate."""
     return bool(digest) and len(capture.page.body) >= _MIN_BODY_BYTES
 
 
 def make_fingerprint(extraction: Extraction, *, is_soft_404: bool) -> Fingerprint:
-    """What a page is compared by with others of nearly the same text."""
+    """Compute what the page is compared by with pages of nearly the same text."""
     simhash = compute_simhash(extraction.text)
     return Fingerprint(simhash, digest_statements(extraction) if simhash else 0, is_soft_404)
 
@@ -143,7 +141,7 @@ def make_fingerprint(extraction: Extraction, *, is_soft_404: bool) -> Fingerprin
 def judge_similar(
     url: str, extraction: Extraction, fingerprint: Fingerprint, similar: Sequence[tuple[str, SimilarPage]]
 ) -> Duplicate:
-    """How a page duplicates others of its site with nearly the same text, of which these are known, the newest first."""
+    """Judge how a page duplicates `similar`: the known pages of its site with nearly the same text, newest first."""
     simhash = fingerprint.simhash
     absent = [other for other, known in similar if known.is_absence]
     if fingerprint.is_soft_404:
@@ -156,7 +154,7 @@ def judge_similar(
 
 
 def complete_judgement(judgement: Judgement, extraction: Extraction, digest: str, found: Duplicate | None) -> Judgement:
-    """The judgement, with how the page duplicates others, where it was compared, and with samples of what it holds."""
+    """Add to the judgement how the page duplicates others, if it was compared, and samples of its content."""
     found = found or Duplicate(duplicate=judgement.duplicate, original=judgement.original)
     is_copy = found.duplicate == DuplicateKind.EXACT
     sample = sample_copy(extraction, digest) if is_copy else sample_page(extraction)
@@ -164,9 +162,9 @@ def complete_judgement(judgement: Judgement, extraction: Extraction, digest: str
 
 
 def apply_judgement(verdict: Verdict, extraction: Extraction, judgement: Judgement) -> tuple[Verdict, Extraction]:
-    """The verdict and what is kept of the page: of one that asks not to be indexed, neither data nor words."""
+    """Return the verdict and what is kept of the extraction: no statements, text or title of a page with `noindex`."""
     if judgement.robots.noindex:
-        # What serves the crawl alone, such as a sitemap, is in no index anyway.
+        # A prerequisite, such as a sitemap, is never indexed anyway.
         if verdict.reason not in PREREQUISITE_REASONS:
             verdict = msgspec.structs.replace(verdict, reason=Reason.NOINDEX, rule="; ".join(judgement.directives))
         extraction = replace(extraction, statements={}, text="", title=None)

@@ -1,8 +1,8 @@
-"""Bottom-k samples of what a page holds: an Extraction enters, a few numbers leave that tell whether other pages held the same.
+"""Bottom-k samples of a page's content: an Extraction enters, a few numbers leave that show whether other pages had the same.
 
-Of all the literals that a page states, and of all its words, those with the smallest checksums are taken. So pages that share
-parts, in whatever order, have samples in common, and a page that has something new soon shows it. Subjects and graphs do not
-count, as every page has its own; nor do words with digits, as calendars have other ones on every page.
+The literals and the words with the smallest checksums are taken. So pages that share parts, in any order, have samples in common,
+and new content soon shows up in the sample. Subjects and graphs do not count, since every page has its own; nor do words with
+digits, since calendars have different ones on every page.
 """
 
 from typing import NamedTuple
@@ -10,41 +10,41 @@ from zlib import crc32
 
 from rdfspider.records import Extraction
 
-# Numbers in a sample: an eighth of what there is, within these bounds. What is a page's own may be little beside what all pages
-# of its site state, and a few numbers would miss it too often.
+# The size of a sample: an eighth of the distinct pieces, within these bounds. A page's own content may be small beside what all
+# pages of its site share, and a smaller sample would miss it too often.
 _MIN_SIZE, _MAX_SIZE = 8, 32
 _SHARE = 8
-# Characters that are looked at: the statements of a syntax as a whole, or so many parts of them, for nobody knows where a page
-# says what is its own; of the text its start and its middle.
+# Characters that are read: all statements of a syntax up to this many, or else parts spread over them, since a page's own
+# content can be anywhere; of the text, its start and its middle.
 _STATEMENT_CHARS = 32_000
 _PARTS = 16
 _TEXT_CHARS = 400
-# What they say of the page itself, its address and its title: these differ where nothing else does. A syntax of its own has some
-# of it, the rest is RDFa in the vocabulary of OpenGraph.
+# Statements about the page itself, such as its address and title, differ even where nothing else does, so they do not count:
+# those of the syntax `meta`, and RDFa in the OpenGraph vocabulary.
 _UNCOUNTED = "meta"
 _UNCOUNTED_TERMS = "://ogp.me/ns"
 
 
 class Sample(NamedTuple):
-    """What a page holds; as in Judgement."""
+    """A sample of a page's content; the fields are those of Judgement."""
 
     data: tuple[int, ...]
     words: tuple[int, ...]
 
 
 def sample_page(extraction: Extraction) -> Sample:
-    """A sample of what a page holds."""
+    """Sample the content of a page."""
     return Sample(_sample_data(extraction), _sample_words(extraction))
 
 
 def sample_copy(extraction: Extraction, digest: str) -> Sample:
-    """The same for a page with the bytes of another one: it holds what others with these bytes hold."""
+    """Sample an exact duplicate: its digest stands for its content, so that all copies have the same sample."""
     checksum = (crc32(digest.encode()),)
     return Sample(checksum if extraction.statements.keys() - {_UNCOUNTED} else (), checksum)
 
 
 def _sample_data(extraction: Extraction) -> tuple[int, ...]:
-    """A sample of the literals that a page states, or of its statements where it has none."""
+    """Sample the literals of a page, or its statements if it has no literals."""
     parts = [
         _cut_statements(nquads, extraction.url)
         for syntax, nquads in extraction.statements.items()
@@ -53,31 +53,31 @@ def _sample_data(extraction: Extraction) -> tuple[int, ...]:
     statements = "".join(parts).replace(f'"{extraction.url}"', "")
     if not statements:
         return ()
-    # Between the quotes, but for those within literals.
+    # Literals are between unescaped quotation marks.
     literals = statements.replace('\\"', "").split('"')[1::2]
     return _take_smallest(set(literals or statements.split("\n")))
 
 
 def _sample_words(extraction: Extraction) -> tuple[int, ...]:
-    """A sample of the words of a page; those that are not of letters alone are passed over."""
+    """Sample the words of a page that consist of letters only."""
     text = extraction.text
     words = text[:_TEXT_CHARS].split()
     if len(text) > _TEXT_CHARS:
         middle = max(len(text) // 2, _TEXT_CHARS)
-        # Words may be cut at both ends of a part.
+        # The words at both ends of a part may be cut.
         words = words[:-1] + text[middle : middle + _TEXT_CHARS].split()[1:-1]
     return _take_smallest(set(filter(str.isalpha, words)))
 
 
 def _cut_statements(nquads: str, url: str) -> str:
-    """The statements of a page that count, or parts of them from everywhere where they are many."""
+    """Return the statements that count; if there are many, parts spread over all of them."""
     if len(nquads) > _STATEMENT_CHARS:
         size, distance = _STATEMENT_CHARS // _PARTS, len(nquads) // _PARTS
-        # What is in a gap on one page is in a part on another.
+        # The shift differs by page, so what falls into a gap on one page is read on another.
         shift = crc32(url.encode()) % distance
         ends = range(shift, len(nquads) + size, distance)
         parts = [nquads[max(end - size, 0) : end] for end in ends]
-        # A statement that is longer than a part is not whole in any.
+        # A statement longer than a part is whole in none.
         nquads = "".join(part[part.find("\n") + 1 : part.rfind("\n") + 1] for part in parts) or nquads[:size]
     if _UNCOUNTED_TERMS not in nquads:
         return nquads

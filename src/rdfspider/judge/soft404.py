@@ -1,7 +1,7 @@
-"""Is a page a soft 404? An Extraction enters; whether it says that there is no such page, though its status is 200, leaves.
+"""Soft 404s: an Extraction enters; whether the page says that it does not exist, although its status is 200, leaves.
 
-Only a page that says nothing else is one: its title or its first line is such a sentence and little more, its text is short, and
-its data describes nothing but the site itself. The sentences are in the languages of most of the web.
+Only a page that says nothing else counts: its title or one of its first lines is a known sentence and little more, its text is
+short, and its data describes nothing but the site itself. The sentences cover the languages of most of the web.
 """
 
 import re
@@ -9,7 +9,7 @@ import re
 from rdfspider.records import Extraction
 from rdfspider.vocabulary.terms import RDF_TYPE
 
-# A text beyond this says something, whatever its title; where the title does not apologize, it must be shorter still.
+# A longer text has content, whatever its title says; without an apology in the title, the text must be shorter still.
 _MAX_CHARS = 2_500
 _MAX_UNTITLED_CHARS = 600
 _MAX_TITLE_CHARS = 200
@@ -51,14 +51,14 @@ không tìm thấy trang|trang không tồn tại|halaman tidak ditemukan|strán
 sidan kunde inte hittas|siden blev ikke fundet|siden ble ikke funnet|sivua ei löytynyt
 """
 _APOLOGIES = frozenset(_SENTENCES.strip().replace("\n", "|").split("|"))
-# What such a sentence is surrounded with.
+# Words and characters that surround such a sentence.
 _NOISE = re.compile(
     r"\b(?:http|status|code|error|erreur|errore|erro|fehler|fout|ошибка|błąd|hata|lỗi|oops+|ooops|uh-oh|whoops|sorry|sorry,? but"
     r"|désolé|the|this|that|die|la|le|esta|essa|questa|эта|данная|404)\b|エラー|错误|錯誤|오류|[^\w\s'’]",
 )
 _PARTS = re.compile(r"\s+[|\-–—·•:»«/<>]+\s+|[|·•»«]|:\s")
 _MAY_APOLOGIZE = re.compile(r"\b404\b|" + "|".join(sorted({re.escape(words) for words in _APOLOGIES})))
-# What sites say of themselves on every page.
+# Classes that sites use on every page to describe themselves.
 _SITE_TYPES = frozenset(
     """Organization Corporation NewsMediaOrganization LocalBusiness WebSite WebPage SearchAction ReadAction EntryPoint ImageObject
     PropertyValueSpecification BreadcrumbList ListItem SiteNavigationElement WPHeader WPFooter WPSideBar PostalAddress
@@ -67,7 +67,7 @@ _SITE_TYPES = frozenset(
 
 
 def is_soft_404(extraction: Extraction) -> bool:
-    """Whether a page says that there is no such page, and nothing else."""
+    """Whether a page says that it does not exist, and nothing else."""
     text = extraction.text
     if len(text) > _MAX_CHARS:
         return False
@@ -80,9 +80,9 @@ def is_soft_404(extraction: Extraction) -> bool:
 
 
 def names_thing(extraction: Extraction) -> bool:
-    """Whether the data of a page is of something else than the site and the page itself."""
+    """Whether the data of a page describes anything but the site and the page itself."""
     for nquads in extraction.statements.values():
-        # All pieces but the first begin with the class of something.
+        # All pieces but the first begin with a class.
         for rest in nquads.split(f" {RDF_TYPE} <")[1:]:
             if re.split("[/#]", rest.partition(">")[0])[-1] not in _SITE_TYPES:
                 return True
@@ -90,7 +90,7 @@ def names_thing(extraction: Extraction) -> bool:
 
 
 def _apologizes(line: str) -> bool:
-    """Whether a line, or a part of it, is one of the sentences and no more."""
+    """Whether a line, or a part of it, is exactly one of the sentences."""
     return any(_strip(part) in _APOLOGIES for part in (line, *_PARTS.split(line)))
 
 
@@ -102,7 +102,7 @@ def _apologizes_first(text: str) -> bool:
 
 
 def _names_status(title: str) -> bool:
-    """Whether a title, or a part of it, is the status and no more."""
+    """Whether a title, or a part of it, is just the status."""
     return any("404" in part and not _strip(part) for part in (title, *_PARTS.split(title)))
 
 
