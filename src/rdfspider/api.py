@@ -1,4 +1,4 @@
-"""A crawl as a whole, for Python and for the command line: make or find its folder, run it, ask it, tell it.
+"""The Python API of a whole crawl, which the command line uses too: create or open its folder, run it, query it, control it.
 
 crawl = Crawl.create("mycrawl", ["https://example.org/"], pages=100, contact="me@example.org")
 status = crawl.run()
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
-# Threads that ask the same crawl share one handle.
+# Threads that query the same crawl share one handle.
 _OPENING = threading.Lock()
 
 
@@ -73,15 +73,15 @@ class Crawl:
         config: Config | None = None,
         **settings: object,
     ) -> "Crawl":
-        """Make a crawl, or take up the one that is in the folder; more seeds and other settings become part of it.
+        """Create a crawl, or continue the one in the folder, adding the seeds and settings to it.
 
-        Settings are named `section_field`, or just `field` where one section alone has it; they win over `config`, and are
-        kept in the folder's crawl.toml. A mistake is a UsageError, and changes nothing.
+        Settings are named `section_field`, or just `field` if only one section has it; they override `config`, and are stored in
+        the folder's crawl.toml. An invalid argument raises UsageError and changes nothing.
         """
         folder = Path(dir)
         asked = (ask_config(config) if config else {}) | ask_flags(settings)
         check_folder(folder)
-        # Everything is checked before anything is made.
+        # Everything is checked before anything is created.
         found = load_config(folder, asked)
         check_volumes(found.archive.volumes)
         urls = collect_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
@@ -91,7 +91,7 @@ class Crawl:
 
     @classmethod
     def create_for_import(cls, dir: str | Path, **settings: object) -> "Crawl":
-        """Make a crawl that has no seeds yet, for `import_archives`, or take up the one that is in the folder."""
+        """Create a crawl without seeds for `import_archives`, or open the one in the folder."""
         folder = Path(dir)
         asked = ask_flags(settings)
         check_folder(folder)
@@ -115,7 +115,7 @@ class Crawl:
 
     @classmethod
     def open(cls, dir: str | Path) -> "Crawl":
-        """The crawl that is in the folder, as it is."""
+        """Open the crawl in the folder, unchanged."""
         folder = Path(dir)
         if not check_folder(folder):
             if not folder.exists():
@@ -125,15 +125,15 @@ class Crawl:
 
     @property
     def config(self) -> Config:
-        """Its settings; the environment counts too."""
+        """The crawl's settings, including those from environment variables."""
         if self._config is None:
             self._config = load_config(self.folder)
         return self._config
 
     @property
     def indexes(self) -> "Indexes":
-        """What was found so far; questions beyond those below are asked of it."""
-        # Not at the top: it brings the indexes, of which those who only crawl or extract have no use.
+        """The indexes of what was found so far; they answer more questions than the methods below."""
+        # Imported here, because crawling and extracting do not need the indexes.
         from rdfspider.search.indexes import Indexes
 
         with _OPENING:
@@ -142,11 +142,11 @@ class Crawl:
             return self._indexes
 
     def run(self, on_progress: Callable[[Status], None] | None = None) -> Status:
-        """Crawl until nothing is left, a limit is reached or somebody stops it; returns how it ended.
+        """Crawl until nothing is left, a limit is reached or the crawl is stopped; return the final status.
 
-        `on_progress` is told every second, and at last what is returned.
+        `on_progress` is called with the status every second, and at the end with the final one.
         """
-        # Not at the top: it brings the whole crawler, of which who only extracts has no use.
+        # Imported here, because extracting does not need the crawler.
         from rdfspider.run.coordination import run_crawl
 
         check_volumes(self.config.archive.volumes)
@@ -160,7 +160,7 @@ class Crawl:
     def import_archives(
         self, sources: Sequence[str], on_progress: "Callable[[Status, Sequence[ImportReport]], None] | None" = None
     ) -> "tuple[Status, list[ImportReport]]":
-        """Take the pages of WARC files (paths, patterns or folders) into the crawl; returns how it stands then."""
+        """Import the pages of WARC files (paths, patterns or folders) into the crawl; return its status and a report per file."""
         from rdfspider.archive.reader import find_archives
         from rdfspider.run.imports import run_import
 
@@ -169,18 +169,18 @@ class Crawl:
             return run_import(self.folder, self.config, paths, on_progress or (lambda status, reports: None))
 
     def status(self) -> Status:
-        """How it goes, or how it ended."""
+        """Return the current status, or how the crawl ended."""
         return read_status(self.folder)
 
     def why(self, url: str) -> "Explanation":
-        """Why a URL was fetched or not, or what would become of it; at any time, also while the crawl runs."""
+        """Explain why a URL was or was not fetched, or what would happen to it; works while the crawl runs."""
         from rdfspider.crawl.reports.why import explain_url
 
-        # Filters may have been changed since this was opened.
+        # The filters may have changed since the crawl was opened.
         return explain_url(self.folder, load_config(self.folder), url)
 
     def hosts(self, sort: str = "pages", limit: int = 20) -> "list[HostEntry]":
-        """The hosts that have most pages, quads, errors, URLs in the queue or time to wait; likewise at any time."""
+        """List the hosts with the most pages, quads, errors, queued URLs or waiting time; works while the crawl runs."""
         from rdfspider.crawl.reports.frontiers import find_hosts
 
         return find_hosts(self.folder, load_config(self.folder), sort, limit)
@@ -194,9 +194,9 @@ class Crawl:
         stores: Sequence[str] = (),
         on_progress: "Callable[[IndexStatus], None] | None" = None,
     ) -> "IndexStatus":
-        """Bring the index up to date, or make it again; with the pages of more WARC files (paths, patterns or folders), now and
-        from now on, and with more outside stores, which become part of the crawl, so that what is forgotten later leaves them.
-        InUseError where another process indexes, as while a crawl runs: the files are then left to that one."""
+        """Bring the index up to date, or rebuild it. `sources` are more WARC files (paths, patterns or folders) to index, now and
+        in every rebuild; `stores` are more SPARQL servers, saved in the settings so that `forget` removes pages from them too.
+        Raise InUseError if another process indexes, such as a running crawl, which then indexes the added files."""
         from rdfspider.run.reindexing import add_archives, rebuild_index, update_index
 
         self._add_stores(stores)
@@ -206,7 +206,7 @@ class Crawl:
         return update_index(self.folder, self.config, is_following=follow, on_progress=on_progress)
 
     def forget(self, target: str) -> "Removal":
-        """Keep a page (a URL) or a site (its host or domain) out of the index from now on, and out of every rebuild."""
+        """Remove a page (a URL) or a site (a host or domain) from the index, and keep it out of later updates and rebuilds."""
         from rdfspider.run.reindexing import forget_pages
 
         return forget_pages(self.folder, self.config, target)
@@ -227,9 +227,9 @@ class Crawl:
         offset: int = 0,
         facets: bool = False,
     ) -> "Results":
-        """What was found so far, by words and more (`docs/search.md`), the best first; at any time, also while the crawl runs.
+        """Search what was found so far, by words and filters (`docs/search.md`), best results first; works while the crawl runs.
 
-        Each filter takes one value or several, of which a result has any.
+        A filter takes one value or several; a result must match any of them.
         """
         return self.indexes.search(
             words,
@@ -247,29 +247,29 @@ class Crawl:
         )
 
     def query(self, text: str, *, limit: int = 100_000, timeout_s: float = 30.0) -> "Rows | Statements | bool":
-        """Answer SPARQL (`docs/sparql.md`): SELECT, ASK, CONSTRUCT or DESCRIBE; at any time, also while the crawl runs.
+        """Answer a SPARQL query (`docs/sparql.md`): SELECT, ASK, CONSTRUCT or DESCRIBE; works while the crawl runs.
 
-        What takes longer than `timeout_s` is an UnansweredError; of more than `limit` rows or triples the first are given.
+        A query that takes longer than `timeout_s` raises UnansweredError; at most `limit` rows or triples are returned.
         """
         from rdfspider.index.quads.sparql.engine import Limits
 
         return self.indexes.query(text, Limits(timeout_s=timeout_s, rows=limit))
 
     def entity(self, iri: str, same: bool = False) -> "Entity":
-        """Everything that pages say of a thing, by whom and when, and what points at it; at any time.
+        """Return every statement about an entity, with source and time, and what refers to it; works while the crawl runs.
 
-        `same` merges it with what pages say is the same (`owl:sameAs`, `schema:sameAs`).
+        `same` merges the entities that pages declare to be the same (`owl:sameAs`, `schema:sameAs`).
         """
         return self.indexes.entity(iri, same=same)
 
     def stats(self, top: int = 1000) -> "Statistics":
-        """Which classes, properties, ontologies and sites the pages have, so many of each, and how often; at any time."""
+        """Count the classes, properties, ontologies and sites of the pages, the `top` of each; works while the crawl runs."""
         return self.indexes.statistics(top)
 
     def quads(
         self, site: str | None = None, type: "Names" = None, ontology: "Names" = None, page: str | None = None
     ) -> "Iterator[Quad]":
-        """What pages say, quad by quad: all, or of a site, about things of a class or an ontology, or of one page."""
+        """Iterate over the quads: all, or those of a site, a page, or about entities of a class or an ontology."""
         selection, _ = self.indexes.select(site=site, type=type, ontology=ontology, page=page)
         return self.indexes.stream_quads(selection)
 
@@ -283,12 +283,12 @@ class Crawl:
         ontology: "Names" = None,
         on_page: "Callable[[Exported], None]" = lambda exported: None,
     ) -> "Exported":
-        """Write the same to a file (None is stdout), in the format and compression that its name ends with."""
+        """Write such quads to a file (None is stdout); its name decides on compression, and on the format if none is given."""
         path = None if output is None else Path(output)
         return self.indexes.export(path, format, site=site, type=type, ontology=ontology, on_page=on_page)
 
     def add_seeds(self, seeds: Iterable[str] = (), *, seeds_file: Path | None = None) -> int:
-        """Add seeds; returns how many were new. A crawl that runs takes them at once, another one when it runs next."""
+        """Add seeds; return how many were new. A running crawl takes them at once, a stopped one when it runs next."""
         urls = collect_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, self.config.fetch)
         if not urls:
             raise UsageError("name at least one URL to add")
@@ -301,19 +301,19 @@ class Crawl:
         return {"include": crawl.include, "exclude": crawl.exclude}
 
     def add_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
-        """Add filters; returns how many were new. They hold at once, also for what is already queued."""
+        """Add filters; return how many were new. They apply at once, also to queued URLs."""
         return self._change(_ask_filters("add-filters", include, exclude))
 
     def remove_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
-        """Remove filters; returns how many. URLs that were queued and that only they turned away come back."""
+        """Remove filters; return how many. Queued URLs that only these filters excluded come back."""
         return self._change(_ask_filters("remove-filters", include, exclude))
 
     def pause(self, *, wait: bool = True) -> None:
-        """Let a running crawl finish what is under way and wait; returns when it does, or at once when it was told."""
+        """Pause a running crawl after the requests in flight; return when it is paused, or without `wait` at once."""
         self._tell(CommandName.PAUSE)
         if not wait:
             return
-        # No request takes longer; what came of it has to be made durable.
+        # No request takes longer than `timeout_s`; the rest is for making its result durable.
         limit_s = self.config.fetch.timeout_s + _ANSWER_S
         end = time.monotonic() + limit_s
         while (state := self._tell(CommandName.STATUS).state) == RunState.PAUSING:
@@ -327,17 +327,17 @@ class Crawl:
             raise UsageError(f"{self.folder}: the crawl is {state} meanwhile")
 
     def resume(self) -> None:
-        """Let a paused crawl go on."""
+        """Resume a paused crawl."""
         self._tell(CommandName.RESUME)
 
     def stop(self, *, wait: bool = True) -> None:
-        """Let a running crawl finish what is under way and end; returns when it has, or at once when it was told."""
+        """Stop a running crawl after the requests in flight; return when it has ended, or without `wait` at once."""
         self._tell(CommandName.STOP)
         while wait and is_in_use(self.folder):
             time.sleep(_POLL_S)
 
     def close(self) -> None:
-        """Let go of what questions have opened, and end the processes that answer SPARQL; another question opens it again."""
+        """Close the indexes, and end the processes that answer SPARQL; the next query opens them again."""
         if self._indexes:
             self._indexes.close()
 
@@ -360,7 +360,7 @@ class Crawl:
             self._config = load_config(self.folder, asked)
 
     def _change(self, command: Command) -> int:
-        """Have a change made by whoever uses the folder: the process that runs the crawl, or this one; returns its count."""
+        """Have the process that runs the crawl make a change, or make it here if none does; return how much changed."""
         end = time.monotonic() + _ANSWER_S
         while True:
             try:
@@ -368,7 +368,7 @@ class Crawl:
                 break
             except InUseError:
                 check_import(self.folder)
-                # The crawl is just starting, or ending.
+                # The crawl is starting or ending.
                 if time.monotonic() > end:
                     raise
                 time.sleep(_POLL_S)

@@ -5,20 +5,20 @@ from dataclasses import dataclass, field
 
 DocumentSource = Callable[[str], bytes | None]
 """Returns the bytes of a document that a page refers to (a JSON-LD context, an RDFa vocabulary, a GRDDL transformation)
-by its URL, or None where it has no such document. Extraction itself fetches nothing."""
+by its URL, or None if it has no such document. Extraction itself fetches nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stylesheet:
-    """The user's XSLT 1.0 stylesheet, and the XML documents that it is for."""
+    """The user's XSLT 1.0 stylesheet, and the XML documents that it applies to."""
 
     name: str
-    """Its name in problems: that of its file."""
+    """Its file name, for messages about problems."""
     body: bytes
     root: str
-    """The local name of the root elements that it is for; `*` means any."""
+    """The local name of the root elements that it applies to; `*` means any."""
     namespace: str | None = None
-    """The namespace of those root elements; None means any, the empty string none."""
+    """The namespace of those root elements; None means any, the empty string means none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Transform:
     """The user's code that turns the bytes of a page into RDF: either a command or a Python function."""
 
     name: str
-    """Its name in problems."""
+    """Its name, for messages about problems."""
     media_type: str
-    """The pages that it is for: a media type, in which `*` matches anything (`text/csv`, `image/*`)."""
+    """The media type of the pages that it applies to, in which `*` matches anything (`text/csv`, `image/*`)."""
     command: tuple[str, ...] = ()
-    """The program and its arguments; empty where `function` is given."""
+    """The program and its arguments; empty if `function` is given."""
     function: str = ""
-    """`package.module:function`; empty where `command` is given."""
+    """`package.module:function`; empty if `command` is given."""
     result_type: str = "text/turtle"
     """The media type of the RDF that it returns."""
     folder: str = ""
@@ -60,8 +60,8 @@ class ExtractConfig:
     max_body_bytes: int = 16 * 1024 * 1024
     """Longer pages are cut: browsers and other crawlers stop at 10 to 16 MB, and real data is rarely so far down."""
     max_depth: int = 500
-    """XML elements or JSON values that nest deeper are refused: native parsers would overflow their stacks, and walks
-    towards the root take time by the depth. The HTML parser flattens trees at 512; no real page is near that."""
+    """XML elements or JSON values that nest deeper are refused: native parsers would overflow their stacks, and the time of
+    walks towards the root grows with the depth. The HTML parser flattens trees at 512; no real page is near that."""
     max_links: int = 10_000
     """Links kept of one page; only generated listings have more."""
     max_quads: int = 500_000
@@ -71,16 +71,16 @@ class ExtractConfig:
     max_literal_chars: int = 1_000_000
     """Longer literals are cut, since nested values repeat the text of a huge page."""
     transform_seconds: float = 10.0
-    """Seconds after which a stylesheet or transform of the user's is killed, per page."""
+    """Seconds per page after which a user's stylesheet or transform is killed."""
     transform_memory_bytes: int = 1024 * 1024 * 1024
     """Address space of such a process."""
     stylesheets: tuple[Stylesheet, ...] = ()
     """The user's stylesheets for XML documents without a syntax of their own."""
     transforms: tuple[Transform, ...] = ()
-    """The user's transforms for any other content; the first whose media type fits is run."""
+    """The user's transforms for any other content; the first with a matching media type is run."""
 
     def wants(self, syntax: str) -> bool:
-        """Whether a syntax is to be read; one that is off by default, only if its setting or `syntaxes` asks for it."""
+        """Whether to read a syntax; one that is off by default only if its setting or `syntaxes` selects it."""
         asked = {"page": self.about_page, "grddl": self.grddl}.get(syntax)
         if self.syntaxes is None:
             return asked is not False
@@ -138,7 +138,7 @@ DROPPED_PARAMETERS = (
     "wickedid",
     "s_cid",
 )
-"""Parameters of campaigns, advertisements and sessions, under their vendors' names; case does not count."""
+"""Parameters of campaigns, advertisements and sessions, under their vendors' names; case does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,14 @@ class CrawlConfig:
     """What to crawl, and when to stop. 0 means no limit."""
 
     scope: str = "domain"
-    """Which URLs are in scope, starting from the seeds and what they redirect to: those of the same host, domain (the
+    """Which URLs are in scope, starting from the seeds and their redirect targets: those of the same host, domain (the
     registrable one: most sites have several hosts), prefix (the seed's folder) or any (the whole web)."""
     include: tuple[str, ...] = ()
     """Regular expressions; only URLs that one of them matches, anywhere, are fetched. Without any, all are. Seeds,
     sitemaps, contexts and ontologies are always fetched."""
     exclude: tuple[str, ...] = ()
     """Regular expressions; URLs that one of them matches, anywhere, are not fetched, not even sitemaps, contexts and
-    ontologies. Seeds and what they redirect to are."""
+    ontologies. Seeds and their redirect targets always are."""
     depth: int = 0
     """How many links to follow from a seed."""
     pages: int = 0
@@ -189,7 +189,7 @@ class FrontierConfig:
     ip_delay_s: float = 0.25
     """Seconds between two requests to one IP address (IPv6: one /64), whatever the hosts: shared servers have many."""
     duration_factor: float = 10.0
-    """The pause is at least this many times the last response took, up to a minute: slow servers get fewer requests."""
+    """The pause is at least this many times the last response's duration, up to a minute: slow servers get fewer requests."""
     max_wait_s: float = 86_400.0
     """The longest Crawl-delay or Retry-After that is followed; longer ones are cut to it."""
     backoff_s: float = 10.0
@@ -239,7 +239,7 @@ class ArchiveConfig:
     segment_bytes: int = 1_000_000_000
     """The size of a WARC file; the standard suggests 1 GB."""
     volumes: tuple[str, ...] = ()
-    """Folders on other disks for new WARC files, which go to the one with most room; none keeps all in the crawl's folder."""
+    """Folders on other disks; new WARC files go to the one with the most free space. None keeps all in the crawl's folder."""
 
 
 @dataclass(frozen=True, slots=True)

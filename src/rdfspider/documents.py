@@ -1,7 +1,7 @@
-"""Documents that pages refer to, from a folder: the URL of a context, vocabulary or transformation in, its bytes out.
+"""Documents that pages refer to, read from a folder: the URL of a context, vocabulary or transformation enters, its bytes leave.
 
-A folder of the user's is laid out as the web is: `https://example.org/ns/context.jsonld` is `example.org/ns/context.jsonld`. A
-crawl keeps the contexts that it fetched under the digests of their URLs, so that no URL can name a place outside of its folder.
+A user's folder mirrors the web: `https://example.org/ns/context.jsonld` is `example.org/ns/context.jsonld`. A crawl stores the
+contexts that it fetched under the digests of their URLs, so that no URL can name a path outside the folder.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from rdfspider.disk import write_atomically
 from rdfspider.urls import FETCHED_SCHEMES, normalise_url
 
 MAX_KEPT = 1_000
-"""Documents that a crawl keeps, and as many that it remembers not to have got; real crawls meet some dozens."""
+"""How many documents a crawl keeps, and for how many it notes that they are unavailable; real crawls meet some dozens."""
 _MAX_BYTES = 16 * 1024 * 1024
-# What a URL that names no file may be called on disk: the URL itself comes first.
+# Endings to try for the file of a URL, the exact path first.
 _ENDINGS = ("", ".jsonld", ".json", ".ttl", ".rdf", ".xsl", "/index.jsonld", "/index.json", "/index")
 
 
@@ -28,7 +28,7 @@ class FolderDocuments:
     folder: Path
 
     def __call__(self, url: str) -> bytes | None:
-        """The bytes of the document with this URL; None where the folder has none."""
+        """Return the bytes of the document with this URL; None if the folder has none."""
         try:
             parts = urlsplit(url)
             root = self.folder.resolve()
@@ -47,14 +47,14 @@ class FolderDocuments:
 
 @dataclass(frozen=True, slots=True)
 class KeptDocuments:
-    """What a crawl has fetched of such documents, after those of the user. It can be sent to other processes, and all shards of a
-    crawl share the folder: each file is written once, in one step."""
+    """A document source with the user's documents first, then those that the crawl fetched. It can be sent to other processes;
+    all shards of a crawl share the folder, where each file is written once, atomically."""
 
     folder: Path
     own: DocumentSource | None = None
 
     def __call__(self, url: str) -> bytes | None:
-        """The bytes of the document with this URL; None where there is none."""
+        """Return the bytes of the document with this URL; None if there is none."""
         found = self.own(url) if self.own is not None else None
         if found is not None:
             return found
@@ -64,19 +64,19 @@ class KeptDocuments:
             return None
 
     def is_known(self, url: str) -> bool:
-        """Whether it is kept, or is known not to be had."""
+        """Whether the document is kept, or known to be unavailable."""
         return self._place(url).exists() or self._mark(url).exists()
 
     def keep(self, url: str, body: bytes) -> bool:
-        """Keep a document under one of its URLs; False where there are too many."""
+        """Keep a document under one of its URLs; return False if there are too many."""
         return self.is_known(url) or self._write(self._place(url), body)
 
     def give_up(self, url: str) -> bool:
-        """It cannot be had: nobody need wait for it; False where there are too many to note it."""
+        """Note that a document is unavailable, so that no page waits for it; return False if there are too many notes."""
         return self.is_known(url) or self._write(self._mark(url), b"")
 
     def _write(self, path: Path, body: bytes) -> bool:
-        """Make a file that is there as a whole or not at all, also after a loss of power."""
+        """Write a file atomically, even in a power failure."""
         self.folder.mkdir(exist_ok=True)
         if sum(other.suffix == path.suffix for other in self.folder.iterdir()) >= MAX_KEPT:
             return False
@@ -96,5 +96,5 @@ def _digest(url: str) -> str:
 
 @lru_cache(maxsize=16)
 def _read_kept(path: Path) -> bytes:
-    """Files do not change once they are there, and most pages of a site refer to the same."""
+    """Read a file through a cache: files never change, and most pages of a site refer to the same ones."""
     return path.read_bytes()

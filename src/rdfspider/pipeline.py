@@ -1,4 +1,4 @@
-"""One page through detect and extract: the door of the Python API."""
+"""The entry point for extraction from Python: the bytes of one page enter, its Extraction leaves, through detect and extract."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -23,12 +23,12 @@ def extract(
     documents: DocumentSource | Path | None = None,
     config: ExtractConfig | None = None,
 ) -> Extraction:
-    """Take every statement, link and word out of a page.
+    """Extract all statements, links and text of a page; nothing in a page makes this raise.
 
     `url` is the page's address: the base of its links and the name of its graph. `content_type` is the header, if there
-    was one. `syntaxes` are the names to read (all by default); `documents` gives JSON-LD contexts and other documents that
-    are not bundled: a folder laid out as `host/path`, or a function from a URL to bytes or None.
-    `config` has all settings; the keywords before it override it. Whatever the page holds, this does not raise.
+    was one. `syntaxes` are the names of syntaxes to read (default: all that are on); `documents` supplies JSON-LD contexts and
+    other documents that are not bundled: a folder laid out as `host/path`, or a function from a URL to bytes or None.
+    `config` has all settings; the other keywords override it.
     """
     settings = config or ExtractConfig()
     if syntaxes is not None:
@@ -40,18 +40,18 @@ def extract(
     if documents is not None:
         settings = replace(settings, documents=FolderDocuments(documents) if isinstance(documents, Path) else documents)
     if isinstance(body, str):
-        # Text is already decoded: whatever its header or its head claim, it travels as UTF-8 from here.
+        # Text is already decoded: the byte-order mark makes it UTF-8, whatever the header or a `meta` element claims.
         body = b"\xef\xbb\xbf" + body.removeprefix("\ufeff").encode("utf-8", "replace")
     return extract_from(Page(url, bytes(body), content_type), settings)
 
 
 def extract_from(page: Page, config: ExtractConfig) -> Extraction:
-    """Detect what the page is, and take out what it holds."""
+    """Detect the content of a page, and extract from it."""
     return extract_page(page, detect_content(page, config.max_body_bytes), config)
 
 
 def check_syntaxes(names: Iterable[str]) -> frozenset[str]:
-    """The names as a set, if all are known."""
+    """Return the names as a set; raise UsageError if one is unknown or there are none."""
     wanted = frozenset(names)
     if not wanted:
         raise UsageError(f"no syntax is named; known are {', '.join(SYNTAXES)}")

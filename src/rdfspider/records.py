@@ -1,23 +1,23 @@
-"""Everything that passes between stages, and the glossary. No I/O; every record can be pickled.
+"""The records that pass between stages, and the glossary. No I/O; every record can be pickled.
 
 Glossary
-    page        one fetched resource, of whatever type: its address, its bytes, and what the server said of them
-    content     what a page was found to be: media type, charset, decoded text, XML root
+    page        one fetched resource of any type: its address, its bytes and their Content-Type
+    content     what a page was detected to be: media type, charset, decoded text, XML root
     syntax      one way in which pages state facts: rdfa, microdata, jsonld, microformats, meta, rdf, feed, …
     statement   one line of N-Quads; in its graph, named by the page's URL, it is a quad
-    extraction  all that was read from a page: statements by syntax, links, title, text, problems
+    extraction  everything read from a page: statements by syntax, links, title, text, problems
     problem     something in a page that was repaired, dropped or cut short; never an exception
-    host        a host name; politeness belongs to it. An *origin* is scheme, host and port; robots.txt belongs to that
+    host        a host name, the unit of politeness. An *origin* is scheme, host and port, the unit of robots.txt
     domain      a registrable domain: what one owner registers below a public suffix; it decides which shard owns a host
-    discovered  a URL that was found somewhere, on its way to the frontier of the shard that owns it
-    lease       permission to ask one host once: for its address, its robots.txt or a page
+    discovered  a URL that was found, on its way to the frontier of the shard that owns it
+    lease       permission for one request to one host: for its address, its robots.txt or a page
     capture     a page as it came over the wire, with the facts of the exchange; a *failure* is an exchange without a page
-    verdict     what became of a URL after an exchange, and what the ledger says of it
-    finished    all that came of one lease; an *outcome* is what the archive has of it, as the indexes take it
+    verdict     what becomes of a URL after an exchange, as the ledger records it
+    finished    the whole result of one lease; an *outcome* is what the archive keeps of it, as the indexes read it
     shard       one process that owns the hosts of its domains: frontier, fetcher, archive
-    epoch       how often a shard was opened; messages of an older epoch are told apart by it
-    permit      leave to commit one more page, where a crawl has a limit of pages
-    beat        what a shard tells of itself every second
+    epoch       how often a shard was opened; it identifies messages from before a restart
+    permit      permission to commit one more page, in a crawl with a page limit
+    beat        the report that a shard sends every second
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A resource as it was fetched or read; `content_type` is the header as the server sent it."""
+    """A resource as fetched or read; `content_type` is the header as the server sent it."""
 
     url: str
     body: bytes
@@ -48,7 +48,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in a page that could not be taken as it is; equal ones are counted, the first is the example."""
+    """Something in a page that could not be used as it is; equal problems are counted, and the first is the example."""
 
     code: str
     message: str
@@ -57,14 +57,14 @@ class Problem:
 
 
 class ContentKind(StrEnum):
-    """What a page is read as; every kind has its reader in `extract`."""
+    """What a page is read as; each kind has a reader in `extract`."""
 
     HTML = "html"
     """A page for browsers, in HTML or XHTML."""
     XML = "xml"
-    """XML of any other kind: RDFa, GRDDL, or a document for a stylesheet of the user's."""
+    """Any other XML: RDFa, GRDDL, or a document for a user's stylesheet."""
     RDF = "rdf"
-    """A document in a syntax of RDF other than JSON-LD."""
+    """A document in an RDF syntax other than JSON-LD."""
     JSON = "json"
     """A JSON document, read as JSON-LD."""
     FEED = "feed"
@@ -74,7 +74,7 @@ class ContentKind(StrEnum):
     TEXT = "text"
     """Text without statements."""
     BINARY = "binary"
-    """Bytes that are no text."""
+    """Bytes that are not text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,69 +84,68 @@ class Content:
     media_type: str
     kind: ContentKind
     charset: str | None
-    """The encoding that the text was read with; None for what is not text."""
+    """The encoding that decoded the text; None if the body is not text."""
     text: str
-    """The decoded body, without a byte-order mark; empty for what is not text."""
+    """The decoded body, without a byte-order mark; empty if the body is not text."""
     root: str | None = None
-    """The local name of an XML document's root element; None for what is not XML."""
+    """The local name of an XML document's root element; None if it is not XML."""
     namespace: str | None = None
-    """The namespace of that root; None when it has none."""
+    """The namespace of that root; None if it has none."""
     problems: tuple[Problem, ...] = ()
 
 
 class Link(Struct, frozen=True, gc=False):
     """A link that a crawler could follow; `target` is in WHATWG normal form, without a fragment.
 
-    No dataclass, unlike the other records: pages have hundreds of these, and a frozen dataclass takes far longer to make.
+    It is a Struct, because pages have hundreds of links and creating a frozen dataclass takes far longer.
     """
 
     target: str
     relation: str = ""
-    """The `rel` attribute as it stands; for what has none, the element: a is "", iframe and frame are named. What a sitemap lists
-    is `listed`, another sitemap `sitemap`, what a feed's item links to `item`."""
+    """The `rel` attribute as written; without one, "" for `a`, or the element's name for `iframe` and `frame`. A page in a
+    sitemap is `listed`, a sitemap in it `sitemap`, the link of a feed's item `item`."""
     text: str = ""
     nofollow: bool = False
-    """Whether its `rel` asks not to be followed: nofollow, ugc or sponsored."""
+    """Whether its `rel` has nofollow, ugc or sponsored."""
     rank: int = 0
-    """For `Discovered.rank`: what a sitemap says of its importance."""
+    """For `Discovered.rank`: the importance given by a sitemap."""
     modified: float = 0.0
-    """When its target was last modified, by what a sitemap says, in seconds since 1970; 0 where nothing says so."""
+    """When its target was last modified according to a sitemap, in seconds since 1970; 0 if unknown."""
     media_type: str = ""
-    """What a `link` element or header says that its target is, in lower case; empty where it does not."""
+    """The target's media type according to a `link` element or header, in lower case; empty if not given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """What a page asks of crawlers, in its `meta` elements or its header."""
+    """The robots directives of a page, from its `meta` elements or its header."""
 
     noindex: bool = False
     nofollow: bool = False
     noarchive: bool = False
     unavailable_after: float = 0.0
-    """When the page asks to be forgotten, in seconds since 1970; 0 where it does not."""
+    """When the page is to be removed from the index, in seconds since 1970; 0 for never."""
 
 
 class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
-    """A URL that was found: what goes into a frontier, also from another shard."""
+    """A URL that was found, on its way into the frontier of this or another shard."""
 
     url: str
     """In WHATWG normal form, without a fragment."""
     depth: int = 0
-    """Links from a seed; a redirect does not add to it."""
+    """Links from a seed; redirects do not count."""
     found_as: Way = Way.LINK
-    """How it was found."""
     via: int = 0
     """The id of the URL that it was found on; 0 for a seed."""
     chain: tuple[str, ...] = ()
-    """The URLs that redirected to it, the first one first; empty where it was not a redirect."""
+    """The URLs that redirected to it, and those that named or listed a sitemap of another domain, in order; else empty."""
     rank: int = 0
-    """Steps of priority that whoever found it puts it behind others (above 0) or before them (below 0)."""
+    """Steps of priority, set by the finder: above 0 comes after other URLs, below 0 before them."""
     modified: float = 0.0
-    """When it was last modified, by what its finder says, in seconds since 1970; 0 where nothing says so."""
+    """When it was last modified according to where it was found, in seconds since 1970; 0 if unknown."""
 
 
 class Reason(StrEnum):
-    """Reasons of verdicts that have a name; others are the code of a failure, or `status-` and the HTTP status."""
+    """The named reasons of verdicts; others are the code of a failure, or `status-` and the HTTP status."""
 
     FETCHED = "fetched"
     UNCHANGED = "unchanged"
@@ -154,17 +153,17 @@ class Reason(StrEnum):
     GONE = "gone"
     TOO_MANY_REDIRECTS = "too-many-redirects"
     DISALLOWED = "disallowed"
-    """By robots.txt."""
+    """Robots.txt forbids it."""
     FILTERED = "filtered"
-    """By the scope, a filter or the form of a trap."""
+    """The scope, a filter or a trap rule excludes it."""
     TRAP = "trap"
-    """URLs like it gave nothing new."""
+    """Similar URLs gave nothing new."""
     NOINDEX = "noindex"
-    """The page asks not to be indexed."""
+    """The page has the directive `noindex`."""
     SOFT_404 = "soft-404"
-    """The page says that there is none."""
+    """The page says that it does not exist."""
     IMPORTED = "imported"
-    """It was read from an archive made elsewhere."""
+    """It was imported from an external archive."""
     SITEMAP = "sitemap"
     CONTEXT = "context"
     NO_SITEMAP = "no-sitemap"
@@ -174,24 +173,24 @@ class Reason(StrEnum):
 
 
 PREREQUISITE_REASONS = frozenset({Reason.SITEMAP, Reason.CONTEXT, Reason.NO_SITEMAP, Reason.NO_CONTEXT})
-"""Reasons of verdicts on what was fetched for the crawl itself, also in vain: it counts as no page."""
+"""Reasons of verdicts on prerequisites, fetched or not; they do not count as pages."""
 
 
 REFUSALS = frozenset({Reason.DISALLOWED, Reason.FILTERED})
-"""Reasons of verdicts on what was not asked for: robots.txt, or the scope, a filter or a trap, is against it."""
+"""Reasons of verdicts on URLs that were not requested, because of robots.txt, the scope, a filter or a trap rule."""
 
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-"""Statuses that send on to another URL. 300 offers a choice, 304 is about a copy that one has, 305 and 306 are obsolete."""
+"""Statuses that redirect to another URL. 300 offers a choice, 304 confirms a stored copy, 305 and 306 are obsolete."""
 
 
 class RobotsRule(StrEnum):
-    """What follows from a robots.txt for the pages of its origin."""
+    """What a robots.txt means for the pages of its origin."""
 
     RULES = "rules"
     """Its text decides."""
     ALLOW = "allow"
-    """There is none: all may be fetched."""
+    """There is none: everything may be fetched."""
     UNREACHABLE = "unreachable"
     """Nothing may be fetched until it answers (RFC 9309, 2.3.1.4)."""
 
@@ -213,71 +212,71 @@ class VerdictState(StrEnum):
     """What becomes of a URL after an exchange."""
 
     DONE = "done"
-    """It answered: 2xx, 3xx, 304, or 4xx that is an answer too."""
+    """The server gave a final answer: 2xx, 3xx, or a permanent 4xx."""
     RETRY = "retry"
-    """It is scheduled again."""
+    """It will be tried again."""
     FAILED = "failed"
     """It is not tried again."""
 
 
 class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
-    """What is known of an origin's robots.txt, as it is kept on disk. Times are seconds since 1970."""
+    """What is known about an origin's robots.txt, as stored on disk. Times are seconds since 1970."""
 
     rule: RobotsRule
     fetched: float
-    """When it answered; while it fails, when the first of those failures was."""
+    """When it was answered; during a series of failures, the time of the first."""
     expires: float
-    """When it must be asked for again; for unreachable, not before that."""
+    """When it must be fetched again; if unreachable, the earliest time for that."""
     body: bytes = b""
-    """The last good copy, as it came."""
+    """The last good copy, as received."""
     body_fetched: float = 0.0
-    """When that copy came; 0 when there is none."""
+    """When that copy was received; 0 if there is none."""
     reason: str = ""
-    """The status or error that decided, for people."""
+    """The status or error that decided, for display."""
     errors: int = 0
     """Failures in a row; 0 after an answer."""
 
 
 class Lease(Struct, frozen=True, gc=False):
-    """Permission to ask one host once, given by `Frontier.lease`. Whoever has it must end it with `Frontier.release`."""
+    """Permission for one request to one host, given by `Frontier.lease`; the holder must end it with `Frontier.release`."""
 
     kind: LeaseKind
     host: str
     host_number: int
     url: str = ""
-    """What to fetch; empty for a name."""
+    """What to fetch; empty for a name lookup."""
     url_id: int = 0
-    """The id of a page's URL; 0 for a name and a robots.txt."""
+    """The id of a page's URL; 0 for a name lookup and a robots.txt."""
     depth: int = 0
     found_as: Way = Way.UNKNOWN
     via: int = 0
     chain: tuple[str, ...] = ()
     attempts: int = 0
-    """How often the URL was tried in vain."""
+    """Failed attempts so far."""
     addresses: tuple[str, ...] = ()
-    """The host's addresses, vetted; empty for a name."""
+    """The host's addresses, already checked; empty for a name lookup."""
     robots: RobotsState | None = None
-    """What is known of the origin's robots.txt; None only before it was first asked for."""
+    """What is known about the origin's robots.txt; None only before it was first fetched."""
     etag: str = ""
     last_modified: str = ""
     digest: str = ""
-    """The payload digest of the last capture, `sha1:BASE32` as WARC writes it; empty when there is none."""
+    """The payload digest of the last capture, `sha1:BASE32` as WARC writes it; empty if there is none."""
     captured: float = 0.0
-    """When that capture was made, in seconds since 1970; 0 when there is none."""
+    """When that capture was made, in seconds since 1970; 0 if there is none."""
     crawl_delay_s: float = 0.0
-    """For a robots.txt: the longest Crawl-delay that is known of the host, whatever the origin; 0 when there is none."""
+    """For a robots.txt: the longest known Crawl-delay of the host, over all its origins; 0 if there is none."""
 
 
 class Addresses(Struct, frozen=True, gc=False, array_like=True):
-    """The answer to a name: addresses that may be asked, or why there are none."""
+    """The result of a name lookup: addresses that may be contacted, or why there are none."""
 
     addresses: tuple[str, ...]
     expires: float
     """When the name must be looked up again, in seconds since 1970; failures expire too."""
     failure: str = ""
-    """empty: it was found; nxdomain: there is no such name; private: all its addresses are refused; else an error to retry."""
+    """Empty if found; nxdomain: there is no such name; private: all its addresses are refused; else an error to retry."""
     epoch: int = 0
-    """Which start of the frontier it was asked in."""
+    """The epoch of the frontier that requested it."""
 
 
 class FailureCode(StrEnum):
@@ -288,50 +287,50 @@ class FailureCode(StrEnum):
     NXDOMAIN = "nxdomain"
     """There is no host of that name."""
     PRIVATE = "private"
-    """The address is private, and those are refused."""
+    """The address is private, which is refused."""
     REFUSED = "refused"
-    """Nobody listens at that port."""
+    """No server listens on that port."""
     UNREACHABLE = "unreachable"
     """There is no route to the address."""
     CONNECT_TIMEOUT = "connect-timeout"
-    """There was no connection, or no TLS, within `connect_timeout_s`."""
+    """The connection, including TLS, was not established within `connect_timeout_s`."""
     TLS = "tls"
-    """The certificate is not trusted, or TLS was not agreed on."""
+    """The certificate is not trusted, or the TLS handshake failed."""
     FIRST_BYTE_TIMEOUT = "first-byte-timeout"
-    """The server was silent for `first_byte_timeout_s` after the request."""
+    """The server sent nothing for `first_byte_timeout_s` after the request."""
     SLOW = "slow"
-    """The answer came too slowly for half a minute."""
+    """The response came too slowly for half a minute."""
     TIMEOUT = "timeout"
     """There was no head, or no body, within `timeout_s`."""
     RESET = "reset"
-    """The connection ended before the answer had a body."""
+    """The connection ended before the response had a body."""
     PROTOCOL = "protocol"
-    """What came is not HTTP, or not encoded as it says."""
+    """The response is not HTTP, or not encoded as declared."""
     TOO_LARGE = "too-large"
-    """The head of the answer is longer than libcurl takes."""
+    """The head of the response is longer than libcurl accepts."""
     UNSUPPORTED = "unsupported"
-    """The scheme is not fetched, the port is kept for other protocols, or libcurl refuses the URL."""
+    """The scheme is not fetched, the port is reserved for other protocols, or libcurl refuses the URL."""
     BUSY = "busy"
-    """There is no room here: bodies in flight take all their memory, or no socket is left. Try again."""
+    """This shard has no capacity: bodies in flight use all their memory, or no socket is left. Try again."""
 
     __repr__ = str.__repr__
 
 
 class Truncation(StrEnum):
-    """Why a body is not whole."""
+    """Why a body is incomplete."""
 
     LENGTH = "length"
     """It is longer than our limit."""
     TIME = "time"
     """It took longer than `timeout_s`."""
     DISCONNECT = "disconnect"
-    """The connection ended, or the content encoding did not come to its end."""
+    """The connection or the content encoding ended early."""
     UNWANTED = "unwanted"
     """It is of a type that is not kept."""
 
 
 class Failure(Struct, frozen=True, gc=False):
-    """An exchange that gave no page."""
+    """An exchange without a page."""
 
     url: str
     code: FailureCode
@@ -344,72 +343,72 @@ class Failure(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A page as it came over the wire, of whatever status, and the facts of the exchange."""
+    """A page as it came over the wire, with any status, and the facts of the exchange."""
 
     page: Page
-    """Its body is decoded (no gzip, deflate or brotli left)."""
+    """Its body is decoded (no gzip, deflate or brotli)."""
     status: int
     reason: str
     http_version: str
-    """1.0, 1.1, 2 or 3, as it was spoken."""
+    """1.0, 1.1, 2 or 3."""
     headers: tuple[tuple[str, str], ...]
-    """As received, in their order and case; read as ISO 8859-1."""
+    """As received, in their order and case, decoded as ISO 8859-1."""
     request_headers: tuple[tuple[str, str], ...]
     address: str
-    """The address that answered."""
+    """The IP address that answered."""
     started: float
     """Seconds since 1970."""
     duration_s: float
-    """Total time without name, connect and TLS: what the server needed."""
+    """Total time without name lookup, connecting and TLS: what the server needed."""
     wire_bytes: int
-    """What the body took on the wire, still encoded."""
+    """The size of the encoded body on the wire."""
     truncated: str = ""
-    """Why the body is not whole: a Truncation, or what a WARC file from elsewhere says; empty where it is whole."""
+    """Why the body is incomplete: a Truncation, or the reason in an external WARC file; empty if it is complete."""
 
     def header(self, name: str) -> str:
-        """The first value of a header, whatever its case; empty where there is none."""
+        """Return the first value of a header, ignoring case; empty if there is none."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
     def list_header(self, name: str) -> list[str]:
-        """All values of a header, in their order; `name` is in lower case."""
+        """Return all values of a header, in order; `name` must be in lower case."""
         size = len(name)
         return [value for key, value in self.headers if len(key) == size and key.lower() == name]
 
     @property
     def location(self) -> str:
-        """Where a redirect leads, as written; what goes beyond ASCII in it is UTF-8, as browsers have it."""
+        """The `Location` header as written; bytes beyond ASCII are read as UTF-8, as browsers do."""
         return self.header("location").encode("latin-1", "replace").decode("utf-8", "replace")
 
     @property
     def redirect(self) -> str | None:
-        """The URL that a redirect leads to, in normal form; None when it is none, or leads to what is not on the web."""
+        """The target of a redirect, in normal form; None if this is no redirect, or its target is not on the web."""
         location = self.location if self.status in REDIRECTS else ""
         return resolve_links(self.page.url, (location,))[location] if location else None
 
 
 class Verdict(Struct, frozen=True, gc=False):
-    """What becomes of a URL: decided by the frontier from the exchange, and changed where the page's content says otherwise."""
+    """What becomes of a URL: the frontier decides it from the exchange, and the page's content can change it."""
 
     state: VerdictState
     reason: str
-    """For the record: a Reason, the code of a failure, or `status-404` and the like."""
+    """A Reason, the code of a failure, or `status-` and the HTTP status, such as `status-404`."""
     status: int = 0
-    """The HTTP status; 0 where there was none."""
+    """The HTTP status; 0 if there was none."""
     error: str = ""
-    """The failure's code; empty where there was none."""
+    """The failure's code; empty if there was none."""
 
     rule: str = ""
-    """What decided, in words for people: a line of robots.txt, a filter, a trap; empty where the reason says all."""
+    """What decided, for display: a line of robots.txt, a filter, a trap rule; empty if the reason says everything."""
 
     @property
     def is_final(self) -> bool:
-        """Whether the outcome is put on record; a retry is not."""
+        """Whether the outcome is recorded; a retry is not."""
         return self.state != VerdictState.RETRY
 
     @property
     def is_page(self) -> bool:
-        """Whether it counts as a fetched page, for the budgets; what serves the crawl alone does not."""
+        """Whether it counts as a fetched page for the budgets; a prerequisite does not."""
         return 200 <= self.status < 300 and self.reason not in PREREQUISITE_REASONS
 
 
@@ -421,44 +420,44 @@ class DuplicateKind(StrEnum):
     EXACT = "exact"
     """It has the same bytes."""
     NEAR = "near"
-    """It has nearly the same text, and states the same."""
+    """It has nearly the same text, and the same statements."""
     CANONICAL = "canonical"
-    """It says so itself."""
+    """It names another URL as canonical."""
     SOFT_404 = "soft-404"
-    """It says that there is no such page, with a status that says otherwise."""
+    """It says that it does not exist, although its status is 2xx."""
 
     __repr__ = str.__repr__
 
 
 class Judgement(Struct, frozen=True, gc=False):
-    """What was found of a page's content beyond its exchange: what it duplicates, what it asks, and what follows from that."""
+    """What a page's content shows: its duplicates, its robots directives, and samples of what it contains."""
 
     digest: str = ""
-    """Of the body, `sha1:BASE32` as WARC writes it; empty where no whole body came."""
+    """The digest of the body, `sha1:BASE32` as WARC writes it; empty if the body is incomplete."""
     simhash: int = 0
-    """The simhash of the text, 64 bits; 0 where the text is too short for one."""
+    """The 64-bit simhash of the text; 0 if the text is too short for one."""
     duplicate: DuplicateKind = DuplicateKind.NONE
     original: str = ""
-    """The URL of the page that it duplicates; empty where there is none."""
+    """The URL of the page that it duplicates; empty if there is none."""
     directives: tuple[str, ...] = ()
-    """The robots directives with their sources, one each: `noindex (X-Robots-Tag)`."""
+    """Each robots directive with its source: `noindex (X-Robots-Tag)`."""
     robots: Robots = Robots()
-    """The same, of meta elements and header together."""
+    """The directives of meta elements and header combined."""
     data: tuple[int, ...] = ()
-    """A sample of what it states, whoever the subject is, as numbers of 32 bits; empty where it states nothing."""
+    """A sample of its statements regardless of their subjects, as 32-bit numbers; empty if it has none."""
     words: tuple[int, ...] = ()
     """A sample of its words, without numbers and dates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that a page says. Statements are kept as N-Quads text, one entry a syntax; quads are made when asked for."""
+    """Everything read from a page. Statements are N-Quads text, one entry per syntax; quads are created on access."""
 
     url: str
     media_type: str
     charset: str | None = None
     statements: Mapping[str, str] = field(default_factory=dict)
-    """N-Quads by syntax: every line valid, none twice within a syntax, always in the same order."""
+    """N-Quads by syntax: every line is valid and unique within its syntax, and their order is always the same."""
     links: tuple[Link, ...] = ()
     title: str | None = None
     language: str | None = None
@@ -467,9 +466,9 @@ class Extraction:
     canonical: str | None = None
     problems: tuple[Problem, ...] = ()
     missing_documents: tuple[str, ...] = ()
-    """URLs of documents that the page refers to and that were not at hand: JSON-LD contexts."""
+    """URLs of JSON-LD contexts that the page refers to and that were not available."""
     is_sitemap: bool = False
-    """Whether it is a list of addresses for crawlers, an empty one too."""
+    """Whether it is a sitemap, even an empty one."""
 
     @property
     def quads(self) -> list[Quad]:
@@ -482,11 +481,11 @@ class Extraction:
         return {syntax: formats.to_quads(nquads) for syntax, nquads in self.statements.items()}
 
     def to_nquads(self) -> str:
-        """N-Quads, a line a quad, none twice."""
+        """N-Quads, one line per quad, without duplicates."""
         return formats.merge_nquads(self.statements.values())
 
     def to_turtle(self) -> str:
-        """Turtle; the graph's name is left out, as Turtle has none."""
+        """Turtle, which has no graph names."""
         return formats.to_turtle(self.to_nquads())
 
     def to_trig(self) -> str:
@@ -502,19 +501,19 @@ class Extraction:
         return formats.to_rdflib(self.to_nquads())
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table` of one row a quad and syntax; its columns are `formats.COLUMNS`."""
+        """A `pyarrow.Table` with one row per quad and syntax; its columns are `formats.COLUMNS`."""
         return formats.to_arrow(self.statements)
 
 
 class Finished(NamedTuple):
-    """What came of one lease: what is put on record, and what the frontier learns."""
+    """The result of one lease: what is recorded, and what the frontier learns."""
 
     lease: Lease
     verdict: Verdict
     exchange: Capture | Failure | None = None
-    """None where nothing was asked."""
+    """None if no request was made."""
     extraction: Extraction | None = None
-    """None where nothing was read."""
+    """None if nothing was extracted."""
     found: Sequence[Discovered] = ()
     """The URLs that the page leads to."""
     judgement: Judgement = Judgement()
