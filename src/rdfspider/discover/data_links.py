@@ -1,8 +1,8 @@
-"""Links inside the data of a page: N-Quads enter; the URLs that certain predicates point to, that a query finds, or that are the
-namespaces of new terms leave.
+"""Links inside the data of a page: N-Quads enter; URLs leave that are objects of certain predicates, results of a query, or
+namespaces of new terms.
 
-Which predicates count is `crawl.data_links`, or a SPARQL query there. Objects are IRIs, or literals that are nothing but a URL:
-feeds and many pages write their links so.
+`crawl.data_links` lists the predicates, or is one SPARQL query. Objects are IRIs, or literals that consist of a URL, as in feeds
+and many pages.
 """
 
 import re
@@ -15,17 +15,17 @@ from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
 from rdfspider.vocabulary.terms import RDF_TYPE
 
 MAX_DATA_LINKS = 10_000
-"""Addresses that are taken out of one page's data: as many as there may be links on it."""
+"""Addresses taken from one page's data: as many as a page may have links."""
 MAX_QUERY_CHARS = 10_000
-# Parsers of SPARQL follow nesting on their stack.
+# SPARQL parsers recurse into nested parts, so deep nesting could overflow the stack.
 _MAX_QUERY_DEPTH = 100
 
-# An object that is an IRI of the web, or a text that is nothing but an address, whatever its language or datatype.
+# An object that is an http(s) IRI, or a literal that consists of an address, with any language or datatype.
 _ADDRESS = re.compile(
     r'<(https?://[^>\\]+)> |"(?:\\[tnr]|\s)*+(https?://[^"\\\s]+)(?:\\[tnr]|\s)*+"(?:@[\w-]++|\^\^<[^>]*+>)? '
 )
 _QUERY = re.compile(r"\s*+(?:SELECT|PREFIX|BASE)\b", re.IGNORECASE)
-# What may hold any word in a query and means none: addresses, texts, comments and variables.
+# Parts of a query whose words are not keywords: IRIs, strings, comments and variables.
 _OPAQUE = re.compile(
     r"<[^<>\"{}|^`\\\s]*+>|'''.*?'''|\"\"\".*?\"\"\"|'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\"|#[^\n]*+|[?$]\w++",
     re.DOTALL,
@@ -35,16 +35,16 @@ _SERVICE = re.compile(r"(?<![\w:\-.])SERVICE(?![\w:\-])", re.IGNORECASE)
 
 
 class DataLinks:
-    """Finds the objects of some predicates."""
+    """Finds the objects of certain predicates."""
 
     def __init__(self, predicates: Iterable[str]) -> None:
         wanted = "|".join(map(re.escape, predicates))
-        # Each match is a line, with its object and what follows where the predicate is wanted. No part gives back what it took,
+        # Each match is a line; the group has the object and the rest if the predicate is wanted. All quantifiers are possessive,
         # so that the text is read once.
         self._find_objects = re.compile(rf"[^ ]*+ (?:<(?:{wanted})> ([^\n]*+))?+[^\n]*+\n").findall
 
     def find(self, statements: Iterable[str]) -> list[str]:
-        """Addresses as they are written, each once."""
+        """Return the addresses as written, each once."""
         found: dict[str, None] = {}
         for nquads in statements:
             for written in filter(None, self._find_objects(nquads)):
@@ -56,13 +56,13 @@ class DataLinks:
 
 
 def find_query(entries: Iterable[str]) -> str:
-    """The query that a list of data links is; empty where it is one of predicates."""
+    """Return the query in `crawl.data_links`; empty if the entries are predicates."""
     listed = tuple(entries)
     return listed[0] if len(listed) == 1 and _QUERY.match(listed[0]) else ""
 
 
 def flatten_query(query: str) -> str:
-    """The same query on one line and without its comments, as far as its texts allow."""
+    """Return the query on one line and without comments; line breaks inside strings stay."""
     parts: list[str] = []
     end = 0
     for opaque in _OPAQUE.finditer(query):
@@ -72,7 +72,7 @@ def flatten_query(query: str) -> str:
 
 
 def check_query(query: str) -> None:
-    """Raise a ValueError, with what is wrong, for a query that cannot be used."""
+    """Raise a ValueError that says why a query cannot be used."""
     if len(query) > MAX_QUERY_CHARS:
         raise ValueError(f"it has more than {MAX_QUERY_CHARS:,} characters")
     bare = _OPAQUE.sub(" ", query)
@@ -89,7 +89,7 @@ def check_query(query: str) -> None:
 
 
 def run_query(query: str, url: str, nquads: str) -> list[str]:
-    """Every IRI in the results of a query over the data of a page. It may take any time: call it where it can be killed."""
+    """Return every IRI in the results of a query over a page's data. It may take any time: run it in a process you can kill."""
     store = Store()
     store.load(nquads.encode(), RdfFormat.N_QUADS)
     found: dict[str, None] = {}
@@ -117,20 +117,20 @@ def _measure_depth(bare: str) -> int:
 MAX_PER_PAGE = 20
 """Ontologies that one page can lead to; real pages use a handful."""
 MAX_PER_SITE = 100
-"""Of the pages of one registrable domain, so that nobody uses up those of all."""
-# Of one shard: whole catalogues of ontologies have some thousands.
+"""Ontologies from the pages of one registrable domain, so that no site exhausts the shard's limit."""
+# Ontologies per shard: whole catalogues have some thousands.
 _MAX_KNOWN = 10_000
 
 
 class Ontologies:
-    """Finds the namespaces of terms that no page of this shard has used before: where their ontologies may be."""
+    """Finds namespaces that no page of this shard has used before: their ontologies may be at these addresses."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._by_site: Counter[str] = Counter()
 
     def find(self, site: str, statements: Iterable[str]) -> list[str]:
-        """The addresses of namespaces that no page before has used; the site is a registrable domain."""
+        """Return the addresses of namespaces that no earlier page has used; `site` is a registrable domain."""
         names: set[str] = set()
         for nquads in statements:
             for line in nquads.split("\n"):
@@ -155,10 +155,10 @@ class Ontologies:
 
 
 def _cut_name(term: str) -> str:
-    """The namespace of a term; empty where it is not on the web."""
+    """Return the namespace of a term; empty if it is not on the web."""
     if not term.startswith(("<http://", "<https://")):
         return ""
     iri = term[1:-1]
     end = iri.rfind("#") if "#" in iri else iri.rfind("/")
-    # Nothing but a host is no name in a namespace, but the namespace of one.
+    # An IRI without a path has no namespace.
     return iri[: end + 1] if end > len("https://") else ""

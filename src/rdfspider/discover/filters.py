@@ -1,8 +1,8 @@
-"""The user's filters: a URL enters, the filter that excludes it leaves. They are regular expressions of RE2, whose time grows
-with the length of URL and expression; Python's own could take hours for one link.
+"""The user's filters: a URL enters, the filter that excludes it leaves. They are RE2 expressions, whose time grows linearly with
+the lengths of URL and expression; Python's own expressions could take hours for one link.
 
-RE2 is fast where its cached states serve. A few expressions, such as `[ab].{200}c$`, make it compute new states at each character
-of a URL that was made for that, and take a thousand times as long; these are refused when a person gives them.
+RE2 is fast while its cached states apply. A few expressions, such as `[ab].{200}c$`, make it compute a new state at each
+character of a crafted URL, and take a thousand times as long; they are refused when a user enters them.
 """
 
 import math
@@ -15,56 +15,56 @@ from typing import Any
 
 import re2
 
-# What one expression may take in memory, and all of them together.
+# Memory limits of one expression, and of all together.
 _MAX_BYTES = 1024 * 1024
 _MAX_SET_BYTES = 64 * 1024 * 1024
-# How many expressions there may be, and the length of their programs together: each step costs some three nanoseconds for each
+# How many expressions there may be, and the total length of their programs: each step costs some three nanoseconds per
 # character of the worst URL.
 MAX_PATTERNS = 100
 MAX_STEPS = 2_000
-# What the longest URL that is no trap may take: a page of 10,000 such links has its turn in two seconds.
+# The time limit of one expression for the longest URL that is no trap: a page of 10,000 such links takes two seconds.
 _MAX_URL_S = 0.0002
-# All together may take more: it needs a URL that was made for most of them, and a page's links have their limit.
+# All together may take longer: only a URL crafted against most of them does, and the links of a page have a time limit.
 _MAX_ALL_S = 0.001
 _URL_CHARS = 2_000
-# Texts of each kind that are tried. The quickest counts: the first has RE2 set itself up, and the machine may be busy.
+# Texts of each kind to time. The fastest counts, since the first includes RE2's setup and the machine may be busy.
 _TRIALS = 5
 _MAX_CHOICES = 8
 _MAX_BEGINNINGS = 4
 _USUAL_PARTS = ("-", "/", "1", "a")
 _LETTER = "[A-Za-z0-9/?&=%_-]"
-# Texts to look for, as most filters are: they cannot be slow.
+# Most filters are plain text, which cannot be slow.
 _is_plain = re.compile(r"\^?(?:[\w/=&%:,;~-]|\\[./?-])*\$?", re.ASCII).fullmatch
-# How a URL begins, where an expression says that: a text in which nothing is optional.
+# The literal beginning that an expression requires of a URL; nothing in it is optional except the `s` of `https?`.
 _BEGINNING = re.compile(r"\^(https\?|https?(?![?*+{]))((?:(?:[\w/=&%:,;~-]|\\[./?-])(?![?*+{]))*)", re.ASCII)
 
 
 class Filters:
-    """What `crawl.include` and `crawl.exclude` say of URLs."""
+    """Applies `crawl.include` and `crawl.exclude` to URLs."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         self.include = tuple(include)
         self.exclude = tuple(exclude)
         self._match_include = _compile_set(self.include)
-        # Most links lead elsewhere, which takes RE2 ten times as long to see.
+        # Most links lead elsewhere; RE2 needs ten times as long as `startswith` to find that.
         self._beginnings = tuple(chain.from_iterable(map(_list_beginnings, self.include)))
         self._match_exclude = _compile_set(self.exclude)
 
     def find_refusal(self, url: str) -> str:
-        """Which filter keeps a URL out, in words; empty where none does."""
+        """Describe the filter that excludes a URL; empty if none does."""
         if self.include and not (url.startswith(self._beginnings) and self._match_include(url)):
             return "filter: no --include matches"
         return self.find_exclusion(url)
 
     def find_exclusion(self, url: str) -> str:
-        """Which `--exclude` keeps a URL out, in words; empty where none does."""
+        """Describe the `--exclude` that excludes a URL; empty if none does."""
         if self.exclude and (found := self._match_exclude(url)):
             return f"filter: --exclude {self.exclude[min(found)]}"
         return ""
 
 
 def find_fault(patterns: Sequence[str]) -> tuple[str, str] | None:
-    """The first of the expressions that cannot be taken, beside those before it, and what is wrong with it."""
+    """Return the first expression that cannot be used together with those before it, and why."""
     if len(patterns) > MAX_PATTERNS:
         return patterns[MAX_PATTERNS], f"it is one of {len(patterns):,}, and {MAX_PATTERNS} are allowed"
     steps = 0
@@ -83,11 +83,11 @@ def find_fault(patterns: Sequence[str]) -> tuple[str, str] | None:
 
 
 def compile_pattern(pattern: str) -> Any:
-    """An expression that can be searched for; a ValueError says what is wrong with it."""
+    """Compile an expression; a ValueError says what is wrong with it."""
     try:
         compiled = re2.compile(pattern.encode("utf-8", "replace"), _make_options(_MAX_BYTES))
     except re2.error as error:
-        # RE2 gives bytes: its complaint, and the place where it stopped.
+        # RE2 gives its message as bytes.
         reason = error.args[0] if error.args else ""
         raise ValueError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from error
     if compiled.programsize > MAX_STEPS:
@@ -96,8 +96,8 @@ def compile_pattern(pattern: str) -> Any:
 
 
 def _compile_set(patterns: Sequence[str]) -> Callable[[str], Sequence[int] | None]:
-    """Which of the expressions are somewhere in a text, by their numbers. All are looked for at once, and no place is told, which
-    takes less than half the time of looking for one."""
+    """Return a function that finds the numbers of the expressions that match anywhere in a text. It searches for all at once and
+    reports no positions, which takes less than half the time of a search for one."""
     found = re2.Set.SearchSet(_make_options(_MAX_SET_BYTES))
     for pattern in patterns:
         compile_pattern(pattern)
@@ -108,7 +108,7 @@ def _compile_set(patterns: Sequence[str]) -> Callable[[str], Sequence[int] | Non
 
 
 def _list_beginnings(pattern: str) -> tuple[str, ...]:
-    """The texts with which a URL can begin that the expression is in."""
+    """List the texts with which every URL that the expression matches must begin."""
     found = _BEGINNING.match(pattern)
     if not found or "|" in pattern:
         return ("",)
@@ -121,13 +121,13 @@ def _make_options(max_bytes: int) -> Any:
     options.log_errors = False
     options.max_mem = max_bytes
     options.never_capture = True
-    # URLs in normal form are ASCII; what `.` needs for all of Unicode is eight times as long.
+    # URLs in normal form are ASCII; with all of Unicode, the program for `.` is eight times as long.
     options.encoding = re2.Options.Encoding.LATIN1
     return options
 
 
 def _find_excess(patterns: Sequence[str], max_s: float) -> str:
-    """What a long URL takes that was made to be slow, in words; empty where it is not too long."""
+    """Describe the time for a long URL that was crafted to be slow; empty if it is within `max_s`."""
     match = _compile_set(patterns)
     for texts in _make_slow_texts(patterns):
         least_s = min(_time_until(max_s, match, texts))
@@ -137,7 +137,7 @@ def _find_excess(patterns: Sequence[str], max_s: float) -> str:
 
 
 def _time_until(max_s: float, match: Callable[[str], object], texts: Iterator[str]) -> Iterator[float]:
-    """How long each of the texts takes, until one is quick enough."""
+    """Time each text, until one is fast enough."""
     took_s = math.inf
     while took_s > max_s and (text := next(texts, "")):
         started = time.thread_time()
@@ -147,16 +147,16 @@ def _time_until(max_s: float, match: Callable[[str], object], texts: Iterator[st
 
 
 def _make_slow_texts(patterns: Sequence[str]) -> Iterator[Iterator[str]]:
-    """Long URLs, some of each kind, of what the expressions themselves consist of, in no order: that is where RE2 meets most of
-    what is new to it."""
+    """Make long URLs, some of each kind, from random mixtures of the parts of the expressions: these make RE2 compute the most
+    new states."""
     chance = random.Random(0)
-    # Without counts, such as {20}, and classes, such as \w.
+    # Remove counts, such as {20}, and classes, such as \w.
     plain = re.sub(r"\{[\d,]*\}|\\[A-Za-z]", " ", " ".join(patterns))
     choices = re.findall(r"\[[^\]]+\]|\([^()]+\)", plain)[:_MAX_CHOICES]
     first_choices = re.sub(r"\((?:\?:)?([^()|]*)\|[^()]*\)", r"\1", plain)
     beginnings = {"https://example.org/"}
     for pattern in patterns:
-        # What an expression wants at the beginning of the URL, as far as it is plain text.
+        # The plain text that an expression requires at the beginning of the URL.
         if found := re.match(r"\^((?:[A-Za-z0-9:/_-]|\\[./-])+)", pattern):
             beginnings.add(found[1].replace("\\", ""))
     kinds = {

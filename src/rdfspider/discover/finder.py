@@ -1,7 +1,7 @@
-"""What an exchange leads to: a lease and what came of it enter, Discovered URLs leave, each once.
+"""Which URLs an exchange leads to: a lease and its results enter, Discovered URLs leave, each once.
 
-The links of a page come first; then what its headers, its data and the sitemaps of its site add, by the ways that `crawl.ways`
-names. Where a URL is found in several ways, the first that says more than a plain link counts.
+The links of a page come first, then those in its headers, its data and the sitemaps of its site, as far as `crawl.ways` enables
+them. If a URL is found in several ways, the first that says more than a plain link counts.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease,
 from rdfspider.urls import host_of, resolve_links
 from rdfspider.ways import WAYS, Way, name_way
 
-# Steps of priority that put links behind all others.
+# Steps of priority that put links after all others.
 LAST = 8
-# Pages have hundreds of links, and members of an enumeration take longer to look up.
+# Pages have hundreds of links, and looking up a member of an enumeration takes longer.
 _LINK, _CANONICAL = Way.LINK, Way.CANONICAL
 
 
 class Finder:
-    """Finds what pages lead to, by all the ways that are wanted."""
+    """Finds the URLs that pages lead to, by all enabled ways."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Finder:
         dropper: ParameterDropper | None = None,
         turned_away: Counter[str] | None = None,
     ) -> None:
-        """`is_inside` says whether a URL is in the crawl's scope, `list_sitemaps` which sitemaps a page's robots.txt names;
+        """`is_inside` tells whether a URL is in the crawl's scope, `list_sitemaps` returns the sitemaps in a page's robots.txt;
         `turned_away` counts links that are not followed, by reason."""
         self._max_depth = config.depth
         self._domains = domains
@@ -50,7 +50,7 @@ class Finder:
         self._sitemaps = Sitemaps(domains, list_sitemaps, keeps_dates=bool(config.revisit_s))
         self._reads_headers = "headers" in config.ways
         self.query = find_query(config.data_links) if "data" in config.ways else ""
-        """The query over a page's data whose results are links; empty where there is none. Whoever calls `find` runs it."""
+        """The query over a page's data whose results are links; empty if there is none. The caller of `find` runs it."""
         has_list = "data" in config.ways and config.data_links and not self.query
         self._data = DataLinks(config.data_links) if has_list else None
         self._ontologies = Ontologies() if "ontologies" in config.ways else None
@@ -63,7 +63,7 @@ class Finder:
         judgement: Judgement,
         queried: Iterable[str] = (),
     ) -> list[Discovered]:
-        """What a page leads to; no links where it asks that, or where it is deep enough. `queried` is what the query found."""
+        """Return what a page leads to; no links if it has `nofollow` or the maximum depth. `queried` has the query's results."""
         if not self._is_followed(lease):
             return []
         links = extraction.links
@@ -85,15 +85,15 @@ class Finder:
             ways = self._find_links(lease, capture, extraction, queried)
             rank = LAST if judgement.duplicate else 0
             found += [
-                # A duplicate's links come last, but not the page that it duplicates.
+                # A duplicate's links come last, except its canonical URL.
                 Discovered(url, depth, name, lease.url_id, (), rank if name != _CANONICAL else 0)
                 for url, name in ways.items()
             ]
         return found
 
     def find_sitemaps(self, lease: Lease) -> list[Discovered]:
-        """The sitemaps of an origin whose first page this is, whatever that holds."""
-        # A sitemap knows no depth, so it is of no use where that is limited.
+        """Return the sitemaps of the page's origin, if this is its first page, whatever its content."""
+        # A sitemap gives no depth, so it is useless if depth is limited.
         is_wanted = self._reads_sitemaps and not self._max_depth and self._is_followed(lease)
         return self._sitemaps.find_of_origin(lease) if is_wanted else []
 
@@ -104,12 +104,12 @@ class Finder:
     def _find_links(
         self, lease: Lease, capture: Capture, extraction: Extraction, queried: Iterable[str]
     ) -> dict[str, Way]:
-        """The URLs that a page leads to, each with the name of its way."""
+        """Return the URLs that a page leads to, each with its way."""
         links = [link for link in extraction.links if not link.nofollow]
         if len(links) < len(extraction.links):
             self._turn_away("nofollow", [link for link in extraction.links if link.nofollow])
         ways = {link.target: _LINK for link in links}
-        # Nearly all links have no relation, so that those that have one are looked at again.
+        # Nearly all links have no relation, so a second pass over those that have one is faster.
         for link in links:
             if link.relation:
                 self._note(ways, lease, link.target, name_way(link.relation, link.media_type))
@@ -126,15 +126,15 @@ class Finder:
         return self._drop_parameters(ways)
 
     def _note(self, ways: dict[str, Way], lease: Lease, url: str, name: Way) -> None:
-        """A URL was found in such a way; one that says more than a plain link does counts."""
+        """Note how a URL was found; the first way that says more than a plain link stays."""
         if name == _CANONICAL and self._domain_of(url) != self._domain_of(lease.url):
             name = _LINK
         if ways.get(url, _LINK) == _LINK:
             ways[url] = name
 
     def _drop_parameters(self, ways: dict[str, Way]) -> dict[str, Way]:
-        """The same without what only tracks or names a session."""
-        # One look at those that have parameters tells of most pages that there is nothing to drop.
+        """Remove tracking and session parameters from the URLs."""
+        # One search over all URLs with parameters shows for most pages that there is nothing to drop.
         if not self._dropper.is_needed("\n".join([url for url in ways if "?" in url or ";" in url])):
             return ways
         found: dict[str, Way] = {}
@@ -145,7 +145,7 @@ class Finder:
         return found
 
     def _find_listed(self, lease: Lease, capture: Capture, links: Sequence[Link]) -> list[Discovered]:
-        """What a sitemap lists, or a feed in its place; with a limit of depth it is a page with links."""
+        """Return what a sitemap lists, or a feed that serves as one; with a depth limit it counts as a page with links."""
         if not self._reads_sitemaps:
             return []
         if not self._max_depth:
@@ -162,7 +162,7 @@ class Finder:
         return [Discovered(url, depth, Way.LISTED, lease.url_id) for url in urls]
 
     def _turn_away(self, reason: str, links: Sequence[Link]) -> None:
-        """Count links that are not followed, each target of a page once."""
+        """Count the distinct targets of links that are not followed."""
         if links:
             self._turned_away[reason] += len({link.target for link in links})
 
@@ -171,7 +171,7 @@ class Finder:
 
 
 def follow_redirect(lease: Lease, target: str | None) -> list[Discovered]:
-    """The target of a redirect, with the chain that led to it; a seed's is a seed, a prerequisite's the same prerequisite."""
+    """Return the target of a redirect with its chain; a seed's target is a seed, an unscoped URL's target keeps its way."""
     if target is None or target == lease.url:
         return []
     is_kept = lease.found_as == Way.SEED or not WAYS[lease.found_as].is_scoped

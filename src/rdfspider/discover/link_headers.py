@@ -1,4 +1,4 @@
-"""`Link` headers (RFC 8288): the headers of an answer enter, links leave, like `link` elements that may be followed."""
+"""`Link` headers (RFC 8288): the headers of a response enter, links to follow leave, like those of `link` elements."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from rdfspider.records import Link
 from rdfspider.urls import resolve_links
 
-# What is read of all `Link` headers of an answer, and how many links they may hold.
+# How many characters and links are read from all `Link` headers of a response.
 _MAX_CHARS = 65_536
 _MAX_LINKS = 1_000
 _UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
@@ -17,14 +17,14 @@ _FOLLOWED = frozenset(
 )
 
 _QUOTED = r'"((?:[^"\\]|\\.)*+)"?+'
-# RFC 8288, appendix B.2: the address, then parameters. What stands between links is passed over.
+# RFC 8288, appendix B.2: the address, then parameters. Anything between links is skipped.
 _ADDRESS = re.compile(r"[^<]*+<([^<>]*+)>")
 _PARAMETER = re.compile(rf"\s*+;\s*+([^\s=;,<>\"]*+)\s*+(?:=\s*+(?:{_QUOTED}|([^\s;,\"]*+)))?+")
 _ESCAPE = re.compile(r"\\(.)")
 
 
 def read_link_headers(headers: Iterable[tuple[str, str]], base: str) -> list[Link]:
-    """The links in the headers of an answer, in their order; links whose context is another document are left out."""
+    """Return the links in the headers of a response, in order, without links whose context is another document."""
     text = ", ".join(value for name, value in headers if len(name) == 4 and name.lower() == "link")[:_MAX_CHARS]
     if not text:
         return []
@@ -32,7 +32,7 @@ def read_link_headers(headers: Iterable[tuple[str, str]], base: str) -> list[Lin
     position = 0
     while len(found) < _MAX_LINKS and (address := _ADDRESS.match(text, position)):
         parameters, position = _read_parameters(text, address.end())
-        # Section 3.2: a link that says so is from somewhere else.
+        # Section 3.2: `anchor` means that the link's context is another resource.
         if "anchor" not in parameters:
             found.append((address[1].strip(), parameters))
     targets = resolve_links(base, {address for address, _ in found})
@@ -44,7 +44,7 @@ def read_link_headers(headers: Iterable[tuple[str, str]], base: str) -> list[Lin
 
 
 def _read_parameters(text: str, position: int) -> tuple[dict[str, str], int]:
-    """The parameters from there on, and where they end; of those with the same name the first one counts (3.3)."""
+    """Return the parameters from `position` on, and where they end; the first of each name counts (3.3)."""
     parameters: dict[str, str] = {}
     while parameter := _PARAMETER.match(text, position):
         position = parameter.end()

@@ -1,34 +1,34 @@
-"""Parameters that do not change the content: a URL enters, the same URL without those that only track or name a session leaves.
+"""Parameters that do not change the content: a URL enters, the same URL without tracking and session parameters leaves.
 
-The list is `crawl.drop_parameters`: names, whose case does not matter, with `*` for any characters. What stays keeps its order
-and its escapes.
+The list is `crawl.drop_parameters`: names, whose case does not matter, with `*` for any characters. The other parameters keep
+their order and escapes.
 """
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-# What ends the name of a parameter, in the query (`?sid=1&a=2`) as in the path (`/a;sid=1/b`).
+# A character that does not end the name of a parameter, in the query (`?sid=1&a=2`) or in the path (`/a;sid=1/b`).
 _NAME_CHARACTER = r"[^=&;?/\n]"
 _SEPARATOR = re.compile("([&;])")
 _IN_PATH = re.compile(r";([^;/=]*)[^;/]*")
 
 
 class ParameterDropper:
-    """Cuts parameters with certain names out of URLs in normal form."""
+    """Removes parameters with certain names from URLs in normal form."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         names = "|".join(_to_expression(pattern.lower()) for pattern in dict.fromkeys(patterns) if pattern)
-        # One look at the whole URL tells of nearly all that nothing is to be done; without names nothing ever is.
+        # One search shows for nearly all URLs that there is nothing to drop; without names it never matches.
         self._suspect = re.compile(rf"[?&;](?:{names or '(?!)'})(?=[=&;?/\n]|$)").search
         self._is_dropped = re.compile(names or "(?!)").fullmatch
 
     def is_needed(self, urls: str) -> bool:
-        """Whether something may have to be dropped from a URL, or from one of several, a line each."""
+        """Whether a URL, or one of several, one per line, may have a parameter to drop."""
         return ("?" in urls or ";" in urls) and self._suspect(urls.lower()) is not None
 
     def drop(self, url: str) -> str:
-        """The URL without these parameters; a query that has none left loses its `?`. Twice is once."""
+        """Return the URL without these parameters, and without `?` if no parameter is left. It is idempotent."""
         if not self.is_needed(url):
             return url
         path, mark, query = url.partition("?")
@@ -42,7 +42,7 @@ class ParameterDropper:
         return "" if self._is_dropped(parameter[1].lower()) else parameter[0]
 
     def _drop_from_query(self, query: str) -> str:
-        """Each parameter goes with the separator before it; the first one that stays needs none."""
+        """Drop each parameter with the separator before it; the first that stays has none."""
         pieces = _SEPARATOR.split(query)
         kept: list[str] = []
         for separator, parameter in zip(("", *pieces[1::2]), pieces[::2], strict=True):
@@ -52,7 +52,7 @@ class ParameterDropper:
 
 
 def drop_parameters(url: str, patterns: tuple[str, ...]) -> str:
-    """One URL without the parameters of a list."""
+    """Return a URL without the parameters in `patterns`."""
     return _make_dropper(patterns).drop(url)
 
 
@@ -60,7 +60,7 @@ _make_dropper = lru_cache(maxsize=4)(ParameterDropper)
 
 
 def _to_expression(pattern: str) -> str:
-    """A name with `*` as a regular expression. What a `*` has passed is never tried again, so that no list can stall a crawl."""
+    """Convert a name with `*` to a regular expression. Atomic groups prevent backtracking, so that no list can stall a crawl."""
     first, *rest = pattern.split("*")
     if not rest:
         return re.escape(first)

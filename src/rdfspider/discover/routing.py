@@ -1,4 +1,4 @@
-"""Which shard owns what was found: links enter, those that are followed leave, grouped by owner."""
+"""Routes discovered URLs to the shards that own them: links enter, those in scope leave, grouped by owner."""
 
 import time
 from collections import Counter, defaultdict
@@ -11,41 +11,40 @@ from rdfspider.records import Discovered
 from rdfspider.urls import host_of
 from rdfspider.ways import REQUESTED_WAYS, UNSCOPED_WAYS, Way
 
-# The scope does not decide on unscoped ways, but `--exclude` holds for them, too. Requested ones are taken without a question: a
-# seed, or its redirect, as the scope grows by it; and a context, which is judged when its turn comes, so that pages that wait for
-# it are told.
+# Only `--exclude` applies to unscoped ways. Requested ones are accepted here: a seed or its redirect, since it extends the scope,
+# and a context, which is judged before it is fetched, so that the pages that wait for it learn the result.
 _JUDGED_APART = UNSCOPED_WAYS | REQUESTED_WAYS
-# How long the links of one page may take: a page of 10,000 needs a tenth of it, unless it was made to be slow. The clock is read
-# after some of them.
+# The time limit for the links of one page: 10,000 links need a tenth of it, unless the page was crafted to be slow. The clock is
+# read once per batch of links.
 _MAX_PAGE_S = 1.0
 _LINKS_TIMED = 50
 
 
 class Routed(NamedTuple):
-    """What is to be followed from one page: for this shard, and for others."""
+    """The URLs to follow from one page: for this shard, and for others by shard."""
 
     own: list[Discovered]
     others: dict[int, list[Discovered]]
 
 
 class Router:
-    """Sorts what was found by the shard that owns it."""
+    """Sorts discovered URLs by owning shard."""
 
     def __init__(self, scope: Scope, domains: Domains, shard: int, turned_away: Counter[str]) -> None:
-        """`turned_away` counts links that are not followed, by the rule."""
+        """`turned_away` counts links that are not followed, by rule."""
         self._scope = scope
         self._domains = domains
         self._shard = shard
         self._turned_away = turned_away
 
     def find_refusal(self, found_as: str, url: str) -> str:
-        """Why a URL that was found in some way is not to be fetched; empty where it is."""
+        """Explain why a URL found in this way is not fetched; empty if it is."""
         if found_as == Way.SEED:
             return ""
         return self._scope.filters.find_exclusion(url) if found_as in UNSCOPED_WAYS else self._scope.find_refusal(url)
 
     def route(self, found: Sequence[Discovered]) -> Routed:
-        """By owner; what is out of scope is left out."""
+        """Group URLs by owner, without those out of scope."""
         routed = Routed([], defaultdict(list))
         started_s = time.thread_time()
         for start in range(0, len(found), _LINKS_TIMED):
@@ -55,8 +54,8 @@ class Router:
         return routed
 
     def _judge(self, found: Sequence[Discovered]) -> list[str]:
-        """Why each is not followed; empty where it is."""
-        # Nearly all are links within the scope's power, and pages have hundreds: these are judged without a step of our own.
+        """Explain for each URL why it is not followed; empty if it is."""
+        # Nearly all are scoped links, and pages have hundreds: these are judged without Python code per link.
         if _JUDGED_APART.isdisjoint([link.found_as for link in found]):
             return list(map(self._scope.find_refusal, [link.url for link in found]))
         return ["" if link.found_as in REQUESTED_WAYS else self.find_refusal(link.found_as, link.url) for link in found]
@@ -71,5 +70,5 @@ class Router:
             (routed.own if owner == self._shard else routed.others[owner]).append(link)
         for refusal, count in Counter(refusals).items():
             if refusal:
-                # What is in brackets differs from URL to URL.
+                # The part in parentheses differs by URL.
                 self._turned_away[refusal if refusal[-1] != ")" else refusal.partition(" (")[0]] += count

@@ -1,8 +1,8 @@
-"""Which URLs a crawl is about: a URL enters; why it is not followed, in words for people, leaves.
+"""The scope of a crawl: a URL enters; a readable reason why it is not followed, or nothing, leaves.
 
-The scope is that of the seeds, and grows with what seeds redirect to. A link is judged by the shard that found it, and once more
-by its owner before it is fetched, for filters may have changed meanwhile. An owner that does not know yet what widened the scope
-refuses it, and judges it again when it does.
+The seeds define the scope, and their redirect targets extend it. The shard that finds a link judges it, and its owner judges it
+again before fetching, since filters may have changed. An owner that does not yet know about an extension of the scope refuses the
+link, and judges it again when it does.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,31 +17,31 @@ from rdfspider.discover.trap_rules import MAX_CHARS, find_trap
 from rdfspider.domains import Domains
 from rdfspider.urls import MAX_URL_CHARS, host_of
 
-# Where the path of a URL begins at the latest. No name is longer than 253 characters; what is remembered of each that was met
-# would take much memory otherwise.
+# The latest position where the path of a URL begins. No host name is longer than 253 characters, and longer ones would fill the
+# memory of what is remembered per host.
 _MAX_AUTHORITY_END = 300
-# URLs that were judged last: most links of a page were on the page before.
+# How many recently judged URLs are cached: most links of a page were also on the page before.
 _RECENT_URLS = 16_384
-# Additions to the scope that are stored together: a list of a million seeds may have nearly as many.
+# Additions to the scope per stored value: a million seeds may redirect to nearly as many new areas.
 _ADDITIONS_PART = 256
 # The key under which the frontier keeps them.
 _ADDITIONS_KEY = "scope-additions"
 
 
 class Scope:
-    """The part of the web that a crawl is about."""
+    """The part of the web that a crawl covers."""
 
     def __init__(self, config: CrawlConfig, domains: Domains) -> None:
         self._scope = config.scope
         self._domains = domains
         self._areas: set[str] = set()
-        """Hosts, domains or prefixes, whichever `crawl.scope` is."""
+        """Hosts, domains or prefixes, depending on `crawl.scope`."""
         self.filters = Filters(config.include, config.exclude)
         self.find_refusal = lru_cache(maxsize=_RECENT_URLS)(self._find_refusal)
-        """Why a link is not followed; empty where it is."""
+        """Explains why a link is not followed; empty if it is."""
 
     def extend(self, url: str) -> bool:
-        """Take the host, domain or prefix of a seed, or of what it redirects to, into the scope; False where it was in it."""
+        """Add the host, domain or prefix of a seed or its redirect target to the scope; return False if it was there."""
         if self._scope == "any":
             return False
         area = self._area_of(url)
@@ -52,17 +52,17 @@ class Scope:
         return True
 
     def change_filters(self, filters: Filters) -> None:
-        """Judge by other filters from now on."""
+        """Replace the filters."""
         self.filters = filters
         self.find_refusal.cache_clear()
 
     def digest(self) -> bytes:
-        """A digest of what refusals depend on: it changes when a URL that was refused may be allowed now."""
+        """Return a digest of what refusals depend on: it changes when a refused URL may have become allowed."""
         facts = (self._scope, len(self._areas), self.filters.include, self.filters.exclude)
         return xxh3_64_digest(repr(facts).encode())
 
     def _find_refusal(self, url: str) -> str:
-        # Nearly all are short, and what follows is done for every link of every page.
+        # This runs for every link of every page, and nearly all are short.
         length = len(url)
         if length > _MAX_AUTHORITY_END and (
             length > MAX_URL_CHARS or url.find("/", len("https://")) > _MAX_AUTHORITY_END
@@ -70,7 +70,7 @@ class Scope:
             return "too long"
         if self._scope != "any" and not self._is_inside(url):
             return f"outside the scope ({self._scope})"
-        # Filters take time by the length.
+        # The time of the filters grows with the length.
         return (length <= MAX_CHARS and self.filters.find_refusal(url)) or find_trap(url)
 
     def _is_inside(self, url: str) -> bool:
@@ -80,7 +80,7 @@ class Scope:
             case "domain":
                 return self._domains.domain(host_of(url)) in self._areas
             case _:
-                # Prefixes end in a slash, so only the URL's own folders can be one.
+                # Prefixes end in a slash, so only the URL's own folders can match.
                 path = url.partition("?")[0]
                 end = path.rfind("/")
                 while end > len("https://"):
@@ -100,7 +100,7 @@ class Scope:
 
 
 def load_scope_additions(get_meta: Callable[[str], bytes | None]) -> list[str]:
-    """URLs that seeds were found to redirect to, as a frontier has them."""
+    """Load from the frontier the URLs that seeds redirected to."""
     found: list[str] = []
     while stored := get_meta(f"{_ADDITIONS_KEY}-{len(found) // _ADDITIONS_PART}"):
         found += msgspec.msgpack.decode(stored, type=list[str])
@@ -110,6 +110,6 @@ def load_scope_additions(get_meta: Callable[[str], bytes | None]) -> list[str]:
 
 
 def stage_scope_addition(put_meta: Callable[[str, bytes], None], additions: Sequence[str]) -> None:
-    """Keep the last of the additions in a frontier, with those that are stored together with it."""
+    """Store the last addition in the frontier, together with the others of its part."""
     number = (len(additions) - 1) // _ADDITIONS_PART
     put_meta(f"{_ADDITIONS_KEY}-{number}", msgspec.msgpack.encode(additions[number * _ADDITIONS_PART :]))

@@ -1,7 +1,7 @@
-"""Where sitemaps are, and what they list: the origin of a page enters, its sitemaps leave; a sitemap enters, its URLs leave.
+"""Sitemaps and their contents: the origin of a page enters, its sitemaps leave; a sitemap enters, its URLs leave.
 
-A sitemap may list URLs of its own registrable domain, and of that whose robots.txt or sitemap names it or is redirected to it.
-Indexes of sitemaps are followed two levels deep, and a domain may have a limited number of files.
+A sitemap may list URLs of its own registrable domain, and of a domain whose robots.txt or sitemap names it or redirects to it.
+Sitemap indexes are followed two levels deep, and the number of files per domain is limited.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,23 +13,23 @@ from rdfspider.ways import Way
 
 _LISTED = frozenset({"listed", "sitemap", "item"})
 DEFAULT_PATH = "/sitemap.xml"
-"""Where a sitemap is looked for where robots.txt names none."""
+"""The path of the sitemap if robots.txt names none."""
 MAX_NAMED = 100
-"""Sitemaps of one robots.txt that are followed."""
+"""Sitemaps that are followed per robots.txt."""
 MAX_NESTING = 2
 """Levels of sitemap indexes."""
 MAX_FILES = 500
-"""Sitemaps of one registrable domain, as far as a shard remembers: at 50,000 pages each more than anybody will fetch."""
+"""Sitemaps per registrable domain, as far as a shard remembers them: with 50,000 pages each, more than any crawl fetches."""
 
-# Origins and sitemaps that are remembered; the frontier knows the rest.
+# How many origins and sitemaps are remembered; the frontier knows the rest.
 _MAX_ORIGINS = 100_000
 _MAX_REMEMBERED = 200_000
-# A page that was changed within so long comes a step earlier.
+# A page modified this recently comes one step earlier.
 _FRESH_S = 7 * 86_400.0
 
 
 def is_list(links: Iterable[Link]) -> bool:
-    """Whether links are those of a sitemap, or of a feed that serves as one."""
+    """Whether the links come from a sitemap, or a feed that serves as one."""
     return any(link.relation in _LISTED for link in links)
 
 
@@ -37,18 +37,17 @@ class Sitemaps:
     """Finds the sitemaps of origins, and follows them."""
 
     def __init__(self, domains: Domains, list_named: Callable[[Lease], Sequence[str]], *, keeps_dates: bool) -> None:
-        """`list_named` gives what the robots.txt of a page's origin names, as written. Dates are of use where pages are visited
-        again."""
+        """`list_named` returns the sitemaps in the robots.txt of a page's origin, as written; dates matter only for revisits."""
         self._domains = domains
         self._list_named = list_named
         self._keeps_dates = keeps_dates
         self._origins: set[str] = set()
         self._files: dict[str, set[int]] = {}
-        """Hashes of sitemaps that other sitemaps listed, by domain."""
+        """Hashes of sitemaps listed in other sitemaps, by domain."""
         self._remembered = 0
 
     def find_of_origin(self, lease: Lease) -> list[Discovered]:
-        """The sitemaps of a page's origin, where this is its first page."""
+        """Return the sitemaps of a page's origin, if this is its first page."""
         origin = lease.url[: lease.url.find("/", 8)]
         if origin in self._origins:
             return []
@@ -61,7 +60,7 @@ class Sitemaps:
         own = self._domain_of(origin + "/")
         targets = resolve_links(origin + "/", named).values()
         return [
-            # Who names a sitemap elsewhere has to be remembered with it.
+            # A sitemap on another domain may list URLs of the domain that names it, so the chain keeps the robots.txt.
             Discovered(
                 url, 0, Way.SITEMAP, lease.url_id, () if self._domain_of(url) == own else (origin + "/robots.txt",)
             )
@@ -70,10 +69,10 @@ class Sitemaps:
         ]
 
     def follow(self, lease: Lease, capture: Capture, links: Iterable[Link]) -> Iterator[Discovered]:
-        """What a sitemap lists, as far as it may list it."""
-        # Whoever redirects to a sitemap or names it lets it list URLs of their domain.
+        """Return the URLs in a sitemap that it may list."""
+        # A domain that redirects to a sitemap or names it allows it to list URLs of that domain.
         listable = {self._domain_of(url) for url in (lease.url, *lease.chain)}
-        # One that is met as a page has its place among the pages, so that a web of lists has an end.
+        # A sitemap that was found as a page adds to the depth of its pages, so that a web of lists ends.
         is_page = lease.found_as != Way.SITEMAP
         level, depth = (1, lease.depth + 1) if is_page else (lease.depth + 1, 1)
         fresh_from = capture.started - _FRESH_S
@@ -86,13 +85,13 @@ class Sitemaps:
             if not allowed[authority]:
                 is_file = link.relation == "sitemap" and level <= MAX_NESTING and len(listable) == 1
                 is_file = is_file and len(host_of(url)) <= MAX_HOST_CHARS
-                # It may be kept elsewhere, and who lists it has to be remembered with it. It counts for both domains, so that no
-                # list can send us to hosts without end.
+                # A sitemap may be on another domain; the chain keeps the one that lists it. It counts for both domains, so that
+                # no list leads to an endless number of hosts.
                 if is_file and self._may_have(url, lease.url) and self._may_have(url, url):
                     yield Discovered(url, level, Way.SITEMAP, lease.url_id, (*lease.chain, lease.url))
                 continue
             if link.relation != "sitemap":
-                # A date to come is no date: such a page would be fetched again with every visit of the list.
+                # A future date is ignored: such a page would be fetched again on every visit of the sitemap.
                 modified = link.modified if self._keeps_dates and link.modified <= capture.started else 0.0
                 rank = max(link.rank - (link.modified > fresh_from), -1)
                 yield Discovered(url, depth, Way.LISTED, lease.url_id, rank=rank, modified=modified)
@@ -100,7 +99,7 @@ class Sitemaps:
                 yield Discovered(url, level, Way.SITEMAP, lease.url_id, lease.chain)
 
     def _may_have(self, url: str, owner: str) -> bool:
-        """Whether the domain of a URL may have this sitemap besides those that it has."""
+        """Whether the domain of `owner` may have this sitemap in addition to its others."""
         domain = self._domain_of(owner)
         files = self._files.get(domain)
         if files is None:

@@ -1,35 +1,34 @@
-"""Traps by their form: a URL enters; the rule by which it looks like one of endless many, in words for people, leaves.
+"""Traps by the form of a URL: a URL enters; a readable rule by which it looks like one of an endless series leaves.
 
-These rules need no page to be fetched. What is learned of URL patterns that stop giving anything new is in the frontier. Every
-link of every page passes here, so cheap checks come first, and usual URLs need no others. `docs/judgement.md` tells the numbers
-and the reasons.
+These rules need no fetched page; the frontier learns which URL patterns stop giving anything new. Every link of every page passes
+through here, so cheap checks come first, and ordinary URLs need no others. `docs/judgement.md` explains the numbers.
 """
 
 import re
 from datetime import UTC, datetime
 
 MAX_CHARS = 2_000
-"""Browsers and sitemaps stop at 2,048; what is longer was put together by a machine that adds to it."""
+"""Browsers and sitemaps stop at 2,048; longer URLs come from software that keeps appending to them."""
 MAX_SEGMENTS = 24
-"""Trees of files and archives are not so deep."""
+"""File trees and archives are not deeper."""
 MAX_SAME_SEGMENTS = 3
-"""How often one segment may be in a path: relative links on pages that answer to any path make `/a/a/a/a/a`. Three times the same
-is still honest: `/tiles/0/0/0`."""
+"""How often one segment may occur in a path: relative links on pages that answer any path make `/a/a/a/a/a`. Three occurrences
+can be legitimate: `/tiles/0/0/0`."""
 MAX_RUNS = 2
-"""How often two or more segments in a row may be repeated at once."""
+"""How often a sequence of two or more segments may occur in a row."""
 MAX_PARAMETERS = 12
-"""Forms that search have fewer; listings in which every choice adds one have more."""
+"""Search forms have fewer; listings in which every choice adds one have more."""
 MAX_SAME_PARAMETERS = 2
-"""How often one parameter may be there: choices that add up make as many pages as there are sets of them."""
+"""How often one parameter may occur: choices that accumulate make a page for every combination."""
 MAX_NESTED = 2
 """Queries within a query: `?return=/login?return=/login?return=…` grows with each click."""
 FIRST_YEAR = 1970
 YEARS_AHEAD = 3
-"""Calendars offer a next month without end; nobody plans longer ahead."""
+"""Calendars always offer a next month; nobody plans longer ahead."""
 
-# Slashes of a URL of four segments, which the rules on repetition need at least.
+# Slashes of a URL with four segments, the minimum for the rules on repetition.
 _SOME_SLASHES = 6
-# Where a date is at the latest: what is longer is no calendar's, and takes time.
+# How far into a URL to look for a date: calendar URLs are shorter, and searching longer ones takes time.
 _MAX_CALENDAR_CHARS = 500
 _NESTED = re.compile(r"%(?:25)*3F")
 _CALENDAR = re.compile(
@@ -39,9 +38,9 @@ _MONTH_NAME = (
     r"(?:jan(?:uary?)?|feb(?:ruary?)?|mar(?:ch)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?"
     r"|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
 )
-# Where a number or a date ends: a title may follow on an event's number, as in `/events/4711-10-years`.
+# The end of a number or date; a letter must not follow, as in the title of `/events/4711-10-years`.
 _END = r"(?![0-9a-z]|[-_.+][a-z])"
-# A year beside a month or a week, as far as it is there; years of other thousands only where the month has two digits.
+# A year beside a month or a week; before a month of one digit, without a separator, or before a week only from 1000 to 2999.
 _DATE = re.compile(
     rf"(?<![0-9a-z%])(?:([12]\d{{3}})[-/_.+](?:0?[1-9]|1[0-2]){_END}"
     rf"|(\d{{4}})[-/_.+](?:0[1-9]|1[0-2]){_END}"
@@ -51,16 +50,16 @@ _DATE = re.compile(
     rf"|(?:{_MONTH_NAME}[-/_.+]|(?:0?[1-9]|1[0-2])[-_.]|(?<==)(?:\d\d?/)?\d\d?/)(\d{{4}}){_END})",
     re.ASCII,
 )
-# A parameter that is called a year, beside which a month may be another.
+# A year in a parameter of its own; the month may be in another.
 _YEAR = re.compile(r"(?:year|jahr|[?&;]y)=(\d{4})(?!\d)", re.ASCII)
 _MONTH = re.compile(r"(?:month|monat|[?&;]m)=")
-# A year alone may be the number of an event, but in what is called a calendar there are few of these.
+# A number alone may be an event's rather than a year, but URLs named after a calendar have few of those.
 _NAMED_CALENDAR = re.compile(r"(?:calendar|kalender|agenda|/cal)\b")
 _LONE_YEAR = re.compile(r"/(2[01]\d\d)(?![^/?])", re.ASCII)
 
 
 def find_trap(url: str) -> str:
-    """Why a URL in normal form looks like a trap; empty where it does not."""
+    """Explain why a URL in normal form looks like a trap; empty if it does not."""
     if len(url) > MAX_CHARS:
         return f"trap: URL length ({len(url):,} characters)"
     if url.count("/") >= _SOME_SLASHES and (found := _find_in_path(url)):
@@ -76,7 +75,7 @@ def _find_in_path(url: str) -> str:
     if count > MAX_SEGMENTS:
         return f"trap: path depth ({count} segments)"
     different = set(segments)
-    # Of the repetitions that count, the least leave three segments fewer.
+    # The smallest repetition that counts has three segments more than different ones.
     if count - len(different) < MAX_SAME_SEGMENTS:
         return ""
     for segment in different:
@@ -93,7 +92,7 @@ def _find_in_path(url: str) -> str:
 def _find_in_query(url: str) -> str:
     others = url.count("&")
     if not others and ";" in url:
-        # Some sites separate parameters so; in others a value is a list.
+        # Some sites separate parameters with `;`; on others it separates the items of a value.
         address, _, query = url.partition("?")
         parameters = [part for part in query.split(";") if "=" in part]
         url = f"{address}?{'&'.join(parameters)}"
@@ -106,7 +105,7 @@ def _find_in_query(url: str) -> str:
             for name in names:
                 if name and names.count(name) > MAX_SAME_PARAMETERS:
                     return f"trap: repeated parameter ({name[:100]})"
-    # An escaped question mark is %3F, one that is escaped twice %253F, and so on.
+    # An escaped question mark is %3F, a doubly escaped one %253F, and so on.
     if url.count("?") + url.count("3F") > MAX_NESTED + 1:
         nested = url.count("?") - 1 + len(_NESTED.findall(url))
         return f"trap: nested queries ({nested} of them)" if nested > MAX_NESTED else ""
@@ -114,9 +113,9 @@ def _find_in_query(url: str) -> str:
 
 
 def _find_calendar(url: str) -> str:
-    """A year far away, where the rest of the URL looks like a calendar; elsewhere it may be a number, or history."""
+    """Find a distant year in a URL that looks like a calendar's; in other URLs it may be a number, or history."""
     text = url[:_MAX_CALENDAR_CHARS].lower()
-    # A search for a plain text takes a tenth of the time of one for an expression, and most URLs have none of these.
+    # Searching for plain text takes a tenth of the time of an expression, and most URLs have none of these.
     is_likely = (
         "alend" in text
         or "/cal" in text
@@ -134,7 +133,7 @@ def _find_calendar(url: str) -> str:
     text = text.replace("%2f", "/")
     last_year = datetime.now(UTC).year + YEARS_AHEAD
     years = [int("".join(date)) for date in _DATE.findall(text)]
-    # What is sorted by years alone may be history.
+    # A listing by year without months may be history.
     has_month = _MONTH.search(text) is not None
     years += [year for year in map(int, _YEAR.findall(text)) if has_month or year >= FIRST_YEAR]
     if _NAMED_CALENDAR.search(text):
