@@ -1,7 +1,7 @@
-"""The body of an HTTP message as it was sent becomes the page's bytes: transfer and content encodings are undone.
+"""Transfer and content encodings: the body of an HTTP message as sent enters, the decoded bytes of the page leave.
 
-Archives are full of bodies that are not what their headers say: decoded already, cut short, encoded twice. What cannot
-be decoded is left as it is, what is cut gives its beginning, and no body grows beyond the limit.
+Archives are full of bodies that do not match their headers: already decoded, cut short, encoded twice. A body that cannot be
+decoded stays as it is, a cut one yields its beginning, and no body grows beyond the limit.
 """
 
 import io
@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 from fastwarc.stream_io import BrotliReader, GzipReader, WarcReader, ZstdReader
 
-# More layers than this are no way to send a page.
+# No server sends pages with more encodings.
 _MAX_LAYERS = 3
 _BLOCK_BYTES = 64 * 1024
 
 
 def decode_body(body: bytes, transfer_encoding: str, content_encoding: str, limit: int) -> bytes:
-    """The bytes that the headers' encodings stand for, at most `limit` of them."""
+    """Decode a body by the encodings in its headers, to at most `limit` bytes."""
     if "chunked" in transfer_encoding.lower():
         body = _join_chunks(body)
     layers = [layer.strip().lower() for layer in content_encoding.split(",")]
@@ -28,12 +28,12 @@ def decode_body(body: bytes, transfer_encoding: str, content_encoding: str, limi
 
 
 def decode_gzip(body: bytes, limit: int) -> bytes:
-    """The content of gzip members, as far as it can be read; empty where there are none."""
+    """Return the content of gzip members as far as it is readable; empty if there are none."""
     return _drain(GzipReader(io.BytesIO(body)), limit) if body[:2] == b"\x1f\x8b" else b""
 
 
 def _decode_deflate(body: bytes, limit: int) -> bytes:
-    """RFC 9110 means the zlib format; servers that send bare deflate are old but alive."""
+    """Decode the zlib format of RFC 9110, or the bare deflate that some old servers still send."""
     for window_bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
         try:
             return zlib.decompressobj(window_bits).decompress(body, limit)
@@ -60,7 +60,7 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 def _drain(reader: WarcReader, limit: int) -> bytes:
-    """What can be read before the limit or the damage."""
+    """Read up to the limit or the first damage."""
     blocks: list[bytes] = []
     left = limit
     try:
@@ -73,7 +73,7 @@ def _drain(reader: WarcReader, limit: int) -> bytes:
 
 
 def _join_chunks(body: bytes) -> bytes:
-    """RFC 9112, 7.1: the chunks' data; a body that does not begin with a chunk was joined before."""
+    """Join the data of chunks (RFC 9112, 7.1); a body that does not begin with a chunk is already joined."""
     blocks: list[bytes] = []
     position = 0
     while position < len(body):

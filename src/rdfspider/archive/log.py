@@ -1,7 +1,7 @@
-"""The log of a crawl: its folder, or a place in one of its segments, enters, and Outcomes leave, in the order of the file.
+"""The log of a crawl: its folder, or a position in one of its segments, enters, Outcomes leave in the order of the file.
 
-A metadata record and the conversion records after it are one outcome. What was fetched for the crawl itself is none. What cannot
-be read is a Damage, and reading goes on at the next record.
+A metadata record and the conversion records after it are one outcome; prerequisites are skipped. An unreadable record is a
+Damage, and reading continues at the next record.
 """
 
 import logging
@@ -22,26 +22,26 @@ from rdfspider.records import PREREQUISITE_REASONS
 
 _log = logging.getLogger(__name__)
 
-# The most that a page may say is a few hundred megabytes (`max_quads` lines); a record that claims more is not ours.
+# A page's statements take a few hundred megabytes at most (`max_quads` lines); a longer record is not ours.
 _MAX_BLOCK_BYTES = 1024 * 1024 * 1024
-# The fields come before the links of a page, of which there may be many.
+# The fields come before the links, which may be many.
 _MAX_FIELDS_BYTES = 64 * 1024
 
 
 class Segment(NamedTuple):
-    """A file of the log, and how far it may be read."""
+    """A file of the log, and its readable length."""
 
     path: Path
     length: int
 
 
 def list_segments(folder: Path) -> dict[str, Segment]:
-    """The committed segments of facts of all shards of a crawl, by their keys in `index.view.Cursors`, in order of their numbers.
+    """List the committed facts segments of all shards, by their keys in `index.view.Cursors`, in order of their numbers.
 
-    A segment that is shorter than committed (a damaged disk) is as long as it is, and one that is gone (a disk that is not
-    mounted) is left out. So a cursor may be beyond the end, or of a segment that is not listed: then there is nothing to read.
-    What was taken from the missing part stays in the indexes, until the pages, which the shard fetches again, are newer. A
-    segment that was cut back never grows again, so no cursor leads into the middle of a record.
+    A segment shorter than committed (a damaged disk) has its actual length; a missing one (a disk that is not mounted) is left
+    out. So a cursor may be beyond the end, or in a segment that is not listed: then there is nothing to read. What was indexed
+    from the missing part stays until the shard has fetched those pages again. A segment that was cut back never grows again, so
+    no cursor points into the middle of a record.
     """
     found: dict[str, Segment] = {}
     for shard in _list_shards(folder):
@@ -49,7 +49,7 @@ def list_segments(folder: Path) -> dict[str, Segment]:
         try:
             committed = read_committed(warc)
         except UsageError as error:
-            # The shard writes it anew when it starts.
+            # The shard writes the list again when it starts.
             _warn_once(str(error))
             continue
         names = [name for text in committed if (name := parse_name(text)) and name.kind == SegmentKind.FACTS]
@@ -67,10 +67,10 @@ def list_segments(folder: Path) -> dict[str, Segment]:
 def read_outcomes(
     path: Path, source: str, start: int, stop: int, *, now: float | None = None
 ) -> Iterator[Outcome | Damage]:
-    """The outcomes that begin in a range; `start` is 0 or the `end` of an earlier one.
+    """Read the outcomes that begin in a range; `start` is 0 or the `end` of an earlier one.
 
-    When there is no more, reading goes on at `stop`, since what comes last may be no outcome. UsageError where the file cannot
-    be opened. Pages that asked to be forgotten by `now` (in seconds since 1970) are removed.
+    Afterwards, continue at `stop`, since the last records may belong to no outcome. UsageError if the file cannot be opened. A
+    page whose `unavailable_after` is at or before `now` (in seconds since 1970) gets the effect REMOVE.
     """
     now = time.time() if now is None else now
     for item in _read_groups(path, start, stop):
@@ -78,9 +78,9 @@ def read_outcomes(
 
 
 def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> Outcome | Damage | None:
-    """The one outcome that begins at a place; a Damage where it cannot be read, None where none begins there.
+    """Read the outcome that begins at `offset`; a Damage if it is unreadable, None if none begins there.
 
-    Of what the page says in a syntax, and of its text, so many bytes are read at most. UsageError where there is no file.
+    At most `max_block_bytes` are read of the statements in each syntax, and of the text. UsageError if there is no file.
     """
     with Archive(path) as archive:
         stop = archive.size
@@ -93,8 +93,8 @@ def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> 
 
 
 def read_fetch(path: Path, offset: int) -> Outcome | None:
-    """The outcome whose metadata record begins at a place, without what its page says, and with some of its links at most; None
-    where the file or the record cannot be read."""
+    """Read the outcome whose metadata record begins at `offset`, without statements and text, and with only the first of many
+    links; None if the file or the record is unreadable."""
     try:
         with Archive(path) as archive:
             if offset >= archive.size:
@@ -111,7 +111,7 @@ def read_fetch(path: Path, offset: int) -> Outcome | None:
 
 
 class _Conversion(NamedTuple):
-    """What a page says in one syntax; its text, where that is empty."""
+    """The statements of a page in one syntax, or its text if `syntax` is empty."""
 
     key: tuple[str, str]
     syntax: str
@@ -119,13 +119,13 @@ class _Conversion(NamedTuple):
 
 
 class _Metadata(NamedTuple):
-    """A metadata record, and the conversions that were found after it."""
+    """A metadata record, and the conversions after it."""
 
     position: int
     key: tuple[str, str]
-    """URL and date, as the headers of all records of an outcome have them."""
+    """URL and date, which the headers of all records of an outcome share."""
     attributes: dict[str, Any]
-    """Those of an Outcome."""
+    """The attributes of the Outcome."""
     conversions: list[_Conversion]
 
 
@@ -139,28 +139,28 @@ def _list_shards(folder: Path) -> list[Path]:
     try:
         shards = [path for path in (folder / "shards").iterdir() if path.name.isdecimal()]
     except OSError:
-        # A crawl that has not begun.
+        # The crawl has not begun.
         return []
     return sorted(shards, key=lambda path: int(path.name))
 
 
 @lru_cache(maxsize=1024)
 def _warn_once(message: str) -> None:
-    """Segments are listed many times a minute."""
+    """Log each message once, since segments are listed many times a minute."""
     _log.warning("%s", message)
 
 
 def _read_groups(
     path: Path, start: int, stop: int, max_block_bytes: int = _MAX_BLOCK_BYTES
 ) -> Iterator[tuple[_Metadata, int] | Damage]:
-    """Metadata records with the conversions after them, and where what follows begins."""
+    """Read metadata records with the conversions after them, and where the next outcome begins."""
     with Archive(path) as archive:
         found: _Metadata | None = None
         for item in _read_items(archive, start, min(stop, archive.size), max_block_bytes):
             if isinstance(item, Damage):
                 yield item
             elif isinstance(item, _Conversion):
-                # After damage, what follows may belong to a record that could not be read.
+                # After damage, a conversion may belong to a metadata record that was unreadable.
                 if found is not None and item.key == found.key:
                     found.conversions.append(item)
             elif not isinstance(item, _Metadata) or item.attributes.get("reason") not in PREREQUISITE_REASONS:

@@ -1,7 +1,7 @@
 """The metadata record of an outcome: an Outcome enters and a block of `application/warc-fields` leaves, or the other way round.
 
-One table says how each field is called, which attribute of an Outcome it is, how it is written and how it is read. Links follow
-the fields, as Heritrix writes them. What a page says is not here but in the conversion records after this one.
+One table gives each field's name, its attribute of Outcome, and how to write and read it. Links follow the fields, as Heritrix
+writes them. The statements and text of a page are in the conversion records after this one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -66,17 +66,17 @@ def _read_problem(text: str) -> Problem:
 
 
 class _Row(NamedTuple):
-    """A field of the record. What is written as an empty text is left out, and so is None."""
+    """A field of the record; it is left out if its value is None or is written as an empty text."""
 
     name: str
     attribute: str
     write: Callable[[Any], str] = str
     read: Callable[[str], Any] | None = str
-    """None where it is told by something else when it is read."""
+    """None if something else supplies the attribute when the record is read."""
 
 
 class _Repeated(NamedTuple):
-    """A field that may be there more than once, for an attribute that has several values."""
+    """A field that may occur more than once, for an attribute with several values."""
 
     name: str
     attribute: str
@@ -123,23 +123,23 @@ _FIELDS: tuple[_Row | _Repeated, ...] = (
     _Repeated("problem", "problems", _write_problems, _read_problem),
 )
 FIELD_NAMES = tuple(field.name for field in _FIELDS)
-"""In the order in which they are written."""
+"""In the order of writing."""
 _ONCE = {field.name: field for field in _FIELDS if isinstance(field, _Row) and field.read}
 _OFTEN = {field.name: field for field in _FIELDS if isinstance(field, _Repeated) and field.read}
 
 
 def write_metadata(outcome: Outcome, links: Sequence[Link]) -> bytes:
-    """The block of an outcome's metadata record, with the links of its page."""
+    """Write the block of an outcome's metadata record, with the links of its page."""
     return make_fields_block(_list_fields(outcome)) + write_links(links)
 
 
 def list_fields(outcome: Outcome) -> dict[str, str]:
-    """The fields of an outcome's metadata record that are there once, by their names."""
+    """Return the fields of an outcome's metadata record that occur once, by name."""
     return {name: value for name, value in _list_fields(outcome) if value and name in _ONCE}
 
 
 def read_metadata(block: str) -> dict[str, Any]:
-    """The attributes of an Outcome that the block of a metadata record tells; those that it does not tell are not there."""
+    """Read the attributes of an Outcome from the block of a metadata record; those without a field are left out."""
     found: dict[str, Any] = {}
     lines, outlinks = _split_lines(block)
     for line in lines:
@@ -158,24 +158,24 @@ def read_metadata(block: str) -> dict[str, Any]:
 
 
 def read_payload_position(block: bytes) -> Position | None:
-    """Where the archive holds the body that a metadata record speaks of; None where it holds none."""
+    """Read from a metadata record where the archive keeps the body; None if it keeps none."""
     value = block.partition(b"\r\npayload-at: ")[2].partition(b"\r\n")[0]
     return _read_position(value.decode("utf-8", "replace"))
 
 
 def is_metadata_of_crawl(block: bytes) -> bool:
-    """Whether what a metadata record begins with is ours: other tools write such records too."""
+    """Whether the beginning of a metadata record shows that a crawl of ours wrote it; other tools write such records too."""
     return block.startswith((b"verdict: ", b"url: ")) and b"reason: " in block
 
 
 def read_due(directives: str) -> float:
-    """The moment after which a page asks not to be indexed; 0 where it does not."""
+    """Return the earliest `unavailable_after` of the directives, in seconds since 1970; 0 if there is none."""
     moments = (read_date(rest.partition(" ")[0].rstrip(",")) for rest in directives.split(_UNTIL)[1:])
     return min(filter(None, moments), default=0.0)
 
 
 def read_date(date: str) -> float:
-    """Seconds since 1970; 0 where it is no date."""
+    """Convert a date to seconds since 1970; 0 if it is no date."""
     try:
         return datetime.fromisoformat(date).timestamp()
     except (ValueError, OverflowError):
@@ -183,11 +183,11 @@ def read_date(date: str) -> float:
 
 
 def write_links(links: Sequence[Link]) -> bytes:
-    """Outlinks as Heritrix writes them, a line each: URL, hop (L link, E embedded), element and attribute; none twice.
+    """Write outlinks as Heritrix does, one line each, without duplicates: URL, hop (L link, E embedded), element and attribute.
 
-    A link with a relation does not tell its element, so that is `*`, and the relation follows.
+    The element of a link with a relation is unknown, so it is `*`, and the relation follows.
     """
-    # Pages have hundreds of links, most of them without a relation: all of these are put together in one step.
+    # Pages have hundreds of links, most of them without a relation: one join writes all of these.
     plain = dict.fromkeys([link.target for link in links if not link.relation])
     text = f"outlink: {f'{_PLAIN_END}{_LINK_START}'.join(plain)}{_PLAIN_END}{_LINE_END}" if plain else ""
     fields = [
@@ -198,7 +198,7 @@ def write_links(links: Sequence[Link]) -> bytes:
         if link.relation
     ]
     if not text.isascii() or text.count("\n") != len(plain) or text.count("\r") != len(plain):
-        # An address in normal form is ASCII without a line end; whoever made this one did not normalise it.
+        # An address in normal form is ASCII without a line end; one of these was not normalised.
         fields, text = [("outlink", target + _PLAIN_END) for target in plain] + fields, ""
     return text.encode("utf-8", "replace") + make_fields_block(dict.fromkeys(fields))
 
@@ -216,16 +216,16 @@ def _list_fields(outcome: Outcome) -> Iterator[Field]:
 
 
 def _split_lines(block: str) -> tuple[list[str], list[str]]:
-    """The lines of a metadata record, but for its plain links, and the targets of those.
+    """Return the lines of a metadata record without its plain links, and the targets of those.
 
-    A page has some dozen fields and hundreds of links, most of them plain, and these stand together (`write_links`): one split
-    takes them apart, without a look at each.
+    A page has some dozen fields and hundreds of links, most of them plain and consecutive (`write_links`): one split separates
+    these, without a step per link.
     """
     head, mark, tail = block.partition(_LINK_START)
     *plain, rest = tail.split(_PLAIN_END + _LINK_START)
     lines = head.split(_LINE_END)
     if tail.count(_LINE_END) != len(plain) + rest.count(_LINE_END):
-        # Something else stands between the links, as in the record of a redirect.
+        # Other lines are between the links, as in the record of a redirect.
         return block.split(_LINE_END), []
     if mark:
         lines += (_LINK_START + rest)[2:].split(_LINE_END)

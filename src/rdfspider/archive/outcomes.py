@@ -1,7 +1,7 @@
-"""The Outcome: what became of a URL once, and what its page says. A shard's archive writes it, and the indexes take it.
+"""The Outcome: the result of one visit to a URL, and what its page says. A shard's archive writes it, and the indexes read it.
 
-What the shard knows of a finished lease enters, a flat record leaves that `archive/metadata.py` writes into WARC files and reads
-from them again. An OutcomeStamp says which of two outcomes of a URL counts.
+A Finished lease enters, a flat record leaves that `archive/metadata.py` writes to WARC files and reads from them. An OutcomeStamp
+decides which of two outcomes of a URL counts.
 """
 
 import time
@@ -18,14 +18,14 @@ from rdfspider.records import REFUSALS, Capture, Extraction, Failure, Finished, 
 
 
 class Effect(StrEnum):
-    """What an outcome does to what the indexes hold of its page."""
+    """How an outcome changes what the indexes have of its page."""
 
     REPLACE = "replace"
-    """The page says this now."""
+    """The page has new content."""
     TOUCH = "touch"
-    """What the page says is as before: 304, the same bytes, or a failure that may pass."""
+    """The content stays: 304, the same bytes, a refusal, or a failure that may be temporary."""
     REMOVE = "remove"
-    """The page is no longer there (gone, 404, a redirect), or asks not to be indexed."""
+    """The page no longer exists (404, 410, a soft 404, a redirect), or has `noindex`."""
 
 
 class Outcome(Struct, frozen=True, gc=False):
@@ -36,9 +36,9 @@ class Outcome(Struct, frozen=True, gc=False):
 
     url: str
     time: float
-    """When it was asked for, in seconds since 1970: WARC-Date."""
+    """When it was requested, in seconds since 1970: WARC-Date."""
     source: str
-    """The file of the log that it was read from: a key of `index.view.Cursors`; empty before it is written."""
+    """The file of the log that it was read from: a key of `index.view.Cursors`; empty until it is written."""
     offset: int
     """Where its first record begins in that file."""
     end: int
@@ -51,31 +51,31 @@ class Outcome(Struct, frozen=True, gc=False):
     error: str = ""
     error_message: str = ""
     depth: int | None = None
-    """None where nobody has followed links to it."""
+    """None if the record has no depth, as in external archives."""
     found_as: str = ""
     via: str = ""
     via_id: int = 0
     redirected_from: tuple[str, ...] = ()
     attempts: int = 0
     fetch_ms: int | None = None
-    """None where nothing was asked."""
+    """None if no request was made."""
     http_version: str = ""
     content_type: str = ""
     etag: str = ""
     last_modified: str = ""
     x_robots_tag: str = ""
     body_bytes: int | None = None
-    """None where there was no answer."""
+    """None if there was no response."""
     wire_bytes: int | None = None
     truncated: str = ""
     digest: str = ""
     """The payload digest."""
     unchanged: str = ""
-    """The profile of a revisit record, where the body is that of an earlier visit."""
+    """The profile of a revisit record, if the body is that of an earlier visit."""
     payload: Position | None = None
-    """Where the archive holds the body; None where it does not."""
+    """Where the archive keeps the body; None if it does not."""
     target: str = ""
-    """Where a redirect leads."""
+    """The target of a redirect."""
     directives: str = ""
     """The robots directives of the page and its header, each with its source."""
     duplicate: str = ""
@@ -87,30 +87,30 @@ class Outcome(Struct, frozen=True, gc=False):
     canonical: str = ""
     problems: tuple[Problem, ...] = ()
     statements: Mapping[str, str] = field(default_factory=dict)
-    """N-Quads by syntax, as in `Extraction.statements`; when it is read, empty unless the effect is REPLACE."""
+    """N-Quads by syntax, as in `Extraction.statements`; when read from the log, empty unless the effect is REPLACE."""
     text: str = ""
     outlinks: tuple[str, ...] = ()
-    """Where the page leads. A shard writes links from the extraction, which has their relations too."""
+    """The targets of the page's links. A shard writes them from the extraction, which also has their relations."""
     due: float = 0.0
-    """When the page is to be removed, because it asks for that, in seconds since 1970; 0 for never."""
+    """When the page is to be removed according to its `unavailable_after`, in seconds since 1970; 0 for never."""
 
 
-# Whatever the status: what a page says of itself, and what nobody has asked.
+# Reasons that decide whatever the status: the page's own content, and refusals, for which no request was made.
 _EFFECTS_BY_REASON: dict[str, Effect] = {
     Reason.NOINDEX: Effect.REMOVE,
     Reason.SOFT_404: Effect.REMOVE,
     **dict.fromkeys(REFUSALS, Effect.TOUCH),
 }
-# Statuses that are not as their hundreds: nothing new, and "not now" (too slow, wrong connection, too early, too often).
+# Statuses that differ from their hundreds: not modified, and temporary (too slow, wrong connection, too early, too often).
 _EFFECTS_BY_STATUS = dict.fromkeys((304, 408, 421, 425, 429), Effect.TOUCH)
 _EFFECTS_BY_HUNDRED = {2: Effect.REPLACE, 3: Effect.REMOVE, 4: Effect.REMOVE}
 
 
 def decide_effect(reason: str, status: int, unchanged: str = "") -> Effect:
-    """What an outcome does to what the indexes hold of its page.
+    """Decide how an outcome changes what the indexes have of its page.
 
-    A page that is not public any more, or is elsewhere, is removed, and so is one that only says that it is not there. A failure
-    may pass, even that of a name: only an answer removes.
+    A page that is no longer public, has moved, or is a soft 404 is removed. Any failure may be temporary, even that of a name
+    lookup: only a response removes.
     """
     effect = _EFFECTS_BY_REASON.get(reason) or _EFFECTS_BY_STATUS.get(status)
     effect = effect or _EFFECTS_BY_HUNDRED.get(status // 100, Effect.TOUCH)
@@ -120,7 +120,7 @@ def decide_effect(reason: str, status: int, unchanged: str = "") -> Effect:
 def make_outcome(
     finished: Finished, *, via: str = "", digest: str = "", unchanged: str = "", payload: Position | None = None
 ) -> Outcome:
-    """What came of a lease, as it is put on record; `via` is the URL of `lease.via`, where it is known."""
+    """Make the outcome of a finished lease; `via` is the URL of `lease.via`, if known."""
     lease, verdict, exchange, extraction, _, judgement = finished
     capture = exchange if isinstance(exchange, Capture) else None
     said = extraction or _NOTHING
@@ -176,13 +176,13 @@ _NOTHING = Extraction("", "")
 
 
 class OutcomeStamp(NamedTuple):
-    """Which of two outcomes of a URL counts: the newer one, and of the same moment always the same. Equal ones are the same."""
+    """Orders the outcomes of a URL: the greatest counts, which is the newest, or at equal times always the same one."""
 
     time_us: int
     digest: str
     effect: str
     content: str
-    """A digest of what the page says; empty unless the effect is REPLACE."""
+    """A digest of the page's content; empty unless the effect is REPLACE."""
 
     def __str__(self) -> str:
         return f"{self.time_us} {self.effect} {self.content or '-'} {self.digest}"
@@ -193,18 +193,18 @@ NEVER = OutcomeStamp(-1, "", "", "")
 
 
 def make_stamp(outcome: Outcome) -> OutcomeStamp:
-    """When it was, then its digest, then what it says: the same capture may have been read twice, and not alike."""
+    """Make a stamp of time, digest, effect and content: a capture may have been extracted twice, with different results."""
     return OutcomeStamp(round_time(outcome.time), outcome.digest, outcome.effect, _digest_content(outcome))
 
 
 def parse_stamp(text: str) -> OutcomeStamp:
-    """The stamp that was written so."""
+    """Read a stamp that `str` wrote."""
     time_us, effect, content, digest = text.split(" ", 3)
     return OutcomeStamp(int(time_us), digest, effect, content.strip("-"))
 
 
 def round_time(time_s: float) -> int:
-    """A time as stamps have it, in microseconds since 1970."""
+    """Convert a time to the microseconds since 1970 of stamps."""
     return max(round(time_s * 1e6), 0) if isfinite(time_s) else 0
 
 

@@ -1,9 +1,9 @@
-"""Files and WARC archives in, Pages out. What cannot be read is a Damage: it says where, and reading goes on after it.
+"""Files and WARC archives enter, Pages and Captures leave. An unreadable record is a Damage, after which reading continues.
 
 FastWARC reads the records, compressed by gzip or Zstandard (with its dictionary) or not at all. It stops at the first
-damage, and gives what is left of a record that was cut; so each record's length is checked here, and after damage the
-next record is looked for in the file's bytes. A part of an archive can be read alone: that is how processes share one.
-A crawl's own segments, which may be growing, are read as far as they are committed.
+damage, and returns the rest of a record that was cut; so each record's length is checked here, and after damage the next
+record is searched for in the file's bytes. Parts of an archive can be read separately, so that processes share one. A
+crawl's own segments, which may be growing, are read as far as they are committed.
 """
 
 import glob
@@ -35,19 +35,19 @@ _GZIP_MAGIC = b"\x1f\x8b\x08"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
 _RECORD = re.compile(rb"WARC/[01]\.\d\d?\r?\n[A-Za-z-]+:")
-# What FastWARC takes as a header at most.
+# The longest header that FastWARC reads.
 _MAX_HEADER_BYTES = 32 * 1024
-# So many bytes that are not empty lines are the beginning of something.
+# If not all of this many bytes after a record are blank, another record begins there.
 _RECORD_START_BYTES = 64
-# Browsers take 256 KB.
+# Browsers accept 256 KB.
 _MAX_HTTP_HEADER_BYTES = 256 * 1024
-# The first block of a Zstandard frame is at most 128 KB, and nothing is given before it is whole.
+# The first block of a Zstandard frame is at most 128 KB, and nothing is decompressed before it is complete.
 _ZSTD_BLOCK_BYTES = 160 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A file, or the record of an archive at this offset, that could not be read and was skipped."""
+    """A file, or the record of an archive at this offset, that was unreadable and skipped."""
 
     path: str
     offset: int
@@ -56,21 +56,21 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place in an archive where a record begins; the `final` one is where the next would begin."""
+    """A position in an archive where a record begins; the `final` one is where the next would begin."""
 
     position: int
     final: bool = False
 
 
 class Archived(NamedTuple):
-    """A capture that an archive holds, and where its record begins."""
+    """A capture from an archive, and where its record begins."""
 
     capture: Capture
     position: int
 
 
 class _BadRecordError(Exception):
-    """A record ends before the length that it states, or does not say which page it holds."""
+    """A record is shorter than the length that it states, or has no URL."""
 
 
 def is_archive(path: Path) -> bool:
@@ -79,7 +79,7 @@ def is_archive(path: Path) -> bool:
 
 
 def read_file(path: Path, url: str, content_type: str | None = None, limit: int = MAX_BODY_BYTES) -> Page | Damage:
-    """A file as a page; `.gz` is a compressed file. One byte over the limit is kept, so that the cut is noticed."""
+    """Read a file as a page; `.gz` is decompressed. One byte over the limit is kept, so that the cut is noticed."""
     try:
         with path.open("rb") as file:
             body = file.read(limit + 1)
@@ -91,9 +91,8 @@ def read_file(path: Path, url: str, content_type: str | None = None, limit: int 
 
 
 def split_archive(path: Path, part_bytes: int) -> list[tuple[int, int]]:
-    """Ranges of about `part_bytes` that can be read apart; a single one where records share compressed members, none where
-    nothing is committed yet.
-    """
+    """Return ranges of about `part_bytes` that can be read separately: only one if records share compressed members, none if
+    nothing is committed yet."""
     with Archive(path) as archive:
         if archive.may_grow and not archive.size:
             return []
@@ -108,10 +107,10 @@ def split_archive(path: Path, part_bytes: int) -> list[tuple[int, int]]:
 def read_archive(
     path: Path, start: int = 0, stop: int | None = None, *, exact: bool = True, limit: int = MAX_BODY_BYTES
 ) -> Iterator[Page | Damage | Mark]:
-    """The pages of the records that begin in a range, between two Marks: the first record, and the one after the last.
+    """Read the pages of the records that begin in a range, between two Marks: the first record, and the one after the last.
 
-    The range begins with a record where it is `exact`; else with the first that is found. One that is found may be
-    inside another's body (an archive of archives), so whoever joins parts compares their Marks.
+    If `exact`, a record begins at `start`; else reading begins at the first that is found. That one may be inside another
+    record's body (an archive of archives), so callers that join parts compare their Marks.
     """
     with Archive(path) as archive:
         stop = archive.size if stop is None else stop
@@ -124,8 +123,8 @@ def read_archive(
 
 
 def read_captures(path: Path, start: int = 0, *, limit: int = MAX_BODY_BYTES) -> Iterator[Archived | Damage]:
-    """The pages of an archive with the facts of their exchanges, from a record on that begins at `start`; of answers other than
-    2xx without a body."""
+    """Read the pages of an archive with the facts of their exchanges, from the record at `start` on; only 2xx responses have a
+    body."""
     with Archive(path) as archive:
         position = start
         while position < archive.size:
@@ -135,7 +134,7 @@ def read_captures(path: Path, start: int = 0, *, limit: int = MAX_BODY_BYTES) ->
 
 
 def read_capture(record: WarcRecord, position: int, limit: int = MAX_BODY_BYTES) -> Archived | None:
-    """The page that a record holds with the facts of its exchange, as `read_captures` gives it; None where it holds none."""
+    """Read the page of a record with the facts of its exchange, as `read_captures` does; None if it has none."""
     page = _read_page(record, limit)
     if page is None and record.is_http_parsed:
         page = Page(read_url(record), b"")
@@ -143,7 +142,7 @@ def read_capture(record: WarcRecord, position: int, limit: int = MAX_BODY_BYTES)
 
 
 def read_revisit(record: WarcRecord, position: int) -> Archived:
-    """The exchange that a revisit record tells of; the body is that of an earlier one."""
+    """Read the exchange of a revisit record; the body is that of an earlier exchange."""
     if record.is_http:
         record.parse_http(strict_mode=False, quirks_mode=True, max_header_len=_MAX_HTTP_HEADER_BYTES)
     return Archived(_make_capture(record, Page(read_url(record), b""), 0), position)
@@ -152,9 +151,9 @@ def read_revisit(record: WarcRecord, position: int) -> Archived:
 def read_run(
     archive: "Archive", start: int, stop: int, read: Callable[[WarcRecord, int], _Item | None]
 ) -> Generator[_Item | Damage, None, int]:
-    """What `read` makes of the records until the stop, the end or the first damage; returns where to go on.
+    """Yield what `read` makes of the records up to the stop, the end or the first damage; return where to continue.
 
-    A page is held until the next record was found: only then its checksum is known to be right.
+    A result is held back until the next record is found: only then is its checksum verified.
     """
     reader, records = archive.open_at(start)
     held: _Item | None = None
@@ -198,13 +197,13 @@ def read_run(
 
 
 def _check_header(record: WarcRecord) -> None:
-    """WARC 1.1, 5.1: no record is without these."""
+    """Check for the header fields that every record has (WARC 1.1, 5.1)."""
     if not (record.headers.contains_key("WARC-Type") and record.headers.contains_key("Content-Length")):
         raise _BadRecordError("the record's header is cut short")
 
 
 def _read_page(record: WarcRecord, limit: int) -> Page | None:
-    """The page that a record holds: a successful HTTP response or a resource. Other records hold none."""
+    """Read the page of a record that is a successful HTTP response or a resource; other records have none."""
     kind = record.record_type
     url = read_url(record)
     if kind in (WarcRecordType.resource, WarcRecordType.response) and not url:
@@ -225,12 +224,12 @@ def _read_page(record: WarcRecord, limit: int) -> Page | None:
 
 
 def read_url(record: WarcRecord) -> str:
-    """Which URL a record is about; empty where it does not say."""
+    """Return the URL of a record; empty if it has none."""
     return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
 
 
 def _make_capture(record: WarcRecord, page: Page, limit: int) -> Capture:
-    """The exchange that a record tells of, as far as it does; a resource was never asked for. What is no HTTP has status 0."""
+    """Make a capture of what a record says about its exchange; a resource has status 200, a response without a status 0."""
     headers = record.http_headers if record.is_http_parsed else None
     return Capture(
         page=page,
@@ -248,7 +247,7 @@ def _make_capture(record: WarcRecord, page: Page, limit: int) -> Capture:
 
 
 def _read_block(record: WarcRecord, limit: int) -> bytes:
-    """The payload, up to one byte more than the limit."""
+    """Read the payload, up to one byte over the limit."""
     expected = min(record.content_length, limit + 1)
     block: bytes = record.reader.read(expected)
     if len(block) < expected:
@@ -257,7 +256,7 @@ def _read_block(record: WarcRecord, limit: int) -> bytes:
 
 
 class Archive:
-    """A WARC file that is open: its bytes, to look for records, and the reader of its compression."""
+    """An open WARC file: its bytes, to search for records, and the reader for its compression."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -284,8 +283,8 @@ class Archive:
         self._file.close()
 
     def open_at(self, position: int) -> tuple[WarcReader | None, Iterator[WarcRecord]]:
-        """A reader of the records from here on; the decompressor beside it knows where members begin."""
-        # The bytes in memory end where the committed records do; the file goes on.
+        """Iterate over the records from `position` on; the decompressor, returned with it, knows where members begin."""
+        # The mapped bytes end where the committed records do; the file may continue.
         stream = cast(BinaryIO, self._bytes) if self.may_grow else self._file
         stream.seek(position)
         reader: WarcReader | None = None
@@ -296,19 +295,19 @@ class Archive:
         return reader, iter(ArchiveIterator(reader or stream, parse_http=False, stream_detect=False))
 
     def position_of(self, reader: WarcReader | None, record: WarcRecord) -> int:
-        """Where the record begins; where its compressed member begins, if it is in one."""
+        """Return where the record, or the compressed member that contains it, begins."""
         position: int | None = reader.frame_start_position() if reader else record.stream_pos
         return position or 0
 
     def member_of(self, reader: WarcReader | None) -> int | None:
-        """Where the compressed member begins that is being read; None where nothing is compressed."""
+        """Return where the compressed member that is being read begins; None without compression."""
         position: int | None = reader.frame_start_position() if reader else None
         return position
 
     def failed_at(self, reader: WarcReader | None, last: int, length: int) -> int:
-        """Where the record begins that could not be read, after one of this length that began at `last`.
+        """Return where the unreadable record begins, after one of this length that began at `last`.
 
-        Where nothing is compressed, that is after the last record if it ends as records do; else it is that record.
+        Without compression, that is the end of the last record if it ends as records do; else the last record itself.
         """
         if reader is not None:
             return self.member_of(reader) or 0
@@ -316,14 +315,14 @@ class Archive:
         return end if end > last and self._bytes[end - 4 : end] == b"\r\n\r\n" else last
 
     def has_rest(self, last: int, length: int) -> bool:
-        """Whether the beginning of a record follows one of this length that began at `last`, where nothing is compressed."""
+        """Whether, without compression, another record begins after one of this length that began at `last`."""
         end = self._end_of(last, length)
         return self._compression == "none" and bool(self._bytes[end : end + _RECORD_START_BYTES].strip())
 
     def check_end(self, start: int, length: int, reached: int | None) -> None:
-        """Raise where a record took another that follows it for a part of its own: it was cut, or its length is wrong."""
+        """Raise if a record's stated length covers a record that follows it: it was cut, or the length is wrong."""
         if self._compression != "none":
-            # A record may go on in the next member, but not when that begins with a record.
+            # A record may continue in the next member, unless that begins with a record.
             following = self.find_record(start + 1) if reached not in (None, start) else None
             swallowed = following is not None and reached is not None and following <= reached
         else:
@@ -334,12 +333,12 @@ class Archive:
             raise _BadRecordError("the record is cut short, or its length is wrong")
 
     def _end_of(self, start: int, length: int) -> int:
-        """Where an uncompressed record ends, the two empty lines included; `start` where its header does not end."""
+        """Return where an uncompressed record ends, including the two empty lines; `start` if its header has no end."""
         header = self._bytes.find(b"\r\n\r\n", start, start + _MAX_HEADER_BYTES)
         return header + 8 + length if header >= 0 else start
 
     def has_record_per_member(self) -> bool:
-        """Whether the first two records begin with a compressed member each, as the specification asks."""
+        """Whether each of the first two records begins a compressed member, as the specification requires."""
         if self._compression == "none":
             return True
         try:
@@ -350,7 +349,7 @@ class Archive:
         return len(starts) < 2 or (starts[0] < starts[1] and self._begins_record(starts[1]))
 
     def find_record(self, position: int) -> int | None:
-        """The first place from here on where a record seems to begin; None where there is no more."""
+        """Return the first position from here on where a record seems to begin; None if there is none."""
         if self._compression == "none":
             found = _RECORD.search(self._bytes, position)
             return found.start() if found else None
@@ -372,7 +371,7 @@ class Archive:
         return start == b"WARC/"
 
     def _find_compression(self) -> str:
-        """By the first bytes; by the name where those are damaged."""
+        """Detect the compression by the first bytes, or by the name if those are damaged."""
         head, name = self._bytes[:4], self.path.name.lower()
         if head in (_ZSTD_MAGIC, _ZSTD_DICTIONARY_MAGIC):
             return "zstd"
@@ -383,7 +382,7 @@ class Archive:
         return "gzip" if name.endswith(".gz") else "zstd" if name.endswith(".zst") else "none"
 
     def _read_dictionary(self) -> bytes | None:
-        """Zstandard for WARC, 4.2: a first, skippable frame holds the dictionary, which may itself be compressed."""
+        """Read the dictionary, which may be compressed, from the skippable first frame (Zstandard for WARC, 4.2)."""
         if self._bytes[:4] != _ZSTD_DICTIONARY_MAGIC:
             return None
         frame = self._bytes[8 : 8 + int.from_bytes(self._bytes[4:8], "little")]
@@ -397,7 +396,7 @@ class Archive:
 
 
 def find_archives(sources: Sequence[str]) -> list[Path]:
-    """The WARC files that a person means: files, patterns and folders; UsageError where one is none."""
+    """Find the WARC files in files, patterns and folders; UsageError if one has none."""
     found: dict[Path, None] = {}
     for source in sources:
         path = Path(source)
@@ -410,7 +409,7 @@ def find_archives(sources: Sequence[str]) -> list[Path]:
         if not paths:
             raise UsageError(f"{source}: no WARC file is there")
         for inner in paths:
-            # Opens it, and complains where no record is in it.
+            # This opens the file, and raises if it has no record.
             split_archive(inner, 1 << 62)
             found[inner.absolute()] = None
     return list(found)

@@ -1,8 +1,8 @@
-"""Segments as a crash left them enter, segments that end where the frontier's last commit does leave; and what is missing.
+"""Recovery after a crash: segments enter as it left them; segments that end at the frontier's last commit leave, and the losses.
 
-Segments that are not in the commit are deleted, longer ones are cut. A segment that is shorter than the commit says, or
-whose end cannot be read, is cut back to its last sound record; a segment that is gone is gone. What such damage took is
-told as positions of metadata records, because by those the frontier knows which URLs it must fetch again.
+Segments that are not in the commit are deleted, longer ones are cut. A segment that is shorter than committed, or whose end
+is unreadable, is cut back to its last sound record; a missing segment is lost. Losses are reported as positions of metadata
+records, by which the frontier finds the URLs to fetch again.
 """
 
 import logging
@@ -31,18 +31,18 @@ _log = logging.getLogger(__name__)
 
 
 class Recovered(NamedTuple):
-    """What is there after a recovery."""
+    """The state after a recovery."""
 
     lengths: dict[str, int]
-    """The length of each segment; one that is gone is not in it."""
+    """The length of each segment, without lost ones."""
     lost: list[Position]
-    """In each segment named here, the records from the offset on are gone, or facts about bodies that are gone."""
+    """In each segment named here, the records from the offset on are lost, or describe bodies that are lost."""
 
 
 def recover_segments(volumes: Volumes, prefix: str, committed: Mapping[str, int]) -> Recovered:
-    """Bring the segments of a shard back to a commit. Doing it twice gives the same.
+    """Bring the segments of a shard back to a commit; this is idempotent.
 
-    OSError where a disk is missing: what is on it is not lost, and nothing is touched until it is back.
+    OSError if a disk is missing: its content is not lost, and nothing is changed until it is back.
     """
     folder = volumes.home
     found = {path.name: path for path in folder.iterdir() if prefix == getattr(parse_name(path.name), "prefix", None)}
@@ -69,7 +69,7 @@ def recover_segments(volumes: Volumes, prefix: str, committed: Mapping[str, int]
 
 
 def find_sound_length(path: Path, limit: int) -> int:
-    """How far a segment consists of whole records, one a gzip member, whose checksums are right."""
+    """Return how far a segment consists of complete records, one per gzip member, with correct checksums."""
     with _Mapped(path, limit) as data:
         position = 0
         while position < limit and (end := _find_member_end(data, position, limit)) is not None:
@@ -78,7 +78,7 @@ def find_sound_length(path: Path, limit: int) -> int:
 
 
 def has_sound_end(path: Path, length: int) -> bool:
-    """Whether a whole record, its checksum right, ends at this length."""
+    """Whether a complete record with a correct checksum ends at this length."""
     with _Mapped(path, length) as data:
         position = length
         while (position := data.rfind(_MAGIC, 0, position)) >= 0:
@@ -88,7 +88,7 @@ def has_sound_end(path: Path, length: int) -> bool:
 
 
 def _is_published(folder: Path, names: Iterable[str]) -> bool:
-    """Whether readers were promised some of the segments; a list that cannot be read promises nothing."""
+    """Whether some of the segments were published to readers; an unreadable list counts as empty."""
     try:
         published = read_committed(folder)
     except UsageError:
@@ -97,8 +97,8 @@ def _is_published(folder: Path, names: Iterable[str]) -> bool:
 
 
 def _delete_orphans(volumes: Volumes, prefix: str, committed: Mapping[str, int]) -> None:
-    """Delete segments on volumes whose links a failure of the power took before they were committed. Older ones were committed
-    once, and whoever has removed their links may still want them."""
+    """Delete uncommitted segments on volumes whose links were lost in a power failure. Segments with lower numbers were committed
+    once, and a user who removed their links may still need them."""
     newest = {kind: last.number for kind in SegmentKind if (last := find_newest(committed, kind))}
     for file in (file for folder in volumes.folders() for file in folder.glob("*.warc.gz")):
         name = parse_name(file.name)
@@ -108,7 +108,7 @@ def _delete_orphans(volumes: Volumes, prefix: str, committed: Mapping[str, int])
 
 
 def _recover_segment(volumes: Volumes, path: Path, length: int, checks_end: bool) -> int:
-    """Cut a segment back to what was committed, or to what is left of that; how much of it may be read then."""
+    """Cut a segment back to its committed length, or to the sound part of that; return the readable length."""
     try:
         size = path.stat().st_size
     except FileNotFoundError:
@@ -134,7 +134,7 @@ def _recover_segment(volumes: Volumes, path: Path, length: int, checks_end: bool
 
 
 def _find_orphans(folder: Path, lengths: Mapping[str, int], damaged: Iterable[Position]) -> Iterator[Position]:
-    """Facts about bodies that are gone: in each segment of facts the first, for all after it are as young."""
+    """Find in each facts segment the first record about a lost body; all records after it are as recent."""
     gone = {segment: offset for segment, offset in damaged if kind_of(segment) == SegmentKind.PAGES}
     for name, length in lengths.items():
         if not gone or kind_of(name) != SegmentKind.FACTS:
@@ -149,7 +149,7 @@ def _find_orphans(folder: Path, lengths: Mapping[str, int], damaged: Iterable[Po
 
 
 def _merge(positions: Iterable[Position]) -> list[Position]:
-    """For each segment the first position."""
+    """Keep the first position of each segment."""
     first: dict[str, int] = {}
     for segment, offset in positions:
         first[segment] = min(offset, first.get(segment, offset))
@@ -164,7 +164,7 @@ def _begins_record(data: mmap.mmap, position: int) -> bool:
 
 
 def _find_member_end(data: mmap.mmap, start: int, stop: int) -> int | None:
-    """Where the gzip member ends that begins here; None where none does, it is cut, or its checksum is wrong."""
+    """Return the end of the gzip member that begins at `start`; None if none does, it is cut, or its checksum is wrong."""
     if not _begins_record(data, start):
         return None
     member = zlib.decompressobj(_GZIP_WINDOW_BITS)
@@ -176,7 +176,7 @@ def _find_member_end(data: mmap.mmap, start: int, stop: int) -> int | None:
                 return None
             position += len(chunk)
             chunk_bytes = min(2 * chunk_bytes, _CHUNK_BYTES)
-            # What comes out is thrown away piece by piece: a long run of one byte is compressed a thousandfold.
+            # The output is discarded piece by piece: a long run of one byte compresses a thousandfold.
             while chunk and not member.eof:
                 member.decompress(chunk, _CHUNK_BYTES)
                 chunk = member.unconsumed_tail
@@ -186,7 +186,7 @@ def _find_member_end(data: mmap.mmap, start: int, stop: int) -> int | None:
 
 
 class _Mapped:
-    """The first bytes of a file, mapped into memory as long as they are needed."""
+    """A context manager that maps the first bytes of a file into memory."""
 
     def __init__(self, path: Path, length: int) -> None:
         self._path = path

@@ -1,8 +1,8 @@
-"""Compressed records enter, segments (`PREFIX-KIND-000001.warc.gz`) leave, each until it or its disk is full; and how far they
-may be read.
+"""The WARC files of a shard: compressed records enter, segments (`PREFIX-KIND-000001.warc.gz`) leave, each until it or its disk
+is full, with their readable lengths.
 
-What is appended waits in memory until it is flushed; what is flushed is safe when it is synced; what is synced and on
-record in the frontier is published in the file `committed` beside the segments. No reader passes that.
+Appended records wait in memory until they are flushed, and are durable when synced; lengths that are synced and committed in the
+frontier are published in the file `committed` beside the segments. No reader goes beyond them.
 """
 
 import os
@@ -22,15 +22,15 @@ COMMITTED_NAME = "committed"
 
 
 class SegmentKind(StrEnum):
-    """Bodies are apart from facts, so that a scan of the facts need not pass over them."""
+    """Bodies are separate from facts, so that a scan of the facts need not read them."""
 
     PAGES = "pages"
     """Requests and responses."""
     FACTS = "facts"
-    """What became of URLs, and what was extracted from their pages."""
+    """The outcomes of URLs, and what was extracted from their pages."""
 
 
-# As many as the system follows.
+# As many links as the operating system follows.
 _MAX_LINKS = 40
 _SEGMENT = re.compile(rf"(?P<prefix>.+)-(?P<kind>{'|'.join(SegmentKind)})-(?P<number>\d{{6,}})\.warc\.gz")
 
@@ -43,7 +43,7 @@ class Position(NamedTuple):
 
 
 class SegmentName(NamedTuple):
-    """What the name of a segment says."""
+    """The parts of a segment's name."""
 
     prefix: str
     kind: SegmentKind
@@ -54,25 +54,25 @@ class SegmentName(NamedTuple):
 
 
 def parse_name(name: str) -> SegmentName | None:
-    """The parts of a segment's name; None where it is no segment's."""
+    """Split the name of a segment; None if it is no segment's."""
     found = _SEGMENT.fullmatch(name)
     return SegmentName(found["prefix"], SegmentKind(found["kind"]), int(found["number"])) if found else None
 
 
 def kind_of(name: str) -> SegmentKind | None:
-    """The kind of a segment; None for what is no segment."""
+    """Return the kind of a segment; None if the name is no segment's."""
     found = parse_name(name)
     return found.kind if found else None
 
 
 def find_newest(names: Iterable[str], kind: SegmentKind) -> SegmentName | None:
-    """The segment of a kind with the highest number; None where there is none."""
+    """Return the segment of a kind with the highest number; None if there is none."""
     found = [name for text in names if (name := parse_name(text)) and name.kind == kind]
     return max(found, key=lambda name: name.number, default=None)
 
 
 def read_committed(folder: Path) -> dict[str, int]:
-    """How much of each segment in a folder may be read, by name; empty where nothing was published."""
+    """Return the readable length of each segment in a folder, by name; empty if nothing was published."""
     path = folder / COMMITTED_NAME
     try:
         return dict(msgspec.json.decode(path.read_bytes(), type=_Committed).segments)
@@ -85,10 +85,9 @@ def read_committed(folder: Path) -> dict[str, int]:
 
 
 def find_committed_length(path: Path) -> int | None:
-    """How much of a file may be read: 0 for a segment that is not committed yet, None (all) for what is no shard's segment.
+    """Return the readable length of a file: 0 for a segment that is not committed yet, None (all) if it is no shard's segment.
 
-    A link is another name of the segment that it leads to, and a segment may itself be a link to another disk, so every name
-    on the way counts.
+    A path may be a link to a segment, and a segment may be a link to another disk, so every name on the way counts.
     """
     lengths = [
         read_committed(name.parent).get(name.name, 0)
@@ -99,21 +98,21 @@ def find_committed_length(path: Path) -> int | None:
 
 
 def is_committed_list(path: Path) -> bool:
-    """Whether a file is the one that says how far the segments beside it may be read."""
+    """Whether a file is the list of the readable lengths of the segments beside it."""
     return path.name == COMMITTED_NAME and any(parse_name(other.name) for other in path.parent.iterdir())
 
 
 def write_committed(folder: Path, lengths: Mapping[str, int]) -> None:
-    """Say how much of each segment may be read, atomically.
+    """Publish the readable length of each segment, atomically.
 
-    It is not synced: whichever version a power failure leaves, it promises less than what is on disk.
+    The file is not synced: whichever version survives a power failure lists no more than what is on disk.
     """
     body = msgspec.json.encode(_Committed(1, dict(lengths))) + b"\n"
     write_atomically(folder / COMMITTED_NAME, body, durable=False)
 
 
 class Series:
-    """The segments of one kind. Only the last one grows; those before it stay open until they are safe on disk."""
+    """The segments of one kind. Only the last one grows; earlier ones stay open until they are synced."""
 
     def __init__(
         self,
@@ -123,7 +122,7 @@ class Series:
         segment_bytes: int,
         make_head: Callable[[str], bytes],
     ) -> None:
-        """`last` is the segment to go on with, begun or not; `make_head` gives the first record of a new one by its name."""
+        """`last` is the segment to continue, begun or not; `make_head` makes the first record of a new one from its name."""
         self._volumes = volumes
         self._segment_bytes = segment_bytes
         self._make_head = make_head
@@ -131,7 +130,7 @@ class Series:
         self._open = [_Segment(volumes, last, lengths.get(str(last), 0))]
 
     def append(self, members: Iterable[bytes]) -> list[Position]:
-        """Append records that belong together, hence to one segment; where each begins."""
+        """Append records that belong together to one segment; return where each begins."""
         if self._open[-1].end >= self._segment_bytes:
             self._begin_next()
         segment = self._open[-1]
@@ -140,13 +139,13 @@ class Series:
         return [Position(str(segment.name), segment.append(member)) for member in members]
 
     def leave_full_disk(self, least_bytes: int) -> None:
-        """Let another segment follow, with a disk of its own choice, where the last one has less room than this to grow."""
+        """Begin another segment, possibly on another disk, if the last one has less free space than this."""
         last = self._open[-1]
         if last.length and last.measure_room() < least_bytes:
             self._begin_next()
 
     def flush(self) -> None:
-        """Write what was appended; raises OSError where the disk refuses, and may be called again then."""
+        """Write what was appended; raise OSError if the disk refuses, after which it may be called again."""
         for segment in self._open:
             segment.flush()
         while len(self._open) > 1 and self._open[0].is_safe:
@@ -164,11 +163,11 @@ class Series:
             sync_folder(folder)
 
     def lengths(self) -> dict[str, int]:
-        """The length of each segment in its file."""
+        """Return the length of each segment's file."""
         return self._lengths | {str(segment.name): segment.length for segment in self._open if segment.length}
 
     def close(self) -> None:
-        """Close the files; what was not flushed is dropped."""
+        """Close the files; records that were not flushed are dropped."""
         for segment in self._open:
             segment.close()
 
@@ -178,7 +177,7 @@ class Series:
 
 
 def _follow_links(path: Path) -> Iterator[Path]:
-    """All names of a file, from the one that was given to the file's own; links in a circle have no end."""
+    """List all names of a file, from the given one to the file's own, up to a limit because links may form a circle."""
     for _ in range(_MAX_LINKS):
         yield path
         if not path.is_symlink():
@@ -187,18 +186,18 @@ def _follow_links(path: Path) -> Iterator[Path]:
 
 
 class _Segment:
-    """One file, and what is to be appended to it."""
+    """One file, and the records to append to it."""
 
     def __init__(self, volumes: Volumes, name: SegmentName, length: int = 0) -> None:
         self.name = name
         self.folder = volumes.home
-        """Where the file is; for a new one, once it has been flushed."""
+        """Where the file is; known for a new one after its first flush."""
         self.length = length
         """Bytes in the file."""
         self.synced = length
-        """Bytes that are safe."""
+        """Bytes that are durable."""
         self.end = length
-        """Bytes in the file and to be appended."""
+        """Bytes in the file and waiting in memory."""
         self._volumes = volumes
         self._waiting: list[bytes] = []
         self._descriptor: int | None = None
@@ -218,7 +217,7 @@ class _Segment:
             return
         if self._descriptor is None:
             self._descriptor = self._open()
-        # At its own offset, so that a flush which failed half-way can be repeated.
+        # Each write has its own offset, so that a flush that failed half-way can be repeated.
         rest = memoryview(b"".join(self._waiting))
         while rest:
             rest = rest[os.pwrite(self._descriptor, rest, self.end - len(rest)) :]
@@ -244,7 +243,7 @@ class _Segment:
             return os.open(self._volumes.home / str(self.name), os.O_WRONLY | os.O_CLOEXEC)
         path = self._volumes.place(str(self.name))
         self.folder = path.parent
-        # A file that is there already is not ours to write over.
+        # An existing file must not be overwritten.
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
 
 

@@ -1,8 +1,8 @@
-"""Folders on several disks enter, the path of each new segment leaves: on the disk with most room, with a link beside the others.
+"""Segments on several disks: folders enter; the path of each new segment, on the disk with the most free space, leaves.
 
-On each volume a shard has a folder of its own, whose name ends with random characters; the file `.volumes` beside the links notes
-it, and its own inode: a copy of a crawl has the same name on record, but in another file, and so it knows that the files are the
-first crawl's, which it may read but never cut, lengthen or delete.
+The shard's own folder has links to them. On each volume a shard has a folder whose name ends with random characters. The file
+`.volumes` beside the links stores this name and the file's own inode: in a copy of a crawl the inode differs, so the copy knows
+that the files belong to the original, and that it may read them but never cut, extend or delete them.
 """
 
 import errno
@@ -19,14 +19,14 @@ from rdfspider.disk import replace_file, sync_folder
 from rdfspider.errors import UsageError
 
 _NOTE_NAME = ".volumes"
-# Some disks take no other characters in names, and none more than 255 bytes.
+# Some file systems allow no other characters in names, and none allows more than 255 bytes.
 _UNUSUAL = re.compile(r"[^\w.-]+")
 _MAX_NAME_CHARS = 40
 _MISSING = -1
 
 
 def check_volumes(volumes: Iterable[str]) -> None:
-    """UsageError where one is no folder that can be written to, or another name of one before it."""
+    """Raise UsageError if one is not a writable folder, or is another name of an earlier one."""
     known: dict[Path, str] = {}
     for volume in volumes:
         path = Path(volume)
@@ -43,7 +43,7 @@ def check_volumes(volumes: Iterable[str]) -> None:
 
 
 def measure_room(place: Path | int) -> int:
-    """Bytes that may still be written to the disk of a folder or an open file; -1 where it takes none or is missing."""
+    """Return the free bytes on the disk of a folder or an open file; -1 if it is read-only or missing."""
     try:
         disk = os.statvfs(place)
     except OSError:
@@ -52,24 +52,24 @@ def measure_room(place: Path | int) -> int:
 
 
 class Volumes:
-    """Where the segments of a shard are: all in its own folder (`home`), or new ones on volumes and links to them at home."""
+    """Where the segments of a shard are: all in its own folder (`home`), or new ones on volumes, with links in `home`."""
 
     def __init__(self, home: Path, volumes: Iterable[str] = (), name: str = "") -> None:
-        """`name` is what people know the shard's folders on volumes by."""
+        """`name` begins the names of the shard's folders on volumes, so that people recognise them."""
         self.home = home
         self._volumes = tuple(Path(volume).absolute() for volume in volumes)
         self._name = _UNUSUAL.sub("-", name)[-_MAX_NAME_CHARS:]
         self._note = _read_note(home)
 
     def begin(self, is_new: bool) -> None:
-        """Be ready to take segments. A shard that `is_new` has committed nothing: what older folders hold is not its own."""
+        """Prepare for new segments. A shard that `is_new` has committed nothing, so files in older folders are not its own."""
         if not self._volumes:
             return
         known = self._note.mounts if self._note else []
         mounts = {*known, *(str(volume) for volume in self._volumes if _is_mounted(volume))}
         if self._note is None or is_new:
             for folder in self.folders():
-                with suppress(OSError):  # One that is not empty is left to whoever wants what is in it.
+                with suppress(OSError):  # A folder that is not empty stays.
                     folder.rmdir()
             chance = secrets.token_hex(8)
             self._note = _write_note(self.home, f"{self._name}-{chance}" if self._name else chance, mounts)
@@ -77,23 +77,23 @@ class Volumes:
             self._note = _write_note(self.home, self._note.folder, mounts)
 
     def owns(self, segment: Path) -> bool:
-        """Whether a segment at home is this shard's alone; what it is only linked to may be in use by others."""
+        """Whether a segment belongs to this shard; a file that it only links to may belong to another crawl."""
         if not segment.is_symlink():
             return True
         return self._note is not None and segment.readlink().parent.name == self._note.folder
 
     def takes(self, segment: Path) -> bool:
-        """Whether a segment is where new ones go, so that it may grow."""
+        """Whether a segment is in a folder for new ones, so that it may grow."""
         if not segment.is_symlink():
             return not self._volumes
         return segment.readlink().parent in self.folders()
 
     def folders(self) -> list[Path]:
-        """The shard's folders on the volumes, made or not."""
+        """Return the shard's folders on the volumes, existing or not."""
         return [volume / self._note.folder for volume in self._volumes] if self._note else []
 
     def place(self, name: str) -> Path:
-        """Where the file of a new segment is to be made. The link comes first: who is killed leaves no file without one."""
+        """Return the path for the file of a new segment. The link is created first, so that a kill leaves no file without one."""
         link = self.home / name
         if not self._volumes:
             return link
@@ -105,13 +105,13 @@ class Volumes:
             folder.mkdir()
             sync_folder(volume)
         if link.is_symlink():
-            # Of an attempt that failed.
+            # A failed attempt left this link.
             link.unlink()
         link.symlink_to(folder / name)
         return folder / name
 
     def delete(self, segment: Path) -> None:
-        """Delete a segment; its file first, so that the link still leads to it if that is all that comes of it."""
+        """Delete a segment, its file before its link, so that an interruption leaves no file without a link."""
         if segment.is_symlink() and self.owns(segment):
             file = segment.readlink()
             file.unlink(missing_ok=True)
@@ -119,7 +119,7 @@ class Volumes:
         segment.unlink()
 
     def check_links(self, segments: Iterable[Path]) -> None:
-        """OSError where a segment's disk is missing. One whose folder is there, but not the file, is gone for good."""
+        """Raise OSError if a segment's disk is missing. A segment whose folder exists without the file is lost."""
         for segment in segments:
             if segment.is_symlink() and not segment.exists():
                 file = segment.parent / segment.readlink()
@@ -127,7 +127,7 @@ class Volumes:
                     raise FileNotFoundError(errno.ENOENT, "the disk of a segment is not there", str(file))
 
     def find_full(self, least_bytes: int) -> list[str]:
-        """The volumes, if each of them has less room than this; none where one has more."""
+        """List all volumes if each has less free space than this; else none."""
         rooms = {place: self._measure(place) for place in self._places}
         if any(room >= least_bytes for room in rooms.values()):
             return []
@@ -135,7 +135,7 @@ class Volumes:
 
     @property
     def free_bytes(self) -> int:
-        """The room on all disks to which new segments may go."""
+        """The free space on all disks for new segments."""
         disks: dict[int, int] = {}
         for place in self._places:
             if (room := self._measure(place)) != _MISSING:
@@ -148,7 +148,7 @@ class Volumes:
         return self._volumes or (self.home,)
 
     def _measure(self, place: Path) -> int:
-        """The room on a volume. Where a disk was mounted once and is not now, there is none: what is written there would go to
+        """Return the free space on a volume. A volume whose disk is no longer mounted has none: files written there would go to
         another disk, and be hidden when the right one is back."""
         was_mounted = self._note is not None and str(place) in self._note.mounts
         return measure_room(place) if not was_mounted or _is_mounted(place) else _MISSING
@@ -161,13 +161,13 @@ class _Note(msgspec.Struct, frozen=True):
     folder: str
     """The name of this shard's folder on each volume."""
     inode: int
-    """Of this file."""
+    """The inode of this file."""
     mounts: list[str]
-    """Volumes on which a disk was mounted when they were used first."""
+    """Volumes on which a disk has been mounted at a start of the shard."""
 
 
 def _read_note(home: Path) -> _Note | None:
-    """What was noted here; None where nothing was, or elsewhere."""
+    """Read the note; None if there is none, or if it was copied from elsewhere."""
     try:
         with (home / _NOTE_NAME).open("rb") as file:
             note = msgspec.json.decode(file.read(), type=_Note)
@@ -184,7 +184,7 @@ def _write_note(home: Path, folder: str, mounts: Iterable[str]) -> _Note:
 
 
 def _is_mounted(volume: Path) -> bool:
-    """Whether a folder is on another disk than the one that it is in, directly or by a link."""
+    """Whether a folder is on another disk than its parent, directly or through a link."""
     try:
         return volume.stat().st_dev != volume.parent.stat().st_dev
     except OSError:

@@ -1,6 +1,6 @@
-"""Header fields and a block in, one WARC 1.1 record out, compressed as a gzip member of its own (WARC 1.1, annex D).
+"""Formats WARC 1.1 records: header fields and a block enter, a record leaves as its own gzip member (WARC 1.1, annex D).
 
-Whatever a server or a page wrote into a value, it stays on its line: control characters become spaces.
+Every value stays on its line, whatever a server or a page wrote: control characters become spaces.
 """
 
 import base64
@@ -17,21 +17,21 @@ from rdfspider.records import Capture
 Field = tuple[str, str]
 
 MAX_URL_CHARS = 12_000
-"""A longer URL is cut in a record's header, of which FastWARC reads 32 KB; the metadata block has it whole."""
+"""A longer URL is cut in a record's header, of which FastWARC reads 32 KB; the metadata block has all of it."""
 
-# Of 0 to 3. On real pages level 2 saves 1 % more for a tenth more time, level 0 costs 8 % for a fifteenth less.
+# From 0 to 3. On real pages level 2 saves 1 % more for a tenth more time, level 0 costs 8 % for a fifteenth less.
 _LEVEL = 1
 _GZIP_WINDOW_BITS = 31
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
 def make_record(kind: str, fields: Iterable[Field], block: bytes) -> bytes:
-    """A record as a gzip member, with a digest of its block."""
+    """Make a record as a gzip member, with a digest of its block."""
     return pack_record(kind, [*fields, ("WARC-Block-Digest", compute_digest(block))], block)
 
 
 def pack_record(kind: str, fields: Iterable[Field], *block: bytes) -> bytes:
-    """A record as a gzip member; the block may be in parts, as a body is large."""
+    """Make a record as a gzip member; the block may be in parts, because bodies are large."""
     lines = [f"{name}: {value}\r\n" for name, value in fields if value]
     length = sum(map(len, block))
     head = f"WARC/1.1\r\nWARC-Type: {kind}\r\n{''.join(lines)}Content-Length: {length}\r\n\r\n"
@@ -41,7 +41,7 @@ def pack_record(kind: str, fields: Iterable[Field], *block: bytes) -> bytes:
 
 
 def make_fields_block(fields: Iterable[Field]) -> bytes:
-    """A block of `application/warc-fields`; fields without a value are left out."""
+    """Make a block of `application/warc-fields`, without empty fields."""
     lines = [
         f"{name}: {value}" if value.isprintable() else f"{name}: {clean_value(value)}"
         for name, value in fields
@@ -51,7 +51,7 @@ def make_fields_block(fields: Iterable[Field]) -> bytes:
 
 
 def make_id() -> str:
-    """A record id that no other record has: a UUID of version 4."""
+    """Make a unique record id: a UUID of version 4."""
     number = bytearray(os.urandom(16))
     number[6] = number[6] & 0x0F | 0x40
     number[8] = number[8] & 0x3F | 0x80
@@ -60,22 +60,22 @@ def make_id() -> str:
 
 
 def compute_digest(data: bytes) -> str:
-    """SHA-1 in base 32, as archives label payloads by custom."""
+    """Return the SHA-1 digest in base 32, as is customary in archives."""
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode("ascii")
 
 
 def format_date(seconds: float) -> str:
-    """Seconds since 1970 as WARC 1.1 writes them, in UTC with microseconds."""
+    """Format seconds since 1970 as in WARC 1.1, in UTC with microseconds."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def clean_value(text: str) -> str:
-    """The text on one line."""
+    """Put a text on one line."""
     return text if text.isprintable() else _CONTROLS.sub(" ", text)
 
 
 def clean_url(url: str) -> str:
-    """A URL as a record's header can hold it."""
+    """Shorten and clean a URL for a record's header."""
     return clean_value(url[:MAX_URL_CHARS])
 
 
@@ -84,7 +84,7 @@ _HEADER_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]+")
 
 
 def make_request(capture: Capture) -> bytes:
-    """The request as it was sent, without a body: all requests are GET."""
+    """Make the request as it was sent, without a body: all requests are GET."""
     host, _, rest = capture.page.url.partition("://")[2].partition("/")
     headers = list(capture.request_headers)
     if not any(name.lower() == "host" for name, _ in headers):
@@ -93,7 +93,7 @@ def make_request(capture: Capture) -> bytes:
 
 
 def make_response_head(capture: Capture) -> bytes:
-    """Status line and headers of the answer, with the empty line after them."""
+    """Make the status line and headers of the response, with the empty line after them."""
     headers = [
         (f"X-Crawler-{name}" if name.lower() in _WIRE_HEADERS else name, value) for name, value in capture.headers
     ]
@@ -107,7 +107,7 @@ def _written_version(capture: Capture) -> str:
 
 
 def _make_head(first_line: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    """A header that holds a line end would become two, or the end of all headers: such ends become spaces."""
+    """Join header lines; line ends inside them become spaces, since they would add headers or end the head."""
     lines = [first_line, *(f"{name}: {value}" for name, value in headers if name)]
     lines = [line if line.isprintable() else _HEADER_CONTROLS.sub(" ", line) for line in lines]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")

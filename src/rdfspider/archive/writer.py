@@ -1,7 +1,7 @@
-"""What came of a lease enters, WARC records leave: all that is written to a shard's archive passes here.
+"""Writes a shard's archive: a Finished lease enters, WARC records leave.
 
-Every final outcome has a metadata record. A page that is kept has a request and a response record (or a revisit record,
-where the archive has its payload already), and what was extracted has a conversion record for each syntax and one for its text.
+Every final outcome has a metadata record. A kept page has a request record and a response record (or a revisit record, if the
+archive already has its payload); what was extracted has a conversion record per syntax, and one for the text.
 """
 
 import time
@@ -33,30 +33,30 @@ from rdfspider.records import Capture, Finished
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _STANDARD = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
-# WARC 1.1, 5.13 has words for why a block is cut; that a type was not wanted is not one of them.
+# The reasons for a cut block in WARC 1.1, 5.13; an unwanted type is not among them.
 _TRUNCATIONS = {"length": "length", "time": "time", "disconnect": "disconnect"}
 
 
 class RevisitProfile(StrEnum):
-    """How it is known that the body of an answer is the one that the archive has (WARC 1.1, 6.7)."""
+    """How it is known that the archive already has the body of a response (WARC 1.1, 6.7)."""
 
     SAME_PAYLOAD = "identical-payload-digest"
     NOT_MODIFIED = "server-not-modified"
 
 
 class Written(NamedTuple):
-    """What the frontier keeps of an outcome that was written."""
+    """What the frontier stores about a written outcome."""
 
     position: Position
     """Where its metadata record begins."""
     digest: str
-    """The payload's, for `Lease.digest`; empty where no whole body came."""
+    """The payload digest, for `Lease.digest`; empty if the body is incomplete, or the page must be fetched in full again."""
     captured: float
-    """For `Lease.captured`: when the payload came that the archive holds; 0 where it holds none."""
+    """For `Lease.captured`: when the archived payload was fetched; 0 if there is none."""
 
 
 class ArchiveWriter:
-    """The archive of a shard, open for writing: bodies in `pages` segments, all else in `facts` segments.
+    """The archive of a shard, open for writing: bodies go to `pages` segments, everything else to `facts` segments.
 
     The order of a commit: `write_outcome` for each outcome, `flush`, `sync` (in a thread), the frontier's commit with
     `positions()`, its sync, `publish`.
@@ -72,8 +72,8 @@ class ArchiveWriter:
         committed: Mapping[str, int] | None,
         name: str = "",
     ) -> None:
-        """`info` is what the first record of a segment says of the crawl; `committed` the frontier's last `positions()`; by
-        `name` people find the shard's folder on a volume."""
+        """`info` describes the crawl in the first record of each segment; `committed` is the frontier's last `positions()`;
+        `name` begins the name of the shard's folder on a volume."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._keep = config.keep
@@ -81,7 +81,7 @@ class ArchiveWriter:
         self._volumes = Volumes(folder, config.volumes, name)
         lengths, lost = recover_segments(self._volumes, prefix, committed or {})
         self.lost = lost
-        """After damage: URLs with a position in such a segment, at or after such an offset, must be fetched again."""
+        """After damage: URLs with a position in one of these segments, at or after its offset, must be fetched again."""
         self._pages, self._facts = (
             Series(
                 self._volumes,
@@ -96,8 +96,8 @@ class ArchiveWriter:
         write_committed(folder, lengths)
 
     def write_outcome(self, finished: Finished, via: str = "") -> Written:
-        """Append all records of one outcome; `via` is the URL of `lease.via`. The body of a page that asks not to be archived, or
-        not to be indexed, is in none of them."""
+        """Append all records of one outcome; `via` is the URL of `lease.via`. The body of a page with `noarchive` or `noindex` is
+        left out."""
         exchange, extraction, judgement = finished.exchange, finished.extraction, finished.judgement
         payload = self._write_payload(finished, exchange) if isinstance(exchange, Capture) else _Payload()
         outcome = make_outcome(
@@ -111,26 +111,26 @@ class ArchiveWriter:
             members += _make_conversions(about, payload.identity or identity, outcome)
         position = self._facts.append(members)[0]
         if judgement.robots.noindex or (isinstance(exchange, Capture) and exchange.status >= 400):
-            # What takes a page out of the indexes is nothing that it could be unchanged from: it must come as a whole again.
+            # The page leaves the indexes, so the next response must not count as unchanged, but bring the content again.
             return Written(position, "", 0.0)
         return Written(position, payload.digest, payload.captured)
 
     def flush(self) -> None:
-        """Write what was appended to the files; raises OSError where the disk refuses, and may be called again then."""
+        """Write what was appended to the files; raise OSError if the disk refuses, after which it may be called again."""
         self._pages.flush()
         self._facts.flush()
         self._flushed = self._pages.lengths() | self._facts.lengths()
 
     def sync(self) -> None:
-        """Make what was flushed durable; may run in a thread while outcomes are written, not while they are flushed."""
+        """Make what was flushed durable; it may run in a thread while outcomes are written, but not during a flush."""
         flushed = self._flushed
         self._pages.sync()
         self._facts.sync()
         self._synced = flushed
 
     def find_full(self, least_bytes: int) -> list[str]:
-        """The volumes, if each has less room than this, so that nothing more should be written; else none, and segments on a disk
-        with less room do not grow on."""
+        """List all volumes if each has less free space than this, so that writing should stop; else none, and segments on a disk
+        with less space stop growing."""
         full = self._volumes.find_full(least_bytes)
         if not full:
             self._pages.leave_full_disk(least_bytes)
@@ -139,24 +139,24 @@ class ArchiveWriter:
 
     @property
     def free_bytes(self) -> int:
-        """The room for new segments."""
+        """The free space for new segments."""
         return self._volumes.free_bytes
 
     def positions(self) -> dict[str, int]:
-        """The length of each segment as of the last flush, to be stored with the frontier's commit."""
+        """Return the length of each segment at the last flush, to be stored with the frontier's commit."""
         return dict(self._flushed)
 
     def publish(self) -> None:
-        """Let readers have what the last sync made durable; the frontier's commit must be durable by now."""
+        """Publish to readers what the last sync made durable; the frontier's commit must already be durable."""
         write_committed(self._folder, self._synced)
 
     def close(self) -> None:
-        """Close the files; what was not flushed is dropped."""
+        """Close the files; records that were not flushed are dropped."""
         self._pages.close()
         self._facts.close()
 
     def _write_payload(self, finished: Finished, capture: Capture) -> "_Payload":
-        """Append the records of a page that is kept; what is left to say of it."""
+        """Append the records of a page if it is kept; return what its metadata says about the body."""
         lease, extraction, judgement = finished.lease, finished.extraction, finished.judgement
         is_wanted = not (judgement.robots.noarchive or judgement.robots.noindex)
         is_whole = capture.truncated in ("", "length")
@@ -171,7 +171,7 @@ class ArchiveWriter:
                 self._keep == "all"
                 or (self._keep == "structured" and extraction is not None and any(extraction.statements.values()))
             )
-            # What asks only now that no copy be kept is told anew, so that what is known of it leads to the old copy no more.
+            # A page that newly forbids a copy counts as changed, so that its latest outcome no longer refers to the old copy.
             is_known = bool(lease.captured) if keeps else is_wanted or not lease.captured
             is_same = bool(digest) and digest == lease.digest and is_known
             unchanged = RevisitProfile.SAME_PAYLOAD if is_same else None
@@ -190,7 +190,7 @@ class ArchiveWriter:
         return _Payload(digest, unchanged, identity, self._pages.append((member, request))[0], captured)
 
     def _make_info(self, name: str) -> bytes:
-        """The first record of a segment."""
+        """Make the first record of a segment."""
         block = make_fields_block([*self._info.items(), ("format", "WARC File Format 1.1"), ("conformsTo", _STANDARD)])
         fields = [
             ("WARC-Record-ID", make_id()),
@@ -202,19 +202,19 @@ class ArchiveWriter:
 
 
 class _Payload(NamedTuple):
-    """What became of a page's body."""
+    """How a page's body was archived."""
 
     digest: str = ""
     unchanged: RevisitProfile | None = None
-    """How it is known that the body is the last capture's; None where it is another."""
+    """How it is known that the body is the last capture's; None if it differs."""
     identity: str = ""
-    """The id of the record that holds or stands for it; empty where it is not kept."""
+    """The id of the response or revisit record; empty if the body is not kept."""
     position: Position | None = None
     captured: float = 0.0
 
 
 class _About(NamedTuple):
-    """What all records of an outcome say."""
+    """The header fields that all records of an outcome share."""
 
     url: str
     date: str
@@ -230,9 +230,9 @@ class _About(NamedTuple):
 def _choose_last(
     volumes: Volumes, prefix: str, kind: SegmentKind, committed: Mapping[str, int], lengths: Mapping[str, int]
 ) -> SegmentName:
-    """The segment to go on with: the newest if it is as it was committed and where new ones go, else a new one.
+    """Choose the segment to continue: the newest if it has its committed length and is where new ones go, else a new one.
 
-    A segment that was cut back does not grow again: after another crash it could be as long as committed, but different.
+    A segment that was cut back never grows again: after another crash it could have the committed length, but other content.
     """
     newest = find_newest(committed, kind)
     if newest is None:
@@ -259,14 +259,14 @@ def _make_response(about: _About, identity: str, capture: Capture, digest: str, 
         ("WARC-Identified-Payload-Type", clean_value(media_type)),
         ("WARC-Truncated", _TRUNCATIONS.get(capture.truncated, "unspecified") if capture.truncated else ""),
     ]
-    # The digest of a body is enough: one of the block would read every body a second time.
+    # The payload digest is enough: a block digest would read every body a second time.
     return pack_record("response", fields, make_response_head(capture), capture.page.body)
 
 
 def _make_revisit(
     about: _About, identity: str, capture: Capture, digest: str, profile: RevisitProfile, captured: float
 ) -> bytes:
-    """WARC 1.1, 6.7: the headers of an answer whose payload the archive has already."""
+    """Make a revisit record (WARC 1.1, 6.7): the headers of a response whose payload is already in the archive."""
     fields = [
         *about.fields(identity, "application/http; msgtype=response"),
         ("WARC-IP-Address", about.address),
@@ -289,7 +289,7 @@ def _make_metadata(about: _About, identity: str, payload: str, block: bytes) -> 
 
 
 def _make_conversions(about: _About, source: str, outcome: Outcome) -> Iterator[bytes]:
-    """What was read from a page: its statements, a record a syntax, and its text."""
+    """Make the conversion records of a page: its statements, one record per syntax, and its text."""
     for syntax, nquads in outcome.statements.items():
         if nquads:
             fields = [
