@@ -1,10 +1,10 @@
-"""A crawl as a thing on disk: its folder, settings, seeds, status and reports, whether it runs or not.
+"""A crawl on disk: its folder, settings, seeds, status and reports, whether it runs or not.
 
-`folder.py` knows what is where, and changes it; `settings.py` reads crawl.toml, the environment and flags, within the bounds of
-`bounds.py`; `seeds.py` reads what people give as seeds. `messages.py` has what shards tell every second and what people ask of a
-running crawl; `status.py` sums it up in status.json, `history.py` keeps it for charts, `summary.py` puts it into words.
-`budgets.py` is the one place that decides whether a limit is reached. `reports/` answers questions on single URLs and hosts.
+`folder.py` knows the layout of the folder, and changes its files; `settings.py` reads crawl.toml, the environment and flags,
+within the bounds of `bounds.py`; `seeds.py` reads seeds. `messages.py` defines the beats of shards and the commands to a running
+crawl; `status.py` sums the beats up in status.json, `history.py` keeps them for charts, `summary.py` describes them in words.
+`budgets.py` alone decides whether a limit is reached. `reports/` answers questions about single URLs and hosts.
 
-Invariants: nothing here needs a running crawl, and nothing here starts one; every file is replaced as a whole; the number of
-shards, the hash and the suffix list never change within a crawl.
+Invariants: nothing here needs or starts a running crawl; every file is replaced atomically; the number of shards, the hash and
+the suffix list of a crawl never change.
 """

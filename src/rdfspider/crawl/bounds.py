@@ -1,7 +1,7 @@
-"""What each setting may be: a value as a person wrote it enters, one that can be used and stored leaves.
+"""The allowed values of each setting: a value as a user wrote it enters, one that can be used and stored leaves.
 
-People write text (flags, the environment) or TOML's types (`crawl.toml`); both may use `10m` for seconds and `16MB` for bytes.
-What is not allowed is a ValueError that says what is; who asked for it is told by `crawl/settings.py`.
+Users write text (flags, the environment) or TOML's types (`crawl.toml`); both may use `10m` for seconds and `16MB` for bytes.
+An invalid value raises a ValueError that says what is allowed; `crawl/settings.py` adds where the value came from.
 """
 
 import math
@@ -15,7 +15,7 @@ from rdfspider.errors import UsageError
 from rdfspider.pipeline import check_syntaxes
 
 Plain = bool | int | float | str | list[str]
-"""What a setting is in a file: TOML's simple types, and lists of text."""
+"""The type of a setting in a file: TOML's simple types, and lists of text."""
 
 
 class Setting(NamedTuple):
@@ -29,7 +29,7 @@ class Setting(NamedTuple):
 
 
 class EntryError(ValueError):
-    """One entry of a list is not allowed; the text says what is."""
+    """One entry of a list is invalid; the message says what is allowed."""
 
     def __init__(self, entry: str, allowed: str) -> None:
         super().__init__(allowed)
@@ -40,7 +40,7 @@ CHOICES = {
     "crawl.scope": ("host", "domain", "prefix", "any"),
     "archive.keep": ("structured", "all", "none"),
 }
-"""Settings that are one of some words."""
+"""Settings with a fixed set of values."""
 
 _PATHS = {
     "extract.documents": "folder",
@@ -67,9 +67,9 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "extract.max_depth": (1, 1_000),
     "extract.transform_seconds": (0.1, 3_600),
 }
-"""Numbers that are not "0 or more". The upper bounds keep a slip of the keyboard from taking all memory, processes or sockets."""
+"""Bounds other than "0 or more". The upper ones prevent a typing error from using up all memory, processes or sockets."""
 
-# 31 years in seconds, and a petabyte: nobody means more.
+# 31 years in seconds, and a petabyte: more must be a mistake.
 _MOST = {"duration": 1e9, "number": 1e6, "count": 1e15, "size": 1e15}
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
@@ -79,7 +79,7 @@ _SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no
 
 
 def list_settings() -> dict[str, Setting]:
-    """Every setting by its name, in the order of Config."""
+    """List every setting by its name, in the order of Config."""
     found = {}
     for section, section_type in get_type_hints(Config).items():
         defaults = section_type()
@@ -91,7 +91,7 @@ def list_settings() -> dict[str, Setting]:
 
 
 def read_value(setting: Setting, value: object) -> Plain:
-    """The value as it is used and stored; a ValueError says what is allowed."""
+    """Convert a value to the form that is used and stored; a ValueError says what is allowed."""
     if setting.kind in _MOST:
         return _read_number(setting, value)
     if setting.kind == "switch":
@@ -105,7 +105,7 @@ def read_value(setting: Setting, value: object) -> Plain:
 
 
 def describe_allowed(setting: Setting) -> str:
-    """What the setting may be, in a few words."""
+    """Describe the allowed values of a setting in a few words."""
     if setting.name == "fetch.contact":
         return "a URL or an e-mail address, such as https://example.org/bot or you@example.org"
     if setting.name in CHOICES:
@@ -162,12 +162,12 @@ def _read_number(setting: Setting, value: object) -> int | float:
 
 
 def _read_units(kind: str, text: str) -> float | None:
-    """The number that a text means; None where it means none."""
+    """Read a number with units; None if the text is no number."""
     text = text.strip()
     if kind == "duration" and _DURATION.match(text):
         parts = _DURATION.findall(text)
         is_whole = "".join(number + unit for number, unit in parts) == text
-        # 1h30 could be minutes or seconds.
+        # Without its unit, the 30 of 1h30 could be minutes or seconds.
         if is_whole and (len(parts) == 1 or all(unit for _, unit in parts)):
             return sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if kind == "size" and (size := _SIZE.fullmatch(text)):
@@ -200,7 +200,7 @@ def _read_list(setting: Setting, value: object) -> list[str]:
     found = list(value)
     if not all(isinstance(entry, str) and _is_storable(entry) for entry in found):
         raise ValueError(describe_allowed(setting))
-    # An empty entry asks for nothing: so a flag can take back what crawl.toml says.
+    # Empty entries are dropped, so that a flag with an empty value can clear a list in crawl.toml.
     entries = [entry for entry in found if entry]
     if setting.kind == "syntaxes" and entries:
         try:
@@ -222,7 +222,7 @@ def _read_list(setting: Setting, value: object) -> list[str]:
 
 
 def _check_patterns(patterns: list[str]) -> None:
-    # Not at the top: it brings a library that is not needed before somebody filters.
+    # Imported here, because its library is only needed for filters.
     from rdfspider.discover.filters import find_fault
 
     if fault := find_fault(patterns):
@@ -235,7 +235,7 @@ def _check_patterns(patterns: list[str]) -> None:
 
 
 def _read_query(value: object) -> object:
-    """Where data links are a query, a list of that, on one line; all else as it is."""
+    """If data links are a query, return a list with it, on one line; else the value unchanged."""
     from rdfspider.discover.data_links import find_query, flatten_query
 
     texts = [value] if isinstance(value, str) else value
@@ -244,7 +244,7 @@ def _read_query(value: object) -> object:
 
 
 def _check_data_links(entries: list[str]) -> None:
-    # Not at the top: it brings libraries that are not needed before somebody crawls.
+    # Imported here, because their libraries are only needed for crawling.
     from rdfspider.discover.data_links import check_query, find_query
     from rdfspider.urls import is_valid_iri
 
@@ -260,7 +260,7 @@ def _check_data_links(entries: list[str]) -> None:
 
 
 def _check_addresses(entries: list[str]) -> None:
-    # Not at the top: the resolver brings a library that is not needed before somebody crawls.
+    # Imported here, because the resolver's library is only needed for crawling.
     from rdfspider.fetch.dns import read_static_entry
 
     for entry in entries:
@@ -271,7 +271,7 @@ def _check_addresses(entries: list[str]) -> None:
 
 
 def _is_storable(text: str) -> bool:
-    """Whether it is one line of Unicode; bytes that were none come from the command line as lone surrogates."""
+    """Whether the text is one line of Unicode; invalid bytes of the command line arrive as lone surrogates."""
     return text.isprintable() or (not any(ord(character) < 32 for character in text) and _is_unicode(text))
 
 

@@ -1,6 +1,6 @@
-"""What a crawl as a whole may use: pages, bytes and time. Settings and what was used enter, the limit that is reached leaves.
+"""The budgets of a whole crawl: pages, bytes and time. Settings and usage enter, the limit that is reached leaves.
 
-Those of a single host or domain, and how deep links are followed, are the frontier's.
+The budgets of single hosts and domains, and the limit of depth, are not decided here.
 """
 
 from typing import NamedTuple
@@ -11,18 +11,18 @@ from rdfspider.crawl.status import Status
 
 
 class Budget(NamedTuple):
-    """One of the limits."""
+    """A limit of the whole crawl."""
 
     reason: EndReason
-    """How a crawl has ended that has reached it."""
+    """The end reason of a crawl that has reached it."""
     setting: str
-    """Of `CrawlConfig`; 0 is no limit."""
+    """The field of `CrawlConfig`, in which 0 means no limit."""
     unit: str
-    """For people."""
+    """The unit, for display."""
 
 
 class Used(NamedTuple):
-    """What a crawl has used over all its runs, by the names of the settings. Imported pages do not count."""
+    """What a crawl has used over all its runs, under the names of the settings. Imported pages do not count."""
 
     pages: int
     bytes: int
@@ -37,13 +37,13 @@ BUDGETS = (
 
 
 def list_limits(config: CrawlConfig) -> dict[str, float]:
-    """The limits that are set, by setting, as `Status.limits` has them."""
+    """Return the limits that are set, by setting, for `Status.limits`."""
     limits = {name: float(getattr(config, name)) for name in (*(budget.setting for budget in BUDGETS), "depth")}
     return {name: limit for name, limit in limits.items() if limit}
 
 
 def find_reached(config: CrawlConfig, used: Used) -> Budget | None:
-    """The first budget that is used up; None where the crawl may go on."""
+    """Return the first budget that is used up; None if the crawl may continue."""
     for budget in BUDGETS:
         limit = getattr(config, budget.setting)
         if limit and getattr(used, budget.setting) >= limit:
@@ -52,10 +52,10 @@ def find_reached(config: CrawlConfig, used: Used) -> Budget | None:
 
 
 def explain_reached(config: CrawlConfig, status: Status) -> str:
-    """The limit that a crawl has reached, in words; empty where it may go on."""
+    """Describe the limit that a crawl has reached; empty if it may continue."""
     reached = find_reached(config, _find_used(status))
     if reached is None:
-        # A crawl that ended by a limit may have a little less; one whose limit was raised since then goes on.
+        # A crawl that ended by a limit may have used slightly less; if the limit has changed since then, it may continue.
         ended_by = next((budget for budget in BUDGETS if budget.reason == status.reason), None)
         if ended_by is not None and status.limits.get(ended_by.setting) == getattr(config, ended_by.setting):
             reached = ended_by
@@ -66,7 +66,7 @@ def explain_reached(config: CrawlConfig, status: Status) -> str:
 
 
 def estimate_rest(status: Status) -> tuple[str, float] | None:
-    """The limit that is reached first at the speed of now, and in how many seconds; None where none is in sight."""
+    """Estimate which limit is reached first at the current speed, and in how many seconds; None if none will be."""
     used, totals = _find_used(status), status.totals
     bytes_s = status.pages_s * totals.body_bytes / totals.pages if totals.pages else 0.0
     speeds = Used(pages=status.pages_s, bytes=bytes_s, time_s=1.0)  # type: ignore[arg-type]

@@ -1,13 +1,13 @@
-"""A crawl's folder: what is where in it, whether it is one, who uses it, and what of it can be changed at any time.
+"""A crawl's folder: its layout, its validity, which process uses it, and the changes that are possible at any time.
 
-crawl.toml      what was asked, and what is fixed
+crawl.toml      the settings that were given, and those that are fixed
 suffixes.dat    the public-suffix list that decides which hosts belong together
-seeds.txt       a URL a line; new ones are added at the end
-status.json     the state of the crawl, a second old at most while it runs
-history.json    how it has gone, over all runs, for charts
+seeds.txt       one URL per line; new ones are added at the end
+status.json     the state of the crawl, at most a second old while it runs
+history.json    the progress over all runs, for charts
 lock            held by the process that runs the crawl, or imports into it
 documents/      JSON-LD contexts that were fetched, under the digests of their URLs
-shards/007/     what one shard has: its frontier and its WARC files
+shards/007/     the frontier and the WARC files of one shard
 """
 
 import hashlib
@@ -30,23 +30,23 @@ from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import InUseError, UsageError
 
 CONTROL = "control"
-"""The file that names where a running crawl listens."""
+"""The file with the address on which a running crawl listens."""
 IMPORT = "import"
-"""What holds the lock during an import; else it is a crawl."""
+"""The lock's holder during an import; else it is a crawl."""
 DOCUMENTS = "documents"
-"""The folder of the contexts that were fetched."""
+"""The folder of fetched contexts."""
 VERSION = 1
-"""Of the folder's layout; a crawl of another one is refused."""
+"""The version of the folder's layout; crawls with another one are refused."""
 _HASH = "xxh3"
 _SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock"
-# What a folder may hold whose making was interrupted, or for which crawl.toml was written by hand.
+# Files of a folder whose creation was interrupted, or for which a user wrote crawl.toml.
 _MADE_FIRST = frozenset({FILE, FILE + NEW, _SUFFIXES, _SUFFIXES + NEW, _SEEDS, _SHARDS, _LOCK})
-# What every URL in normal form is; people add lines to files that are not meant for it.
+# Matches every URL in normal form: users may have edited the file.
 _SEED = re.compile(r"https?://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
 
 
 def check_folder(folder: Path) -> bool:
-    """Whether a crawl is there already; UsageError where none is and none can be made."""
+    """Whether the folder already has a crawl; UsageError if it has none and none can be created."""
     try:
         str(folder).encode()
         if not folder.exists():
@@ -69,7 +69,7 @@ def check_folder(folder: Path) -> bool:
 
 
 def make_folder(folder: Path, shards: int, software: str, asked: Mapping[str, Asked]) -> None:
-    """Make a crawl of the folder; crawl.toml comes last, so that there is a whole crawl or none."""
+    """Create a crawl in the folder; crawl.toml comes last, so that there is a complete crawl or none."""
     text = _read_text(folder / FILE)
     suffixes = bundled_suffix_list()
     fixed: dict[str, Plain] = {
@@ -87,7 +87,7 @@ def make_folder(folder: Path, shards: int, software: str, asked: Mapping[str, As
 
 
 def change_settings(folder: Path, asked: Mapping[str, Asked]) -> None:
-    """Put what was asked into an existing crawl's file."""
+    """Write settings to the crawl.toml of an existing crawl."""
     before = _read_text(folder / FILE)
     after = write_settings(before, None, asked)
     if after != before:
@@ -95,23 +95,23 @@ def change_settings(folder: Path, asked: Mapping[str, Asked]) -> None:
 
 
 def shard_folder(folder: Path, shard: int) -> Path:
-    """Where a shard keeps what is its own."""
+    """Return the folder of a shard."""
     return folder / _SHARDS / f"{shard:03}"
 
 
 def load_domains(folder: Path, shards: int) -> Domains:
-    """The map from hosts to shards, by the suffix list that the crawl was given."""
+    """Load the map from hosts to shards, with the crawl's own suffix list."""
     return _make_domains((folder / _SUFFIXES).read_bytes(), shards)
 
 
 @lru_cache(maxsize=2)
 def _make_domains(suffix_list: bytes, shards: int) -> Domains:
-    """To read such a list takes a tenth of a second, and whoever explains URLs needs it for each."""
+    """Cache the map: reading a list takes a tenth of a second, and every explanation of a URL needs it."""
     return Domains(suffix_list, shards)
 
 
 def read_seeds(folder: Path) -> list[str]:
-    """The seeds of the crawl, in the order in which they were given."""
+    """Return the seeds of the crawl, in the order in which they were added."""
     path = folder / _SEEDS
     try:
         seeds = list(dict.fromkeys(_read_text(path).split()))
@@ -123,7 +123,7 @@ def read_seeds(folder: Path) -> list[str]:
 
 
 def read_first_seed(folder: Path) -> str:
-    """The seed that was given first; empty where there is none. There may be millions more, which are not read."""
+    """Return the first seed, without reading the others, which may be millions; empty if there is none."""
     try:
         with (folder / _SEEDS).open(encoding="utf-8", errors="replace") as lines:
             return next(iter(lines.readline().split()), "")
@@ -132,7 +132,7 @@ def read_first_seed(folder: Path) -> str:
 
 
 def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
-    """Add seeds that are not there yet; returns how many were new."""
+    """Add seeds that are new; return how many were."""
     known = dict.fromkeys(read_seeds(folder))
     new = [seed for seed in dict.fromkeys(seeds) if seed not in known]
     if new:
@@ -142,7 +142,7 @@ def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
 
 @contextmanager
 def hold_folder(folder: Path, user: str = "crawl") -> Iterator[None]:
-    """Use the folder alone, for a crawl or an import; InUseError where another process does."""
+    """Hold the folder's lock, for a crawl or an import; InUseError if another process holds it."""
     try:
         with hold_lock(folder / _LOCK, user):
             yield
@@ -151,12 +151,12 @@ def hold_folder(folder: Path, user: str = "crawl") -> Iterator[None]:
 
 
 def is_in_use(folder: Path) -> bool:
-    """Whether a crawl runs in the folder."""
+    """Whether a process holds the folder's lock."""
     return find_holder(folder / _LOCK) is not None
 
 
 def check_import(folder: Path) -> None:
-    """InUseError where an import runs in the folder: it takes no commands."""
+    """Raise InUseError if an import runs in the folder: it takes no commands."""
     holder = find_holder(folder / _LOCK)
     if holder is not None and holder.startswith(IMPORT):
         raise InUseError(f"{folder} is in use: {_describe_holder(holder)}")
@@ -194,7 +194,7 @@ _KINDS = ("include", "exclude")
 
 
 def make_change(folder: Path, config: Config, command: Command) -> tuple[int, Config]:
-    """Do what was asked, and return how much of it was new, and the settings that hold from now on."""
+    """Make a change to the folder; return how many seeds or filters changed, and the new settings."""
     if command.command == CommandName.ADD_SEEDS:
         return add_seeds(folder, collect_seeds(command.seeds, None, config.fetch)), config
     change = _add_filters if command.command == CommandName.ADD_FILTERS else _remove_filters
@@ -208,13 +208,13 @@ def make_change(folder: Path, config: Config, command: Command) -> tuple[int, Co
 
 
 def check_patterns(kind: str, patterns: Iterable[str]) -> tuple[str, ...]:
-    """Patterns of filters as they are kept; a UsageError says what is wrong with one."""
+    """Return the patterns of filters in their stored form; a UsageError says what is wrong with one."""
     checked = ask_flags({f"crawl.{kind}": Asked(list(patterns), f"--{kind}")})[f"crawl.{kind}"].value
     return tuple(checked) if isinstance(checked, list) else ()
 
 
 def _add_filters(config: CrawlConfig, kind: str, patterns: Iterable[str]) -> tuple[str, ...]:
-    # Each may be fine, and all of them together too many or too slow.
+    # Each may be valid, but all of them together too many or too slow.
     return check_patterns(kind, dict.fromkeys((*getattr(config, kind), *patterns)))
 
 

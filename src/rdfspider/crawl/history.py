@@ -1,7 +1,6 @@
-"""How a crawl has gone, over all its runs: a status a second enters, `history.json` leaves, for charts.
+"""The progress of a crawl over all its runs: a status per second enters, `history.json` leaves, for charts.
 
-The process that runs the crawl writes the file. It stays small: when it is full, two points become one, so that they are twice as
-far apart.
+The process that runs the crawl writes the file. It stays small: when it is full, the step between points is doubled.
 """
 
 import time
@@ -18,12 +17,12 @@ from rdfspider.disk import write_atomically
 
 FILE = "history.json"
 POINTS_KEPT = 1440
-"""A day by the minute."""
+"""One point per minute of a day."""
 _WRITE_EVERY_S = 10.0
 
 
 class Point(Struct, frozen=True):
-    """How the crawl and its machine were at one moment, or the mean of several."""
+    """Measurements of the crawl and its machine at one moment, or the mean of several."""
 
     time: float
     """Seconds since 1970."""
@@ -35,20 +34,20 @@ class Point(Struct, frozen=True):
     queue: float
     """URLs to be fetched."""
     lag_s: float
-    """How far the index is behind."""
+    """How far the index lags behind."""
 
 
 class _Stored(Struct, frozen=True):
-    """What `history.json` holds."""
+    """The content of `history.json`."""
 
     step_s: float
-    """Between two points."""
+    """Seconds between two points."""
     points: tuple[tuple[float, ...], ...]
-    """The oldest first, each as `Point` has it."""
+    """Oldest first, each with the fields of `Point`."""
 
 
 class Recorder:
-    """Takes points, and keeps the file; what earlier runs have left is its beginning."""
+    """Collects points and writes the file, continuing that of earlier runs."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
@@ -56,24 +55,24 @@ class Recorder:
         self.step_s = stored.step_s if stored else 1.0
         self.points = [Point(*values) for values in stored.points] if stored else []
         self._step: list[Point] = []
-        """The points of the step that is not over."""
+        """The points of the current step."""
         self._due = time.monotonic() + _WRITE_EVERY_S
         psutil.cpu_percent()
 
     def record(self, status: Status) -> None:
-        """Take how it goes now; called about once a second."""
+        """Add a point for a status, and write the file when due; called about once a second."""
         self.add(make_point(status, psutil.cpu_percent()))
         if time.monotonic() >= self._due:
             self.write()
 
     def add(self, point: Point) -> None:
-        """Take a point."""
+        """Add a point."""
         if self._step and point.time // self.step_s != self._step[0].time // self.step_s:
             self._end_step()
         self._step.append(point)
 
     def write(self) -> None:
-        """Replace the file; not synced, because nothing depends on it, nor does a disk that is full end anything."""
+        """Replace the file; it is not synced, and errors such as a full disk are ignored, because nothing depends on it."""
         self._due = time.monotonic() + _WRITE_EVERY_S
         points = [*self.points, average_points(self._step)] if self._step else self.points
         stored = _Stored(self.step_s, tuple(map(msgspec.structs.astuple, points)))
@@ -89,13 +88,13 @@ class Recorder:
 
 
 def read_history(folder: Path) -> tuple[Point, ...]:
-    """All that is kept, the oldest first; nothing where a crawl has not run yet."""
+    """Return all points, oldest first; none if the crawl has not run yet."""
     stored = _read(folder / FILE)
     return tuple(Point(*values) for values in stored.points) if stored else ()
 
 
 def make_point(status: Status, cpu_percent: float) -> Point:
-    """What is kept of a moment. Of a crawl that is over nothing moves any more."""
+    """Make a point of a status; the speeds of a crawl that is over are 0."""
     return Point(
         time=round(time.time(), 1),
         pages_s=0.0 if status.is_over else round(status.pages_s, 2),
@@ -108,7 +107,7 @@ def make_point(status: Status, cpu_percent: float) -> Point:
 
 
 def average_points(points: Sequence[Point]) -> Point:
-    """The mean of some points, at the time of the last."""
+    """Return the mean of points, at the time of the last."""
     means = {
         name: round(sum(getattr(point, name) for point in points) / len(points), 2)
         for name in Point.__struct_fields__
@@ -118,7 +117,7 @@ def average_points(points: Sequence[Point]) -> Point:
 
 
 def thin_points(points: Iterable[Point], step_s: float) -> list[Point]:
-    """The mean of each step of time that has points."""
+    """Return the mean of each time step that has points."""
     steps: dict[float, list[Point]] = {}
     for point in points:
         steps.setdefault(point.time // step_s, []).append(point)
@@ -126,7 +125,7 @@ def thin_points(points: Iterable[Point], step_s: float) -> list[Point]:
 
 
 def _read(path: Path) -> _Stored | None:
-    """What is in the file; None where there is none, or none of ours."""
+    """Read the file; None if it is missing or invalid."""
     try:
         stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
     except (OSError, msgspec.MsgspecError):

@@ -1,6 +1,6 @@
-"""What a running crawl tells people, and what people tell it: beats of its shards, commands and their answers.
+"""Messages of a running crawl: the beats of its shards, and the commands that it takes, with their answers.
 
-Shards send beats to the coordinator as MessagePack; the command line and the site ask in JSON, so that any tool can.
+Shards send beats to the coordinator as MessagePack; the command line and the site send commands as JSON, as any tool can.
 """
 
 from enum import StrEnum
@@ -11,28 +11,28 @@ from rdfspider.frontier.entries import HostEntry
 
 
 class RunState(StrEnum):
-    """What a crawl or one of its shards is doing. A shard of a crawl that is over has the crawl's state."""
+    """The state of a crawl or one of its shards. A shard of a crawl that is over has the crawl's state."""
 
     NEW = "new"
     """The crawl has never run."""
     RUNNING = "running"
     SLOWED = "slowed"
-    """The shard begins nothing new: others cannot follow."""
+    """The shard starts no new requests, because the index lags behind."""
     PAUSING = "pausing"
-    """It finishes what is under way."""
+    """It finishes the requests in flight."""
     PAUSED = "paused"
     SUSPENDED = "suspended"
-    """The shard cannot go on before its disk has room, or another shard is back."""
+    """The shard waits for free disk space, or for another shard to come back."""
     STOPPING = "stopping"
-    """It finishes what is under way."""
+    """It finishes the requests in flight."""
     ENDED = "ended"
-    """The crawl is over by itself."""
+    """The crawl ended by itself."""
     STOPPED = "stopped"
-    """The crawl was ended by a person or an error."""
+    """A user or an error stopped the crawl."""
     DIED = "died"
-    """The crawl's process is gone, and did not say why."""
+    """The crawl's process is gone without a final status."""
 
-    # For those who look at a status in a notebook, it is the text that status.json has.
+    # In a notebook, a state is shown as in status.json.
     __repr__ = str.__repr__
 
 
@@ -46,28 +46,28 @@ class EndReason(StrEnum):
     TIME = "time"
     """A budget is used up."""
     STOPPED = "stopped"
-    """By a person or an error: what is under way is finished."""
+    """A user or an error stopped it; requests in flight are finished."""
     HALTED = "halted"
-    """By a person, at once."""
+    """A user stopped it at once."""
 
     __repr__ = str.__repr__
 
 
 class Find(Struct, frozen=True):
-    """A page with structured data that was found a moment ago, for people."""
+    """A page with structured data that was found recently, for display."""
 
     time: float
     """Seconds since 1970."""
     url: str
     title: str = ""
-    """As the page has it, cut short."""
+    """The page's title, shortened."""
     types: tuple[str, ...] = ()
-    """The first of its types, as IRIs."""
+    """Its first types, as IRIs."""
     quads: int = 0
 
 
 class Fetching(Struct, frozen=True):
-    """A page or a robots.txt that a server was asked for and has not sent yet."""
+    """A request in flight, for a page or a robots.txt."""
 
     shard: int
     since: float
@@ -76,7 +76,7 @@ class Fetching(Struct, frozen=True):
 
 
 class Beat(Struct, frozen=True, tag=2):
-    """What a shard tells of itself every second: of the whole crawl, and, from `wire_bytes` on, of the time since it was started.
+    """The report that a shard sends every second: counts of the whole crawl, and from `wire_bytes` on, since the shard started.
     The coordinator adds what the shard had counted in this run before it died."""
 
     shard: int
@@ -88,74 +88,74 @@ class Beat(Struct, frozen=True, tag=2):
     is_idle: bool
     state: RunState = RunState.RUNNING
     reason: str = ""
-    """Why it is in that state, for people."""
+    """Why it is in that state, for display."""
     memory_used_bytes: int = 0
     memory_free_bytes: int = 0
     memory_total_bytes: int = 0
     cpu_percent: float = 0.0
     connections: int = 0
     pages: int = 0
-    """Committed answers of 2xx."""
+    """Committed responses with a 2xx status."""
     body_bytes: int = 0
     disk_free_bytes: int = 0
     counts: dict[str, int] = {}
     """The frontier's counts, by name."""
     queued: dict[str, int] = {}
-    """URLs to be fetched, by priority from 0, which is first, to 7; those without any are left out."""
+    """URLs to be fetched, by priority from 0 (first) to 7; priorities without URLs are left out."""
     visits: dict[str, int] = {}
-    """Leases that are under way, by their kind: name, robots or page; also those that wait for an address."""
+    """Open leases by kind: name, robots or page; including those that wait for an address."""
     fetching: tuple[Fetching, ...] = ()
-    """Some of the requests under way, those that began first."""
+    """Some of the requests in flight, the oldest."""
     waiting_hosts: tuple[HostEntry, ...] = ()
-    """Of the hosts in memory, those that wait longest before they may be asked again, and why."""
+    """The hosts in memory with the longest wait until their next request, and why."""
     archive_bytes: int = 0
     """The length of its WARC files."""
     quads: dict[str, int] = {}
     """Statements, by syntax."""
     problems: dict[str, int] = {}
-    """What was repaired, dropped or cut short on pages, by code."""
+    """Problems of pages, by code."""
     types: dict[str, int] = {}
-    """The most frequent types of what pages state, as IRIs; `run/heartbeat.py` tells how far to trust them."""
+    """The most frequent types in statements, as IRIs; `run/heartbeat.py` explains how accurate they are."""
     properties: dict[str, int] = {}
-    """Its most frequent properties, likewise."""
+    """The most frequent properties, with the same accuracy."""
     wire_bytes: int = 0
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
     errands: dict[str, int] = {}
-    """Answers that served the crawl itself alone, by `records.PREREQUISITE_REASONS`; they are not among the statuses."""
+    """Responses to requests for prerequisites, by `records.PREREQUISITE_REASONS`; they are not among the statuses."""
     failures: dict[str, int] = {}
-    """URLs that failed for good, by the reason."""
+    """URLs that failed for good, by reason."""
     robots: dict[str, int] = {}
-    """What robots.txt files have decided: of URLs, how many were allowed and disallowed; of the files that were asked for, how
-    many had rules, were not there (absent), and could not be had (unreachable)."""
+    """URLs that robots.txt files allowed and disallowed; and how many requested files had rules, did not exist (absent), or were
+    unreachable."""
     turned_away: dict[str, int] = {}
-    """Links that were not followed, by the rule."""
+    """Links that were not followed, by rule."""
     cpu_s: dict[str, float] = {}
     """Processor time by stage; `all` is that of the process."""
     slowest_hosts: dict[str, float] = {}
-    """Of the hosts asked last, those that take longest, with the seconds they took on average."""
+    """The slowest of the recently contacted hosts, with their mean seconds per request."""
     finds: tuple[Find, ...] = ()
-    """The latest pages with structured data, the newest last."""
+    """The latest pages with structured data, newest last."""
 
     @property
     def fetched_pages(self) -> int:
-        """Pages that count where a crawl is limited: all but the imported ones."""
+        """Pages that count towards the budgets: all but imported ones."""
         return self.pages - self.counts.get("imported_pages", 0)
 
     @property
     def fetched_bytes(self) -> int:
-        """Bytes of bodies that count likewise."""
+        """Bytes of the bodies of these pages."""
         return self.body_bytes - self.counts.get("imported_bytes", 0)
 
 
 class CommandName(StrEnum):
-    """What a person may ask of a running crawl."""
+    """The commands to a running crawl."""
 
     STATUS = "status"
     PAUSE = "pause"
     RESUME = "resume"
     STOP = "stop"
-    """Finish what is under way, and end."""
+    """Finish the requests in flight, and end."""
     HALT = "halt"
     """End at once."""
     ADD_SEEDS = "add-seeds"
@@ -164,14 +164,14 @@ class CommandName(StrEnum):
 
 
 CHANGES = frozenset({CommandName.ADD_SEEDS, CommandName.ADD_FILTERS, CommandName.REMOVE_FILTERS})
-"""Commands that are kept in the crawl's folder."""
+"""Commands that change files in the crawl's folder."""
 
 
 class Command(Struct, frozen=True):
-    """What the command line asks of the coordinator, as JSON."""
+    """A command to the coordinator, as JSON."""
 
     command: str
-    """A CommandName, if it is one."""
+    """A CommandName, if valid."""
     seeds: tuple[str, ...] = ()
     """URLs to add."""
     include: tuple[str, ...] = ()
@@ -180,14 +180,14 @@ class Command(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What it answers, as JSON."""
+    """The coordinator's answer, as JSON."""
 
     is_done: bool
     message: str = ""
-    """Why it was not done, in one line."""
+    """Why the command failed, in one line."""
     state: str = ""
-    """To status, a RunState: running, pausing, paused or stopping."""
+    """To `status`: a RunState, which is running, pausing, paused or stopping."""
     count: int = 0
     """To a change: how many seeds or filters were added or removed."""
     beats: tuple[Beat, ...] = ()
-    """To status: the last beat of each shard."""
+    """To `status`: the last beat of each shard."""

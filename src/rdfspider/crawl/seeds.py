@@ -1,4 +1,4 @@
-"""Seeds as people write them: addresses and files of them enter, normal URLs leave, or one line that says what is wrong."""
+"""Seeds as users write them: addresses and files of addresses enter; URLs in normal form, or a one-line UsageError, leave."""
 
 import re
 import sys
@@ -12,16 +12,16 @@ from rdfspider.errors import UsageError
 from rdfspider.fetch.targets import is_refused
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 
-# No name of DNS is longer (RFC 1035, 2.3.4), and links to longer ones are not followed.
+# No DNS name is longer (RFC 1035, 2.3.4), and links to longer ones are not followed.
 _MAX_HOST_CHARS = 253
-# A complaint must fit into a line.
+# An error message must fit into a line.
 _MAX_SHOWN_CHARS = 100
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 def collect_seeds(arguments: Iterable[str], file: Path | None, config: FetchConfig) -> list[str]:
-    """The URLs that were named one by one and those of a file (`-` is stdin), each once, in order."""
+    """Return the URLs of the arguments and of a file (`-` is stdin), each once, in order."""
     found: dict[str, None] = {}
     for text, where in (*_read_arguments(arguments), *(_read_lines(file) if file else ())):
         url = normalise_seed(text)
@@ -41,23 +41,23 @@ def collect_seeds(arguments: Iterable[str], file: Path | None, config: FetchConf
 
 
 def has_scheme(text: str) -> bool:
-    """Whether an address as people write it says http, https or the like."""
+    """Whether an address as users write it has a scheme, such as http or https."""
     return bool(_SCHEME.match(text.strip()))
 
 
 def normalise_seed(text: str) -> str | None:
-    """The normal URL of a seed; without a scheme it is https. None where it is no address of the web."""
+    """Return a seed in normal form, with https if it has no scheme; None if it is no web address."""
     text = text.strip()
     if text.startswith("//"):
         text = f"https:{text}"
     elif not has_scheme(text):
-        # A file that was meant as --seeds is not a host; a folder may well be named like one.
+        # An existing file was probably meant for --seeds; a folder may be named like a host.
         text = "" if _is_file(text) else f"https://{text}"
     return normalise_url(text)
 
 
 def _read_arguments(arguments: object) -> Iterator[tuple[str, str]]:
-    """The seeds of a list, each with its name in a complaint; Python may have been given anything."""
+    """Yield the seeds of a list, each with its prefix for error messages; the Python API may pass any object."""
     if not isinstance(arguments, Iterable) or isinstance(arguments, bytes):
         raise UsageError(f"seeds {_shorten(repr(arguments))}: not allowed; they may be a list of URLs")
     for argument in arguments:
@@ -67,7 +67,7 @@ def _read_arguments(arguments: object) -> Iterator[tuple[str, str]]:
 
 
 def _read_lines(file: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a file that say something, each with the place to complain about."""
+    """Yield the non-empty lines of a file without comments, each with its prefix for error messages."""
     if str(file) == "-":
         name, body = "stdin", sys.stdin.buffer.read() if sys.stdin else b""
     else:
@@ -92,14 +92,14 @@ def _is_file(text: str) -> bool:
     try:
         return Path(text).is_file()
     except OSError:
-        # No file has a name as long as that.
+        # The text is too long for a file name.
         return False
 
 
 def _is_private(url: str, resolve: tuple[str, ...]) -> bool:
-    """Whether the address itself says so; names are judged when they are looked up."""
+    """Whether the URL has a private address or is localhost; other names are checked when they are looked up."""
     host = host_of(url).strip("[]")
-    # Addresses that were given by hand are meant.
+    # Addresses in `fetch.resolve` are allowed.
     if any(fnmatchcase(host, entry.partition("=")[0].strip().strip("[]").rstrip(".").lower()) for entry in resolve):
         return False
     try:

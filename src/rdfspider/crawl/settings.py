@@ -1,7 +1,7 @@
-"""`crawl.toml` ⇄ Config: what was asked, by whom, and which wish wins: defaults < crawl.toml < environment < flags.
+"""`crawl.toml` ⇄ Config, with the precedence defaults < crawl.toml < environment < flags.
 
-Settings enter as people wrote them, each with the name that a complaint should call it by. What leaves is a Config that was
-checked as a whole. The file holds what was asked and nothing else, so that new defaults reach old crawls.
+Settings enter as users wrote them, each with its name for error messages; a Config that was checked as a whole leaves. The file
+contains only the settings that were given, so that new defaults apply to old crawls.
 """
 
 import os
@@ -20,10 +20,10 @@ from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
 
 SETTINGS = list_settings()
-"""Every setting by its name, `section.field`."""
+"""All settings by name, `section.field`."""
 FILE = "crawl.toml"
 FIXED = "fixed"
-"""The table of what may not change; `crawl/folder.py` reads it."""
+"""The table of values that never change; `crawl/folder.py` reads it."""
 _PREFIX = "RDFSPIDER_"
 _SECTIONS = tuple(field.name for field in fields(Config))
 _HEADING = """\
@@ -35,17 +35,17 @@ _HEADING = """\
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A setting as somebody wrote it."""
+    """A setting as a user wrote it."""
 
     value: object
     where: str
-    """What a complaint calls it: --scope, RDFSPIDER_CRAWL_SCOPE, mycrawl/crawl.toml: crawl.scope."""
+    """Its name in error messages: --scope, RDFSPIDER_CRAWL_SCOPE, mycrawl/crawl.toml: crawl.scope."""
 
 
 def load_config(
     folder: Path, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] = os.environ
 ) -> Config:
-    """All settings of the crawl in a folder, which may be new; flags are by setting, their values plain or Asked."""
+    """Load all settings of the crawl in a folder, which may be new; `flags` are by setting, with values plain or Asked."""
     file = read_file(folder)
     asked = _ask_file(folder, file) | _ask_environment(environ) | ask_flags(flags or {})
     config = _build_config(asked, folder)
@@ -53,7 +53,7 @@ def load_config(
 
 
 def ask_flags(flags: Mapping[str, object]) -> dict[str, Asked]:
-    """Flags by the full names of their settings, checked; paths become absolute, because they are stored."""
+    """Check flags, and return them by the full names of their settings; paths become absolute, because they are stored."""
     found = {}
     for name, value in flags.items():
         asked = value if isinstance(value, Asked) else Asked(value, name)
@@ -68,7 +68,7 @@ def ask_flags(flags: Mapping[str, object]) -> dict[str, Asked]:
 
 
 def ask_config(config: Config) -> dict[str, Asked]:
-    """What a Config of the Python API asks for beyond the defaults, in a form that can be stored."""
+    """Return the settings of a Config from the Python API that differ from the defaults, in a form that can be stored."""
     found = {}
     for setting in SETTINGS.values():
         section, _, field = setting.name.partition(".")
@@ -89,7 +89,7 @@ def ask_config(config: Config) -> dict[str, Asked]:
 
 
 def find_name(name: str) -> str:
-    """The full name of a setting: `crawl.pages`, `crawl_pages` and, where only one section has it, `pages`."""
+    """Find the full name of a setting, from `crawl.pages`, `crawl_pages` or, if only one section has it, `pages`."""
     matching = [
         full for full in SETTINGS if name in (full, full.replace(".", "_", 1)) or name == full.partition(".")[2]
     ]
@@ -102,7 +102,7 @@ def find_name(name: str) -> str:
 
 
 def read_file(folder: Path) -> dict[str, Any]:
-    """The tables of the folder's crawl.toml; none where there is no such file."""
+    """Read the tables of the folder's crawl.toml; none if there is no such file."""
     path = folder / FILE
     try:
         return tomllib.loads(path.read_text("utf-8"))
@@ -115,7 +115,7 @@ def read_file(folder: Path) -> dict[str, Any]:
 
 
 def write_settings(text: str, fixed: Mapping[str, Plain] | None, asked: Mapping[str, Asked]) -> str:
-    """The text of a crawl.toml with what was asked, and all else as a person wrote it; `fixed` is given for a new crawl."""
+    """Return the text of a crawl.toml with new settings, and the rest as the user wrote it; `fixed` is for a new crawl."""
     # Imported here, because few commands change a setting.
     import tomlkit
 
@@ -131,7 +131,7 @@ def write_settings(text: str, fixed: Mapping[str, Plain] | None, asked: Mapping[
 
 
 def count_cores() -> int:
-    """The cores that this process may use, which can be fewer than the machine has."""
+    """Count the cores that this process may use, which can be fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -154,7 +154,7 @@ def _ask_file(folder: Path, tables: Mapping[str, Any]) -> dict[str, Asked]:
 
 
 def _ask_environment(environ: Mapping[str, str]) -> dict[str, Asked]:
-    """What the environment asks; a name that begins like ours but is none is a slip that would go unseen."""
+    """Read settings from the environment; an unknown name with our prefix is refused, since a typing error would go unnoticed."""
     names = {_PREFIX + name.replace(".", "_", 1).upper(): name for name in SETTINGS}
     found = {}
     for variable, value in environ.items():
@@ -174,7 +174,7 @@ def _check(setting: Setting, asked: Asked) -> Plain:
 
 
 def _show_value(value: object) -> str:
-    """As it was written; what cannot be seen as Python writes it."""
+    """Show a value as written, or as a Python literal if it is blank or not printable."""
     shown = " ".join(value) if _is_texts(value) else str(value)
     return shown if shown.strip() and shown.isprintable() else repr(shown)
 
@@ -199,7 +199,7 @@ def _build_config(asked: Mapping[str, Asked], folder: Path) -> Config:
 
 
 def _convert(setting: Setting, value: Plain, where: str, folder: Path) -> object:
-    """The value as Config holds it: lists as tuples, paths as what they lead to."""
+    """Convert a value for Config: lists to tuples, paths to the content that they name."""
     if setting.kind == "list":
         return tuple(value) if isinstance(value, list) else ()
     if setting.kind == "folders":
@@ -208,7 +208,7 @@ def _convert(setting: Setting, value: Plain, where: str, folder: Path) -> object
         return frozenset(value) if isinstance(value, list) and value else None
     if setting.kind not in ("folder", "file"):
         return value
-    # A path in crawl.toml is relative to the crawl; flags were made absolute.
+    # A path in crawl.toml is relative to the crawl's folder; those of flags are already absolute.
     path = folder.absolute() / str(value)
     if value and not (path.is_dir() if setting.kind == "folder" else path.is_file()):
         raise UsageError(f"{where} {value}: there is no such {setting.kind}")
@@ -220,7 +220,7 @@ def _convert(setting: Setting, value: Plain, where: str, folder: Path) -> object
 
 
 def _check_pair(asked: Mapping[str, Asked], config: Config, low: str, high: str) -> None:
-    """Some settings bound others."""
+    """Check two settings of which one is the upper bound of the other."""
     least, most = (getattr(getattr(config, name.partition(".")[0]), name.partition(".")[2]) for name in (low, high))
     if least > most:
         one, other = (low, high) if low in asked else (high, low)
@@ -245,7 +245,7 @@ def _decide_shards(asked: Mapping[str, Asked], fixed: Mapping[str, Any] | None, 
 
 
 def _default(name: str) -> object:
-    """A setting's default as a file would have it."""
+    """Return a setting's default as in a file."""
     default = SETTINGS[name].default
     return list(default) if isinstance(default, tuple) else default
 

@@ -1,7 +1,7 @@
 """The state of a crawl as a whole: beats of its shards enter, `status.json` leaves.
 
-The process that runs a crawl writes the file every second; any other process reads it, also when the crawl is over.
-`crawl/summary.py` puts it into words.
+The process that runs a crawl writes the file every second; any other process can read it, also when the crawl is over.
+`crawl/summary.py` describes it in words.
 """
 
 from collections import Counter, defaultdict, deque
@@ -21,18 +21,18 @@ from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.records import REFUSALS
 
 FILE = "status.json"
-# Seconds over which the speed is measured: long enough to be calm, short enough to be news.
+# Seconds over which the speed is measured: long enough to be steady, short enough to be current.
 _SPEED_WINDOW_S = 10.0
-# Types and properties of all shards together, and pages that were found last.
+# How many entries of each kind the totals have.
 _NAMES_KEPT = 50
 _FINDS_KEPT = 10
 _FETCHING_KEPT = 40
 _SLOWEST_KEPT = 5
 _WAITING_KEPT = 10
-# What beats hold that the totals have, too: with many shards it would be written many times a second.
+# Fields of beats that are written with the totals only: with many shards they would be written many times a second.
 _IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching", "waiting_hosts")
 
-# What only a process that lives can have.
+# The values of fields that only a running process fills.
 _NOTHING_UNDER_WAY: dict[str, Any] = {"visits": {}, "fetching": (), "waiting_hosts": ()}
 
 _OVER = frozenset({RunState.NEW, RunState.ENDED, RunState.STOPPED, RunState.DIED})
@@ -40,52 +40,52 @@ _Number = TypeVar("_Number", int, float)
 
 
 class Totals(Counts, kw_only=True):
-    """What all shards have together: of the whole crawl, and, from `wire_bytes` on, of this run."""
+    """The sums over all shards: of the whole crawl, and from `wire_bytes` on, of this run."""
 
     archive_bytes: int = 0
     """The length of all WARC files."""
     queued: dict[str, int] = msgspec.field(default_factory=dict)
-    """URLs to be fetched, by priority from 0, which is first, to 7."""
+    """URLs to be fetched, by priority from 0 (first) to 7."""
     quads_by_syntax: dict[str, int] = msgspec.field(default_factory=dict)
     problems: dict[str, int] = msgspec.field(default_factory=dict)
-    """What was repaired, dropped or cut short on pages, by code."""
+    """Problems of pages, by code."""
     types: dict[str, int] = msgspec.field(default_factory=dict)
-    """The most frequent types, as IRIs, the first ones first. Each shard tells of its own most frequent ones, so that what
-    is rare somewhere is counted too low."""
+    """The most frequent types, as IRIs, most frequent first. Each shard reports only its own most frequent ones, so types
+    that are rare on some shards are counted too low."""
     properties: dict[str, int] = msgspec.field(default_factory=dict)
-    """The most frequent properties, likewise."""
+    """The most frequent properties, counted in the same way."""
     wire_bytes: int = 0
     connections: int = 0
-    """Requests under way now."""
+    """Requests in flight."""
     visits: dict[str, int] = msgspec.field(default_factory=dict)
-    """Leases that are under way now, by their kind: name, robots or page; also those that wait for an address."""
+    """Open leases by kind: name, robots or page; including those that wait for an address."""
     fetching: tuple[Fetching, ...] = ()
-    """Some of the requests under way now, those that began first."""
+    """Some of the requests in flight, the oldest."""
     waiting_hosts: tuple[HostEntry, ...] = ()
-    """Of the hosts that are being asked, those that wait longest now, and why; others may wait longer on disk."""
+    """The hosts in memory with the longest current wait, and why; hosts on disk may wait longer."""
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
-    """Answers by HTTP status, but for those that served the crawl itself."""
+    """Responses by HTTP status, without those of prerequisites."""
     errands: dict[str, int] = msgspec.field(default_factory=dict)
-    """Answers that served the crawl itself alone: sitemap, context, and in vain no-sitemap, no-context."""
+    """Responses to requests for prerequisites: sitemap, context, or without success no-sitemap, no-context."""
     errors: dict[str, int] = msgspec.field(default_factory=dict)
-    """Exchanges that gave no page, by the failure's code."""
+    """Exchanges without a page, by the failure's code."""
     failures: dict[str, int] = msgspec.field(default_factory=dict)
-    """URLs that failed for good, by the reason."""
+    """URLs that failed for good, by reason."""
     robots: dict[str, int] = msgspec.field(default_factory=dict)
-    """What robots.txt files have decided: of URLs, how many were allowed and disallowed; of the files that were asked for, how
-    many had rules, were not there (absent), and could not be had (unreachable)."""
+    """URLs that robots.txt files allowed and disallowed; and how many requested files had rules, did not exist (absent), or were
+    unreachable."""
     turned_away: dict[str, int] = msgspec.field(default_factory=dict)
-    """Links that were not followed, by the rule."""
+    """Links that were not followed, by rule."""
     cpu_s: dict[str, float] = msgspec.field(default_factory=dict)
     """Processor time by stage; `all` is that of the processes."""
     slowest_hosts: dict[str, float] = msgspec.field(default_factory=dict)
-    """Of the hosts asked last, those that take longest, with their seconds, the slowest first."""
+    """The slowest of the recently contacted hosts, with their mean seconds per request, slowest first."""
     finds: tuple[Find, ...] = ()
-    """The latest pages with structured data, the newest last."""
+    """The latest pages with structured data, newest last."""
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """What `status.json` holds. Times are seconds since 1970."""
+    """The content of `status.json`. Times are seconds since 1970."""
 
     state: RunState
     reason: str = ""
@@ -95,35 +95,35 @@ class Status(Struct, frozen=True, kw_only=True):
     updated: float = 0.0
     run_s: float = 0.0
     elapsed_s: float = 0.0
-    """Over all runs; imports are none."""
+    """The seconds of all runs, without imports."""
     pages_s: float = 0.0
-    """Pages a second, in the last seconds."""
+    """Pages per second, over the last seconds."""
     bytes_s: float = 0.0
-    """Bytes of bodies on the wire a second, likewise."""
+    """Bytes of bodies on the wire per second, over the last seconds."""
     limits: dict[str, float] = msgspec.field(default_factory=dict)
-    """The budgets of the crawl as a whole, by setting; those without a limit are left out."""
+    """The limits of the whole crawl that are set, by setting."""
     totals: Totals = msgspec.field(default_factory=Totals)
     shards: tuple[Beat, ...] = ()
-    """The last beat of each shard that was heard."""
+    """The last beat of each shard that has sent one."""
     index: IndexStatus | None = None
-    """How far the index is; None where there is none."""
+    """The progress of the index; None if there is none."""
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing runs any more."""
+        """Whether nothing runs."""
         return self.state in _OVER
 
 
 class Speed:
-    """Pages and bytes a second, of the last seconds."""
+    """Measures pages and bytes per second over the last seconds."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int, int]] = deque()
 
     def measure(self, monotonic: float, totals: Totals) -> tuple[float, float]:
-        """Take the totals of this moment; returns pages and bytes a second."""
+        """Add the current totals; return pages and bytes per second."""
         samples = self._samples
-        # What earlier runs have fetched must not look like a burst when their shards are heard for the first time.
+        # Only pages of this run count: those of earlier runs would look like a burst when shards send their first beat.
         samples.append((monotonic, count_pages(totals), totals.wire_bytes))
         while len(samples) > 2 and samples[1][0] <= monotonic - _SPEED_WINDOW_S:
             samples.popleft()
@@ -135,12 +135,12 @@ class Speed:
 
 
 def count_pages(totals: Totals) -> int:
-    """Pages of this run."""
+    """Count the pages of this run."""
     return sum(count for status, count in totals.statuses.items() if status.startswith("2"))
 
 
 def forget_run(beat: Beat) -> Beat:
-    """A beat of an earlier run, with what is of the whole crawl alone."""
+    """Reduce a beat of an earlier run to the counts of the whole crawl."""
     return msgspec.structs.replace(
         _let_go(beat, beat.state),
         wire_bytes=0,
@@ -156,7 +156,7 @@ def forget_run(beat: Beat) -> Beat:
 
 
 def end_shards(status: Status) -> Status:
-    """A status without what a living process has: the state of shards is that of a crawl that is over."""
+    """Clear what only running processes have, and give all shards the state of the crawl, which is over."""
     return msgspec.structs.replace(
         status,
         totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0, **_NOTHING_UNDER_WAY),
@@ -165,12 +165,12 @@ def end_shards(status: Status) -> Status:
 
 
 def leave_to_totals(beat: Beat) -> Beat:
-    """A beat without what is told of all shards together."""
+    """Clear the fields of a beat that are written with the totals only."""
     return msgspec.structs.replace(beat, **{name: type(getattr(beat, name))() for name in _IN_TOTALS})
 
 
 def sum_beats(beats: Iterable[Beat]) -> Totals:
-    """What all shards have together."""
+    """Sum up the beats of all shards."""
     beats = list(beats)
     counts = _add_up(beat.counts for beat in beats)
     outcomes = _add_up(beat.statuses for beat in beats)
@@ -208,8 +208,8 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
 
 
 def read_status(folder: Path) -> Status:
-    """The state of the crawl in the folder; one that says that it runs, but does not, has died."""
-    # A crawl may be indexed at any time, also when it is over.
+    """Read the state of the crawl in the folder; one that claims to run, but does not, has died."""
+    # A crawl may be indexed at any time, even when it is over.
     index = read_index_status(IndexPaths(folder))
     try:
         status = msgspec.json.decode((folder / FILE).read_bytes(), type=Status)
@@ -222,17 +222,17 @@ def read_status(folder: Path) -> Status:
 
 
 def write_status(folder: Path, status: Status) -> None:
-    """Replace status.json; not synced, because the frontier knows what counts."""
+    """Replace status.json; it is not synced, because the frontier has the authoritative state."""
     write_atomically(folder / FILE, encode_status(status), durable=False)
 
 
 def encode_status(status: Status) -> bytes:
-    """One line of JSON."""
+    """Encode a status as one line of JSON."""
     return msgspec.json.encode(describe_status(status))
 
 
 def describe_status(status: Status) -> dict[str, Any]:
-    """What JSON has of it; of each shard without what tells messages apart on the wire, and what is among the totals."""
+    """Convert a status for JSON; shards lose the type tag of messages, and the fields that are written with the totals."""
     plain: dict[str, Any] = msgspec.to_builtins(status)
     for beat in plain["shards"]:
         for name in ("type", *_IN_TOTALS):
@@ -241,7 +241,7 @@ def describe_status(status: Status) -> dict[str, Any]:
 
 
 def _let_go(beat: Beat, state: RunState) -> Beat:
-    """A beat without what its process held open or was busy with."""
+    """Set a beat's state, and clear what its process had open or in flight."""
     counts = beat.counts | {"in_flight": 0}
     return msgspec.structs.replace(
         beat, state=state, connections=0, cpu_percent=0.0, counts=counts, **_NOTHING_UNDER_WAY

@@ -1,4 +1,4 @@
-"""The state of a crawl in words: a Status enters, lines that people read, and may paste elsewhere, leave."""
+"""The state of a crawl in words: a Status enters, lines for the terminal leave."""
 
 import glob
 import re
@@ -15,9 +15,9 @@ from rdfspider.vocabulary.names import shorten_iri
 _COUNTS_SHOWN = 8
 _PROBLEMS_SHOWN = 5
 _NAME_CHARS = 60
-# A URL that people are to paste fits into a line.
+# A URL to paste should fit into a line.
 _URL_CHARS = 100
-# A shard beats every second; one that has not for so long is busy with something, stopped, or being started again.
+# A shard sends a beat every second; after this long without one it is busy, stopped, or being restarted.
 _SILENT_S = 5.0
 _WORD = re.compile(r"[^\W\d_]{3,30}")
 _PAGES = "shards/*/warc/*-pages-*.warc.gz"
@@ -33,11 +33,11 @@ REASONS = {
     "terminated": "terminated",
     "gone": "its process is gone",
 }
-"""Why a crawl no longer runs, as `Status.reason` names it; another text is an error that ended it."""
+"""Why a crawl no longer runs, by `Status.reason`; any other reason is the error that ended it."""
 
 
 def write_line(status: Status) -> str:
-    """One line on how it goes."""
+    """Describe the progress in one line."""
     totals = status.totals
     parts = (
         write_duration(status.run_s),
@@ -56,7 +56,7 @@ def write_line(status: Status) -> str:
 
 
 def write_summary(status: Status) -> list[str]:
-    """What became of the crawl, in a few lines: first of all its runs, then of this one."""
+    """Describe the results of the crawl in a few lines: first of all runs, then of this one."""
     index = [f"index       {write_index(status.index).removeprefix('index ')}"] if status.index else []
     if status.state == "new":
         return ["new: it has not run yet", *index]
@@ -93,7 +93,7 @@ def write_summary(status: Status) -> list[str]:
 
 
 def write_index(index: IndexStatus) -> str:
-    """How far the index is."""
+    """Describe the progress of the index."""
     parts = [f"index {index.pages:,} pages"]
     if index.entities:
         parts.append(f"{index.quads:,} quads, {index.entities:,} entities")
@@ -107,7 +107,7 @@ def write_index(index: IndexStatus) -> str:
 
 
 def write_place(status: Status, folder: Path) -> list[str]:
-    """Where the crawl is, and three commands to try next."""
+    """Write the crawl's folder, and up to three commands to try next."""
     lines = [f"folder      {folder}, {status.totals.archive_bytes / 1e6:,.1f} MB in WARC files"]
     for number, command in enumerate(_choose_commands(status, folder)):
         lines.append(f"{'' if number else 'try next':<11} {command}")
@@ -115,7 +115,7 @@ def write_place(status: Status, folder: Path) -> list[str]:
 
 
 def warn_of_nothing(status: Status) -> str:
-    """What a person should know of a crawl that has ended without a single page; empty where there is nothing to say."""
+    """Warn about a crawl that has ended without a single page; empty if there is nothing to warn about."""
     totals = status.totals
     if status.state != RunState.ENDED or totals.fetched_pages:
         return ""
@@ -126,7 +126,7 @@ def warn_of_nothing(status: Status) -> str:
 
 
 def write_shards(status: Status, now: float) -> list[str]:
-    """The last status of each shard, a line each; of one that is over, without what only a living process has."""
+    """Describe the last beat of each shard in one line, without processor and connections if the crawl is over."""
     return [
         f"shard {beat.shard:<5} {beat.state if status.is_over or now - beat.time < _SILENT_S else 'silent'}"
         f"{f' ({beat.reason})' if beat.reason else ''}, process {beat.pid}, "
@@ -139,40 +139,40 @@ def write_shards(status: Status, now: float) -> list[str]:
 
 
 def write_state(status: Status) -> str:
-    """In which state it is, and why."""
+    """Describe the state of a crawl, and its reason."""
     return f"{status.state}: {REASONS.get(status.reason, status.reason)}" if status.reason else status.state
 
 
 def write_counts(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
-    """The most frequent ones."""
+    """List the highest counts."""
     shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
     return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > most else "")
 
 
 def write_names(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
-    """The most frequent types or properties, in short names."""
+    """List the most frequent types or properties, with short names."""
     by_name: dict[str, int] = {}
     for iri, count in counts.items():
-        # schema.org is written with http and with https, and meant once.
+        # schema.org is written with http and https, but is one vocabulary.
         name = shorten_name(iri)
         by_name[name] = by_name.get(name, 0) + count
     return write_counts(by_name, most)
 
 
 def shorten_name(iri: str) -> str:
-    """An IRI as `prefix:name` where its namespace is well known; else as it is, without its middle where it is long."""
+    """Shorten an IRI to `prefix:name` if its namespace is well known, and leave out the middle of a long name."""
     name = clean_text(shorten_iri(iri))
     half = _NAME_CHARS // 2
     return name if len(name) <= _NAME_CHARS else f"{name[:half]}…{name[-half + 1 :]}"
 
 
 def clean_text(text: str) -> str:
-    """Text of the web as a terminal may show it: without control characters, and without those that turn its direction."""
+    """Make text from the web safe for a terminal: without control characters and those that change its direction."""
     return text if text.isprintable() else "".join(mark if mark.isprintable() else " " for mark in text)
 
 
 def write_duration(seconds: float) -> str:
-    """Minutes and seconds, and hours where there are any."""
+    """Write a duration as minutes and seconds, with hours if there are any."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -191,7 +191,7 @@ def _write_pages(totals: Totals) -> str:
 
 
 def _write_failures(totals: Totals) -> str:
-    """Why URLs failed, as far as this run knows."""
+    """List why URLs failed, as far as this run knows."""
     if not totals.failures:
         return ""
     is_all = sum(totals.failures.values()) == totals.failed
@@ -199,7 +199,7 @@ def _write_failures(totals: Totals) -> str:
 
 
 def _write_refusals(totals: Totals) -> str:
-    """What kept URLs from being asked for."""
+    """List why URLs were not requested."""
     robots = totals.disallowed - totals.filtered - totals.trapped
     kinds = {"robots.txt": robots, "scope and filters": totals.filtered, "traps": totals.trapped}
     told = {kind: count for kind, count in kinds.items() if count > 0}
@@ -207,7 +207,7 @@ def _write_refusals(totals: Totals) -> str:
 
 
 def _write_waiting(totals: Totals) -> str:
-    """Of the URLs to fetch, those that a crawl does not wait for."""
+    """Count the URLs to fetch that a crawl does not wait for."""
     parts = []
     if totals.over_budget:
         parts.append(f"{totals.over_budget:,} over the budget of their host or domain")
@@ -217,26 +217,26 @@ def _write_waiting(totals: Totals) -> str:
 
 
 def _write_prerequisites(totals: Totals) -> str:
-    """Answers that served the crawl itself, and are no pages: sitemaps, contexts, and that there is none."""
+    """Count the responses to requests for prerequisites, with or without success."""
     errands = {name.replace("-", " "): count for name, count in totals.errands.items()}
     return f"; for the crawl itself {sum(errands.values()):,}: {write_counts(errands)}" if errands else ""
 
 
 def _choose_word(status: Status) -> str:
-    """Something that can be searched for: the longest word in the title of a page that was found."""
+    """Choose a word to search for: the longest in the title of a recently found page."""
     titles = (find.title for find in reversed(status.totals.finds))
     words = (max(_WORD.findall(title), key=len, default="") for title in titles)
     return next(filter(None, words), "")
 
 
 def _choose_commands(status: Status, folder: Path) -> list[str]:
-    """What is true of this folder: where no page was kept as it came, none can be read again."""
+    """Choose commands that work in this folder: extraction needs archived pages."""
     where = f"--dir {shlex.quote(str(folder))}"
     has_pages = next(folder.glob(_PAGES), None) is not None
     pages = shlex.quote(f"{glob.escape(str(folder))}/{_PAGES}")
     urls = list(filter(None, (read_first_seed(folder), *(find.url for find in reversed(status.totals.finds)))))
     url = next((url for url in urls if len(url) <= _URL_CHARS), min(urls, key=len, default=""))
-    # Contexts that the crawl fetched; without them some JSON-LD says nothing.
+    # The contexts that the crawl fetched; without them, some JSON-LD yields no statements.
     kept = folder / DOCUMENTS
     contexts = f" --documents {shlex.quote(str(kept))}" if any(kept.glob("*.json")) else ""
     word = _choose_word(status) if status.index and status.index.pages else ""

@@ -1,5 +1,5 @@
-"""What can be asked of a crawl at any time, from its files alone: why a URL was fetched or not, and how its hosts are.
+"""Reports from a crawl's files, whether it runs or not: why a URL was fetched or not, and the state of its hosts.
 
-`why.py` collects what is known of a URL, `explanations.py` puts it into words, `frontiers.py` reads the frontiers of all shards.
-`live.py` answers the same in another process, for those who ask often.
+`why.py` collects what is known about a URL, `explanations.py` describes it in words, `frontiers.py` reads the frontiers of all
+shards. `live.py` gives the same answers from another process, for frequent requests.
 """

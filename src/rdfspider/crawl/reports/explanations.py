@@ -1,4 +1,4 @@
-"""What became of a URL, in words for people: facts of the frontier enter; a sentence, or a few aligned lines, leave."""
+"""Explanations of URLs in words: facts of the frontier enter; a sentence, or a few aligned lines, leave."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ _STATES = {
     "no address": "its host has no address",
     "over budget": "its host is over budget",
 }
-# A wait that is shorter is over before it is read.
+# A shorter wait is over before anyone reads it.
 _MIN_WAIT_S = 0.05
 _LABEL_CHARS = 11
 
 
 def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
-    """Of a URL that has had an answer; where it redirects to, and why its body is not whole, is known to the archive."""
+    """Describe a URL with a final response; `target` and `truncated` come from the archive."""
     if entry.reason == Reason.FETCHED:
         sentence = f"fetched: {_count(entry.quads, 'statement')}"
     elif entry.reason == Reason.IMPORTED:
@@ -81,19 +81,19 @@ def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
 
 
 def explain_failure(code: str) -> str:
-    """Why an exchange gave no page."""
+    """Explain the code of a failure."""
     return _FAILURES.get(code, code)
 
 
 def answer_failed(entry: UrlEntry) -> str:
-    """Of a URL that has had none, or an error of the server's."""
+    """Describe a URL that failed for good, by a failure or a server error."""
     tries = f", after {_count(entry.attempts, 'try', 'tries')}" if entry.attempts else ""
     why = f"the server answered {entry.status}" if entry.reason.startswith("status-") else _FAILURES.get(entry.reason)
     return f"not fetched: {why or entry.reason}{tries}{f' ({entry.rule})' if entry.rule else ''}"
 
 
 def answer_refused(entry: UrlEntry, origin: str, line: str) -> str:
-    """Of a URL that was not asked for, by robots.txt or another rule; `line` is what the robots.txt on record says."""
+    """Describe a URL that was not requested because of robots.txt or another rule; `line` is that of the stored robots.txt."""
     if entry.reason != Reason.DISALLOWED or (entry.rule and not entry.rule.startswith("Disallow")):
         is_told = not entry.rule or entry.reason in ("filtered", "disallowed")
         return f"not fetched: {entry.rule or entry.reason if is_told else f'{entry.reason}: {entry.rule}'}"
@@ -114,7 +114,7 @@ def answer_scheduled(
     before: int | None,
     now: float,
 ) -> str:
-    """Of a URL that is in a queue: what will keep it from being fetched, else what it waits for."""
+    """Describe a URL in a queue: what will prevent its fetch, else what it waits for."""
     if refusal or prohibition:
         return f"scheduled, but will not be fetched: {refusal or prohibition}"
     if trap:
@@ -145,7 +145,7 @@ def answer_scheduled(
 def answer_unknown(
     *, refusal: str, prohibition: str, trap: str, budget: str, host: HostEntry | None, depth: int, is_seed: bool
 ) -> str:
-    """Of a URL that was never seen: what would become of it, if a page had a plain link to it."""
+    """Describe what would happen to a URL that was never seen, if a page had a plain link to it."""
     if is_seed:
         return "never seen, but it is a seed: it is scheduled as soon as the crawl runs"
     if refusal:
@@ -164,7 +164,7 @@ def answer_unknown(
 
 
 def write_robots(state: RobotsState | None, line: str, now: float) -> str:
-    """What is known of a robots.txt, and what it says of a URL."""
+    """Describe the state of a robots.txt, and the line that applies to a URL."""
     if state is None:
         return "not known yet"
     if state.rule == RobotsRule.UNREACHABLE:
@@ -176,7 +176,7 @@ def write_robots(state: RobotsState | None, line: str, now: float) -> str:
 
 
 def write_explanation(found: Explanation, now: float) -> list[str]:
-    """The answer, and below it all that is known, a line each."""
+    """Write the answer, and below it everything that is known, one fact per line."""
     return [found.answer, *(f"{label:<{_LABEL_CHARS}}{text}" for label, text in _write_facts(found, now))]
 
 

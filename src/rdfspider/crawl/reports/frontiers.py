@@ -1,4 +1,4 @@
-"""The frontiers of all shards of a crawl, looked at from outside; each is opened when it is first asked for."""
+"""Reads the frontiers of all shards from outside: a crawl's folder enters, its hosts and URLs leave."""
 
 import heapq
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from rdfspider.frontier.reader import ORDERS, FrontierReader, open_reader
 
 
 class Frontiers:
-    """A context manager; what it gave is of no use afterwards."""
+    """The frontiers of a crawl, each opened on first use; a context manager, after which its readers are closed."""
 
     def __init__(self, folder: Path, config: Config) -> None:
         self._folder = folder
@@ -30,34 +30,34 @@ class Frontiers:
         self.close()
 
     def close(self) -> None:
-        """Let them go."""
+        """Close all readers."""
         self._open.close()
 
     def of(self, shard: int) -> FrontierReader | None:
-        """That of a shard; None where it was not begun yet."""
+        """Return the reader of a shard's frontier; None if the shard has none yet."""
         if shard not in self._readers:
             reader = open_reader(shard_folder(self._folder, shard) / "frontier", self.config, shard)
             self._readers[shard] = self._open.enter_context(reader) if reader else None
         return self._readers[shard]
 
     def all(self) -> list[FrontierReader]:
-        """Those of all shards that have begun theirs."""
+        """Return the readers of all shards that have a frontier."""
         return [reader for shard in range(self.config.crawl.shards) if (reader := self.of(shard))]
 
     def get(self, url_id: int) -> UrlEntry | None:
-        """What is known of a URL by its id, whichever shard has it; None where that does not know it."""
+        """Return the entry of a URL by its id, from the shard that owns it; None if unknown there."""
         reader = self.of(from_url_id(url_id)[0])
         return reader.get(url_id) if reader else None
 
 
 SORTS = (*ORDERS, "wait")
-"""What hosts can be sorted by."""
+"""The sort orders of hosts."""
 _HEADINGS = ("host", "pages", "structured", "quads", "errors", "queue", "wait", "")
 _DAY_S, _HOUR_S, _MINUTE_S = 86_400, 3600, 60
 
 
 def find_hosts(folder: Path, config: Config, sort: str, limit: int, opened: Frontiers | None = None) -> list[HostEntry]:
-    """The first of a crawl's hosts in an order, over all shards; by frontiers that are open already, where some are."""
+    """Return the top hosts of a crawl in an order, over all shards; use the `opened` frontiers if given."""
     if sort not in SORTS:
         raise UsageError(f"sort {sort}: not allowed; it may be one of {', '.join(SORTS)}")
     if limit < 1:
@@ -68,7 +68,7 @@ def find_hosts(folder: Path, config: Config, sort: str, limit: int, opened: Fron
 
 
 def write_hosts(hosts: Sequence[HostEntry]) -> list[str]:
-    """A table, a line a host."""
+    """Write a table with one line per host."""
     if not hosts:
         return ["no host is known yet"]
     rows = [_HEADINGS, *map(_write_row, hosts)]
@@ -83,7 +83,7 @@ def write_hosts(hosts: Sequence[HostEntry]) -> list[str]:
 
 
 def write_wait(wait_s: float) -> str:
-    """Seconds, as people say them."""
+    """Write seconds in a readable unit."""
     if wait_s < 2 * _MINUTE_S:
         return f"{wait_s:.1f} s"
     if wait_s < 2 * _HOUR_S:

@@ -1,8 +1,8 @@
-"""Reports on a crawl that runs, for those who ask often: each look at the frontiers is one of another process, seconds old.
+"""Frequent reports on a running crawl: a URL or a sort order enters, a report from another process, seconds old at most, leaves.
 
-To open the frontiers of a busy crawl takes a good part of a second, in which RocksDB lets no other thread of Python's run. So
-another process opens them, answers from them for a moment, and opens them again. Whatever it has open keeps its place on the
-disk, so that it ends when nobody has asked for a while.
+Opening the frontiers of a busy crawl takes a good part of a second, in which RocksDB blocks all other Python threads. So another
+process opens them, answers from them for a moment, and opens them again. Open frontiers keep deleted files on disk, so the
+process ends when there has been no request for a while.
 """
 
 import time
@@ -24,7 +24,7 @@ _Report = TypeVar("_Report")
 
 
 class LiveReports:
-    """One crawl's reports; for any number of threads."""
+    """Reports on one crawl; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -32,15 +32,15 @@ class LiveReports:
         self._asked = 0.0
 
     def why(self, url: str) -> Explanation:
-        """As `Crawl.why`."""
+        """Like `Crawl.why`."""
         return self._ask(_report_url, url)
 
     def hosts(self, sort: str, limit: int) -> list[HostEntry]:
-        """As `Crawl.hosts`."""
+        """Like `Crawl.hosts`."""
         return self._ask(_report_hosts, sort, limit)
 
     def rest(self) -> None:
-        """Let the frontiers go where nobody has asked for some seconds."""
+        """Close the frontiers if there has been no request for some seconds."""
         if time.monotonic() - self._asked > _IDLE_S:
             self._calls.rest()
 
@@ -58,7 +58,7 @@ class LiveReports:
 
 
 class _Kept:
-    """The frontiers that the process has open."""
+    """The frontiers that the reporting process has open."""
 
     def __init__(self) -> None:
         self._frontiers: Frontiers | None = None
@@ -66,7 +66,7 @@ class _Kept:
         self._opened = 0.0
 
     def open(self, folder: Path) -> Frontiers:
-        """Those of a crawl as they are, or were a moment ago."""
+        """Return the frontiers of a crawl, opened at most a moment ago."""
         if self._frontiers is None or folder != self._folder or time.monotonic() - self._opened > _KEPT_S:
             if self._frontiers is not None:
                 self._frontiers.close()

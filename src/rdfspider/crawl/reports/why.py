@@ -1,7 +1,7 @@
-"""Why a URL was or was not fetched: a URL as people write it enters, an Explanation leaves.
+"""Why a URL was or was not fetched: a URL as a user writes it enters, an Explanation leaves.
 
-It comes from the ledger and from what is known of the host, as they are on disk, whether the crawl runs or not. Of a URL that was
-never seen it tells what would become of it, by the same rules in the same order, if a page had a plain link to it.
+It is based on the ledger and the host's entry on disk, whether the crawl runs or not. For a URL that was never seen, it applies
+the same rules in the same order as if a page had a plain link to it.
 """
 
 import time
@@ -42,7 +42,7 @@ from rdfspider.records import RobotsRule, RobotsState
 from rdfspider.urls import host_of
 from rdfspider.ways import TRAP_EXEMPT_WAYS, Way
 
-# Pages between a URL and its seed that are told.
+# The maximum number of pages to list between a URL and its seed.
 _MAX_STEPS = 20
 
 
@@ -55,70 +55,69 @@ class Step(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """What became of a URL and why. Times are seconds since 1970, 0 where there is none."""
+    """What happened to a URL and why. Times are seconds since 1970, or 0 if there is none."""
 
     url: str
     """In normal form."""
     answer: str
-    """All of it in one sentence."""
+    """The explanation in one sentence."""
     notes: tuple[str, ...] = ()
-    """How what was asked was understood, where that is not plain."""
+    """How the given URL was interpreted, if that is not obvious."""
     state: str = "unknown"
     """unknown (it was never seen), scheduled, done, failed or disallowed."""
     reason: str = ""
-    """The last verdict's: fetched, redirect, status-404, timeout, disallowed, …"""
+    """The reason of the last verdict: fetched, redirect, status-404, timeout, disallowed, …"""
     status: int = 0
     error: str = ""
     rule: str = ""
     """What decided, in words: a line of robots.txt, a filter, a trap."""
     attempts: int = 0
-    """How often it was tried in vain."""
+    """Failed attempts."""
     decided: float = 0.0
     """When the last verdict was recorded."""
     found_as: str = ""
     depth: int | None = None
-    """Links from a seed; None for a URL that was never seen, and for one that was imported."""
+    """Links from a seed; None for a URL that was never seen or was imported."""
     way: tuple[Step, ...] = ()
     """The pages that led to it, from the one that it was found on back to the seed; at most 20."""
     redirects: tuple[str, ...] = ()
-    """The URLs that redirected to it, the first one first."""
+    """The URLs that redirected to it, in order."""
     target: str = ""
-    """Where it redirects to, as far as the archive tells."""
+    """The target of its redirect, if the archive has it."""
     truncated: str = ""
-    """Why its body is not whole: length, time, disconnect or unwanted; empty where it is, or nothing is on record."""
+    """Why its body is incomplete: length, time, disconnect or unwanted; empty if it is complete, or not in the archive."""
     wishes: str = ""
-    """What its last answer asks of crawlers, and who says so: `noarchive (X-Robots-Tag)`."""
+    """The robots directives of its last response, with their sources: `noarchive (X-Robots-Tag)`."""
     captured: float = 0.0
-    """When the body came that the archive holds; 0 where it holds none. Of an imported page, when that was captured."""
+    """When the archived body was fetched, or an imported page was captured; 0 if the archive has none."""
     quads: int = 0
     digest: str = ""
     duplicate: str = ""
-    """How it repeats another page: exact, near, canonical or soft-404."""
+    """How it duplicates another page: exact, near, canonical or soft-404."""
     original: str = ""
     """The URL of that page."""
     segment: str = ""
-    """The WARC file that tells of it, as a path in the crawl's folder, and where in it."""
+    """The WARC file with its outcome, as a path in the crawl's folder."""
     offset: int = 0
     next_visit: float = 0.0
     priority: int | None = None
-    """In the queue of its host, from 0, which is first, to 7; None where it is not in it."""
+    """Its priority in the queue of its host, from 0 (first) to 7; None if it is not queued."""
     before: int | None = None
     """About how many URLs of its host come before it."""
     robots: str = ""
-    """What the robots.txt on record says of it, in words."""
+    """What the stored robots.txt says about it, in words."""
     refusal: str = ""
-    """Why it would not be followed now, found as it was, or as a plain link where it was never seen: scope, trap or filter; empty
-    where it would."""
+    """Why scope, trap rules or filters exclude it now, found as it was, or by a plain link if never seen; empty if none does."""
     trap: str = ""
-    """Why URLs like it are hardly asked for any more; empty where they are."""
+    """Why URLs like it are now rarely requested; empty if they are requested normally."""
     host: HostEntry | None = None
-    """What is known of its host; None where nothing is."""
+    """What is known about its host; None if nothing is."""
     crawl: str = ""
     """The state of the crawl."""
 
 
 def explain_url(folder: Path, config: Config, text: str, opened: Frontiers | None = None) -> Explanation:
-    """Why the URL was or was not fetched, or what would become of it; by frontiers that are open already, where some are."""
+    """Explain why a URL was or was not fetched, or what would happen to it; use the `opened` frontiers if given."""
     url = normalise_seed(text)
     if url is None:
         raise UsageError(f"{text if text.strip() else 'the URL is empty'}: not an http or https URL")
@@ -134,8 +133,8 @@ def explain_url(folder: Path, config: Config, text: str, opened: Frontiers | Non
 def _find_entry(
     reader: FrontierReader | None, url: str, has_scheme: bool, dropped: tuple[str, ...]
 ) -> tuple[str, UrlEntry | None]:
-    """What is on record of a URL: as it stands, without parameters that are cut out of links, or by http where no scheme was
-    given; and the URL that a link to it would lead to."""
+    """Find the entry of a URL as given, without the parameters that links lose, or with http if no scheme was given; return it
+    with its URL, or None with the URL that a link would lead to."""
     short = drop_parameters(url, dropped)
     candidates = [url, short]
     if not has_scheme:
@@ -148,7 +147,7 @@ def _find_entry(
 
 
 class _Case:
-    """What is known of one URL besides its entry in the ledger."""
+    """What is known about one URL besides its entry in the ledger."""
 
     def __init__(
         self,
@@ -181,13 +180,13 @@ class _Case:
         self.trap = reader.find_trap(url) if reader and not self.is_seed else ""
 
     def find_prohibition(self) -> str:
-        """What robots.txt has against it; empty where it has nothing, or is not known."""
+        """Describe how robots.txt forbids the URL; empty if it does not, or is unknown."""
         if not self.robots_line.startswith("Disallow"):
             return ""
         return f"robots.txt of {origin_of(self.url)} says `{self.robots_line}`"
 
     def find_budget(self) -> str:
-        """The limit that is used up; empty where none is."""
+        """Describe the budget that is used up; empty if none is."""
         crawl, reader = self.config.crawl, self.reader
         if spent := explain_reached(crawl, self.status):
             return spent
@@ -198,8 +197,8 @@ class _Case:
         return ""
 
     def find_halt(self) -> str:
-        """Why nothing is fetched now, whatever the host; empty where something is, and where it is the host that the crawl has
-        ended without."""
+        """Explain why nothing is fetched now from any host; empty if the crawl runs, or has finished without this host because of
+        the host's own state."""
         status = self.status
         is_unreachable = self.robots_state is not None and self.robots_state.rule == RobotsRule.UNREACHABLE
         if status.reason == "finished" and (is_unreachable or (self.host and self.host.status)):
@@ -212,7 +211,7 @@ class _Case:
         return next((f"its shard is suspended: {beat.reason}" for beat in beats), "")
 
     def find_way(self, via: int) -> tuple[Step, ...]:
-        """The pages that led to a URL that was found on the page of this id."""
+        """Return the pages that led to a URL, starting with the page of this id, on which it was found."""
         steps: list[Step] = []
         while via and len(steps) < _MAX_STEPS:
             entry = self.frontiers.get(via)
@@ -310,5 +309,5 @@ def _answer_known(case: _Case, entry: UrlEntry, fetch: Outcome | None, place: tu
 
 
 def _find_line(state: RobotsState | None, url: str) -> str:
-    """The line of the robots.txt on record that decides on a URL; empty where none does."""
+    """Return the line of the stored robots.txt that decides on a URL; empty if none does."""
     return RobotsTxt(state.body).rule_for(url, PRODUCT) if state and state.rule == RobotsRule.RULES else ""
