@@ -212,7 +212,7 @@ class VerdictState(StrEnum):
     """What becomes of a URL after an exchange."""
 
     DONE = "done"
-    """The server gave a final answer: 2xx, 3xx, or a permanent 4xx."""
+    """The server gave a final answer: 2xx, 3xx (304 included), or a 4xx that is not temporary."""
     RETRY = "retry"
     """It will be tried again."""
     FAILED = "failed"

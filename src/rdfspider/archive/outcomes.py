@@ -176,7 +176,8 @@ _NOTHING = Extraction("", "")
 
 
 class OutcomeStamp(NamedTuple):
-    """Orders the outcomes of a URL: the greatest counts, which is the newest, or at equal times always the same one."""
+    """Orders outcomes of a URL: the greatest counts, so the newest, or at equal times always the same one. Equal stamps mean the
+    same outcome."""
 
     time_us: int
     digest: str

@@ -197,8 +197,8 @@ class _Case:
         return ""
 
     def find_halt(self) -> str:
-        """Explain why nothing is fetched now from any host; empty if the crawl runs, or has finished without this host because of
-        the host's own state."""
+        """Explain why the crawl or the URL's shard fetches nothing now; empty if it does, or if the crawl has finished without
+        this host because of the host's own state."""
         status = self.status
         is_unreachable = self.robots_state is not None and self.robots_state.rule == RobotsRule.UNREACHABLE
         if status.reason == "finished" and (is_unreachable or (self.host and self.host.status)):
