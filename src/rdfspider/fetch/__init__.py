@@ -1,12 +1,12 @@
 """A lease enters, a `Capture` or a `Failure` leaves: DNS, robots.txt and HTTP.
 
-- `fetcher` puts the parts together; `schemes` says what fetches URLs of which scheme. Another protocol is one module
-  and one line there.
-- `http` is the transport by libcurl (the only module that imports pycurl), `curl` translates what libcurl tells, and
-  `bodies` undoes content encodings within bounds of memory.
-- `dns` looks names up; `targets` refuses private addresses, both when a name is resolved and when a socket is opened.
-- `robots` parses and judges robots.txt (RFC 9309), `robots_rules` matches its rules.
+- `fetcher` combines the parts; `schemes` maps each URL scheme to its transport. A new protocol is one module and one line
+  there.
+- `http` is the libcurl transport (the only module that imports pycurl), `curl` translates libcurl's error codes and headers,
+  and `bodies` decodes content encodings in bounded memory.
+- `dns` resolves names; `targets` refuses private addresses, both when a name is resolved and when a socket is opened.
+- `robots` parses robots.txt (RFC 9309) and judges the exchange for it; `robots_rules` matches its rules.
 
-Invariants: nothing that a server does is an exception, and nothing that it does takes unbounded time or memory.
-Redirects of pages are not followed here, and what to do after a failure is decided by the frontier.
+Invariants: no server behaviour raises an exception or takes unbounded time or memory. Redirects of pages are not followed
+here, and the frontier decides what to do after a failure.
 """

@@ -1,7 +1,7 @@
-"""The encoded pieces of a body enter, decoded bytes leave, piece by piece: content encodings (RFC 9110, 8.4) are undone here.
+"""Encoded pieces of a body enter, decoded bytes leave, piece by piece: this module decodes content encodings (RFC 9110, 8.4).
 
-libcurl can decode, but decodes all layers of a piece at once, however long that takes, and does not tell a stream that was cut
-from a whole one. Here every step gives a bounded piece, so that the caller can stop, and a stream knows whether it is complete.
+libcurl decodes all layers of a piece at once, however long that takes, and cannot tell a truncated stream from a complete
+one. Here each step yields a bounded piece, so the caller can stop, and a decoder knows whether the stream is complete.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,42 +15,42 @@ from isal import igzip_lib
 from rdfspider.records import FailureCode, Truncation
 
 NAMES = "gzip, deflate, br"
-"""What servers are told that we read."""
+"""The value of the Accept-Encoding header."""
 PIECE_BYTES = 65_536
 BROKEN: tuple[type[Exception], ...] = (cast(type[Exception], igzip_lib.IsalError), brotli.error, ValueError)
-"""What is raised for a body that is not encoded as it says."""
+"""The exceptions raised for a body that does not match its Content-Encoding."""
 
-# A charset is not an encoding, but its place is often mistaken; browsers, too, take such bodies as they are.
+# A charset is not a content encoding, but servers often send one in its place; browsers also read such bodies as they are.
 _PLAIN = frozenset({"", "identity", "none", "utf-8", "utf8", "iso-8859-1", "8bit", "binary"})
-# Encoded bytes do not become much fewer by encoding them again. A stream can be made that does, and that takes seconds for
-# nothing: these bound what the inner one is given.
+# Encoding bytes a second time hardly makes them smaller. A stream can be crafted that does shrink and costs seconds to
+# decode; these limits bound what the inner decoder receives.
 _INNER_BYTES = 65_536
 _INNER_RATIO = 4
-# Members of gzip: each takes time, even if it holds nothing, and nobody sends a page in so many.
+# Each gzip member takes time, even an empty one, and no real page has this many.
 _MAX_MEMBERS = 10_000
-# What is kept of a Brotli stream to read it again.
+# How much of a Brotli stream is kept so that it can be decoded again.
 _KEPT_BYTES = 1024 * 1024
 
 
 class Decoder(Protocol):
-    """A stream of one or two encodings."""
+    """A stream with one or two content encodings."""
 
     @property
     def is_whole(self) -> bool:
-        """The stream came to its end."""
+        """Whether the stream is complete."""
 
     def decode(self, chunk: bytes) -> Iterator[bytes]:
-        """What the chunk adds, in pieces of about PIECE_BYTES at most, some of them empty."""
+        """Yield what the chunk adds, in pieces of about PIECE_BYTES at most; some are empty."""
 
 
 def make_decoder(content_encoding: str) -> Decoder | None:
-    """For the value of Content-Encoding; None where the body is sent as it is."""
+    """Make the decoder for a Content-Encoding value; None where the body is not encoded."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     layers = [name for name in names if name not in _PLAIN]
     if len(layers) > 2:
         raise ValueError("more than two content encodings, one in another")
     decoder: Decoder | None = None
-    # The last one named is the outermost.
+    # The encoding named last is the outermost.
     for name in layers:
         layer = _make_layer(name)
         decoder = layer if decoder is None else _Nested(layer, decoder)
@@ -66,7 +66,7 @@ def _make_layer(name: str) -> Decoder:
 
 
 class _Inflater:
-    """gzip and deflate. gzip may be of several members, and what follows the last is no error: servers pad."""
+    """gzip and deflate. gzip may have several members; data after the last one is no error, because servers pad."""
 
     def __init__(self, name: str) -> None:
         self.is_whole = False
@@ -89,7 +89,7 @@ class _Inflater:
             stream = self._stream
             piece = stream.decompress(chunk, PIECE_BYTES)
             yield piece
-            # It says that it needs input as soon as it has read all, although a full piece may not have been all.
+            # The decompressor reports `needs_input` once it has read all input, although more output may follow a full piece.
             while not stream.eof and (len(piece) >= PIECE_BYTES or not stream.needs_input):
                 piece = stream.decompress(b"", PIECE_BYTES)
                 yield piece
@@ -98,7 +98,7 @@ class _Inflater:
             chunk, self._stream, self.is_whole = stream.unused_data, None, True
 
     def _begin(self, chunk: bytes) -> None:
-        """Two bytes tell the format, whatever its name: many call the zlib format gzip, and bare deflate has no other name."""
+        """Detect the format by its first two bytes: many servers call zlib gzip, and raw deflate has no name of its own."""
         if chunk.startswith(b"\x1f\x8b"):
             flag = igzip_lib.DECOMP_GZIP
         elif self.is_whole:
@@ -117,8 +117,8 @@ class _Inflater:
 
 
 class _Brotli:
-    """What follows the end is no error here either. The decoder takes it for one, and keeps the end to itself: so a stream that
-    breaks is read once more, its last chunk byte by byte, unless it is long."""
+    """Brotli. Data after the end is no error here either, but the decoder raises one and does not say where the stream ended.
+    So a stream that fails is decoded once more, its last chunk byte by byte, unless it is long."""
 
     def __init__(self) -> None:
         self.is_whole = False
@@ -145,7 +145,7 @@ class _Brotli:
             yield from self._read_end(len(chunk))
 
     def _read_end(self, last_bytes: int) -> Iterator[bytes]:
-        """What is missing of a stream that ends within its last bytes; where it does not, it is broken."""
+        """Yield the missing output of a stream that ends within its last bytes; otherwise the stream is broken."""
         stream = brotli.Decompressor()
         known_bytes = self._given_bytes
         end = len(self._kept)
@@ -168,7 +168,7 @@ def _read_brotli(stream: brotli.Decompressor, chunk: bytes | bytearray) -> Itera
 
 
 class _Nested:
-    """One encoding in another."""
+    """One content encoding inside another."""
 
     def __init__(self, outer: Decoder, inner: Decoder) -> None:
         self._outer, self._inner = outer, inner
@@ -188,37 +188,37 @@ class _Nested:
 
 
 _EXTRA_BYTES = 65_536
-"""By so much may encoded bytes be more than the decoded ones may be; without it a server could send padding for ever."""
+"""How far encoded bytes may exceed the limit for decoded ones; without this limit a server could send padding for ever."""
 
 
 class Flight:
-    """The memory of all bodies in flight: their decoded bytes, and the limit."""
+    """The memory limit for all bodies in flight, and their decoded bytes."""
 
     def __init__(self, limit_bytes: int, kept_bytes: Callable[[], int] = lambda: 0) -> None:
-        """`kept_bytes` tells the size of bodies that have come and are still held; they share the room."""
+        """`kept_bytes` returns the size of fetched bodies that are still held; they count towards the same limit."""
         self.limit_bytes = limit_bytes
         self.kept_bytes = kept_bytes
         self.body_bytes = 0
 
 
 class Body:
-    """The body of one exchange, as far as it came."""
+    """The body of one exchange, as far as it was received."""
 
     def __init__(self, flight: Flight, limit_bytes: int = 0) -> None:
         self.limit_bytes = limit_bytes
         self.content_encoding = ""
-        """To be set before the first piece."""
+        """Must be set before the first piece."""
         self.body_bytes = 0
         self.message = ""
-        """What is wrong with the encoding."""
+        """An error message about the encoding; empty if there is none."""
         self._flight = flight
-        # Not a list of pieces: a server may send millions of them, of a byte or two each.
+        # Not a list of pieces: a server may send millions of one or two bytes each.
         self._content = BytesIO()
         self._encoded_bytes = 0
         self._decoder: Decoder | None = None
 
     def add(self, chunk: bytes) -> FailureCode | Truncation | None:
-        """Take what libcurl gives. The result says why nothing more is taken: LENGTH, BUSY or PROTOCOL; None while it is."""
+        """Add a chunk from libcurl. Return why the rest is not read (LENGTH, BUSY or PROTOCOL), or None to go on."""
         try:
             if not self._encoded_bytes:
                 self._decoder = make_decoder(self.content_encoding)
@@ -230,15 +230,15 @@ class Body:
 
     @property
     def is_whole(self) -> bool:
-        """No encoding waits for more."""
+        """Whether no decoder expects more input."""
         return self._decoder is None or self._decoder.is_whole
 
     def read(self) -> bytes:
-        """All that was kept."""
+        """Return everything that was kept."""
         return self._content.getvalue()
 
     def close(self) -> None:
-        """Give the memory back to the other bodies."""
+        """Release the memory for other bodies."""
         self._flight.body_bytes -= self.body_bytes
         self.body_bytes = 0
 

@@ -1,4 +1,4 @@
-"""What libcurl tells, in our own terms: its error numbers, the lines of a head, the sockets that it has open."""
+"""Translates libcurl into our own terms: its error numbers, the lines of a response head, its open sockets."""
 
 import os
 import socket
@@ -11,9 +11,9 @@ COULD_NOT_CONNECT = 7
 TIMED_OUT = 28
 NOT_RECEIVED = 56
 
-# pycurl has no names for the newer ones.
+# pycurl has no names for the newer error numbers.
 CODES = {
-    1: FailureCode.PROTOCOL,  # HTTP/0.9; other schemes do not come so far
+    1: FailureCode.PROTOCOL,  # HTTP/0.9; other schemes are rejected earlier
     3: FailureCode.UNSUPPORTED,  # malformed URL
     8: FailureCode.PROTOCOL,  # weird server reply
     16: FailureCode.PROTOCOL,  # HTTP/2 framing
@@ -40,11 +40,11 @@ CODES = {
 }
 
 CUT_SHORT = frozenset({18, 55, NOT_RECEIVED, 92})
-"""Errors after which the part of the body that came is worth keeping."""
+"""Errors after which the received part of the body is worth keeping."""
 
 
 class Head(NamedTuple):
-    """What a server said before the body."""
+    """The status line and headers of a response."""
 
     http_version: str
     status: int
@@ -52,14 +52,14 @@ class Head(NamedTuple):
     headers: tuple[tuple[str, str], ...]
 
     def first(self, name: str) -> str:
-        """The first value of a header, by its lower-case name; empty where there is none."""
+        """The first value of a header, by its lower-case name; empty if it is absent."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
 
 def read_head(lines: Sequence[bytes]) -> Head | None:
-    """The head of the final answer; None while it is not complete, or when its status line is none.
+    """Read the head of the final response; None while it is incomplete, or if its status line is invalid.
 
-    The lines come as libcurl gives them: for each answer a status line, the fields, an empty line; after the body, trailers.
+    libcurl delivers for each response a status line, the header fields and an empty line; trailers follow the body.
     """
     status_line = b""
     fields: list[tuple[str, str]] = []
@@ -89,39 +89,39 @@ def _make_head(status_line: bytes, fields: list[tuple[str, str]]) -> Head | None
 
 
 class Socket(socket.socket):
-    """A socket that libcurl takes a duplicate of; this one is closed as soon as it has."""
+    """A socket that libcurl duplicates; the original is closed right after that."""
 
     def __del__(self) -> None:
-        if hasattr(self, "_io_refs"):  # Not where the system had no socket to give.
+        if hasattr(self, "_io_refs"):  # It is missing if the system could not create the socket.
             self.close()
 
 
 class OpenSockets:
-    """libcurl does not tell when it closes a socket: its descriptor is closed then, or stands for another file."""
+    """Counts open sockets. libcurl does not report closing one; its descriptor may then be reused for another file."""
 
     def __init__(self) -> None:
         self.inodes: dict[int, int] = {}
-        """Descriptor → which socket it stands for."""
+        """Descriptor → the inode of its socket."""
 
     def add(self, descriptor: int) -> None:
-        """Note a descriptor, and keep it from the helper processes, which would hold it open: a duplicate is inherited."""
+        """Track a descriptor and make it non-inheritable: otherwise helper processes would hold the duplicate open."""
         os.set_inheritable(descriptor, False)
         self.inodes[descriptor] = _inode(descriptor)
 
     def count(self) -> int:
-        """How many are open now."""
+        """Count the sockets that are open now."""
         gone = [descriptor for descriptor, inode in self.inodes.items() if _inode(descriptor) != inode]
         for descriptor in gone:
             del self.inodes[descriptor]
         return len(self.inodes)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Forget all sockets."""
         self.inodes.clear()
 
 
 def _inode(descriptor: int) -> int:
-    """Which socket a descriptor stands for; 0 when it is closed."""
+    """The inode of a descriptor's socket; 0 if it is closed."""
     try:
         return os.fstat(descriptor).st_ino
     except OSError:

@@ -1,7 +1,7 @@
-"""A host name in, vetted addresses out: DNS, the machine's own hosts file, and entries made by hand.
+"""A host name enters, vetted addresses leave: from DNS, the machine's hosts file and static entries.
 
-Addresses that are private, loopback, link-local or a cloud's metadata service are refused here, unless the configuration allows
-them. Failures are cached for a time, as addresses are.
+Private, loopback, link-local and cloud metadata addresses are refused here, unless the configuration allows them. Failures
+are cached for a while, just like addresses.
 """
 
 import asyncio
@@ -22,23 +22,23 @@ from rdfspider.records import Addresses, FailureCode
 from rdfspider.urls import normalise_url
 
 MIN_TTL_S = 60.0
-"""Names are not asked for more often: some have a TTL of 0, and a page's address matters for one request."""
+"""The shortest time that an answer is cached: some names have a TTL of 0, and a page needs its address only once."""
 MAX_TTL_S = 86_400.0
-"""Nor are they trusted longer: addresses move, and a week is a common mistake."""
+"""The longest time that an answer is cached: addresses move, and a TTL of a week is a common mistake."""
 NO_NAME_TTL_S = 3_600.0
-"""How long a name that does not exist is taken to stay so: RFC 2308 advises one to three hours."""
+"""How long a nonexistent name is cached: RFC 2308 recommends one to three hours."""
 ERROR_TTL_S = 60.0
-"""How long a name is left alone when its servers do not answer."""
+"""How long to wait before asking again when the name servers do not answer."""
 MAX_ADDRESSES = 16
-"""Addresses kept of one name; an answer may hold thousands."""
+"""The most addresses kept per name; an answer may contain thousands."""
 TRY_S = 2.0
-"""The first wait for a name server; it grows with each of the `TRIES`."""
+"""The first timeout for a name server; it grows with each of the `TRIES`."""
 TRIES = 3
 CACHED_NAMES = 10_000
-"""Answers kept in memory: those that robots.txt redirects to have no host record of their own."""
+"""The number of answers kept in memory; hosts that a robots.txt redirects to have no host record of their own."""
 
 _NO_SORT = 1 << 7
-"""c-ares would try a socket to each address to put them in order."""
+"""Otherwise c-ares would open a socket to each address to sort them."""
 _ENTRY = re.compile(
     r"""
     \[?(?P<pattern>[^\s=\[\]]+)\]? \s*=\s*
@@ -54,14 +54,14 @@ _NO_NAME = frozenset(
 
 
 class Clock(Protocol):
-    """What tells the time; the frontier's clock does."""
+    """A source of the current time, such as the frontier's clock."""
 
     def now(self) -> float:
         """Seconds since 1970."""
 
 
 class StaticEntry(NamedTuple):
-    """An address by hand, for the hosts that match the pattern."""
+    """A configured address for the hosts that match a pattern."""
 
     pattern: str
     address: str
@@ -69,10 +69,10 @@ class StaticEntry(NamedTuple):
 
 
 class Resolver:
-    """Looks names up. It belongs to the loop in which it is first used."""
+    """Resolves host names. It belongs to the event loop in which it is first used."""
 
     def __init__(self, config: FetchConfig, clock: Clock, nameservers: tuple[str, ...] = ()) -> None:
-        """`nameservers` are `ADDRESS[:PORT]`; none takes the machine's own. Raises UsageError for a bad static entry."""
+        """`nameservers` are `ADDRESS[:PORT]`; if empty, the machine's own are used. Raises UsageError for a bad static entry."""
         self._config = config
         self._clock = clock
         self._nameservers = nameservers
@@ -84,7 +84,7 @@ class Resolver:
         self._under_way: dict[str, asyncio.Task[Addresses]] = {}
 
     async def resolve(self, host: str) -> Addresses:
-        """The host's vetted addresses, or why there are none. Never raises; `host` is as it stands in a URL."""
+        """Return the host's vetted addresses, or why there are none. Never raises; `host` is written as in a URL."""
         now = self._clock.now()
         static = self._find_static(host)
         if static is not None:
@@ -93,31 +93,31 @@ class Resolver:
         if literal is not None:
             return self._vet([literal], now + MAX_TTL_S)
         known = self._known.get(host)
-        # What holds for longer than any answer was asked for before the clock was set back.
+        # An answer that expires after MAX_TTL_S was cached before the clock was set back.
         if known is not None and now < known.expires <= now + MAX_TTL_S:
             return known
         task = self._under_way.get(host)
         if task is None:
             task = self._under_way[host] = asyncio.create_task(self._look_up(host))
             task.add_done_callback(lambda _: self._under_way.pop(host, None))
-        # Several may wait for one name; one that gives up must not end it for the others.
+        # Several callers may wait for one lookup; cancelling one must not cancel it for the others.
         return await asyncio.shield(task)
 
     def static_port(self, host: str) -> int | None:
-        """The port that a static entry leads this host to; None means the URL's own."""
+        """The port that a static entry maps this host to; None means the URL's own port."""
         static = self._find_static(host)
         return None if static is None else static.port
 
     def is_static(self, host: str) -> bool:
-        """Whether the host's address was made by hand, which counts as vetted."""
+        """Whether the host has a static entry, which counts as vetted."""
         return self._find_static(host) is not None
 
     def is_refused(self, address: str) -> bool:
-        """Whether the crawl may not ask this address."""
+        """Whether the crawl must not send requests to this address."""
         return not self._config.allow_private and targets.is_refused(address)
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel all lookups in progress."""
         tasks = list(self._under_way.values())
         for task in tasks:
             task.cancel()
@@ -135,7 +135,7 @@ class Resolver:
         return answer
 
     async def _ask_families(self, host: str) -> Addresses:
-        """IPv4 first, and IPv6 only where that gave nothing: most hosts with IPv6 have both, and half the questions do."""
+        """Ask for IPv4 first, and for IPv6 only if there is none: most hosts with IPv6 have both, so this halves the queries."""
         name = _to_ascii(host)
         failure = Addresses((), self._clock.now() + NO_NAME_TTL_S, FailureCode.NXDOMAIN)
         if not name:
@@ -151,7 +151,7 @@ class Resolver:
 
     async def _ask(self, name: str, family: socket.AddressFamily) -> Addresses:
         if self._cares is None:
-            # Names are complete as they stand: the machine's search domains would turn them into others.
+            # Names are already complete: the machine's search domains would turn them into other names.
             flags = pycares.ARES_FLAG_NOSEARCH
             self._cares = aiodns.DNSResolver(self._nameservers or None, flags=flags, timeout=TRY_S, tries=TRIES)
         try:
@@ -167,7 +167,7 @@ class Resolver:
         return self._vet(found, self._clock.now() + min(max(ttl_s, MIN_TTL_S), MAX_TTL_S))
 
     def _vet(self, found: list[IPv4Address | IPv6Address], expires: float) -> Addresses:
-        """Those that may be asked, each once; one machine must not look like two by writing IPv4 as IPv6."""
+        """Keep the allowed addresses, without duplicates; an IPv4-mapped IPv6 address counts as its IPv4 address."""
         texts = dict.fromkeys(str(getattr(address, "ipv4_mapped", None) or address) for address in found)
         vetted = tuple(text for text in texts if not self.is_refused(text))
         if vetted:
@@ -180,7 +180,7 @@ class Resolver:
 
 
 def read_static_entry(text: str) -> StaticEntry:
-    """`PATTERN=ADDRESS[:PORT]`, an IPv6 address with a port in brackets; raises UsageError for anything else."""
+    """Parse `PATTERN=ADDRESS[:PORT]`, an IPv6 address with a port in brackets; raises UsageError for anything else."""
     match = _ENTRY.fullmatch(text.strip())
     address = _read_literal(match["plain"] or match["inner"] or match["bare"]) if match else None
     port = (match["port"] or match["inner_port"]) if match else None
@@ -197,7 +197,7 @@ def _read_literal(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def _to_ascii(host: str) -> str:
-    """The name as it is asked for; empty where it cannot be one."""
+    """The name as sent in a DNS query; empty if it is invalid."""
     name = host.rstrip(".").lower()
     if not name.isascii():
         url = normalise_url(f"http://{name}/") or "http:///"
@@ -207,12 +207,12 @@ def _to_ascii(host: str) -> str:
 
 
 def _find_families() -> tuple[socket.AddressFamily, ...]:
-    """The families to ask for, in order: what the machine has a way for first."""
+    """The address families to query, in order: those that the machine has a route for come first."""
     ways = []
     for family, anywhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         try:
             with socket.socket(family, socket.SOCK_DGRAM) as probe:
-                probe.connect((anywhere, 80))  # Nothing is sent: a datagram socket only looks for a route.
+                probe.connect((anywhere, 80))  # Sends nothing: a datagram socket only looks up a route.
             ways.append(True)
         except OSError:
             ways.append(False)

@@ -1,6 +1,6 @@
-"""A lease in, a Capture or a Failure out: names, robots.txt and what fetches URLs of a scheme, put together.
+"""A lease enters, a Capture or a Failure leaves: combines DNS, robots.txt and the transport of the URL's scheme.
 
-What to do after a failure is decided by the frontier, not here.
+The frontier, not this module, decides what to do after a failure.
 """
 
 import asyncio
@@ -27,26 +27,26 @@ ACCEPT = (
     "text/html, application/xhtml+xml;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.8, application/rdf+xml;q=0.8, "
     "application/n-triples;q=0.7, application/n-quads;q=0.7, application/trig;q=0.7, application/xml;q=0.6, */*;q=0.1"
 )
-"""HTML first, as most pages state their facts there; RDF next."""
+"""HTML comes first, because most pages embed their data in it; RDF comes next."""
 _ACCEPTS = {
     Way.SITEMAP: "application/xml, text/xml, application/rss+xml;q=0.9, application/atom+xml;q=0.9, text/plain;q=0.8, */*;q=0.1",
     Way.CONTEXT: "application/ld+json, application/json;q=0.9, */*;q=0.1",
     Way.ONTOLOGY: "text/turtle, application/rdf+xml, application/ld+json, application/n-triples;q=0.9, application/trig;q=0.8, "
     "application/xhtml+xml;q=0.4, text/html;q=0.3, */*;q=0.1",
 }
-"""What is asked for by how a URL was found, where that is not a page for people."""
+"""The Accept header for URLs that are not pages for people, by how the URL was found."""
 MAX_CONTEXT_BYTES = 1024 * 1024
-"""The largest JSON-LD contexts in use have some hundred kilobytes."""
+"""The largest JSON-LD contexts in use have a few hundred kilobytes."""
 MAX_ROBOTS_REDIRECTS = 5
-"""RFC 9309, 2.3.1.2: at least five in a row are followed."""
+"""RFC 9309, 2.3.1.2: crawlers should follow at least five consecutive redirects."""
 
-# What a Crawl-delay or a slow answer may ask for between two redirects of one robots.txt on its own host: who waits here can be
-# called off by nobody.
+# The longest wait that a Crawl-delay or a slow response can cause between two redirects of one robots.txt on its own host:
+# nothing can cancel this wait.
 _MAX_HOP_S = 60.0
-# A header is as long as its server likes, and what is judged is remembered.
+# A server may send a header of any length, and the verdicts on types are cached.
 _MAX_TYPE_CHARS = 200
 
-# Types that hold no statements. `application/octet-stream` is what servers call a download.
+# Media types without structured data. `application/octet-stream` is what servers send for downloads.
 _UNWANTED = frozenset(
     "text/css text/javascript application/javascript application/x-javascript application/ecmascript application/wasm "
     "application/pdf application/postscript application/epub+zip application/zip application/gzip application/x-gzip "
@@ -72,7 +72,7 @@ _UNWANTED_STARTS = (
 )
 _DOWNLOADS = frozenset({"application/octet-stream", "binary/octet-stream", "application/x-download"})
 
-# Servers that do not know RDF send it as a download; its name tells.
+# Servers that do not know RDF send it as a download; the file extension identifies it.
 _DATA_ENDINGS = (
     ".ttl",
     ".nt",
@@ -88,35 +88,34 @@ _DATA_ENDINGS = (
     ".htm",
     ".xhtml",
 )
-# Sitemaps of large sites are packed; so is other data, which is not unpacked.
+# Large sites compress their sitemaps. Other compressed data is not decompressed.
 _PACKED_ENDINGS = (".xml.gz", ".txt.gz")
 _PACKED = frozenset({*_DOWNLOADS, "application/gzip", "application/x-gzip"})
 
 
 class Gate(Protocol):
-    """Permission to send a request to an address: the politeness of a shard."""
+    """The politeness of a shard: permission to send a request to an address."""
 
     async def acquire(self, address: str) -> None:
-        """Wait until the address may be asked."""
+        """Wait until a request may be sent to the address."""
 
     def release(self, address: str) -> None:
-        """The request to it has ended."""
+        """Report that the request to the address has ended."""
 
     async def begin_side_request(self, host: str) -> float:
-        """Wait until a host may be asked that no lease is for: 0. When that takes too long, the seconds after which to try
-        again, infinite for a host that was given up."""
+        """Wait until a host without a lease may be asked, and return 0. If that would take too long, return the seconds after
+        which to try again; infinity for a host that was given up."""
 
     def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
-        """The request to it has ended."""
+        """Report that the side request to the host has ended."""
 
 
 class Fetcher:
-    """What a shard fetches with; it belongs to the loop in which it is first used.
+    """Fetches everything for one shard. It belongs to the event loop in which it is first used.
 
-    `pace` says how long a robots.txt that cannot be had is left alone, and what is waited between its redirects. `kept_bytes`
-    tells the size of bodies that were fetched and are still held; they share the room of those in flight.
-    `wanted_types` are media types, in which `*` stands for anything, that are kept although they usually are not: those that
-    a transform of the user's takes.
+    `pace` sets the wait after a robots.txt that cannot be fetched, and between its redirects. `kept_bytes` returns the size
+    of fetched bodies that are still held; they count towards the same limit as those in flight. `wanted_types` are media
+    types, with `*` as a wildcard, that are kept although they normally are not, because a user's transform reads them.
     """
 
     def __init__(
@@ -142,7 +141,7 @@ class Fetcher:
         self._judge_known_type = lru_cache(maxsize=1024)(self._judge_type)
 
     async def fetch_page(self, lease: Lease, address: str) -> Capture | Failure:
-        """Ask for the lease's page, only if it has changed where it is known. The caller may ask the address now."""
+        """Request the lease's page, conditionally if it is known. The caller already has permission to ask the address."""
         headers = {"Accept": _ACCEPTS.get(lease.found_as, ACCEPT)}
         if lease.etag:
             headers["If-None-Match"] = lease.etag
@@ -159,11 +158,11 @@ class Fetcher:
     async def fetch_robots(
         self, lease: Lease, address: str, gate: Gate
     ) -> tuple[RobotsState, Capture | Failure | None, float | None]:
-        """What is known of the origin's robots.txt, the last exchange for it, and the Crawl-delay in seconds if it has one.
+        """Return the state of the origin's robots.txt, the last exchange for it, and its Crawl-delay in seconds, if any.
 
-        Follows redirects itself, also to other hosts (RFC 9309, 2.3.1.2). The permission to ask an address is acquired and
-        released here for every request, the first one included. The exchange's duration is what the lease's own host needed,
-        for the slowest of its answers.
+        Follows redirects, including to other hosts (RFC 9309, 2.3.1.2). Acquires and releases permission to ask an address
+        for every request, including the first. The exchange's duration is that of the slowest response from the lease's own
+        host.
         """
         exchange, busy_s = await self._follow_robots(lease, address, gate)
         state = judge_robots(lease.robots, exchange, self._clock.now(), self._config, self._pace, busy_s)
@@ -172,12 +171,12 @@ class Fetcher:
 
     @property
     def open_connections(self) -> int:
-        """Sockets that are open now, idle ones included."""
+        """The number of open sockets, including idle ones."""
         return sum(transport.open_connections for transport in set(self._transports.values()))
 
     @property
     def flight_bytes(self) -> int:
-        """Decoded bytes of all bodies under way."""
+        """The decoded bytes of all bodies in flight."""
         return self._flight.body_bytes
 
     async def close(self) -> None:
@@ -187,8 +186,8 @@ class Fetcher:
         await self.resolver.close()
 
     async def _follow_robots(self, lease: Lease, address: str, gate: Gate) -> tuple[Capture | Failure, float]:
-        """The answer at the end of the redirects; a redirect itself where there are too many, in a circle, or to nowhere. And
-        the seconds after which a host that they lead to may be asked, where that is not now."""
+        """Return the response at the end of the redirects, or the last redirect if there are too many, a loop, or no target;
+        and the seconds to wait if a host on the way must not be asked yet."""
         loop = asyncio.get_running_loop()
         url, host = lease.url, lease.host
         asked_urls = {url}
@@ -259,7 +258,7 @@ class Fetcher:
         if any(fnmatchcase(media_type, wanted) for wanted in self._wanted_types):
             return True
         if media_type.endswith(("+xml", "+json")):
-            return True  # SVG has RDF in it now and then.
+            return True  # SVG sometimes contains RDF.
         return media_type not in _UNWANTED and not media_type.startswith(_UNWANTED_STARTS)
 
     def _keeps(self, content_type: str) -> bool:

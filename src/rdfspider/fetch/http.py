@@ -1,8 +1,9 @@
-"""A URL and a vetted address in, a Capture or a Failure out: HTTP by libcurl, all exchanges of a shard in one loop.
+"""A URL and a vetted address enter, a Capture or a Failure leaves: HTTP by libcurl, with all exchanges of a shard in one
+loop.
 
-Nothing that a server does is an exception, and nothing that it does takes more than bounded time and memory. Redirects
-are not followed, cookies are not kept, no proxy of the environment is used. A failure has one of the codes of `FailureCode`.
-A body that is cut short, or whose encoding does not come to its end, is a Capture and says so in `truncated`.
+No server behaviour raises an exception or takes unbounded time or memory. Redirects are not followed, cookies are not kept,
+proxy settings of the environment are ignored. A body that is cut short, or whose encoding is incomplete, is a Capture with
+`truncated` set.
 """
 
 import asyncio
@@ -35,40 +36,40 @@ from rdfspider.fetch.targets import BAD_PORTS, is_refused, is_same_address
 from rdfspider.records import Capture, Failure, FailureCode, Page, Truncation
 
 IDLE_S = 5
-"""Idle connections close after this: servers have few of them to give, and a polite gap is shorter."""
+"""Idle connections close after this time: servers can keep few open, and a polite gap is shorter."""
 SLOW_BYTES_S = 100
-"""A body that comes slower than this, in bytes a second, is given up."""
+"""A body slower than this, in bytes per second, is given up."""
 SLOW_WINDOW_S = 30.0
-"""The time over which a slow answer is measured; shorter stalls are common on good servers."""
+"""The period over which speed is measured; shorter stalls are common on good servers."""
 DRAIN_BYTES = 65_536
-"""An unwanted body that is not longer is read and dropped: ending it early would cost the connection, and a new one more."""
+"""Unwanted bodies up to this size are read and dropped: aborting would close the connection, and a new one costs more."""
 LONG_HEAD_BYTES = 200_000
-"""libcurl takes heads of 300 KiB, with lines of 100 KB, and reports more as a broken connection; nobody's is half as long."""
+"""libcurl reports heads over 300 KiB, or lines over 100 KB, as a broken connection; no real head is half as long."""
 LATE_S = 1.0
-"""A watch that comes so much too late judges nobody: what was not read then may be our own delay."""
+"""If the watch timer is later than this, it judges no exchange: the delay may be our own."""
 
 _OWN_WORDS = {
     FailureCode.PRIVATE: "the address is private",
     FailureCode.RESET: "the server closed the connection without an answer",
     FailureCode.BUSY: "there was no room for the body, or no descriptor for the connection",
 }
-"""What is said of an exchange that we ended ourselves: libcurl knows only that it was told to."""
+"""Messages for exchanges that we ended ourselves; libcurl only reports that a callback aborted them."""
 _MAX_MESSAGE_CHARS = 200
 _CA_FILES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 _AUTHORITY = re.compile(r"https?://(?:[^/?#]*@)?((?:\[[^\]/?#]*\]|[^/?#:]+)(?::([0-9]{0,5}))?)(?:[/?#]|$)")
 
 
 class HttpTransport:
-    """All connections of a shard by HTTP. It belongs to the loop in which it is first used."""
+    """All HTTP connections of a shard. It belongs to the event loop in which it is first used."""
 
     def __init__(self, config: FetchConfig, user_agent: str, flight: Flight) -> None:
-        """`flight` bounds the memory of all bodies under way."""
+        """`flight` bounds the memory of all bodies in flight."""
         self.config = config
         self.user_agent = _field_value(user_agent)
         self.flight = flight
         self.sockets = OpenSockets()
         self._multi = pycurl.AsyncCurlMulti()
-        # Every active host may keep its connection between two polite requests.
+        # Every active host can keep its connection between two polite requests.
         self._multi.setopt(pycurl.M_MAXCONNECTS, 4 * config.connections)
         self._handles: list[_Handle] = []
         self._idle: list[_Handle] = []
@@ -89,10 +90,10 @@ class HttpTransport:
         keeps: Callable[[str], bool] | None = None,
         is_vetted: bool = False,
     ) -> Capture | Failure:
-        """Ask the address (and port, unless the URL's own is meant) for the URL.
+        """Request the URL from the address, and from `port` instead of the URL's own if given.
 
-        `keeps` judges the Content-Type; the body of what it refuses is not read. `is_vetted` lets a private address through
-        that a person has named. Credentials in a URL go to its own host, as in a browser, and are not put on record.
+        `keeps` judges the Content-Type; the body of a refused type is not read. `is_vetted` allows a private address that a
+        person has configured. Credentials in a URL go to its own host, as in a browser, and are not recorded.
         """
         started = time.time()
         authority = _AUTHORITY.match(url) if url.isascii() and url.isprintable() else None
@@ -136,7 +137,7 @@ class HttpTransport:
         if self._watch_timer is not None:
             self._watch_timer.cancel()
         await self._multi.aclose()
-        # After the connections: libcurl calls back into the handle that opened one.
+        # Only after the connections: libcurl calls back into the handle that opened one.
         for handle in self._handles:
             handle.curl.close()
         self._handles.clear()
@@ -145,11 +146,11 @@ class HttpTransport:
 
     @property
     def open_connections(self) -> int:
-        """Sockets that are open now, idle ones included."""
+        """The number of open sockets, including idle ones."""
         return self.sockets.count()
 
     async def _perform(self, handle: "_Handle") -> tuple[int, str]:
-        """libcurl's error and message; 0 for none."""
+        """Run the exchange and return libcurl's error number (0 for none) and message."""
         self._last_start = handle.started
         self._flying.add(handle)
         if self._watch_timer is None:
@@ -170,8 +171,8 @@ class HttpTransport:
             self._flying.discard(handle)
 
     def _remove(self, handle: "_Handle") -> None:
-        """Take a handle out of libcurl's hands; its future is cancelled by that."""
-        with suppress(RuntimeError, pycurl.error):  # It may have left already, or all is being closed.
+        """Remove a handle from libcurl, which cancels its future."""
+        with suppress(RuntimeError, pycurl.error):  # It may be removed already, or the transport is closing.
             self._multi.remove_handle(handle.curl)
 
     def _plan_watch(self) -> None:
@@ -180,7 +181,7 @@ class HttpTransport:
         self._watch_timer = asyncio.get_running_loop().call_later(interval_s, self._watch)
 
     def _watch(self) -> None:
-        """End what is silent, slow or not wanted (libcurl's own speed limit misses a silent server), and close what is idle."""
+        """End silent, slow and unwanted exchanges (libcurl's speed limit misses a silent server); close idle connections."""
         now = time.monotonic()
         is_late = now - self._watch_due > LATE_S
         for handle in list(self._flying):
@@ -196,14 +197,14 @@ class HttpTransport:
                 self._close_old_connections(now)
 
     def _close_old_connections(self, now: float) -> None:
-        """libcurl looks for connections that are too old when a transfer starts, once a second at most; in quiet times
-        one must be started for it. This one asks nobody: its socket is refused before it opens."""
+        """Have libcurl close old connections, which it only does when a transfer starts, at most once a second. This transfer
+        sends nothing: its socket is refused before it opens."""
         if self._probe is None:
             self._probe = self._make_handle()
             self._probe.prepare("http://0.0.0.0/", "0.0.0.0", None, (), is_vetted=False)
             self._probe.address = ""
         self._last_start = now
-        with suppress(RuntimeError, pycurl.error):  # The last one may be under way still.
+        with suppress(RuntimeError, pycurl.error):  # The previous one may still be running.
             future = self._multi.add_handle(self._probe.curl)
             future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
@@ -214,7 +215,7 @@ class HttpTransport:
 
 
 class _Handle:
-    """One libcurl handle, used again and again, and the state of the exchange that it is at."""
+    """One reusable libcurl handle, and the state of its current exchange."""
 
     def __init__(self, transport: HttpTransport) -> None:
         self.transport = transport
@@ -226,7 +227,7 @@ class _Handle:
         self.body = Body(transport.flight)
         self.clear()
         self.curl = _make_curl(transport.config, transport.user_agent)
-        # A list's own method takes the head's lines: no Python code runs for each; libcurl bounds their sum.
+        # `list.append` receives the head's lines, so no Python code runs for each; libcurl bounds their total size.
         self.curl.setopt(pycurl.HEADERFUNCTION, self.lines.append)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._take_body)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
@@ -243,12 +244,12 @@ class _Handle:
         self.judged_lines = 0
         self.has_asked = False
         self.end: FailureCode | Truncation | None = None
-        """Why we ended the exchange ourselves; None while we did not."""
+        """Why we ended the exchange ourselves; None if we did not."""
 
     def prepare(
         self, url: str, address: str, port: int | None, headers: tuple[tuple[str, str], ...], is_vetted: bool
     ) -> None:
-        """Set what is of this exchange alone."""
+        """Set the options that are specific to this exchange."""
         self.url, self.address, self.is_vetted = url, address, is_vetted
         self.started = self.silent_since = self.window_start = time.monotonic()
         self.window_bytes = 0
@@ -258,7 +259,7 @@ class _Handle:
         self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in headers])
 
     def find_delay(self, now: float) -> FailureCode | None:
-        """What takes too long: silence after the request, or a slow body; None when all is well."""
+        """Return which timeout has passed: no response to the request, or a slow body; None if neither."""
         if not self.curl.getinfo(pycurl.REQUEST_SIZE):
             self.window_start = now
             return None
@@ -275,12 +276,12 @@ class _Handle:
         return FailureCode.SLOW if came < SLOW_BYTES_S * window_s else None
 
     def begin_window(self, now: float) -> None:
-        """Measure silence and slowness from now on."""
+        """Measure silence and speed from now on."""
         self.silent_since = self.window_start = now
         self.window_bytes = self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T) + self.curl.getinfo(pycurl.HEADER_SIZE)
 
     def find_unwanted(self) -> Truncation | None:
-        """UNWANTED once the head says so of a body that is long: not every server goes on at once."""
+        """Return UNWANTED if the head declares a long unwanted body: some servers pause before they send it."""
         if self.head is None and len(self.lines) > self.judged_lines and not self.lines[-1].strip():
             self._read_head()
         return self.end if self.end is Truncation.UNWANTED and self._is_long() else None
@@ -288,7 +289,7 @@ class _Handle:
     def judge(
         self, error: int, message: str, started: float
     ) -> tuple[Head, bytes, Truncation | None, float, int] | Failure:
-        """What the exchange came to: head, body, why it is cut, seconds, bytes on the wire; or a Failure."""
+        """Return the result of the exchange: head, body, why it is truncated, seconds, bytes on the wire; or a Failure."""
         is_sent = bool(self.curl.getinfo(pycurl.REQUEST_SIZE))
         duration_s = self.curl.getinfo(pycurl.TOTAL_TIME)
         if is_sent:
@@ -303,7 +304,7 @@ class _Handle:
         return Failure(self.url, code, message, duration_s, started, self.address)
 
     def _find_cut(self, error: int) -> Truncation | None:
-        """Why the body is not whole; None when it is, or when there is none to keep."""
+        """Why the body is incomplete; None if it is complete, or if there is nothing to keep."""
         if isinstance(self.end, Truncation):
             return self.end
         if error == 0:
@@ -326,7 +327,7 @@ class _Handle:
         return CODES.get(error, FailureCode.PROTOCOL)
 
     def _take_body(self, chunk: bytes) -> int | None:
-        """Keep what a piece of the body adds; a returned 0 ends the exchange."""
+        """Add a chunk to the body; returning 0 ends the exchange."""
         if self.head is None:
             self._read_head()
         if self.end:
@@ -336,8 +337,8 @@ class _Handle:
         return 0 if self.end else None
 
     def _read_head(self) -> None:
-        """Read the head, if it is complete, and ask whether the body is wanted."""
-        # Interim answers, of which a server may send many, are not read twice.
+        """Read the head, if it is complete, and check whether the body is wanted."""
+        # A server may send many interim responses; they are not read twice.
         self.head = read_head(self.lines[self.judged_lines :])
         self.judged_lines = len(self.lines)
         if self.head is None:
@@ -349,28 +350,28 @@ class _Handle:
             self.end = Truncation.UNWANTED
 
     def _is_long(self) -> bool:
-        """The head declares a body that is not worth reading to its end."""
+        """Whether the head declares a body that is too long to drain."""
         declared = self.head.first("content-length") if self.head is not None else ""
         return len(declared) > 9 or (declared.isdecimal() and int(declared) > DRAIN_BYTES)
 
     def _open_socket(self, purpose: int, target: Any) -> Any:
-        """The second guard: the address is looked at again when the socket is made, whatever led here."""
+        """Check the address a second time, when the socket is opened, however the exchange got here."""
         family, kind, protocol, place = target
         address = place[0] if isinstance(place, tuple) else ""
         is_allowed = self.is_vetted or self.transport.config.allow_private or not is_refused(address)
         if not is_allowed or not is_same_address(address, self.address):
-            # libcurl reports this like a refused connection, so it is noted here.
+            # libcurl reports this as a refused connection, so the reason is recorded here.
             self.end = FailureCode.PRIVATE
             return pycurl.SOCKET_BAD
         try:
             return Socket(family, kind, protocol)
         except OSError as error:
-            # Without IPv6 there is no way; else it is this process that has no descriptor left.
+            # Without IPv6 there is no route; any other error means that this process has no free descriptor.
             self.end = FailureCode.UNREACHABLE if error.errno == errno.EAFNOSUPPORT else FailureCode.BUSY
             return pycurl.SOCKET_BAD
 
     def _allow_request(self, *addresses: object) -> int:
-        """Ask once: where a kept connection breaks, libcurl would ask again at once, whatever the pace of the host."""
+        """Allow one request only: when a kept connection breaks, libcurl would retry at once, ignoring the host's pace."""
         if self.has_asked:
             self.end = FailureCode.RESET
             return int(pycurl.PREREQFUNC_ABORT)
@@ -383,14 +384,14 @@ class _Handle:
 
 
 class ExchangeError(Exception):
-    """A blocking request that got no answer; the text says why."""
+    """A blocking request without a response; the message says why."""
 
 
 class HttpConnection:
-    """A connection to one server for blocking requests, kept open; used by one thread at a time, but any may interrupt it."""
+    """A persistent connection to one server for blocking requests; one thread uses it at a time, any thread may interrupt it."""
 
     def __init__(self, connect_timeout_s: float, user: str | None = None, password: str = "") -> None:
-        """With a user the server may ask for a password, by Basic or Digest authentication."""
+        """With a user, the server may require Basic or Digest authentication."""
         self._is_interrupted = False
         self._curl = pycurl.Curl()
         options = {
@@ -399,12 +400,12 @@ class HttpConnection:
             pycurl.PATH_AS_IS: 1,
             pycurl.NOSIGNAL: 1,
             pycurl.CONNECTTIMEOUT_MS: int(1000 * connect_timeout_s),
-            # Called whenever something comes, and once a second: what it returns ends the request.
+            # Called whenever data arrives, and once a second; a true result ends the request.
             pycurl.NOPROGRESS: 0,
             pycurl.XFERINFOFUNCTION: lambda *_: self._is_interrupted,
         }
         if user is not None:
-            # With two ways to choose from, libcurl proves nothing before the server asks, and prefers digests.
+            # With two methods allowed, libcurl sends no credentials before the server asks, and prefers Digest.
             options[pycurl.HTTPAUTH] = pycurl.HTTPAUTH_BASIC | pycurl.HTTPAUTH_DIGEST
             options |= {pycurl.USERNAME: user.encode(), pycurl.PASSWORD: password.encode()}
         for option, value in options.items():
@@ -414,22 +415,22 @@ class HttpConnection:
     def request(
         self, method: str, url: str, body: bytes, content_type: str, *, timeout_s: float, max_answer_bytes: int
     ) -> tuple[int, Head | None, bytes]:
-        """Send a request, and return the status, the head and the beginning of the body of its answer; ExchangeError where there
-        is none. libcurl makes a new connection where the kept one was closed."""
+        """Send a request and return the status, the head and the beginning of the body of its response. Raises ExchangeError
+        if there is none. libcurl reconnects if the server has closed the connection."""
         if self._is_interrupted:
             raise ExchangeError("interrupted")
         curl, text = self._curl, bytearray()
         lines: list[bytes] = []
 
         def take_line(line: bytes) -> None:
-            # A head before the last one is that of an interim answer, or of a question for a password.
+            # An earlier head belongs to an interim response or to an authentication challenge.
             if line.startswith(b"HTTP/"):
                 lines.clear()
             lines.append(line)
 
         def take_text(piece: bytes) -> int:
             text.extend(piece)
-            # Fewer bytes than were given end the exchange.
+            # Returning fewer bytes than received ends the exchange.
             return len(piece) if len(text) < max_answer_bytes else 0
 
         curl.setopt(pycurl.URL, url)
@@ -438,7 +439,7 @@ class HttpConnection:
         else:
             curl.setopt(pycurl.POSTFIELDS, body)
         curl.setopt(pycurl.CUSTOMREQUEST, method)
-        # Not all servers answer a client that waits for permission to send its body.
+        # Some servers never answer a client that waits for `100 Continue`.
         curl.setopt(pycurl.HTTPHEADER, [f"Content-Type: {content_type}", "Expect:"])
         curl.setopt(pycurl.TIMEOUT_MS, int(1000 * timeout_s))
         curl.setopt(pycurl.HEADERFUNCTION, take_line)
@@ -451,12 +452,12 @@ class HttpConnection:
         return int(curl.getinfo(pycurl.RESPONSE_CODE)), read_head(lines), bytes(text[:max_answer_bytes])
 
     def interrupt(self) -> None:
-        """End what is under way, within a second, and all that follows, with an ExchangeError."""
+        """End the current request within a second, and all later ones, with an ExchangeError."""
         self._is_interrupted = True
 
     def close(self) -> None:
         """Close the connection."""
-        with suppress(pycurl.error):  # Another thread may not have left its request yet, which was interrupted.
+        with suppress(pycurl.error):  # Another thread may still be in its interrupted request.
             self._curl.close()
 
 
@@ -496,9 +497,9 @@ def _make_curl(config: FetchConfig, user_agent: str) -> Any:
 
 
 def _trust_certificates(curl: pycurl.Curl) -> None:
-    """Have certificates checked by the authorities that the system, or `SSL_CERT_FILE`, names."""
+    """Verify certificates with the authorities of the system or of `SSL_CERT_FILE`."""
     paths = ssl.get_default_verify_paths()
-    # libcurl keeps the certificates of a file in memory; those of a folder it reads again for each connection.
+    # libcurl keeps a certificate file in memory, but reads a certificate folder again for each connection.
     file = paths.cafile or next((name for name in _CA_FILES if Path(name).is_file()), None)
     if file is not None:
         curl.setopt(pycurl.CAINFO, file)
@@ -507,7 +508,7 @@ def _trust_certificates(curl: pycurl.Curl) -> None:
 
 
 def _field_value(text: str) -> str:
-    """Text that is safe as a header's value: one line of ISO 8859-1."""
+    """Text that is safe as a header value: one line of ISO 8859-1."""
     if text.isascii() and text.isprintable():
         return text
     return (

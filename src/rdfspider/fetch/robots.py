@@ -1,7 +1,7 @@
-"""The bytes of a robots.txt enter, whether a URL may be fetched leaves; and what an exchange for a robots.txt means.
+"""The bytes of a robots.txt enter, whether a URL may be fetched leaves; it also judges the exchange for a robots.txt.
 
-RFC 9309 to the letter: `RobotsTxt` is its section 2.2, `judge_robots` its sections 2.3 to 2.5. Whatever a server sends,
-there is an answer: a line that is not understood is skipped, and does not end its group.
+Implements RFC 9309: `RobotsTxt` its section 2.2, `judge_robots` its sections 2.3 to 2.5. Every input gets an answer: an
+unknown line is skipped and does not end its group.
 """
 
 import random
@@ -16,9 +16,9 @@ from rdfspider.pace import backoff_gap_s, read_retry_after
 from rdfspider.records import Capture, Failure, Lease, RobotsRule, RobotsState, Truncation
 
 MAX_ROBOTS_BYTES = 500 * 1024
-"""How much of a robots.txt is read: what RFC 9309 asks for at least. Whoever fetches one need not fetch more."""
+"""How much of a robots.txt is read and fetched: the minimum that RFC 9309 requires."""
 
-# Names of lines; the misspellings are common, and what they mean is plain.
+# Line names, including common misspellings whose meaning is clear.
 _KEYS = {
     b"user-agent": "agent",
     b"useragent": "agent",
@@ -40,16 +40,16 @@ _DELAY = re.compile(rb"\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}")
 _MAX_AGE = re.compile(r"max-age\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
 _SHOWN_CHARS = 200
 
-# Frameworks send `no-cache` and `max-age=0` with everything; nobody wants a robots.txt asked for that often.
-# A copy is used for as long, too, before it is tried again to replace it.
+# The shortest lifetime: frameworks send `no-cache` and `max-age=0` with everything, but nobody wants robots.txt requested
+# that often. After a failure, the last good copy is also used for this long before the next attempt.
 _MIN_LIFETIME_S = 3600.0
-# RFC 9309, 2.3.1.4: after so long, and not after a single failure, a file that cannot be had counts as one that is not there.
+# RFC 9309, 2.3.1.4: after this time, and this many failures, an unreachable file counts as unavailable.
 _LONG_TIME_S = 30 * 86_400.0
 _MANY_ERRORS = 10
 
 
 class RobotsTxt:
-    """A robots.txt. `agent` is a crawler's name (its product token) or all of its User-Agent header."""
+    """A parsed robots.txt. `agent` is a crawler's product token or its whole User-Agent header."""
 
     def __init__(self, body: bytes) -> None:
         self._sections: dict[str, list[_Section]] = {}
@@ -60,12 +60,12 @@ class RobotsTxt:
         """The values of all sitemap lines, as written; they may be relative."""
 
     def allows(self, url: str, agent: str) -> bool:
-        """Whether the crawler may fetch the URL, of which only path and query matter."""
+        """Whether the crawler may fetch the URL; only its path and query matter."""
         rule = self._find_rule(url, agent)
         return rule is None or rule.allows
 
     def rule_for(self, url: str, agent: str) -> str:
-        """The line that decides on the URL; empty when none does, and so it is allowed."""
+        """The line that decides on the URL; empty if none does, so it is allowed."""
         rule = self._find_rule(url, agent)
         if rule is None:
             return ""
@@ -73,14 +73,14 @@ class RobotsTxt:
         return f"{'Allow' if rule.allows else 'Disallow'}: {value[:_SHOWN_CHARS]}"
 
     def crawl_delay(self, agent: str) -> float | None:
-        """The seconds between two requests that the file asks of the crawler; None when it does not."""
+        """The Crawl-delay for the crawler in seconds; None if there is none."""
         delays = [section.delay_s for section in self._sections_for(agent) if section.delay_s is not None]
         return max(delays, default=None)
 
     def _find_rule(self, url: str, agent: str) -> Rule | None:
         rules = self._rulesets.get(agent)
         if rules is None:
-            # Groups of one name are one (2.2.1). Sections of one group share their list, and may both name the crawler.
+            # Groups of one name are merged (2.2.1). Sections of one group share their list; both may name the crawler.
             lists = {id(section.rules): section.rules for section in self._sections_for(agent)}
             rules = self._rulesets[agent] = Ruleset(line for lines in lists.values() for line in lines)
         target = read_target(url)
@@ -100,7 +100,7 @@ class RobotsTxt:
                 if after in ("allow", "disallow"):
                     section = _Section([])
                 elif after == "delay":
-                    # 2.2.4: other records do not end a group. The delay is for those before it, rules are for all.
+                    # 2.2.4: other records do not end a group. A delay is for the agents before it, rules are for all.
                     section = _Section(section.rules)
                 if (name := _read_name(value)) is not None:
                     known = self._sections.setdefault(name, [])
@@ -119,13 +119,13 @@ class RobotsTxt:
 
 @dataclass(slots=True, eq=False)
 class _Section:
-    """What follows a run of user-agent lines; sections of one group have the very same list of rules."""
+    """The lines after a run of user-agent lines; sections of one group share the same list of rules."""
 
     rules: list[tuple[bool, bytes]]
     delay_s: float | None = None
 
     def add_delay(self, value: bytes) -> None:
-        """The longest of several counts; what is not a plain number does not."""
+        """Keep the longest delay; ignore a value that is not a plain number."""
         if _DELAY.fullmatch(value):
             self.delay_s = max(float(value), self.delay_s or 0.0)
 
@@ -138,30 +138,30 @@ def judge_robots(
     pace: FrontierConfig,
     busy_s: float = 0.0,
 ) -> RobotsState:
-    """What is known of an origin's robots.txt after asking for it. Redirects were followed before, as far as that goes.
+    """Return the state of an origin's robots.txt after a request for it, whose redirects were already followed.
 
-    `pace` says how long one that cannot be had is left alone: as long as any other server that fails. Where a redirect leads to
-    a host that must not be asked now, `busy_s` says when it may.
+    `pace` sets the wait after a file that cannot be fetched, as for any other failing server. `busy_s` is the wait for a host
+    that a redirect leads to and that must not be asked yet.
     """
     if isinstance(exchange, Failure):
         if exchange.code == "unsupported":
-            # Nobody can be asked there, neither for this nor for a page, which then fails for good.
+            # No request is possible there; a page fails permanently for the same reason.
             return RobotsState(RobotsRule.ALLOW, now, now + config.robots_ttl_s, reason=exchange.code)
         return _judge_unreachable(previous, exchange.code, now, busy_s, pace, config)
     status, reason = exchange.status, f"status-{exchange.status}"
     if 200 <= status < 300:
         if exchange.truncated in (Truncation.TIME, Truncation.DISCONNECT):
-            # What is missing may be the rule that matters.
+            # The missing part may contain the rule that matters.
             return _judge_unreachable(previous, exchange.truncated, now, 0.0, pace, config)
         body = _cut(exchange.page.body, is_whole=exchange.truncated != Truncation.LENGTH)
         lifetime_s = _read_lifetime(exchange, config)
         return RobotsState(RobotsRule.RULES, now, now + lifetime_s, body, now, reason)
     if status == 429:
-        # By its number it would be an "unavailable" one, which allows all; what it says is: not now.
+        # As a 4xx status it would mean "unavailable", which allows everything; but 429 means: not now.
         retry_after_s = read_retry_after(exchange, now)
         return _judge_unreachable(previous, reason, now, retry_after_s, pace, config, is_refusal=True)
     if 300 <= status < 500 and status != 304:
-        # 2.3.1.3, and for a redirect that leads nowhere, or on and on, 2.3.1.2.
+        # 2.3.1.3, and 2.3.1.2 for a redirect without a target or in a chain that is too long.
         return RobotsState(RobotsRule.ALLOW, now, now + _read_lifetime(exchange, config), reason=reason)
     return _judge_unreachable(previous, reason, now, read_retry_after(exchange, now), pace, config)
 
@@ -176,9 +176,9 @@ def _judge_unreachable(
     *,
     is_refusal: bool = False,
 ) -> RobotsState:
-    """2.3.1.4: complete disallow; but 2.4 lets the last good copy be used for as long as the file cannot be had.
+    """2.3.1.4: complete disallow; but 2.4 permits using the last good copy while the file is unreachable.
 
-    Where the server refuses to be asked now, the copy is kept for later. That we could not ask is no failure of anybody.
+    If the server refuses requests for now (429), the copy is kept for later. If we could not ask, that counts as no failure.
     """
     is_busy = reason == "busy"
     errors = (previous.errors if previous else 0) + (not is_busy)
@@ -186,13 +186,13 @@ def _judge_unreachable(
     since = min(previous.fetched, now) if previous and previous.errors else now
     wait_s = backoff_gap_s(max(errors, 1), retry_after_s, pace)
     if is_busy:
-        # Two hosts whose robots.txt lead to each other would else meet again each time.
+        # Otherwise two hosts whose robots.txt redirect to each other would block each other every time.
         wait_s += random.uniform(0.0, pace.backoff_s)
     body, body_fetched = (previous.body, previous.body_fetched) if previous else (b"", 0.0)
     if is_refusal:
         return RobotsState(RobotsRule.UNREACHABLE, since, now + wait_s, body, body_fetched, reason, errors)
     if body_fetched:
-        # If the file were asked for as soon as its host may be asked again, the copy would never be used.
+        # If the file were requested as soon as its host may be asked again, the copy would never be used.
         lifetime_s = max(wait_s, min(_MIN_LIFETIME_S, config.robots_ttl_s))
         return RobotsState(RobotsRule.RULES, since, now + lifetime_s, body, body_fetched, reason, errors)
     if now - since >= _LONG_TIME_S and errors >= _MANY_ERRORS:
@@ -201,7 +201,7 @@ def _judge_unreachable(
 
 
 def _read_lifetime(capture: Capture, config: FetchConfig) -> float:
-    """2.4: how long the answer is used, in seconds: what its cache control says, within bounds."""
+    """2.4: how long the response is used, in seconds: by its Cache-Control, within bounds."""
     control = capture.header("cache-control")
     match = _MAX_AGE.search(control)
     if match is None and "no-cache" not in control.lower() and "no-store" not in control.lower():
@@ -214,7 +214,7 @@ def _read_lifetime(capture: Capture, config: FetchConfig) -> float:
 
 
 def _cut(body: bytes, is_whole: bool = True) -> bytes:
-    """As much as is read, without a last line that is not whole: the rest of `Disallow: /a` may be missing, and matter."""
+    """The part that is read, without an incomplete last line: the missing rest of `Disallow: /a` may matter."""
     if is_whole and len(body) <= MAX_ROBOTS_BYTES:
         return body
     body = body[:MAX_ROBOTS_BYTES]
@@ -222,7 +222,7 @@ def _cut(body: bytes, is_whole: bool = True) -> bytes:
 
 
 def _to_utf8(body: bytes) -> bytes:
-    """Without a byte-order mark; UTF-16, which some editors write, is told by its mark or by the zero in its first character."""
+    """Remove a BOM and convert UTF-16, which some editors write; a zero byte in the first character also reveals it."""
     if body.startswith(b"\xef\xbb\xbf"):
         return body[3:]
     charset = ""
@@ -236,7 +236,7 @@ def _to_utf8(body: bytes) -> bytes:
 
 
 def _read_line(line: bytes) -> tuple[str, bytes]:
-    """What kind of line it is, empty for those that say nothing, and its value."""
+    """Return the kind of a line, empty for lines without meaning, and its value."""
     line = line.partition(b"#")[0]
     key, mark, value = line.partition(b":")
     if not mark:
@@ -248,7 +248,7 @@ def _read_line(line: bytes) -> tuple[str, bytes]:
 
 
 def _read_name(value: bytes) -> str | None:
-    """The product token of a user-agent line: letters, `_` and `-` (2.2.1), what follows is not part of it; or `*`."""
+    """The product token of a user-agent line, which is letters, `_` and `-` up to any other character (2.2.1); or `*`."""
     if _ALL.match(value):
         return "*"
     match = _NAME.match(value)
@@ -256,32 +256,32 @@ def _read_name(value: bytes) -> str | None:
 
 
 PRODUCT = "rdfspider"
-"""The name that robots.txt files know this crawler by."""
+"""This crawler's product token in robots.txt files."""
 
-# A parsed file takes about ten times its length; nearly all files have less than 4 KB.
+# A parsed file takes about ten times its length; nearly all files are smaller than 4 KB.
 _KEPT_BYTES = 4 * 1024 * 1024
 _LEAST_BYTES = 1024
 
 
 class RecentRules:
-    """The rules of the origins that were asked last."""
+    """A cache of parsed rules, by origin, least recently used dropped first."""
 
     def __init__(self) -> None:
         self._rules: OrderedDict[str, tuple[float, int, RobotsTxt]] = OrderedDict()
         self._kept_bytes = 0
 
     def allows(self, lease: Lease) -> bool:
-        """Whether the lease's URL may be fetched, by what is known of its origin's robots.txt."""
+        """Whether the rules of the origin's robots.txt allow the lease's URL."""
         rules = self._find(lease)
         return rules is None or rules.allows(lease.url, PRODUCT)
 
     def explain(self, lease: Lease) -> str:
-        """The line that decides on the lease's URL; empty where none does."""
+        """The line that decides on the lease's URL; empty if none does."""
         rules = self._find(lease)
         return rules.rule_for(lease.url, PRODUCT) if rules else ""
 
     def list_sitemaps(self, lease: Lease) -> tuple[str, ...]:
-        """The sitemaps that the robots.txt of the lease's origin names, as written."""
+        """The sitemaps in the robots.txt of the lease's origin, as written."""
         rules = self._find(lease)
         return rules.sitemaps if rules else ()
 
@@ -308,5 +308,5 @@ class RecentRules:
 
 
 def make_user_agent(contact: str) -> str:
-    """The User-Agent header: the name of the crawler, and where its owner can be reached."""
+    """The User-Agent header: the crawler's name, and the contact of its owner."""
     return f"{PRODUCT}/{__version__} (+{contact})" if contact else f"{PRODUCT}/{__version__}"

@@ -1,7 +1,7 @@
 """The allow and disallow lines for one crawler enter, the line that decides on a URL leaves: RFC 9309, 2.2.2 and 2.2.3.
 
-Lines and URLs are brought into one form first and then compared octet by octet. No pattern is turned into a regular
-expression: `*` is searched for from left to right and never tried again, so the worst pattern costs no more than its length.
+Lines and URLs are normalised and then compared octet by octet. Patterns are not turned into regular expressions: the parts
+between `*` are searched from left to right without backtracking, so even the worst pattern takes linear time.
 """
 
 import re
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 _PATH = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://[^/?#]*)?([^#]*)")
 
-# All but the unreserved and reserved characters of RFC 3986. `*` and `$` count as unusual: in a URL they mean themselves, and
-# so they are written there as `%2A` and `%24`, which is how a rule names them. A `%` that escapes nothing is left alone.
+# Everything but the unreserved and reserved characters of RFC 3986. `*` and `$` are included: in a URL they are literal, so
+# they are normalised to `%2A` and `%24`, which is how a rule writes them. A `%` that escapes nothing stays.
 _UNUSUAL = re.compile(r"%[0-9A-Fa-f]{2}|[^!&'()+,\-./0-9:;=?@A-Z\[\]_a-z~%]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-# Reserved characters that separate nothing in a query, which is where `/` and `%2F` are the same (RFC 9309, 2.2.2, figure 4).
+# Reserved characters that are no delimiters in a query, where `/` and `%2F` are the same (RFC 9309, 2.2.2, figure 4).
 _SAME_IN_QUERY = re.compile(r"%(?:21|27|28|29|2C|2F|3A|3B|3F|40|5B|5D)")
 
 
@@ -25,14 +25,14 @@ class Rule(NamedTuple):
     octets: int
     allows: bool
     parts: tuple[str, ...]
-    """What stands between the `*`, in the form in which it is compared."""
+    """The normalised text between the `*`."""
     ends: bool
-    """Whether the last part must be the URL's end (`$`)."""
+    """Whether the last part must match the end of the URL (`$`)."""
     value: bytes
-    """As it was written."""
+    """The value as written."""
 
     def matches(self, target: str) -> bool:
-        """Whether a URL's path and query, in the form in which they are compared, begin like this."""
+        """Whether a normalised path and query match this rule."""
         first, last = self.parts[0], self.parts[-1]
         if not target.startswith(first):
             return False
@@ -49,17 +49,17 @@ class Rule(NamedTuple):
         return target.find(last, position) >= 0
 
 
-# Patterns times characters of a URL that are worth comparing, some ten milliseconds: thousands of patterns for a usual URL.
+# The limit for patterns × characters of a URL, about ten milliseconds: thousands of patterns for a typical URL.
 _MAX_WORK = 4_000_000
 _TOO_MUCH = Rule(0, False, ("/",), False, b"")
-"""Who asks for more gets what is safe."""
+"""The rule for URLs above that limit: disallow, which is the safe choice."""
 
 
 class Ruleset:
-    """All rules for one crawler, laid out so that most are never looked at."""
+    """All rules for one crawler, arranged so that most are never compared."""
 
     def __init__(self, lines: Iterable[tuple[bool, bytes]]) -> None:
-        """`lines` are pairs of whether it is an allow line, and its value."""
+        """`lines` are pairs: whether it is an allow line, and its value."""
         self._prefixes: dict[str, Rule] = {}
         self._whole: dict[str, Rule] = {}
         patterns = []
@@ -67,15 +67,15 @@ class Ruleset:
             if len(rule.parts) > 2 or (len(rule.parts) == 2 and (rule.ends or rule.parts[1])):
                 patterns.append(rule)
                 continue
-            # Without `*`, or with one at its end, where it adds nothing but an octet.
+            # Without `*`, or with one at the end, which only adds an octet.
             table = self._whole if rule.ends else self._prefixes
             table[rule.parts[0]] = max(rule, table.get(rule.parts[0], rule))
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
-        # The longest part is looked for first, because that alone rules most patterns out.
+        # The longest part is tested first, because it alone rules out most patterns.
         self._patterns = [(max(rule.parts, key=len), rule) for rule in sorted(patterns, reverse=True)]
 
     def find_rule(self, target: str) -> Rule | None:
-        """The rule that decides on a path and query, which `read_target` has made; None when no rule matches."""
+        """Return the rule that decides on a path and query from `read_target`; None if no rule matches."""
         if len(self._patterns) * len(target) > _MAX_WORK:
             return _TOO_MUCH
         best = self._find_best(target, None)
@@ -105,7 +105,7 @@ class Ruleset:
 
 
 def read_target(url: str) -> str:
-    """The path and query of a URL, absolute or not, in the form in which they are compared."""
+    """The normalised path and query of a URL, absolute or relative."""
     match = _PATH.match(url)
     path = match[1] if match else ""
     if not path.isascii():
@@ -121,9 +121,9 @@ def _compile_rules(lines: Iterable[tuple[bool, bytes]]) -> Iterator[Rule]:
 
 
 def _read_octets(value: bytes) -> list[str]:
-    """The octets as characters of the same numbers.
+    """Decode octets as Latin-1.
 
-    What is not UTF-8 is also read as Windows-1252, because pages link to such paths in UTF-8 all the same.
+    A value that is not UTF-8 is also read as Windows-1252, because pages link to such paths in UTF-8.
     """
     texts = [value.decode("latin-1")]
     if not value.isascii():
@@ -135,7 +135,7 @@ def _read_octets(value: bytes) -> list[str]:
 
 
 def _compile_rule(allows: bool, text: str, value: bytes) -> Rule:
-    """Owners write `private/` and whole URLs, too; both can mean only one path."""
+    """Compile a rule; site owners also write `private/` and whole URLs, which both mean exactly one path."""
     if not text.startswith(("/", "*")):
         match = _PATH.match(text)
         text = match[1] if match else text
@@ -158,7 +158,7 @@ def _compile_rule(allows: bool, text: str, value: bytes) -> Rule:
 
 
 def _normalise(text: str) -> str:
-    """RFC 9309, 2.2.2: unreserved characters stand for themselves, what no URL can hold is escaped, reserved ones stay."""
+    """RFC 9309, 2.2.2: unescape unreserved characters, escape those that no URL may contain, keep reserved ones."""
     return _UNUSUAL.sub(_replace, text)
 
 

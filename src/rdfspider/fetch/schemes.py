@@ -1,6 +1,6 @@
-"""Which URLs can be fetched: the scheme of a URL in, what fetches it out.
+"""The scheme of a URL enters, the transport that fetches it leaves.
 
-Another protocol is one module with a class that does what `Transport` says, one line in `TRANSPORTS`, and its name in
+A new protocol is one module with a class that implements `Transport`, one line in `TRANSPORTS`, and its name in
 `urls.FETCHED_SCHEMES`, without which links to it are not followed.
 """
 
@@ -14,10 +14,10 @@ from rdfspider.records import Capture, Failure
 
 
 class Transport(Protocol):
-    """All connections of a shard by one protocol. It belongs to the loop in which it is first used."""
+    """All connections of a shard by one protocol. It belongs to the event loop in which it is first used."""
 
     def __init__(self, config: FetchConfig, user_agent: str, flight: Flight) -> None:
-        """`flight` bounds the memory of all bodies under way, by whatever protocol."""
+        """`flight` bounds the memory of all bodies in flight, of all protocols."""
 
     async def get(
         self,
@@ -30,19 +30,18 @@ class Transport(Protocol):
         keeps: Callable[[str], bool] | None = None,
         is_vetted: bool = False,
     ) -> Capture | Failure:
-        """Ask the address for the URL; the parameters are explained in `HttpTransport.get`.
+        """Request the URL from the address; `HttpTransport.get` explains the parameters.
 
-        Nothing that a server does is an exception, redirects are not followed, and a `Failure` has one of the codes that
-        `fetch/http.py` lists.
+        No server behaviour raises an exception, redirects are not followed, and a `Failure` has a `FailureCode`.
         """
 
     @property
     def open_connections(self) -> int:
-        """Sockets that are open now, idle ones included."""
+        """The number of open sockets, including idle ones."""
 
     async def close(self) -> None:
         """End all exchanges and connections."""
 
 
 TRANSPORTS: Mapping[str, type[Transport]] = {"http": HttpTransport, "https": HttpTransport}
-"""Scheme → what fetches its URLs. Schemes with the same class share its connections."""
+"""Scheme → the transport of its URLs. Schemes with the same class share its connections."""

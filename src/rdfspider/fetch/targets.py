@@ -1,20 +1,20 @@
-"""An IP address in, a verdict out: may a crawler of the public web ask it?
+"""An IP address enters, a verdict leaves: may a crawler of the public web send requests to it?
 
-Pages of the web name hosts, and the owner of a name chooses its addresses. So a link could lead a crawler to the machine it
-runs on, to its owner's network, or to the metadata service of a cloud, which hands out credentials.
+Web pages name hosts, and the owner of a name chooses its addresses. So a link could lead a crawler to its own machine, to its
+owner's network, or to a cloud's metadata service, which hands out credentials.
 """
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-# Azure's metadata service has this public-looking address; the other clouds use link-local or private ones.
+# Azure's metadata service has this public-looking address; other clouds use link-local or private ones.
 _METADATA = IPv4Address("168.63.129.16")
 _PROTOCOLS = IPv4Network("192.0.0.0/24")
-"""IETF protocol assignments (RFC 6890), which a cloud's metadata service uses, too; older versions of Python call it global."""
+"""IETF protocol assignments (RFC 6890), also used by a cloud's metadata service; older versions of Python call them global."""
 _UNICAST = IPv6Network("2000::/3")
-"""All that IANA has given to the public internet."""
+"""Everything that IANA has allocated to the public internet."""
 _EXAMPLES = IPv6Network("3fff::/20")
-"""RFC 9637; newer than some versions of Python."""
+"""Documentation addresses (RFC 9637), which older versions of Python do not know."""
 _NAT64 = IPv6Network("64:ff9b::/96")
 """RFC 6052: the last 32 bits are the IPv4 address that a gateway connects to."""
 
@@ -22,15 +22,15 @@ _PRIVATE_NAMES = (
     *(".localhost", ".local", ".internal", ".home.arpa"),
     *(".lan", ".home", ".corp", ".intranet", ".private", ".localdomain", ".box"),
 )
-"""Names below the first are never of the public internet (RFC 6761, 6762, 8375; ICANN has reserved `internal`); routers and
-companies give their own machines the others, of which `box` alone is a public domain, too."""
+"""Names under the first group are never on the public internet (RFC 6761, 6762, 8375; ICANN has reserved `internal`). Routers
+and companies use the others for their own machines; of these only `box` is also a public top-level domain."""
 
 
 @lru_cache(maxsize=65_536)
 def is_refused(address: str) -> bool:
-    """Whether the address is private, loopback, link-local, metadata or otherwise not of the public internet.
+    """Whether the address is private, loopback, link-local, metadata or otherwise not on the public internet.
 
-    What is no address at all is refused too.
+    A text that is not an address is refused too.
     """
     try:
         parsed = ip_address(address)
@@ -40,7 +40,7 @@ def is_refused(address: str) -> bool:
 
 
 def is_private_host(host: str) -> bool:
-    """Whether a host of a normal URL is refused for its name alone; one that looks public may still have such an address."""
+    """Whether the host of a normalised URL is refused by name; a public name may still have a private address."""
     name = host.strip("[]").rstrip(".")
     try:
         ip_address(name)
@@ -50,7 +50,7 @@ def is_private_host(host: str) -> bool:
 
 
 def is_same_address(one: str, other: str) -> bool:
-    """Whether two texts write the same address; IPv6 has many spellings."""
+    """Whether two texts denote the same address; IPv6 has many spellings."""
     if one == other:
         return True
     try:
@@ -60,7 +60,7 @@ def is_same_address(one: str, other: str) -> bool:
 
 
 def _is_refused_v4(address: IPv4Address) -> bool:
-    # Groups and what is reserved may count as global, but have no page.
+    # Multicast and reserved addresses may count as global, but serve no pages.
     is_global = address.is_global and not address.is_multicast and not address.is_reserved
     return not is_global or address in _PROTOCOLS or address == _METADATA
 
