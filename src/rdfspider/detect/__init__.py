@@ -1,4 +1,3 @@
-"""A `Page` enters, its `Content` leaves: media type, kind, charset, decoded text, XML root. `content` decides by
-header, file name and first bytes; `charsets` decodes as the WHATWG says; `media_types` holds the tables. Nothing here
-fails: what is unknown is said to be.
-"""
+"""A `Page` enters, its `Content` leaves: media type, kind, charset, decoded text, XML root. `content` decides by header, file
+name and first bytes; `charsets` decodes as the WHATWG specifies; `media_types` holds the tables. Nothing here fails: unknown
+content is reported as unknown."""

@@ -1,4 +1,4 @@
-"""Bytes in, text and the name of its encoding out, by the order of the WHATWG: mark, header, declaration, detection."""
+"""Bytes enter, text and the name of its encoding leave, in the WHATWG's order: BOM, header, declaration, detection."""
 
 import codecs
 import re
@@ -13,13 +13,13 @@ _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([a-z0-9._:\-]+)""")
 
 _FIRST_BYTES = 1024
 PRESCAN_BYTES = 16 * 1024
-"""How far a declaration is looked for: the standard reads 1,024 bytes, and starts anew on meeting one later."""
+"""How far to search for a declaration: the standard reads 1,024 bytes, and restarts if it meets one later."""
 DETECT_BYTES = 64 * 1024
-"""How much of a page without any declaration is judged."""
+"""How much of a page without a declaration is used to detect its encoding."""
 
 
 def decode_body(body: bytes, header_charset: str | None, is_markup: bool) -> tuple[str, str, bool]:
-    """The text, the encoding's name, and whether every byte was valid in it."""
+    """Return the text, the encoding's name, and whether every byte was valid in it."""
     charset, mark = _read_mark(body)
     if charset is None:
         charset = _known(header_charset)
@@ -38,7 +38,7 @@ def _read_mark(body: bytes) -> tuple[str | None, int]:
     for mark, name in _UTF32_BOMS + _BOMS:
         if body.startswith(mark):
             return name, len(mark)
-    # XML and HTML start with "<": in UTF-16 without a mark, a zero byte stands beside it.
+    # XML and HTML start with "<": in UTF-16 without a BOM, a zero byte is next to it.
     if body[:4] == b"<\x00?\x00" or body[:4] == b"<\x00!\x00" or body[:4] == b"<\x00h\x00":
         return "utf-16le", 0
     if body[:4] == b"\x00<\x00?" or body[:4] == b"\x00<\x00!" or body[:4] == b"\x00<\x00h":
@@ -51,12 +51,12 @@ def _read_declaration(start: bytes) -> str | None:
     if declared is None:
         return None
     name = _known(declared[1].decode("ascii"))
-    # A declaration that could be read as ASCII is no UTF-16, whatever it says.
+    # A declaration that can be read as ASCII is not in UTF-16, whatever it says.
     return "utf-8" if name and name.startswith("utf-16") else name
 
 
 def _find_meta(start: bytes) -> re.Match[bytes] | None:
-    """The first `charset=` that is inside a `meta` tag and outside of comments."""
+    """Find the first `charset=` inside a `meta` tag and outside comments."""
     for declared in _CHARSET.finditer(start):
         tag = start.rfind(b"<", 0, declared.start())
         if start.startswith(b"<meta", tag) and start.rfind(b"<!--", 0, tag) <= start.rfind(b"-->", 0, tag):
@@ -65,7 +65,7 @@ def _find_meta(start: bytes) -> re.Match[bytes] | None:
 
 
 def _known(label: str | None) -> str | None:
-    """The encoding that a label means, by the WHATWG's table and then by Python's; None where neither knows it."""
+    """The encoding for a label, by the WHATWG's table and then Python's; None if neither has it."""
     if not label:
         return None
     return _known_label(label.strip().strip("\"'").lower())

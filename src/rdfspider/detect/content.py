@@ -1,6 +1,6 @@
-"""Page → Content: what a page is, by its header, its file name and its first bytes, and its text decoded.
+"""A `Page` enters, its `Content` leaves: what the page is, by header, file name and first bytes, and its decoded text.
 
-Header, name and content are heard in this order, but content overrules a header that servers send by habit: feeds and
+Header, name and content are consulted in this order, but content overrules headers that servers often send wrongly: feeds and
 RDF as text/html or text/plain, pages as RDF types, anything as application/octet-stream.
 """
 
@@ -26,11 +26,11 @@ _LITERAL = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"(?:@[A-Za-z0-9\-]++|\^\^<[^<>\s]*+>)
 _NTRIPLES = re.compile(
     rf"(?:\s*+#[^\n]*+\n)*+\s*+{_NODE}\s++<[^<>\s]++>\s++(?:{_NODE}|{_LITERAL})\s*+({_NODE})?+\s*+\.\s*?\n"
 )
-# A text sitemap: nothing but addresses, one a line.
+# A text sitemap: only URLs, one per line.
 _ADDRESSES = re.compile(r"(?:\s*+https?://[^\s<>\"{}]++[ \t]*+(?:\r?\n|\Z))++\s*+", re.IGNORECASE)
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^"';\s]+)""", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[^\s/]+")
-# What a header claims by habit: the signature of a binary format overrules it.
+# Servers often declare these kinds wrongly, so the signature of a binary format overrules them.
 _OVERRULED_KINDS = (ContentKind.BINARY, ContentKind.TEXT, ContentKind.HTML)
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
 _HTML_TAGS = frozenset(
@@ -41,7 +41,7 @@ _HTML_TAGS = frozenset(
 
 
 def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
-    """What the page is, with its text if it has one; says so where it is unknown, binary, or longer than allowed."""
+    """Detect what the page is and decode its text, if any; reports content that is unknown, binary, or longer than allowed."""
     body, problems = page.body, []
     if max_body_bytes is not None and len(body) > max_body_bytes:
         problems.append(Problem("body-cut", f"{len(body)} bytes were cut to {max_body_bytes}"))
@@ -65,10 +65,10 @@ def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
 
 
 def _find_packed_sitemap(page: Page, body: bytes, max_body_bytes: int | None) -> Content | None:
-    """What a gzip file is that holds a sitemap, or a feed for one; None where it holds anything else."""
+    """Detect a gzipped sitemap, or a feed that serves as one; None if the file contains anything else."""
     url = re.sub(r"\.gz(?=$|\?)", "", page.url, flags=re.IGNORECASE)
     start = unpack_start(body)
-    # Not what is packed twice: such files can be made that have no end.
+    # Doubly compressed files are refused: they can be crafted to decompress without end.
     if start.startswith(MAGIC) or detect_content(Page(url, start), None).kind not in (
         ContentKind.SITEMAP,
         ContentKind.FEED,
@@ -84,7 +84,7 @@ def _find_packed_sitemap(page: Page, body: bytes, max_body_bytes: int | None) ->
 
 
 def read_content_type(header: str | None) -> tuple[str, str | None]:
-    """The media type, in lower case and by its registered name ("" without one), and the charset of a Content-Type header."""
+    """Return a Content-Type's media type, in lower case and by its registered name ("" if missing), and its charset."""
     if not header:
         return "", None
     essence, _, parameters = header.partition(";")
@@ -94,7 +94,7 @@ def read_content_type(header: str | None) -> tuple[str, str | None]:
 
 
 def _is_vague(declared: str, body: bytes) -> bool:
-    """Whether the header says nothing: a type for the unknown, no type at all, or one for programs over what is text."""
+    """Whether the header is uninformative: a generic type, an invalid or missing one, or an application type for markup."""
     if declared in VAGUE or not _MEDIA_TYPE.fullmatch(declared):
         return True
     is_other = declared not in KINDS and not declared.endswith(("+xml", "+json"))
@@ -122,7 +122,7 @@ def _type_by_name(url: str) -> str | None:
 
 
 def _is_text(declared: str, body: bytes) -> bool:
-    """Text kinds are taken at their word; anything else must look like text, that is, hold no control bytes at its start."""
+    """Declared text types are trusted; anything else must look like text, with no control bytes at its start."""
     if declared in KINDS or declared.endswith(("+xml", "+json")) or declared.startswith("text/"):
         return declared not in VAGUE or not _has_controls(body)
     return declared in VAGUE and not _has_controls(body)
@@ -147,7 +147,7 @@ def _is_markup(declared: str, body: bytes) -> bool:
 
 
 def _judge_text(declared: str, text: str) -> tuple[str, ContentKind, str | None, str | None]:
-    """Media type, kind, XML root and its namespace, from the declared type and the first characters."""
+    """Return media type, kind, XML root and its namespace, from the declared type and the first characters."""
     start = text[:_START_CHARS]
     markup = _skip_prolog(text)
     if markup.startswith("<"):
@@ -179,7 +179,7 @@ def _judge_plain(declared: str, start: str) -> tuple[str, ContentKind]:
 
 
 def _skip_prolog(text: str) -> str:
-    """The text from its first tag or doctype on, past white space, declarations and comments, however long these are."""
+    """The text from its first tag or doctype on, after white space, declarations and comments of any length."""
     position = 0
     while skipped := _SKIPPED.match(text, position):
         position = skipped.end()
@@ -225,7 +225,7 @@ def _judge_markup(
 
 
 def _after_doctype(markup: str, text: str) -> str:
-    """What follows the doctype and its internal subset; entity values may hold `>`, so `]>` ends a subset."""
+    """The text after the doctype and its internal subset; entity values may contain `>`, so `]>` ends a subset."""
     start = text.find(markup[:64])
     end = text.find(">", start)
     bracket = text.find("[", start, end)
@@ -249,17 +249,17 @@ def _read_root(markup: str) -> tuple[str | None, str | None]:
 MAGIC = b"\x1f\x8b"
 _BROKEN = cast(type[Exception], igzip_lib.IsalError)
 _PIECE_BYTES = 65_536
-# Whoever packs in blocks has some of every 64 KB; more are made to take time, as each needs some, even if it holds nothing.
+# Block-wise gzip has about one member per 64 KB. More are crafted to take time: each costs some, even an empty one.
 _MAX_MEMBERS = 10_000
 
 
 def unpack_start(body: bytes) -> bytes:
-    """The first bytes of what is packed, to tell what it is; empty where it cannot be read."""
+    """Decompress the first bytes, to detect what they are; empty if that fails."""
     return unpack(body, _PIECE_BYTES)[0]
 
 
 def unpack(body: bytes, limit_bytes: int) -> tuple[bytes, bool]:
-    """What is packed, as far as it can be read, and not more than so many bytes of it; and whether there may be more."""
+    """Decompress as much as is readable, up to `limit_bytes`; also return whether there may be more."""
     pieces: list[bytes] = []
     room = limit_bytes
     position = 0
@@ -273,12 +273,12 @@ def unpack(body: bytes, limit_bytes: int) -> tuple[bytes, bool]:
                     return b"".join(pieces), True
                 chunk = b""
                 if stream.needs_input:
-                    # Not all that is left: what a member does not use is copied.
+                    # Not all remaining input: what a member does not use is copied.
                     chunk = body[position : position + _PIECE_BYTES]
                     position += len(chunk)
                 piece = stream.decompress(chunk, min(room, _PIECE_BYTES))
                 if not piece and not chunk and stream.needs_input:
-                    return b"".join(pieces), False  # It was cut on its way.
+                    return b"".join(pieces), False  # The file is truncated.
                 pieces.append(piece)
                 room -= len(piece)
         except _BROKEN:
