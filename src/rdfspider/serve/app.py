@@ -1,7 +1,7 @@
-"""The site as an application: which page answers which path, and in which order a request passes the guards.
+"""The site as an application: which page answers which path, and the order of the checks on a request.
 
-A request is refused that has the wrong Host, comes too fast or is too long; then its page is made in a thread, and turned into
-the format that was asked for. Errors are answered in that format, too, and never with a traceback.
+A request is refused if it has the wrong Host, comes too fast or is too long; otherwise its page is made in a thread and
+written in the requested format. Errors use that format too, and never contain a traceback.
 """
 
 import asyncio
@@ -84,11 +84,11 @@ ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
     event_stream.make_routes,
     metrics.make_routes,
 )
-"""What is no page: endpoints with rules of their own."""
-# No page takes so long by itself; what does is given up by the browser, and its thread ends by its own limits.
+"""Endpoints that are not pages and have rules of their own."""
+# No page normally takes this long; the request is then given up, and its thread ends by its own limits.
 _PAGE_S = 60.0
-# Python runs one thread at a time, so that more of them would only make each of them slower: one works while the other waits for
-# the index.
+# Python runs one thread at a time, so more threads would only slow each other down: one works while the other waits for the
+# index.
 _THREADS = 2
 _FIELDS = 1000
 
@@ -96,8 +96,8 @@ _FIELDS = 1000
 def make_app(site: Site) -> Starlette:
     """The application for one crawl."""
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="page")
-    # What takes long waits for itself, and not the other pages for it; mostly it waits for other processes. Whoever has asked for
-    # as much as one may leaves threads to others.
+    # Slow pages have a pool of their own, so that other pages never wait for them; they mostly wait for other processes. The
+    # limit per client is lower than the number of threads, so one client cannot occupy all of them.
     heavy_pool = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="heavy")
 
     @asynccontextmanager
@@ -108,7 +108,7 @@ def make_app(site: Site) -> Starlette:
             each.shutdown(wait=False, cancel_futures=True)
         site.close()
 
-    # Before pages, because an endpoint may leave some requests for its address to one.
+    # Before pages, because an endpoint may leave some requests for its path to a page.
     routes: list[BaseRoute] = [route for make_routes in ROUTES for route in make_routes(site)]
     for path in dict.fromkeys(page.path for page in PAGES):
         pages = {page.method: page for page in PAGES if page.path == path}
@@ -200,7 +200,7 @@ def _make_page_request(site: Site, page: SitePage, request: Request) -> PageRequ
 
 
 async def _read_form(request: Request) -> dict[str, list[str]]:
-    """The fields of a form; a long one is a text that was pasted. The guard has seen to its length."""
+    """Read the fields of a form; a long field is a pasted text. The guard has already limited the length."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("application/x-www-form-urlencoded", ""):
         raise UsageError("send it as application/x-www-form-urlencoded")
@@ -240,7 +240,7 @@ def _collect(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _fail(page_request: PageRequest, status: int, message: str, wants_token: bool = False) -> Response:
-    """Say what is wrong in the format that was asked for."""
+    """Report an error in the requested format."""
     known = (
         page_request.format
         if page_request.format in ("html", "json")
@@ -250,7 +250,7 @@ def _fail(page_request: PageRequest, status: int, message: str, wants_token: boo
     )
     context = {"status": status, "message": message, "wants_token": wants_token}
     reply = PageReply("error.html", context, data=lambda: {"error": message}, status=status)
-    # In other formats there is no more than this.
+    # Other formats have no error page.
     return make_response(replace(page_request, format=known, formats=()), reply)
 
 
@@ -258,13 +258,13 @@ async def _miss(site: Site, request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     message = "there is no such page" if status == 404 else f"{request.method} is not answered here"
     response = _show_error(site, request, status, message)
-    # Which methods are answered.
+    # The Allow header.
     response.headers.update(getattr(error, "headers", None) or {})
     return response
 
 
 def _show_error(site: Site, request: Request, status: int, message: str) -> Response:
-    """What is wrong with a request that no page has seen."""
+    """Report an error in a request that reached no page."""
     if endpoint.is_protocol(request):
         return make_refusal(request, status, message)
     path = request.scope["path"]

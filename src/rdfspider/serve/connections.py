@@ -1,6 +1,6 @@
-"""Limits of connections: one is closed where its client has too many, or where it sends or reads too slowly.
+"""Connection limits: a connection is closed if its client has too many, or sends or reads too slowly.
 
-The server has no such limits of its own, and a request is seen by the guard only when its headers are complete.
+uvicorn has no such limits, and the guard sees a request only when its headers are complete.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ class SiteProtocol(H11Protocol):
 
     _is_refused = False
     _reading: asyncio.TimerHandle | None = None
-    """Ends a connection whose request does not come to its end."""
+    """Closes a connection whose request does not complete in time."""
     _writing: asyncio.TimerHandle | None = None
-    """Ends a connection whose client does not read."""
+    """Closes a connection whose client does not read."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, or not."""
+        """Accept or refuse a connection."""
         super().connection_made(transport)
         host = self.client and self.client[0]
         same = sum(1 for other in self.connections if isinstance(other, SiteProtocol) and _find_host(other) == host)
@@ -33,12 +33,12 @@ class SiteProtocol(H11Protocol):
             transport.write(_BUSY)
             transport.close()
             return
-        # Whatever is left unsent is watched: who reads nothing of a short answer would keep the connection for ever.
+        # Watch any unsent data: a client that reads nothing of a short response would keep the connection for ever.
         transport.set_write_buffer_limits(high=0)
         self._watch_reading()
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come."""
+        """Handle received data."""
         if not self._is_refused:
             super().data_received(data)
             self._watch_reading()
@@ -49,13 +49,13 @@ class SiteProtocol(H11Protocol):
         self._watch_reading()
 
     def pause_writing(self) -> None:
-        """More was written than is read."""
+        """Start the timer for a client that does not read."""
         super().pause_writing()
         if self._writing is None:
             self._writing = self.loop.call_later(limits.WRITE_S, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """What was written has been read."""
+        """Stop the timer: the client has read what was sent."""
         super().resume_writing()
         _stop(self._writing)
         self._writing = None
@@ -67,10 +67,10 @@ class SiteProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _watch_reading(self) -> None:
-        """A timer runs from the start of a request to the end of its headers, and while a body goes on that nobody waits for."""
+        """Run a timer from the start of a request to the end of its headers, and while an unneeded body is still being sent."""
         is_answered = self.cycle is not None and self.cycle.response_complete
         state = self.conn.their_state
-        # Before another request has begun, the server has a timer for connections that are kept.
+        # Between requests, uvicorn has its own keep-alive timer.
         is_late = state is h11.IDLE and self.timeout_keep_alive_task is None
         if is_late or (state is h11.SEND_BODY and is_answered):
             if self._reading is None:

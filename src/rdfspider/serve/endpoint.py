@@ -1,8 +1,7 @@
-"""The SPARQL 1.1 Protocol at `/sparql`, for reading: a query enters as GET, as a form or as a body, its answer leaves.
+"""The SPARQL 1.1 Protocol at `/sparql`, read-only: a query enters by GET, as a form or as a body, its answer leaves.
 
-Without a query it describes itself; `/.well-known/void` describes the data. Browsers that ask for HTML are let through to the
-page with the editor. Queries run in threads of their own, so that pages never wait for them, and end when the client
-disconnects.
+Without a query it returns its service description; `/.well-known/void` describes the data. Browsers that prefer HTML get the
+editor page. Queries run in their own threads, so pages never wait for them, and end when the client disconnects.
 """
 
 import logging
@@ -50,14 +49,14 @@ from rdfspider.vocabulary.terms import FETCHES_GRAPH
 _log = logging.getLogger(__name__)
 
 PATH, VOID_PATH = "/sparql", "/.well-known/void"
-# Some write the slash, and not every client follows a redirect with what it has sent.
+# Some clients add the slash, and not every client resends its body after a redirect.
 _PATHS = (PATH, f"{PATH}/")
 HEAVY = frozenset((*_PATHS, *(f"{PATH}.{suffix}" for suffix in FORMATS)))
-"""Paths at which a query can be asked."""
+"""Paths that accept a query."""
 TRUNCATED = "X-Rdfspider-Truncated"
-"""A header that only answers have of which rows, or triples, were left out."""
+"""A header that is only sent with answers from which rows or triples were left out."""
 _FIELDS = 1000
-# Pages of any site may read what is public here; they get no cookies, and nothing here looks at any.
+# Pages of any site may read public answers; requests from them carry no cookies, and no cookies are read here.
 _OPEN = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": f"{TRUNCATED}, Link, Retry-After",
@@ -73,17 +72,17 @@ _READ_ONLY = "nothing can be changed here, because only the crawl changes the da
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A request of the protocol, taken apart."""
+    """A parsed protocol request."""
 
     query: str | None
-    """None where the service is asked for what it is."""
+    """None for a request for the service description."""
     graphs: Graphs | None
     format: str
-    """As the parameter or the suffix has it, empty where neither is there."""
+    """From the parameter or the suffix; empty if neither is given."""
 
 
 def make_routes(site: Site) -> list[BaseRoute]:
-    """The endpoint, and the description of the data."""
+    """The routes of the endpoint and of the VoID description."""
     answer = partial(_share, site, partial(_answer, site))
     methods = ["GET", "POST", "OPTIONS"]
     return [
@@ -94,7 +93,7 @@ def make_routes(site: Site) -> list[BaseRoute]:
 
 
 def is_protocol(request: Request) -> bool:
-    """Whether a request is for the endpoint or the description of the data, and not for the page at the same address."""
+    """Whether a request is for the endpoint or the VoID description, and not for the page at the same path."""
     path = request.scope["path"]
     if path in _PATHS and request.method in ("GET", "HEAD"):
         return bool(_get_format(request)) or not prefers_html(get_accept(request))
@@ -102,13 +101,12 @@ def is_protocol(request: Request) -> bool:
 
 
 def list_open_headers(site: Site, request: Request) -> Mapping[str, str]:
-    """Headers that let the pages of any site read what is answered here, also that something is refused; none where whoever has
-    started the server wants that not."""
+    """CORS headers that let pages of any site read answers and refusals; none if the server was started with --no-cors."""
     return _OPEN if site.options.allows_cors and is_protocol(request) else {}
 
 
 class _ProtocolRoute(Route):
-    """Leaves to the page of the same address what a browser asks for."""
+    """Leaves requests of browsers to the page at the same path."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, found = super().matches(scope)
@@ -116,7 +114,7 @@ class _ProtocolRoute(Route):
 
 
 async def _share(site: Site, answer: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
-    """Tell browsers whether the pages of other sites may ask."""
+    """Answer CORS preflight requests."""
     if request.method == "OPTIONS":
         shared = _PREFLIGHT if site.options.allows_cors else {}
         return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"} | shared)
@@ -135,12 +133,12 @@ async def _answer(site: Site, request: Request) -> Response:
 
 
 def _check_sender(site: Site, request: Request) -> None:
-    """Programs of other sites may ask, unless whoever has started the server wants that not; what they could not read they may
-    not have loaded either. Who follows a link to an answer may."""
+    """Refuse cross-site requests that cannot read the answer, or all of them with --no-cors. Following a link to an answer is
+    allowed."""
     if site.options.allows_cors:
         if site.access.is_unseen(request) and request.headers.get("sec-fetch-mode") != "cors":
             raise RefusedError("a page of another site has this loaded without reading it")
-    # Of servers without TLS on other machines, browsers do not say what for a page loads this; they say from where.
+    # For servers without TLS on other machines, browsers send no Sec-Fetch headers, but they do send Origin.
     elif site.access.is_unseen(request) or ("origin" in request.headers and site.access.is_foreign(request)):
         raise RefusedError("a page of another site has this loaded, and this server was started with --no-cors")
 
@@ -153,7 +151,7 @@ async def _describe_data(site: Site, request: Request) -> Response:
 
 
 async def _read_question(request: Request) -> _Question:
-    """Sections 2.1.1 to 2.1.3 of the protocol: three ways to send a query."""
+    """Read a query in one of the three ways of the protocol, sections 2.1.1 to 2.1.3."""
     fields = _read_fields(request.scope["query_string"])
     queries = [value for name, value in fields if name == "query"]
     if request.method == "POST":
@@ -251,7 +249,7 @@ def _read_fields(text: bytes) -> list[tuple[str, str]]:
 
 
 def _get_format(request: Request, fields: Sequence[tuple[str, str]] | None = None) -> str:
-    """The format that a suffix or a parameter names; empty for HTML, which is another's."""
+    """The format that a suffix or a parameter names; empty for HTML, which the page handles."""
     suffix = str(request.scope["path"]).removeprefix(PATH)
     if suffix.startswith("."):
         return suffix[1:]
@@ -274,7 +272,7 @@ def _decode(body: bytes) -> str:
 
 
 def find_root(request: Request) -> str:
-    """The address of this server as the client has it, without a slash at the end; UsageError where that is none."""
+    """The base URL of this server as the client sees it, without a trailing slash; raises UsageError if it is invalid."""
     root = f"{'https' if is_secure(request) else 'http'}://{request.headers.get('host', '')}"
     if not is_valid_iri(root):
         raise UsageError("the header Host is no name of a server")
@@ -282,7 +280,7 @@ def find_root(request: Request) -> str:
 
 
 def _list_main(known: Iterable[str]) -> list[str]:
-    """The media types that are of one kind alone."""
+    """The media types that are specific to one kind of answer."""
     return [name for name in known if name not in ("application/json", "application/xml", "text/xml")][:4]
 
 
@@ -297,12 +295,12 @@ _RESULT_FORMATS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_
 _TRIPLE_FORMATS = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD")
 _TEXT_SERVICE = NamedNode("urn:rdfspider:text")
 _NAMES_TOLD = 1000
-# It takes a fifth of a second.
+# Counting them takes a fifth of a second.
 _TRIPLES_COUNTED = 200_000
 
 
 def describe_service(root: str) -> Iterator[Triple]:
-    """What the endpoint can do, as SPARQL 1.1 Service Description has it; `root` is the address of the server."""
+    """The SPARQL 1.1 Service Description of the endpoint; `root` is the base URL of the server."""
     service, dataset, fetches = NamedNode(f"{root}/sparql#service"), BlankNode("dataset"), BlankNode("fetches")
     data = _name_data(root)
     yield Triple(service, RDF_TYPE, _sd("Service"))
@@ -310,14 +308,14 @@ def describe_service(root: str) -> Iterator[Triple]:
     yield Triple(service, _sd("supportedLanguage"), _sd("SPARQL11Query"))
     for name in (*_RESULT_FORMATS, *_TRIPLE_FORMATS):
         yield Triple(service, _sd("resultFormat"), NamedNode(_FORMATS + name))
-    # Another SERVICE is not asked, so that it is no federated query; yet whoever reads this may like to know.
+    # No other SERVICE is supported, so this is not federated query; but clients may want to know about it.
     yield Triple(service, _sd("feature"), _TEXT_SERVICE)
     yield Triple(service, _sd("defaultEntailmentRegime"), NamedNode("http://www.w3.org/ns/entailment/Simple"))
     yield Triple(service, _sd("defaultDataset"), dataset)
     yield Triple(_TEXT_SERVICE, RDF_TYPE, _sd("Feature"))
     yield Triple(dataset, RDF_TYPE, _sd("Dataset"))
     yield Triple(dataset, _sd("defaultGraph"), data)
-    # Every page is a named graph as well; there are too many of them to be listed.
+    # Every page is also a named graph; there are too many to list.
     yield Triple(dataset, _sd("namedGraph"), fetches)
     yield Triple(data, RDF_TYPE, _sd("Graph"))
     yield Triple(data, RDF_TYPE, NamedNode(f"{_VOID}Dataset"))
@@ -327,7 +325,7 @@ def describe_service(root: str) -> Iterator[Triple]:
 
 
 def describe_data(site: Site, root: str) -> Iterator[Triple]:
-    """The dataset in VoID: where it can be asked, how much there is, and of which classes and properties."""
+    """The VoID description of the dataset: its endpoint, its size, its classes and properties."""
     data, description = _name_data(root), _name_description(root)
     yield Triple(description, RDF_TYPE, NamedNode(f"{_VOID}DatasetDescription"))
     yield Triple(description, NamedNode(f"{_FOAF}primaryTopic"), data)
@@ -350,13 +348,13 @@ def describe_data(site: Site, root: str) -> Iterator[Triple]:
         statistics = site.indexes.statistics(_NAMES_TOLD)
         merge = site.indexes.count_merge(_TRIPLES_COUNTED)
     except UnindexedError:
-        # Nothing is indexed yet, which is no error of the client.
+        # Nothing is indexed yet, which is not the client's error.
         return
     yield from statistics.describe(data, merge)
 
 
 def write_description(triples: Iterable[Triple], format_name: str) -> bytes:
-    """Triples, each once, in a format of `index/quads/sparql/result_documents.py`."""
+    """Serialize triples without duplicates, in a format of `index/quads/sparql/result_documents.py`."""
     prefixes = _PREFIXES | {"xsd": XSD} if format_name in ("turtle", "rdfxml") else None
     body = pyoxigraph.serialize(dict.fromkeys(triples), format=RDF_FORMATS[format_name], prefixes=prefixes) or b""
     return drop_prefixes(body) if format_name == "turtle" else body

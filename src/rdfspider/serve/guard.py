@@ -1,5 +1,5 @@
-"""The middleware before all pages: it checks the Host, rates, lengths and deadlines of requests, and adds the security headers to
-responses, so that crawled text can do nothing in a browser."""
+"""The middleware in front of all pages: it checks the Host, rate, length and deadline of requests, and adds security headers
+to responses, so that crawled text can do nothing in a browser."""
 
 import asyncio
 import logging
@@ -23,14 +23,14 @@ from rdfspider.serve.site import Site
 _log = logging.getLogger(__name__)
 
 NONCE = "rdfspider_nonce"
-"""The key of a request's scope that has its nonce."""
+"""The key of the request's nonce in its scope."""
 _OPEN_HEADERS = "rdfspider_open_headers"
 _STATIC = "/static/"
 _LOGIN = "/login"
 _PASTE = ("POST", "/inspect")
 
 Show = Callable[[Request, int, str], Response]
-"""Makes a page of a status and what is wrong, in the format that was asked for."""
+"""Makes a response from a status and an error message, in the requested format."""
 
 
 class Guard:
@@ -45,8 +45,8 @@ class Guard:
         show: Show,
         list_open_headers: Callable[[Request], Mapping[str, str]],
     ) -> None:
-        """`heavy` has methods and paths, without suffixes; `most_bytes` those whose bodies may be longer than others.
-        `list_open_headers` gives those of answers, and refusals, that the pages of other sites may read."""
+        """`heavy` lists methods and paths without suffixes; `most_bytes` lists those that accept longer bodies than others.
+        `list_open_headers` returns the headers of responses that pages of other sites may read."""
         self._app = app
         self._access = site.access
         self._heavy = heavy
@@ -54,9 +54,9 @@ class Guard:
         self._show = show
         self._list_open_headers = list_open_headers
         self._rate = RateLimit(per_s=100, burst=400)
-        # Programs ask many small queries, one after the other; what keeps the server for all is how many are under way.
+        # Programs send many small queries in sequence; the limit on concurrent ones protects the server.
         self._heavy_rate = RateLimit(per_s=50, burst=300)
-        # Nobody mistypes a token more often.
+        # Nobody mistypes a token more often than this.
         self._login_rate = RateLimit(per_s=1, burst=20)
         self._static_rate = RateLimit(*limits.STATIC_RATE)
         self._reading = ConcurrencyLimit(limits.MAX_READING, limits.MAX_CLIENT_READING)
@@ -66,7 +66,7 @@ class Guard:
         self._sending = ConcurrencyLimit(limits.MAX_SENDING_BYTES, limits.MAX_CLIENT_SENDING_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request pass, or refuse it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -91,19 +91,19 @@ class Guard:
             if outlet.is_started:
                 raise
             _log.exception("%s could not be answered", scope["path"])
-            # It may be the page of errors that cannot be made.
+            # The error page itself may be what fails.
             answer = _say(request, 500, "this could not be shown; what went wrong is in the server's log")
         if answer:
             await answer(scope, receive, outlet.send)
 
     async def _pass(self, request: Request, client: str, receive: Receive, outlet: "_Outlet") -> Response | None:
-        """Have a request answered; what is returned is to be sent in place of that."""
+        """Have a request answered; a returned response is sent instead."""
         if request.scope["path"].startswith(_STATIC):
             await self._app(request.scope, receive, outlet.send)
             return None
         kind = _find_kind(request)
         if request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers:
-            # Who is slow to say what is asked keeps no place that others could have.
+            # A client that sends its body slowly must not occupy a place that others could use.
             most_bytes = self._most_bytes.get(kind, limits.MAX_BODY_BYTES)
             try:
                 with self._reading.hold(client):
@@ -123,7 +123,7 @@ class Guard:
         return None
 
     def _refuse(self, request: Request, client: str) -> Response | None:
-        """The answer to what no page may see; None to what may be."""
+        """The response that refuses a request before it reaches a page; None if it may pass."""
         if not self._access.is_own_name(request.headers.get("host", "")):
             return _say(
                 request, 421, "this server is not called by that name: use its address, or start it with --name NAME"
@@ -132,7 +132,7 @@ class Guard:
         return _say(request, 429, "that is too fast: wait a moment", ceil(wait_s)) if wait_s else None
 
     def _find_wait(self, request: Request, client: str) -> float:
-        """In how many seconds a request may come, 0 for now."""
+        """The seconds until the request is allowed; 0 if it is allowed now."""
         if request.scope["path"].startswith(_STATIC):
             return self._static_rate.take(client)
         kind = _find_kind(request)
@@ -142,7 +142,7 @@ class Guard:
         if not wait_s and kind == ("POST", _LOGIN):
             wait_s = self._login_rate.take(client)
         elif not wait_s and self._access.sends_bearer(request):
-            # Who has sent too many wrong ones is not told which one is right.
+            # A client that has sent too many wrong tokens does not learn which one is right.
             wait_s = self._login_rate.take(client, cost=0 if self._access.has_bearer(request) else 1)
         return wait_s
 
@@ -156,19 +156,19 @@ class _DisconnectedError(Exception):
 
 
 class _Outlet:
-    """What answers are sent through: long ones in pieces, each as soon as the one before was read, so that none waits unread and
-    uncounted in the server's memory."""
+    """Sends long responses in pieces, each after the previous one was read, so that no unread data accumulates uncounted in
+    the server's memory."""
 
     def __init__(self, send: Send, sending: ConcurrencyLimit, client: str) -> None:
         self._send = send
         self._sending = sending
         self._client = client
         self._start: Message | None = None
-        """Is kept until there is something of the body: there may be no room for that."""
+        """Held back until the body begins, because the limit on long responses may be reached."""
         self.is_started = False
 
     async def send(self, message: Message) -> None:
-        """Send a part of an answer; LimitReachedError where it is long, and there are too many such."""
+        """Send a part of a response; raises LimitReachedError if it is long and too many long ones are being sent."""
         if message["type"] == "http.response.start":
             self._start = message
             return
@@ -198,7 +198,7 @@ class _Outlet:
 
 
 async def _read_body(request: Request, receive: Receive, most_bytes: int) -> Receive:
-    """What gives the whole body, and then what comes after it; TimeoutError where it does not come."""
+    """Read the whole body, and return a `receive` that replays it; raises TimeoutError if it arrives too slowly."""
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length[:18]) > most_bytes:
         raise _TooLongError
@@ -224,7 +224,7 @@ async def _read_body(request: Request, receive: Receive, most_bytes: int) -> Rec
 
 
 def _find_excess(request: Request) -> str:
-    """What a request has too much of, in words; empty where it can be read."""
+    """Describe what a request has too much of; empty if it is acceptable."""
     if request.scope["query_string"].count(b"&") > limits.MAX_FIELDS:
         return f"there are more than the {limits.MAX_FIELDS:,} parameters that are read"
     cookies, types = (";".join(request.headers.getlist(name)) for name in ("cookie", "accept"))
@@ -253,15 +253,15 @@ def _add_headers(send: Send, scope: Scope, shows_images: bool) -> Send:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.update(scope[_OPEN_HEADERS])
-            # A page may have a stricter one of its own.
+            # A page may set a stricter policy.
             headers.setdefault("Content-Security-Policy", policy)
             headers.setdefault("X-Content-Type-Options", "nosniff")
-            # With "no-referrer" browsers would not say that our own forms are ours: their Origin would be null.
+            # With "no-referrer", browsers would send our own forms with a null Origin.
             headers.setdefault("Referrer-Policy", "same-origin")
             headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
             headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
             headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-            # Addresses of static files change with what they hold.
+            # The URL of a static file changes with its content.
             is_kept = is_static and scope["query_string"] and message["status"] == 200
             headers.setdefault("Cache-Control", "public, max-age=31536000, immutable" if is_kept else "no-cache")
             if not is_static:

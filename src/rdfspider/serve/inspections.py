@@ -1,5 +1,5 @@
-"""What was read from one page in, what the inspector shows of it out, in every format: whether the page was crawled, was
-fetched for somebody just now, or was pasted."""
+"""What was extracted from one page enters, what the inspector shows of it leaves, in every format: for pages that were
+crawled, fetched on request, or pasted."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,13 +31,13 @@ SYNTAX_NAMES = {
     "transform": "Transform",
     "page": "The page itself",
 }
-"""By the names that extraction has for them."""
+"""Display names, by the extraction's own names."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 LINES_SHOWN = 200
 _LINE_CHARS = 500
 LINKS_SHOWN = 50
 TABLES = ("statements", "links", "problems")
-"""What can be had as CSV, chosen by the parameter `part`."""
+"""The tables available as CSV, chosen by the parameter `part`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class OutLink:
 
 
 class Remark(NamedTuple):
-    """A problem of a page, and what it means."""
+    """A problem of a page, with its explanation."""
 
     problem: Problem
     fault: Fault
@@ -59,7 +59,7 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was read from a page."""
+    """What was extracted from a page."""
 
     url: str
     title: str = ""
@@ -74,33 +74,33 @@ class Inspection:
     links: Sequence[OutLink] = ()
     text: str = ""
     text_cut: str = ""
-    """Why that is no more than its beginning, in words; empty where it is all."""
+    """Why only the beginning of the text is given; empty if it is complete."""
     directives: Sequence[str] = ()
-    """What the page asks of crawlers, and who says so."""
+    """The robots directives of the page, and where each is given."""
 
     @property
     def outlines(self) -> "list[Outline]":
-        """What it states, for people, a syntax each."""
+        """The statements of each syntax as an outline for people."""
         return [make_outline(syntax, nquads) for syntax, nquads in self.statements.items() if nquads]
 
     @property
     def statement_count(self) -> int:
-        """Over all syntaxes; what two of them state counts twice."""
+        """Over all syntaxes; a statement made in two syntaxes counts twice."""
         return sum(nquads.count("\n") for nquads in self.statements.values())
 
     @property
     def language_tag(self) -> str:
-        """Its language, where that is one that a browser may know; else empty."""
+        """The page's language if it is a valid language tag; otherwise empty."""
         return self.language if _LANGUAGE.fullmatch(self.language) else ""
 
     @property
     def remarks(self) -> list[Remark]:
-        """Its problems, the worst first."""
+        """The page's problems, the most severe first."""
         found = [Remark(problem, explain_code(problem.code)) for problem in self.problems]
         return sorted(found, key=lambda remark: rank_severity(remark.fault.severity))
 
     def write_lines(self, syntax: str) -> str:
-        """The first of the N-Quads of a syntax, as they are; long lines are cut."""
+        """The first N-Quads of a syntax, verbatim; long lines are cut."""
         lines = self.statements[syntax].split("\n", LINES_SHOWN)[:LINES_SHOWN]
         return "\n".join(line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}…" for line in lines).strip()
 
@@ -137,7 +137,7 @@ class InspectionData(TypedDict):
 
 
 def inspect_extraction(found: Extraction, body_bytes: int, directives: Sequence[str] = ()) -> Inspection:
-    """What was read from a page that is in no crawl."""
+    """Make the inspection of a page that is in no crawl."""
     return Inspection(
         url=found.url,
         title=found.title or "",
@@ -155,7 +155,7 @@ def inspect_extraction(found: Extraction, body_bytes: int, directives: Sequence[
 
 
 def describe_inspection(inspection: Inspection) -> InspectionData:
-    """All of it, for JSON."""
+    """The whole inspection, for JSON."""
     return {
         "url": inspection.url,
         "title": inspection.title,
@@ -185,7 +185,7 @@ def describe_inspection(inspection: Inspection) -> InspectionData:
 
 
 def make_table(request: PageRequest, inspection: Inspection) -> CsvTable:
-    """One of its lists, for CSV."""
+    """One of the inspection's lists, for CSV."""
     part = request.get("part") or TABLES[0]
     tables: dict[str, Callable[[], CsvTable]] = {
         "statements": lambda: CsvTable(("syntax", "subject", "predicate", "object"), _list_statements(inspection)),
@@ -204,7 +204,7 @@ def make_table(request: PageRequest, inspection: Inspection) -> CsvTable:
 
 
 def write_nquads(inspection: Inspection) -> bytes:
-    """What it states in all syntaxes, each once."""
+    """The statements of all syntaxes, without duplicates."""
     return merge_nquads(inspection.statements.values()).encode("utf-8", "replace")
 
 
@@ -215,7 +215,7 @@ def _list_statements(inspection: Inspection) -> Iterator[tuple[str, str, str, st
 
 
 def _write_term(term: object) -> str:
-    """An IRI or the text of a literal as it is, a blank node by its label."""
+    """An IRI or the text of a literal verbatim, a blank node by its label."""
     return str(term) if isinstance(term, pyoxigraph.BlankNode) else str(getattr(term, "value", term))
 
 
@@ -226,10 +226,10 @@ def _name_directives(found: Extraction) -> tuple[str, ...]:
 
 
 MAX_STATEMENTS = 3_000
-"""That are looked at, of one syntax."""
+"""The most statements that are read per syntax."""
 MAX_THINGS = 60
 MAX_VALUES = 12
-"""Of one property."""
+"""Per property."""
 _MAX_DEPTH = 6
 _MAX_ITEMS = 200
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -240,57 +240,57 @@ Term = NamedNode | BlankNode | Literal
 
 @dataclass(frozen=True, slots=True)
 class OutlineValue:
-    """One of the values of a property."""
+    """A value of a property."""
 
     text: str
-    """The text of a literal, or an IRI, or the label of a thing without one."""
+    """The text of a literal, an IRI, or the label of a blank node."""
     kind: str = "literal"
     """literal, iri or blank."""
     language: str = ""
     datatype: str = ""
     thing: "OutlineNode | None" = None
-    """All of a thing without a name, where it is first spoken of."""
+    """The content of a blank node, given where the node first appears."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineProperty:
-    """A property of a thing."""
+    """A property of a node."""
 
     iri: str
     values: tuple[OutlineValue, ...]
     left_out: int = 0
-    """Values that there are besides."""
+    """The number of values that are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineNode:
-    """What is said of one subject."""
+    """The statements about one subject."""
 
     name: str
-    """Its IRI, or its label on the page: `_:b0`."""
+    """Its IRI, or its blank node label on the page: `_:b0`."""
     is_named: bool
     label: str = ""
-    """How the page calls it; empty where it does not."""
+    """Its name according to the page; empty if there is none."""
     types: tuple[str, ...] = ()
     properties: tuple[OutlineProperty, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a page states in one syntax."""
+    """The statements of a page in one syntax."""
 
     syntax: str
     things: tuple[OutlineNode, ...]
     statements: int
-    """In all."""
+    """The total number."""
     things_left_out: int = 0
-    """Of those that the statements looked at speak of."""
+    """Nodes in the statements that were read, but that are not shown."""
     statements_left_out: int = 0
-    """Those that were not looked at."""
+    """Statements that were not read."""
 
 
 def make_outline(syntax: str, nquads: str) -> Outline:
-    """The outline of what one syntax states."""
+    """Make the outline of the statements in one syntax."""
     total = nquads.count("\n")
     head = "\n".join(islice(nquads.split("\n"), MAX_STATEMENTS)) if total > MAX_STATEMENTS else nquads
     writer = _OutlineWriter(head)
@@ -312,7 +312,7 @@ class _OutlineWriter:
                     self._inner.add(value)
 
     def write_things(self) -> Iterator[OutlineNode]:
-        """Those that stand alone; then what is only spoken of in a circle, or too deep."""
+        """Top-level nodes first, then those that are only part of a cycle or nested too deep."""
         for subject in [subject for subject in self._said if subject not in self._inner] + list(self._said):
             if subject not in self._written:
                 yield self._write_thing(subject, 0)
@@ -366,7 +366,7 @@ class _OutlineWriter:
 
 
 def _find_label(said: Mapping[str, Sequence[Term]]) -> str:
-    """How a page calls a thing."""
+    """The name that the page gives to a node."""
     named = [(rank, terms) for iri, terms in said.items() if (rank := LABELS.get(fold_iri(iri))) is not None]
     for _, terms in sorted(named, key=lambda each: each[0]):
         if label := next((term.value for term in terms if isinstance(term, Literal) and term.value.strip()), ""):

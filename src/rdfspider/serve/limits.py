@@ -1,4 +1,4 @@
-"""Limits of one client and of all together: requests a second, concurrent requests, bytes and seconds."""
+"""Limits per client and in total: requests per second, concurrent requests, bytes and seconds."""
 
 import time
 from collections import OrderedDict
@@ -7,42 +7,42 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 MAX_BODY_BYTES = 2 << 20
-"""Of a request: a query, a form."""
+"""The longest body of a request: a query or a form."""
 MAX_FIELDS, MAX_COOKIES, MAX_TYPES, MAX_COOKIE_BYTES = 1000, 300, 300, 16 << 10
-"""Of what stands behind the `?` of an address, and in the headers Cookie and Accept: all requests wait while they are read."""
+"""Limits for the query string and the headers Cookie and Accept: all requests wait while these are parsed."""
 STATIC_RATE = 500, 2000
-"""Files of the site's own a second, and at once: some for each page, where a browser does not keep them."""
+"""Static files per second, and as a burst: each page needs several, if the browser does not cache them."""
 MAX_CONNECTIONS, MAX_CLIENT_CONNECTIONS = 500, 100
 MAX_READING, MAX_CLIENT_READING = 64, 20
-"""Requests whose body is on its way."""
+"""Requests whose body is being received."""
 MAX_UNDER_WAY, MAX_CLIENT_UNDER_WAY = 200, 60
 MAX_HEAVY_UNDER_WAY, MAX_CLIENT_HEAVY_UNDER_WAY = 16, 12
 MAX_CLIENT_PASTES = 2
-"""Pasted pages, which are read one at a time, so that others have a turn."""
+"""Pasted pages per client; they are read one at a time, so that other clients get their turn."""
 MAX_SENDING_BYTES, MAX_CLIENT_SENDING_BYTES = 256 << 20, 128 << 20
-"""Of answers that are longer than a piece and are being sent."""
+"""The size of responses that are longer than a piece and are being sent."""
 MAX_WATCHERS, MAX_CLIENT_WATCHERS, MAX_OWN_WATCHERS = 40, 10, 30
-"""Browsers that watch the crawl live; the last is for this machine, where a proxy may speak for many."""
+"""Browsers with a live monitor; the last limit is for clients on this machine, where a proxy may stand for many."""
 PIECE_BYTES = 64 << 10
-"""What is sent at once."""
+"""The size of one piece of a response."""
 HEADERS_S = 10.0
-"""For the first line and the headers of a request."""
+"""The time limit for the request line and the headers."""
 BODY_S, LEAST_BYTES_PER_S = 10.0, 64 << 10
-"""For a body, or an answer, so long, and as much longer as it takes at this speed."""
+"""The time limit for a body or a response: a fixed part, plus its size at this speed."""
 WRITE_S = 30.0
-"""For a piece of an answer."""
+"""The time limit for one piece of a response."""
 QUERY_TIMEOUT_S, QUERY_ROWS = 20.0, 10_000
-"""Of a SPARQL query, by default."""
+"""The default limits of a SPARQL query."""
 _MAX_CLIENTS = 10_000
 
 
 class LimitReachedError(Exception):
-    """A limit is reached now: try again later."""
+    """A limit is reached; the client may try again later."""
 
 
 @dataclass(slots=True)
 class ConcurrencyLimit:
-    """How much of something is in use: so much at most, and so much by each client."""
+    """A limit on the concurrent use of a resource, in total and per client."""
 
     most: int
     most_by_client: int
@@ -50,7 +50,7 @@ class ConcurrencyLimit:
     _clients: dict[str, int] = field(default_factory=dict)
 
     def take(self, client: str, amount: int = 1, most_by_client: int | None = None) -> None:
-        """Use some; LimitReachedError where there is none left."""
+        """Take some; raises LimitReachedError if not enough is left."""
         used = self._clients.get(client, 0) + amount
         if self._used + amount > self.most or used > (most_by_client or self.most_by_client):
             raise LimitReachedError
@@ -66,7 +66,7 @@ class ConcurrencyLimit:
 
     @contextmanager
     def hold(self, client: str, amount: int = 1) -> Iterator[None]:
-        """Use some while the context lasts."""
+        """Take some for the duration of the context."""
         self.take(client, amount)
         try:
             yield
@@ -76,16 +76,16 @@ class ConcurrencyLimit:
 
 @dataclass(slots=True)
 class RateLimit:
-    """So many requests a second by each client, and at first so many at once."""
+    """A token bucket per client: requests per second, and an initial burst."""
 
     per_s: float
     burst: float
     _clients: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
-    """By address, the one heard last at the end: when, and how many it could send then."""
+    """By address, the most recent last: the time of the last request, and the requests left at that time."""
 
     def take(self, client: str, now: float | None = None, *, cost: int = 1) -> float:
-        """Take a request; returns after how many seconds it may come, 0 for now. One that costs nothing may come as well only
-        while others may."""
+        """Count a request; return the seconds until it is allowed, 0 for now. A request with cost 0 uses nothing, but is
+        refused when others are."""
         now = time.monotonic() if now is None else now
         heard, left = self._clients.pop(client, (now, self.burst))
         left = min(self.burst, left + (now - heard) * self.per_s)

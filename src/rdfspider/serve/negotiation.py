@@ -1,4 +1,4 @@
-"""Content negotiation: a PageReply enters, a response leaves, in the format that the suffix of the path or Accept asks for."""
+"""Content negotiation: a PageReply enters, a response leaves, in the format that the path's suffix or Accept asks for."""
 
 import csv
 import io
@@ -22,33 +22,33 @@ MEDIA_TYPES = {
     "nq": "application/n-quads",
     "ttl": "text/turtle; charset=utf-8",
 }
-"""By the suffix of a path. HTML has none."""
+"""By the suffix of a path. HTML has no suffix."""
 MAX_OUTPUT_BYTES = 64 << 20
-# Programs that open such files take these for formulas.
+# Spreadsheets treat cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def split_suffix(path: str) -> tuple[str, str]:
-    """A path without its suffix, and the format that it stands for; empty where there is none."""
+    """Split a path into its base and the format of its suffix; the format is empty if there is none."""
     head, dot, suffix = path.rpartition(".")
     return (head, suffix) if dot and suffix in MEDIA_TYPES and "/" not in suffix else (path, "")
 
 
 def choose_format(accept: str, formats: Sequence[str]) -> str:
-    """The format that a header Accept prefers; of equals the first that the page has. Empty where it allows none."""
+    """The format that an Accept header prefers; of equals, the page's first one. Empty if it accepts none."""
     offers = rank_representations(accept, {MEDIA_TYPES[name].partition(";")[0]: name for name in formats})
     return offers[0].format if offers else ""
 
 
 def make_response(request: PageRequest, reply: PageReply) -> Response:
-    """The View as it was asked for."""
+    """Write the PageReply in the requested format."""
     if reply.redirect:
         response: Response = RedirectResponse(reply.redirect, status_code=303)
     elif request.format == "html":
         text = request.site.render(reply.template, {**reply.context, "request": request})
         response = Response(text, reply.status, media_type=MEDIA_TYPES["html"])
         if request.csrf and request.csrf in text:
-            # The next user of the browser must not find the secret of its forms in the cache.
+            # The next user of the browser must not find the CSRF token in its cache.
             response.headers["Cache-Control"] = "private, no-store"
     else:
         response = Response(_write(request.format, reply), reply.status, media_type=MEDIA_TYPES[request.format])
@@ -64,19 +64,19 @@ def make_response(request: PageRequest, reply: PageReply) -> Response:
 
 
 def make_refusal(request: Request, status: int, message: str) -> Response:
-    """What is wrong in one sentence, where no page is shown: as JSON where Accept names that, else as plain text."""
+    """An error message without a page: as JSON if Accept names that, otherwise as plain text."""
     if any(name == "application/json" and quality > 0 for name, quality in read_accept(get_accept(request))):
         return JSONResponse({"error": message}, status)
     return PlainTextResponse(f"{message}\n", status)
 
 
 def write_json(data: object) -> bytes:
-    """Plain JSON of dictionaries, lists, dataclasses and Structs."""
+    """Encode dictionaries, lists, dataclasses and Structs as JSON."""
     return msgspec.json.encode(data, enc_hook=_encode_other)
 
 
 def write_csv(heads: Sequence[str], rows: object) -> bytes:
-    """CSV as RFC 4180 has it; what spreadsheets would take for a formula begins with an apostrophe."""
+    """Write CSV by RFC 4180; cells that spreadsheets would treat as a formula get a leading apostrophe."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(heads)
@@ -86,7 +86,7 @@ def write_csv(heads: Sequence[str], rows: object) -> bytes:
 
 
 def write_turtle(nquads: bytes, prefixes: Mapping[str, str] = TURTLE_PREFIXES) -> bytes:
-    """The triples of N-Quads as Turtle; in which graphs they are is left out, and each is there once."""
+    """Convert N-Quads to Turtle, without graph names and duplicates."""
     quads = pyoxigraph.parse(nquads, RdfFormat.N_QUADS)
     triples = dict.fromkeys(Triple(quad.subject, quad.predicate, quad.object) for quad in quads)
     return pyoxigraph.serialize(triples, format=RdfFormat.TURTLE, prefixes=dict(prefixes)) or b""
@@ -132,7 +132,7 @@ RESULTS = {
     "text/xml": "xml",
     "text/plain": "tsv",
 }
-"""Formats of `index/quads/sparql/result_documents.py` for SELECT and ASK, by media type; what is preferred here comes first."""
+"""Formats of `index/quads/sparql/result_documents.py` for SELECT and ASK, by media type, in order of preference."""
 TRIPLES = {
     "text/turtle": "turtle",
     "application/n-triples": "ntriples",
@@ -142,7 +142,7 @@ TRIPLES = {
     "application/x-turtle": "turtle",
     "text/n3": "turtle",
     "text/rdf+n3": "turtle",
-    # What has one graph alone is the same in both.
+    # For a single graph both formats are identical.
     "application/trig": "turtle",
     "application/n-quads": "ntriples",
     "application/json": "jsonld",
@@ -153,7 +153,7 @@ TRIPLES = {
 """The same for CONSTRUCT and DESCRIBE."""
 _BROWSERS = ("application/xml", "text/xml", "text/plain")
 DESCRIPTIONS = {name: form for name, form in TRIPLES.items() if name not in _BROWSERS}
-"""The same for descriptions, which browsers get too, and should not get as XML because they name that."""
+"""The same for descriptions, without the types that browsers list in Accept, so that browsers do not get XML."""
 FORMATS: Mapping[str, tuple[str, ...]] = {
     "json": ("application/sparql-results+json", "application/ld+json"),
     "xml": ("application/sparql-results+xml", "application/rdf+xml"),
@@ -165,7 +165,7 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
     "jsonld": ("application/ld+json",),
     "rdf": ("application/rdf+xml",),
 }
-"""What a suffix of the path, or the parameter `format`, stands for."""
+"""The media types for a suffix of the path or for the parameter `format`."""
 _OTHER_NAMES = {
     "turtle": "ttl", "n3": "ttl", "ntriples": "nt", "n-triples": "nt", "nquads": "nq", "json-ld": "jsonld",
     "rdfxml": "rdf", "rdf+xml": "rdf", "rdf/xml": "rdf",
@@ -173,19 +173,19 @@ _OTHER_NAMES = {
 
 
 class Representation(NamedTuple):
-    """A media type in which an answer can be sent, and the format that writes it."""
+    """A media type for an answer, and the format that writes it."""
 
     media_type: str
     format: str
 
 
 def get_accept(request: Request) -> str:
-    """The header Accept, which may come in several lines."""
+    """The Accept header, which may span several lines."""
     return ", ".join(request.headers.getlist("accept"))
 
 
 def read_accept(accept: str) -> list[tuple[str, float]]:
-    """The media types of a header Accept, and the quality of each."""
+    """Parse an Accept header into media types with their quality."""
     found = []
     for part in accept[:2000].split(","):
         name, *parameters = (piece.strip().lower() for piece in part.split(";"))
@@ -198,7 +198,7 @@ def read_accept(accept: str) -> list[tuple[str, float]]:
 
 
 def rank_representations(accept: str, known: Mapping[str, str]) -> list[Representation]:
-    """The media types that a header Accept allows, the most wanted first; empty where it allows none."""
+    """The media types that an Accept header allows, the most preferred first; empty if it allows none."""
     ranges = read_accept(accept) if accept.strip() else [("*/*", 1.0)]
     ranked = []
     for place, (media_type, form) in enumerate(known.items()):
@@ -215,7 +215,7 @@ def rank_representations(accept: str, known: Mapping[str, str]) -> list[Represen
 
 
 def find_representations(name: str, accept: str, known: Mapping[str, str]) -> list[Representation]:
-    """The same where a format may be named, which then is the only one; UsageError for a format that is unknown."""
+    """The same, but a named format takes precedence over Accept; raises UsageError for an unknown format."""
     if not name:
         return rank_representations(accept, known)
     plain = name.strip().lower()
@@ -227,23 +227,23 @@ def find_representations(name: str, accept: str, known: Mapping[str, str]) -> li
 
 
 def prefers_html(accept: str) -> bool:
-    """Whether the client is a browser: HTML is named, and preferred."""
+    """Whether the client is a browser: it names HTML and prefers it."""
     ranked = rank_representations(accept, {**RESULTS, **TRIPLES, HTML: "html"})
     return bool(ranked) and ranked[0].media_type == HTML
 
 
 def write_content_type(media_type: str) -> str:
-    """A media type as it is sent."""
+    """The Content-Type header for a media type."""
     return f"{media_type}; charset=utf-8" if media_type.startswith("text/") else media_type
 
 
 def list_formats(offers: Sequence[Representation]) -> tuple[str, ...]:
-    """The formats of some offers, each once."""
+    """The formats of some representations, without duplicates."""
     return tuple(dict.fromkeys(offer.format for offer in offers))
 
 
 def _find_vagueness(name: str, media_type: str) -> int | None:
-    """0 for a range of Accept that is the media type, 1 for its family, 2 for everything, None for another."""
+    """0 if a range of Accept is the media type itself, 1 for `type/*`, 2 for `*/*`, None if it does not match."""
     if name == media_type:
         return 0
     if name == f"{media_type.partition('/')[0]}/*":

@@ -1,7 +1,7 @@
-"""An Entity in, a picture of what it points at and what points at it out, as SVG that needs no script and has no fixed colour.
+"""An Entity enters, a picture of its incoming and outgoing links leaves, as SVG without scripts or fixed colours.
 
-What points at it is on the left, what it points at on the right, so no two names can meet; each stands in a box of its own, which
-cuts off what is too long. All of it is on the page in words too.
+Incoming links are on the left, outgoing ones on the right, so labels never overlap; each label is in a box that clips it. The
+page also gives all of it as text.
 """
 
 import unicodedata
@@ -16,7 +16,7 @@ from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
 from rdfspider.vocabulary.names import shorten_iri, split_iri
 
 _NODES, _A_SIDE = 16, 11
-# Of one property, before and after some of all others are there.
+# The most neighbours by one property: in the first round, and in total.
 _A_PROPERTY, _MOST_A_PROPERTY = 2, 6
 _BOX, _MIDDLE, _SPACE, _HEIGHT, _ROW = 166, 128, 40, 34, 42
 _PIXELS = 1.3
@@ -32,7 +32,7 @@ class _Neighbour:
 
 
 def draw_neighbourhood(entity: Entity) -> Markup:
-    """The picture; empty where the thing stands alone."""
+    """Draw the picture; empty if the entity has no links."""
     outward, inward = list(_list_outward(entity)), list(_list_inward(entity))
     room = max(_NODES // 2, _NODES - len(outward)), max(_NODES // 2, _NODES - len(inward))
     left, right = inward[: min(room[0], _A_SIDE)], outward[: min(room[1], _A_SIDE)]
@@ -60,7 +60,7 @@ def draw_neighbourhood(entity: Entity) -> Markup:
 
 
 def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
-    """Those with names first, and some of many properties rather than many of one."""
+    """Neighbours by outgoing links: a few of each property come before more of the same, and labelled ones come first."""
     found: list[tuple[int, bool, int, str, _Neighbour]] = []
     for predicate, each in entity.properties.items():
         if predicate == RDF_TYPE or predicate in IMAGES or predicate in ADDRESSES:
@@ -87,7 +87,7 @@ def _list_inward(entity: Entity) -> Iterator[_Neighbour]:
 
 
 def _merge(neighbours: Iterable[_Neighbour], entity: Entity) -> Iterator[_Neighbour]:
-    """Each once, with all the properties that it is there by."""
+    """Merge duplicates, and collect the properties of each neighbour."""
     merged: dict[str, _Neighbour] = {}
     for one in neighbours:
         if one.id in entity.nodes:
@@ -128,7 +128,7 @@ def _draw_side(neighbours: list[_Neighbour], x: float, height: float, *, is_left
 
 
 def _draw_middle(entity: Entity, height: float) -> Markup:
-    # Bold letters are wider.
+    # Bold text is wider.
     lines = _wrap(entity.label or _name_iri(entity.iri), 12.8, _MIDDLE - 16, 3)
     tall = 16 * len(lines) + 14
     y = (height - tall) / 2
@@ -143,18 +143,18 @@ def _draw_middle(entity: Entity, height: float) -> Markup:
 
 
 def _keep_visible(label: str) -> str:
-    """The label; none where nothing could be seen of it in its box."""
+    """The label; empty if no visible character would fit into its box."""
     return label if is_visible(label[:_BOX_CHARS]) else ""
 
 
 def _name_iri(iri: str) -> str:
-    """What an IRI that nobody names is called: an address of the web without what all have in common."""
+    """The display name of an IRI without a label: shortened, or a URL without its scheme and `www.`."""
     short = shorten_iri(iri)
     return short if short != iri else iri.partition("://")[2].removeprefix("www.") or iri
 
 
 def _wrap(text: str, size: float, width: float, most: int) -> list[str]:
-    """Words in so many lines; the last is cut."""
+    """Wrap words into at most `most` lines; the last one is cut."""
     lines: list[str] = []
     words = clean_text(text[:_TITLE_CHARS]).split() or ["?"]
     while words and len(lines) < most:
@@ -168,7 +168,7 @@ def _wrap(text: str, size: float, width: float, most: int) -> list[str]:
 
 
 def _fit(text: str, size: float, width: float) -> str:
-    """As much of a text as there is room for."""
+    """Cut a text to the available width."""
     clean = " ".join(clean_text(text[:_TITLE_CHARS]).split())
     if _measure(clean, size) <= width:
         return clean
@@ -178,7 +178,7 @@ def _fit(text: str, size: float, width: float) -> str:
 
 
 def _measure(text: str, size: float) -> float:
-    """About how wide a text is: fonts differ, and the box cuts off what is wider all the same."""
+    """Estimate the width of a text: fonts differ, and the box clips what is wider."""
     return size * sum(_measure_sign(sign) for sign in text)
 
 

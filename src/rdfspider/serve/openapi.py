@@ -1,4 +1,4 @@
-"""The table of pages enters, their OpenAPI description leaves; JSON is described by the records that it is made from."""
+"""The table of pages enters, their OpenAPI description leaves; JSON schemas come from the records of the answers."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,17 +12,17 @@ from rdfspider.serve.replies import SitePage
 
 
 def describe_api(pages: Iterable[SitePage]) -> dict[str, Any]:
-    """OpenAPI 3.1."""
+    """Describe the pages as OpenAPI 3.1."""
     pages = list(pages)
     records = list(dict.fromkeys(record for page in pages for record in _list_records(page)))
     references, schemas = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
     for schema in schemas.values():
-        # What tells messages apart between processes is left out of answers.
+        # The type tags of messages between processes are not part of answers.
         if "enum" in schema.get("properties", {}).get("type", {}):
             del schema["properties"]["type"]
             schema["required"].remove("type")
     for record in (NameCount, Totals):
-        # Of records with the same name each goes by its whole one.
+        # Records with the same name are listed by their qualified names.
         for name in (record.__name__, f"{record.__module__}.{record.__name__}"):
             if "prefixItems" in schemas.get(name, {}):
                 schemas[name] = _name_items(schemas[name], record._fields)
@@ -34,7 +34,7 @@ def describe_api(pages: Iterable[SitePage]) -> dict[str, Any]:
         paths.setdefault(page.path, {})[page.method.lower()] = _describe_page(page, schema)
     for path, methods in _describe_routes().items():
         for method, described in methods.items():
-            # The editor's page and the endpoint share an address, and its answers are of both.
+            # The editor page and the endpoint share a path, so the answers of both are listed.
             shared = paths.setdefault(path, {}).setdefault(method, described)
             shared["responses"]["200"]["content"] |= described["responses"]["200"]["content"]
     return {
@@ -64,7 +64,7 @@ def _list_records(page: SitePage) -> tuple[type, ...]:
 
 
 def _name_items(schema: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """A tuple whose items have names is an object in answers, though not where it is turned into JSON by itself."""
+    """A named tuple becomes an object in answers, although msgspec by itself describes it as an array."""
     items = dict(zip(names, schema["prefixItems"], strict=True))
     kept = {name: schema[name] for name in ("title", "description")}
     return {**kept, "type": "object", "properties": items, "required": list(names)}
@@ -109,7 +109,7 @@ def _describe_page(page: SitePage, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe_routes() -> dict[str, dict[str, dict[str, Any]]]:
-    """What is no page: by path and method."""
+    """Endpoints that are not pages, by path and method."""
     query = {"type": "string", "description": "A query, of SPARQL 1.1."}
     graphs = {
         name: {"type": "array", "items": {"type": "string"}, "description": "A graph of the query's dataset."}

@@ -1,6 +1,6 @@
-"""Literals as pages write them enter, HTML for people leaves: dates, durations, coordinates and prices.
+"""Literals as written on pages enter, readable HTML leaves: dates, durations, coordinates and prices.
 
-What is not understood stays as it is. The text of the page is always there too, as the title of what was made of it.
+Unrecognised literals stay as they are. The original text is always available as the title of the formatted one.
 """
 
 import re
@@ -24,9 +24,9 @@ _SPAN = re.compile(
     r"(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6}(?:\.\d{1,9})?)S)?)?"
 )
 _UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
-# Lengths of time, by the short names of properties; elsewhere P3D may be the name of anything.
+# Short names of properties for durations; elsewhere P3D may be the name of anything.
 _SPANS = re.compile(r"time.*|.*(?:time|duration|period)s?|validfor|repeatfrequency|loanterm|length|age")
-# Names and identifiers may look like a date, and are none.
+# Names and identifiers that look like dates are not dates.
 _NAMES = re.compile(
     r".*(?:name|title|label|headline|identifier|number|code|version|model|sku|mpn|issn)|gtin\d*|isbn\d*|(?:.*[-_])?id|productid|uid|guid"
 )
@@ -44,31 +44,31 @@ _CURRENCIES = ("pricecurrency", "currency", "hascurrency")
 _TEXT_CHARS = 1_000
 
 Values = Mapping[str, Sequence[StatedValue]]
-"""By property: what is said of one thing."""
+"""The values of one thing by property."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """Where something is, in degrees."""
+    """A position in degrees."""
 
     latitude: float
     longitude: float
 
     @property
     def text(self) -> str:
-        """As people write it."""
+        """The position as people write it."""
         north, east = "NS"[self.latitude < 0], "EW"[self.longitude < 0]
         return f"{abs(self.latitude):.4f}° {north}, {abs(self.longitude):.4f}° {east}"
 
     @property
     def map(self) -> str:
-        """The address of a map of it."""
+        """The URL of a map."""
         at = f"{self.latitude:.5f}", f"{self.longitude:.5f}"
         return f"https://www.openstreetmap.org/?mlat={at[0]}&mlon={at[1]}#map=15/{at[0]}/{at[1]}"
 
 
 def find_place(values: Values) -> Coordinates | None:
-    """Where a thing is, by its two degrees, or by a node or a point that has both."""
+    """Find a thing's position: its own coordinates, or those of a node or a point that it refers to."""
     if place := read_degrees(values):
         return place
     for name, found in values.items():
@@ -82,18 +82,18 @@ def find_place(values: Values) -> Coordinates | None:
 
 
 def read_degrees(values: Values) -> Coordinates | None:
-    """Where a thing is, by its latitude and longitude alone."""
+    """Read a thing's position from its own latitude and longitude."""
     latitude, longitude = _find(values, _LATITUDES), _find(values, _LONGITUDES)
     return _make_place(latitude.text, longitude.text) if latitude and longitude else None
 
 
 def draw_place(place: Coordinates) -> Markup:
-    """A place as people write it, and a link to a map of it, which is asked for nothing until somebody goes there."""
+    """A position as people write it, with a link to a map; nothing is requested from the map until someone follows the link."""
     return Markup('<span class="place">{} · {}</span>').format(place.text, draw_outward(place.map, "map"))
 
 
 def draw_literal(value: StatedValue, predicate: str = "", beside: Values | None = None) -> Markup:
-    """A literal as people read it; `beside` is what else is said of the same thing."""
+    """A literal as people read it; `beside` are the other values of the same thing."""
     text, name = value.text[:_TEXT_CHARS].strip(), find_short_name(predicate)
     if len(value.text) > _TEXT_CHARS:
         return write_text(decode_references(value.text), _TEXT_CHARS)
@@ -114,8 +114,8 @@ def draw_literal(value: StatedValue, predicate: str = "", beside: Values | None 
 
 
 def draw_date(text: str, datatype: str = "", name: str = "") -> Markup | None:
-    """A date of ISO 8601 as people write it; a year or a month alone only where something says that it is one, and of names and
-    identifiers nothing else."""
+    """An ISO 8601 date as people write it. A year or month alone must be marked as a date by its property or datatype; so
+    must any date in a name or identifier."""
     found = _DATE.fullmatch(text)
     is_typed = datatype.endswith(("#gYear", "#gYearMonth", "Date", "#date", "ateTime"))
     is_certain = "date" in name or "year" in name or is_typed
@@ -132,13 +132,13 @@ def draw_date(text: str, datatype: str = "", name: str = "") -> Markup | None:
     if found[4] and (moment.hour or moment.minute or moment.second or found[7]):
         zone = "" if not found[7] else " UTC" if found[7] in ("Z", "+00:00", "+0000") else f" UTC{found[7]}"
         shown += f", {moment:%H:%M}{zone}"
-    # What HTML takes for a date has no zone without a time.
+    # HTML does not allow a time zone in a date without a time.
     machine = text.replace(" ", "T") if found[4] else text.removesuffix(found[7] or "")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(machine, text, shown)
 
 
 def draw_span(text: str) -> Markup | None:
-    """A duration of ISO 8601 in words."""
+    """An ISO 8601 duration in words."""
     found = _SPAN.fullmatch(text)
     if not found or not any(found.groups()):
         return None
@@ -146,7 +146,7 @@ def draw_span(text: str) -> Markup | None:
         (float(count), unit) for count, unit in zip(found.groups(), _UNITS, strict=True) if count and float(count)
     ]
     shown = " ".join(f"{count:g} {unit}{'s' * (count != 1)}" for count, unit in counts) or "0 seconds"
-    # Years, months and weeks have no fixed length, and no place in a duration of HTML's.
+    # Years, months and weeks have no fixed length, and HTML durations do not allow them.
     if any(found.group(1, 2, 3)):
         return Markup('<span title="{}">{}</span>').format(text, shown)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(text, text, shown)

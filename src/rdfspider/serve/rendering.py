@@ -1,6 +1,6 @@
-"""Text of the web enters, safe HTML leaves: templates that escape everything, and how terms, times and numbers are written.
+"""Text from the web enters, safe HTML leaves: templates that escape everything, and the formats of terms, times and numbers.
 
-Names of things stand in `<bdi>`, so that what turns the direction of writing ends with them, and are cut where they are long.
+Names are wrapped in `<bdi>`, so that changes of text direction end with them, and cut if they are long.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_LABEL_CHARS = 200
 MAX_TEXT_CHARS = 2000
-# What cannot be seen, or turns the direction of all that follows.
+# Invisible characters and those that change the text direction.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-# Between the parts of an IRI, and between the words of a name such as datePublished.
+# The boundaries between the parts of an IRI, and between the words of a name such as datePublished.
 _SEAM = re.compile(r"(?<=[:/#.])(?=[^:/#.])|(?<=[a-z])(?=[A-Z])")
 
 
 def make_templates() -> Environment:
-    """The templates of the site, and what they may call."""
+    """The templates of the site, with their filters and functions."""
     templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -54,15 +54,15 @@ def make_templates() -> Environment:
 
 
 def clean_text(text: str) -> str:
-    """Without what cannot be seen, or turns the direction of what follows."""
+    """Remove invisible characters and those that change the text direction."""
     return _UNSEEN.sub("", text)
 
 
 def write_label(text: object, most_chars: int = MAX_LABEL_CHARS) -> Markup:
-    """A name that somebody of the web has made up: one line, isolated, cut; the whole of what was cut is its title."""
+    """A name from the web: on one line, isolated and cut; if cut, the full name is its title."""
     clean = " ".join(_UNSEEN.sub("", str(text)[: 10 * MAX_TEXT_CHARS]).split())
     if text and not is_visible(clean[:most_chars]):
-        # A link of it could not be seen or heard of.
+        # Otherwise a link with this name would be invisible, also to screen readers.
         clean = "(nothing to be seen)"
     if len(clean) <= most_chars:
         return Markup(f"<bdi>{escape(clean)}</bdi>")
@@ -70,25 +70,25 @@ def write_label(text: object, most_chars: int = MAX_LABEL_CHARS) -> Markup:
 
 
 def write_text(text: object, most_chars: int = MAX_TEXT_CHARS) -> Markup:
-    """Text of the web as it is, isolated and cut."""
+    """Text from the web, isolated and cut."""
     clean = _UNSEEN.sub("", str(text)[: most_chars + 1])
     return Markup("<bdi>{}</bdi>").format(clean if len(clean) <= most_chars else f"{clean[:most_chars]}…")
 
 
 def cut_middle(text: str, most_chars: int) -> str:
-    """A text with its beginning and its end: IRIs of one namespace differ only there."""
+    """Shorten a text by its middle: IRIs of one namespace differ only at the end."""
     if len(text) <= most_chars:
         return text
     return f"{text[: most_chars // 2]}…{text[-(most_chars // 2) :]}"
 
 
 def write_sentence(text: str) -> Markup:
-    """What is wrong, as a sentence of a page: lines of a terminal begin small and end without a stop."""
+    """An error message as a sentence: messages for terminals start in lower case and have no full stop."""
     return write_text(f"{text[:1].upper()}{text[1:]}{'.' if text[-1:].isalnum() else ''}")
 
 
 def write_marked(marked: Marked, most_chars: int = MAX_TEXT_CHARS) -> Markup:
-    """Text of the web with marks around what was searched for, isolated and cut."""
+    """Text from the web with the search terms marked, isolated and cut."""
     shown, left = [], most_chars
     for part, is_marked in marked.split():
         clean = escape(_UNSEEN.sub("", part[:left]))
@@ -100,32 +100,32 @@ def write_marked(marked: Marked, most_chars: int = MAX_TEXT_CHARS) -> Markup:
 
 
 def write_short(iri: object) -> Markup:
-    """An IRI as people write it, schema:Person, with the whole of it as its title."""
+    """An IRI as a prefixed name such as schema:Person, with the full IRI as its title."""
     return _draw_short(str(iri)[:MAX_TEXT_CHARS])
 
 
 def write_local(iri: object) -> Markup:
-    """The name of an IRI without its namespace, datePublished, with the whole of it as its title."""
+    """The local name of an IRI, such as datePublished, with the full IRI as its title."""
     text = clean_text(str(iri)[:MAX_TEXT_CHARS])
     return Markup(f'<bdi title="{escape(text)}">{escape(cut_middle(split_iri(text)[1] or text, 60))}</bdi>')
 
 
 @lru_cache(maxsize=4096)
 def _draw_short(iri: str) -> Markup:
-    """The same classes and properties are on every page."""
+    """Cached, because the same classes and properties are on every page."""
     shown = cut_middle(clean_text(shorten_iri(iri)), 80)
-    # Where there is no room for it, a line ends at a seam rather than within a word.
+    # Allow line breaks at these boundaries rather than within a word.
     parts = Markup("<wbr>").join(_SEAM.split(shown))
     return Markup(f'<bdi title="{escape(clean_text(iri))}">{parts}</bdi>')
 
 
 def write_number(number: float) -> str:
-    """1234567 as 1,234,567; fractions with one digit."""
+    """Write 1234567 as 1,234,567; fractions with one digit."""
     return f"{number:,.1f}" if isinstance(number, float) and number % 1 and number < 1000 else f"{round(number):,}"
 
 
 def write_bytes(number: float) -> str:
-    """A size in the unit that fits."""
+    """Write a size in a suitable unit."""
     for unit in ("B", "kB", "MB", "GB"):
         if number < 1000:
             return f"{number:.0f} {unit}" if unit == "B" or number >= 100 else f"{number:.1f} {unit}"
@@ -134,17 +134,17 @@ def write_bytes(number: float) -> str:
 
 
 def write_day(time_s: float) -> Markup:
-    """Seconds since 1970 as a day; nothing for 0."""
+    """Write seconds since 1970 as a date; nothing for 0."""
     return _write_time(time_s, "%Y-%m-%d")
 
 
 def write_moment(time_s: float) -> Markup:
-    """Seconds since 1970 as a day and a time of UTC; nothing for 0."""
+    """Write seconds since 1970 as a date and time in UTC; nothing for 0."""
     return _write_time(time_s, "%Y-%m-%d %H:%M:%S")
 
 
 def write_duration(seconds: float) -> str:
-    """A length of time in the unit that fits."""
+    """Write a duration in a suitable unit."""
     if seconds < 1:
         return f"{1000 * seconds:.0f} ms"
     if seconds < 120:
@@ -153,12 +153,12 @@ def write_duration(seconds: float) -> str:
 
 
 def write_ago(time_s: float) -> str:
-    """How long ago a time was."""
+    """Write how long ago a time was."""
     return f"{write_duration(max(0.0, datetime.now(UTC).timestamp() - time_s))} ago" if time_s else "never"
 
 
 def make_address(path: str, /, **parameters: object) -> str:
-    """A path of this site with parameters; those without a value are left out, sequences are given value by value."""
+    """A path of this site with a query string; empty values are left out, and sequences repeat the parameter."""
     pairs = [
         (name, str(value).encode("utf-8", "replace"))
         for name, given in parameters.items()
@@ -169,7 +169,7 @@ def make_address(path: str, /, **parameters: object) -> str:
 
 
 def draw_outward(url: str, text: object = "") -> Markup:
-    """A link that leaves the site, where that is an address of the web; else text: nothing else may be clicked."""
+    """A link that leaves the site if the URL is http or https, otherwise text: no other scheme may be clickable."""
     shown = write_label(text or url, 100)
     if url.startswith(("http://", "https://")):
         return Markup('<a class="outward" href="{}" rel="noopener noreferrer nofollow">{}</a>').format(url, shown)
@@ -178,7 +178,7 @@ def draw_outward(url: str, text: object = "") -> Markup:
 
 @cache
 def locate_static(name: str) -> str:
-    """The address of a file in `serve/static`; it changes with what the file holds, so that browsers may keep it."""
+    """The URL of a file in `serve/static`; it changes with the file's content, so browsers can cache it."""
     path = STATIC / name
     if not path.is_file():
         return ""

@@ -1,7 +1,7 @@
-"""What every page of the site takes and gives: a PageRequest enters, a PageReply leaves, which can be shown in several formats.
+"""The interface of every page: a PageRequest enters, a PageReply leaves, which can be shown in several formats.
 
-A page is a plain function that may block: it is run in a thread. It makes what it shows once; how that becomes HTML, JSON, CSV,
-N-Quads or Turtle is decided by `serve/negotiation.py`, by the suffix of the path or the header Accept.
+A page is a plain function that may block: it runs in a thread. It makes its content once; `serve/negotiation.py` then writes
+it as HTML, JSON, CSV, N-Quads or Turtle, by the path's suffix or the Accept header.
 """
 
 import threading
@@ -19,31 +19,31 @@ from rdfspider.serve.site import Site
 from rdfspider.urls import host_of, normalise_url
 
 MAX_VALUE_CHARS = 20_000
-"""Of one parameter; longer ones are refused. Queries and pasted pages come in the body."""
+"""The longest parameter; longer ones are refused. Queries and pasted pages are sent in the body."""
 _MAX_DIGITS = 10
 
 
 class NotFoundError(RdfspiderError):
-    """There is nothing of that name: 404."""
+    """There is nothing by that name: 404."""
 
 
 class RefusedError(RdfspiderError):
-    """That takes the token, or is not allowed here at all: 403."""
+    """The request requires the token, or is not allowed at all: 403."""
 
 
 class TokenError(RefusedError):
-    """It would be allowed with the token."""
+    """The request would be allowed with the token."""
 
 
 class FormatError(RdfspiderError):
-    """The page is not there in that format: 406."""
+    """The page is not available in that format: 406."""
 
 
 class MediaTypeError(RdfspiderError):
-    """A body is of a kind that is not read: 415."""
+    """The media type of the body is not supported: 415."""
 
 
-# The first that fits. What is nobody's mistake may be possible later.
+# The first match applies. Errors that are not the client's may be temporary.
 _STATUSES: tuple[tuple[type[RdfspiderError], int], ...] = (
     (NotFoundError, 404),
     (RefusedError, 403),
@@ -57,91 +57,91 @@ _STATUSES: tuple[tuple[type[RdfspiderError], int], ...] = (
 
 
 def find_status(error: RdfspiderError) -> int:
-    """The status of an answer that says what is wrong."""
+    """The HTTP status for an error."""
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 503)
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A request for a page, as far as pages need to know it."""
+    """A request for a page, with what pages need to know."""
 
     site: Site
     path: str
     """Without a suffix such as `.json`."""
     parameters: Mapping[str, Sequence[str]]
-    """Of the query, or of the form that was sent; each may be given several times."""
+    """From the query string or the submitted form; each may be repeated."""
     formats: Sequence[str] = ()
-    """Those that the page has."""
+    """The formats that the page supports."""
     format: str = "html"
-    """What the PageReply will be turned into: html, json, csv, nq or ttl."""
+    """The format of the response: html, json, csv, nq or ttl."""
     is_trusted: bool = False
-    """Whether the client has shown the token."""
+    """Whether the client has authenticated."""
     shows_images: bool = False
-    """Whether the person wants to see images of other servers."""
+    """Whether the user wants to see images from other servers."""
     csrf: str = ""
-    """What forms of this person have to carry; empty where they may not send any."""
+    """The CSRF token that forms must carry; empty if the client may not send any."""
     session: str = ""
-    """What the browser has got for the token, where it has shown it."""
+    """The session id of an authenticated browser."""
     root: str = ""
-    """The address of the server as the client has it, without a slash at the end."""
+    """The base URL of the server as the client sees it, without a trailing slash."""
     nonce: str = ""
-    """What the Content-Security-Policy allows a style to carry that a script makes."""
+    """The nonce of the Content-Security-Policy for styles that a script creates."""
 
     client: str = ""
-    """The address that it comes from."""
+    """The address of the client."""
     is_secure: bool = False
-    """Whether it comes by TLS."""
+    """Whether the client uses TLS."""
     is_form: bool = False
-    """Whether the parameters are those of a form that was sent, which no address may show: they are long, or secret."""
+    """Whether the parameters come from a submitted form; they are long or secret, and must not appear in a URL."""
     cancel: threading.Event = field(default_factory=threading.Event, compare=False)
-    """Is set when the client waits no more: queries and requests to other servers end then, other work by its limits."""
+    """Set when the client no longer waits: queries and requests to other servers end then, other work ends by its limits."""
 
     def shows_image(self, url: str) -> bool:
-        """Whether an image is shown, and not only linked to. Pages of the web name addresses, and a browser is in the network of
-        the person before it: what a crawler may not ask there, it does not ask either."""
+        """Whether an image is displayed and not just linked. Web pages can name any address, and the browser is inside the
+        user's network: it requests no address that the crawler would refuse."""
         if not self.shows_images:
             return False
         address = normalise_url(url)
         if address is None:
             return False
         host, config = host_of(address), self.site.crawl.config.fetch
-        # Names whose address was given by hand are meant; "*" alone names none of them.
+        # Hosts with a configured address are allowed; the pattern "*" alone does not count.
         named = (entry.partition("=")[0].strip().lower() for entry in config.resolve)
         is_meant = any(pattern != "*" and fnmatchcase(host, pattern) for pattern in named)
         return config.allow_private or is_meant or not is_private_host(host)
 
     def locate(self, format_name: str = "") -> str:
-        """The address of this page with these parameters, also in another format. What a form has sent is no part of it."""
+        """The URL of this page with these parameters, in this or another format. Form fields are not included."""
         path = self.path if not format_name else f"{'/home' if self.path == '/' else self.path}.{format_name}"
         return make_address(path, **({} if self.is_form else self.parameters))
 
     def change(self, /, **parameters: object) -> str:
-        """This address with some parameters changed; without `page`, because the first page of something else is meant."""
+        """This URL with some parameters changed, and without `page`, so that it starts at the first page."""
         kept = {name: values for name, values in self.parameters.items() if name != "page"}
         return make_address(self.path, **(kept | parameters))
 
     def get(self, name: str, default: str = "") -> str:
-        """The first value of a parameter, without blanks around it."""
+        """The first value of a parameter, stripped."""
         values = self.parameters.get(name)
         return values[0].strip() if values else default
 
     def get_all(self, name: str) -> tuple[str, ...]:
-        """All values of a parameter that are not empty, each once."""
+        """All non-empty values of a parameter, without duplicates."""
         return tuple(dict.fromkeys(value.strip() for value in self.parameters.get(name, ()) if value.strip()))
 
     def get_number(self, name: str, default: int, most: int) -> int:
-        """A whole number from 1 on; what is too small or too large is as near to it as may be, what is none is the default:
-        addresses are shared and cut."""
+        """A whole number from 1 to `most`; numbers out of range are clamped, anything else gives the default, because URLs
+        get shared and cut."""
         text = self.get(name)
         if not (text.isascii() and text.isdigit()):
             return default
-        # More digits than any number has that is asked for would take their time, or not be read at all.
+        # Reading more digits than any valid number has would be slow, or fail.
         return min(max(int(text.lstrip("0")[:_MAX_DIGITS] or 0), 1), most)
 
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """Rows for CSV, and the names of the columns."""
+    """Rows for CSV, and the column names."""
 
     heads: Sequence[str]
     rows: Iterable[Sequence[object]]
@@ -149,24 +149,24 @@ class CsvTable:
 
 @dataclass(frozen=True, slots=True)
 class PageReply:
-    """What a page shows. All but the template's part is made only when it is asked for."""
+    """The content of a page. Everything but the template's context is made on demand."""
 
     template: str
     """A file in `serve/templates`."""
     context: Mapping[str, Any] = field(default_factory=dict)
-    """What the template needs, beside `request` and `site`."""
+    """The template's variables, in addition to `request` and `site`."""
     data: Callable[[], Any] | None = None
     """For JSON: dictionaries, lists, dataclasses, msgspec Structs."""
     table: Callable[[], CsvTable] | None = None
     """For CSV."""
     nquads: Callable[[], bytes] | None = None
-    """N-Quads; Turtle is made of them, without the graphs."""
+    """N-Quads; Turtle is made from them, without graph names."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str | None] = field(default_factory=dict)
-    """Cookies to set for this site alone; None removes one."""
+    """Cookies to set for this site only; None deletes one."""
     redirect: str = ""
-    """Where to go instead: 303. After a form was taken."""
+    """Where to redirect with 303, after a form was processed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +188,17 @@ class SitePage:
     path: str
     show: Callable[[PageRequest], PageReply]
     about: str
-    """For OpenAPI: what is there, in one sentence."""
+    """For OpenAPI: the content in one sentence."""
     parameters: tuple[Parameter, ...] = ()
     method: str = "GET"
-    """GET, or POST for what changes something or takes a long text."""
+    """GET, or POST to change something or to send a long text."""
     needs_token: bool = False
-    """Whether it is refused to all who have not shown the token. Forms of a browser must carry `csrf` then."""
+    """Whether clients without the token are refused. Browser forms must then carry `csrf`."""
     formats: tuple[str, ...] = ("html", "json", "csv", "nq", "ttl")
-    """Those that its PageReply can be turned into."""
+    """The formats that its PageReply supports."""
     is_heavy: bool = False
-    """Whether few of them may be asked for at once and in a second."""
+    """Whether it has stricter limits on its rate and on concurrent requests."""
     most_bytes: int = MAX_BODY_BYTES
-    """Of the body of a POST."""
+    """The longest body of a POST."""
     answer: type | tuple[type, ...] = ()
-    """For OpenAPI: the record that its JSON is, or all of them where parameters choose one."""
+    """For OpenAPI: the record that its JSON represents, or all of them if parameters choose one."""

@@ -1,7 +1,7 @@
-"""The state of the crawl and of the machine, once a second while the site is served: samples leave, and a history for charts.
+"""The crawl's status and the machine's load, once a second while the site runs: samples leave, and a history for charts.
 
-It reads what the crawl has written of itself; nothing is asked of the crawl. Which hosts wait, and why, takes a look at the
-frontiers of all shards, so that is read only when somebody wants to see it, and the less often the longer it takes.
+It only reads what the crawl writes about itself. Finding which hosts wait, and why, reads the frontiers of all shards, so it
+is done only when somebody looks at them, and less often the longer it takes.
 """
 
 import logging
@@ -28,11 +28,11 @@ _log = logging.getLogger(__name__)
 
 SECONDS_KEPT = 600
 _EVERY_S = 1.0
-# Disks fill slowly, and one that is far away may answer slowly.
+# Disks fill slowly, and a remote one may be slow to answer.
 _DISKS_EVERY_S = 5.0
 _HOSTS_SHOWN = 10
 _HOSTS_EVERY_S = 5.0
-# Of its time, one part in so many may go into looking for hosts that wait.
+# At most one part in this many of the time is spent on searching for waiting hosts.
 _HOSTS_SHARE = 20
 
 
@@ -40,13 +40,13 @@ class Disk(Struct, frozen=True):
     """A disk that the crawl writes to."""
 
     name: str
-    """That of the folder there, without what leads to it; several of one name have numbers."""
+    """The last part of the folder's path; folders with the same name are numbered."""
     free_bytes: int
     total_bytes: int
 
     @property
     def used_share(self) -> float:
-        """How full it is, from 0 to 1."""
+        """The used share, from 0 to 1."""
         return 1 - self.free_bytes / self.total_bytes if self.total_bytes else 0.0
 
 
@@ -54,20 +54,20 @@ class Machine(Struct, frozen=True):
     """The machine that the site is served from, which is that of the crawl."""
 
     cpu_percent: tuple[float, ...] = ()
-    """By core, since the sample before."""
+    """Per core, since the previous sample."""
     memory_free_bytes: int = 0
-    """What can be had without swapping."""
+    """Memory that is available without swapping."""
     memory_total_bytes: int = 0
     disks: tuple[Disk, ...] = ()
 
     @property
     def cpu_mean_percent(self) -> float:
-        """Of all cores."""
+        """The mean over all cores."""
         return sum(self.cpu_percent) / len(self.cpu_percent) if self.cpu_percent else 0.0
 
     @property
     def memory_percent(self) -> float:
-        """How much of the memory is in use."""
+        """The share of memory in use, in percent."""
         return 100 * (1 - self.memory_free_bytes / self.memory_total_bytes) if self.memory_total_bytes else 0.0
 
 
@@ -75,9 +75,9 @@ class History(Struct, frozen=True):
     """Samples of the past, the oldest first."""
 
     seconds: tuple[Point, ...] = ()
-    """The last ten minutes, by the second."""
+    """The last ten minutes, per second."""
     crawl: tuple[Point, ...] = ()
-    """All runs of the crawl, as it has kept them: the farther apart, the longer they were."""
+    """All runs of the crawl, as it stores them: the longer the runs, the wider the intervals."""
 
 
 class MonitorSample(Struct, frozen=True):
@@ -89,55 +89,55 @@ class MonitorSample(Struct, frozen=True):
 
 
 class Sampler:
-    """Looks once a second in a thread of its own, from `start` to `stop`."""
+    """Takes a sample every second in its own thread, from `start` to `stop`."""
 
     def __init__(self, crawl: Crawl, live_reports: LiveReports) -> None:
         self._crawl = crawl
         self._seconds: deque[Point] = deque(maxlen=SECONDS_KEPT)
         self._crawled: tuple[float, tuple[Point, ...]] = (0.0, ())
-        """When the crawl's own history was last written, and what it had."""
+        """The modification time of the crawl's own history, and its content then."""
         self._disks: tuple[float, tuple[Disk, ...]] = (0.0, ())
         self._cpu_percent: tuple[float, ...] = ()
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self.waiting = WaitingHosts(live_reports)
-        """The hosts that wait longest."""
+        """The hosts with the longest waits."""
         self.listeners: list[Callable[[MonitorSample], None]] = []
-        """Are told every second, in the sampler's thread."""
+        """Called every second, in the sampler's thread."""
         self.enders: list[Callable[[], None]] = []
-        """Are told when it has ended."""
+        """Called when the sampler has ended."""
 
     @property
     def is_over(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether `stop` was called."""
         return self._end.is_set()
 
     def start(self) -> None:
-        """Begin; twice is once."""
+        """Start the thread, unless it is running."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """End, within a moment."""
+        """Make the thread end soon."""
         self._end.set()
 
     def take(self) -> MonitorSample:
-        """How all is now; what takes a while to measure is as it was a moment ago."""
+        """Take a sample now; values that take time to measure are from a moment ago."""
         memory = psutil.virtual_memory()
         machine = Machine(self._cpu_percent, memory.available, memory.total, self._disks[1] or self._measure_disks())
         return MonitorSample(time.time(), read_status(self._crawl), machine)
 
     def copy_history(self) -> History:
-        """What has been, as far as it is kept."""
+        """The history, as far as it is kept."""
         with self._lock:
             return History(tuple(self._seconds), self._read_crawled())
 
     def _run(self) -> None:
         psutil.cpu_percent(percpu=True)
         with self._lock:
-            # A site that is opened while the crawl runs does not begin with nothing.
+            # A site that is opened during a crawl starts with the crawl's own history.
             self._seconds.extend(point for point in self._read_crawled() if point.time > time.time() - SECONDS_KEPT)
         due = time.monotonic()
         is_well = True
@@ -147,7 +147,7 @@ class Sampler:
                 self._look()
                 is_well = True
             except Exception:
-                # A folder that is gone for a while, or our code: the next second is another try.
+                # The folder may be missing for a moment, or our code may be wrong: try again in the next second.
                 if is_well:
                     _log.exception("the crawl could not be looked at")
                 is_well = False
@@ -165,7 +165,7 @@ class Sampler:
             listener(sample)
 
     def _read_crawled(self) -> tuple[Point, ...]:
-        """What the crawl has kept, read again when it was written again."""
+        """The crawl's own history, reread when its file changes."""
         try:
             written = (self._crawl.folder / FILE).stat().st_mtime
         except OSError:
@@ -181,23 +181,23 @@ class Sampler:
 
 
 class WaitingHosts:
-    """The hosts that wait longest, and why. What the frontiers have on disk is looked at when it is asked for, and not too often;
-    what the shards tell every second is newer."""
+    """The hosts with the longest waits, and why they wait. The frontiers on disk are read on demand and not too often; what
+    the shards report every second is newer."""
 
     def __init__(self, live_reports: LiveReports) -> None:
         self._live_reports = live_reports
         self._lock = threading.Lock()
         self._due = 0.0
         self._known: tuple[float, tuple[HostEntry, ...]] = (0.0, ())
-        """When it was looked on disk last, and what was found."""
+        """When the disk was last read, and what was found."""
 
     def find(self, status: Status) -> tuple[HostEntry, ...]:
-        """Look for them, unless that was done a moment ago or is just being done."""
+        """Read the frontiers, unless that was done recently or is in progress, and return the hosts."""
         self._look()
         return self._merge(status)
 
     def find_aside(self, status: Status) -> tuple[HostEntry, ...]:
-        """Likewise, in a thread of its own; returns those that are known meanwhile."""
+        """The same, but read in a separate thread and return the hosts known so far."""
         if time.monotonic() >= self._due and not self._lock.locked():
             threading.Thread(target=self._look, name="waiting hosts", daemon=True).start()
         return self._merge(status)
@@ -213,7 +213,7 @@ class WaitingHosts:
                 found = self._live_reports.hosts("wait", _HOSTS_SHOWN)
                 self._known = (started, tuple(host for host in found if host.wait_s or host.reason))
             except (RdfspiderError, OSError) as error:
-                # A shard that is just being started, or a disk that is full: they are shown as they were.
+                # A shard may be just starting, or the disk may be full: keep the previous hosts.
                 _log.debug("hosts that wait could not be found: %s", error)
             finally:
                 took_s = time.monotonic() - started
@@ -222,23 +222,23 @@ class WaitingHosts:
 
 
 def age_waiting(found: Iterable[HostEntry], age_s: float) -> Iterable[HostEntry]:
-    """Hosts that waited so many seconds ago as they wait now, without those whose wait is over."""
+    """Update hosts that were found `age_s` seconds ago, without those whose wait is over."""
     for host in found:
         if not host.wait_s:
-            # No time will do.
+            # Its wait does not end with time.
             yield host
         elif host.wait_s > age_s:
             yield replace(host, wait_s=host.wait_s - age_s)
 
 
 def merge_waiting(told: Iterable[HostEntry], found: Iterable[HostEntry]) -> tuple[HostEntry, ...]:
-    """Hosts that wait as shards tell and as frontiers have them, the longest wait first; of the same the told one."""
+    """Merge the hosts that shards report with those found in the frontiers, the longest wait first; reports take precedence."""
     known = {host.host: host for host in (*found, *told)}
     return tuple(sorted(known.values(), key=lambda host: -host.wait_s)[:_HOSTS_SHOWN])
 
 
 def find_disks(folders: Iterable[Path]) -> Iterable[Disk]:
-    """How full the disks of some folders are, those that can be looked at."""
+    """The usage of the disks of some folders; unreadable ones are left out."""
     names: Counter[str] = Counter()
     for folder in dict.fromkeys(folders):
         name = folder.absolute().name or str(folder)
@@ -251,7 +251,7 @@ def find_disks(folders: Iterable[Path]) -> Iterable[Disk]:
 
 
 def read_status(crawl: Crawl) -> Status:
-    """How the crawl goes, for anybody: what is wrong with it may tell where it is on this machine."""
+    """Read the crawl's status without paths on this machine, so that anybody may see it."""
     status, index = crawl.status(), None
     hide = partial(hide_place, folder=crawl.folder)
     if status.index:

@@ -1,9 +1,8 @@
-"""An archived page enters, sanitized HTML leaves: for `/copy`, which shows it to people.
+"""An archived page enters, sanitized HTML leaves, which `/copy` shows to people.
 
-Nothing of the page's own markup is passed on. Its tree is walked, and what is on a short list of elements and attributes is
-written anew; of the rest, words stay and everything else goes. So whatever a page holds, what leaves has no script, style, frame,
-form, image or address of another server, and a browser that parses it again finds nothing else in it. What is no HTML leaves as
-escaped text.
+None of the page's own markup is passed on. Its tree is walked, and elements and attributes on a short allowlist are written
+anew; of the rest only the text stays. So the output never contains a script, style, frame, form, image or URL of another
+server, and a browser that parses it finds nothing else in it. Content that is not HTML becomes escaped text.
 """
 
 import re
@@ -21,9 +20,9 @@ from rdfspider.serve.rendering import make_address
 from rdfspider.urls import resolve_links
 
 MAX_BYTES = 5 << 20
-"""Of a body; the rest of a longer one is not shown."""
+"""The longest body; the rest of a longer one is not shown."""
 MAX_CHARS = 8 << 20
-"""Of what is written: escapes and addresses make it longer."""
+"""The longest output: escapes and URLs make it longer than the input."""
 
 _KEPT = frozenset(
     "a abbr address article aside b bdi bdo big blockquote caption center cite code col colgroup data dd del details dfn div dl "
@@ -31,12 +30,12 @@ _KEPT = frozenset(
     "section small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var".split()
 )
 _VOID = frozenset({"br", "hr", "wbr"})
-# Their words are no words of the page, or none without what is left out.
+# Their text is not part of the page, or is meaningless without the parts that are removed.
 _DROPPED = frozenset(
     "applet audio base canvas datalist embed frame frameset head iframe input link meta noembed noframes object param picture "
     "script select source style svg math template title track video".split()
 )
-# Words in these would run into those beside them.
+# Without a space, text in these would join the text beside it.
 _APART = frozenset({"button", "label", "legend", "option", "textarea", "form", "fieldset"})
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,6}")
 _DIRECTION = re.compile(r"ltr|rtl|auto", re.IGNORECASE)
@@ -54,7 +53,7 @@ _OWN_ATTRIBUTES: Mapping[str, Mapping[str, re.Pattern[str]]] = {
     "colgroup": {"span": _NUMBER},
     "time": {"datetime": _PLAIN},
 }
-# Names within the copy must not be those of what stands around it.
+# Ids in the copy must not collide with those of the surrounding page.
 _ID_START = "copy-"
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
@@ -65,20 +64,20 @@ class Copy:
 
     media_type: str
     is_refused: bool = False
-    """Whether the page, or its server, asks that no copy be shown: then there is none here."""
+    """Whether the page or its server forbids showing a copy; then the copy is empty."""
     is_binary: bool = False
-    """Whether it is no text: then there is none here."""
+    """Whether the content is not text; then the copy is empty."""
     html: str = ""
-    """Harmless."""
+    """Sanitized."""
     source: str = ""
-    """The text that was sent, decoded, as it is: hostile."""
+    """The decoded text as it was sent: untrusted."""
     language: str = ""
     direction: str = ""
     is_cut: bool = False
 
 
 def make_copy(capture: Capture) -> Copy:
-    """The copy of a page. It may take long, or die: it is called in a helper process."""
+    """Make the copy of a page. This may take long or crash, so it runs in a helper process."""
     page = capture.page
     content = detect_content(page, MAX_BYTES)
     in_header = read_directives(
@@ -109,15 +108,15 @@ def make_copy(capture: Capture) -> Copy:
 
 
 def draw_tree(tree: Document, url: str, max_chars: int = MAX_CHARS) -> tuple[str, bool]:
-    """The sanitized HTML of a tree, and whether it is all of it."""
+    """Write the sanitized HTML of a tree; also return whether it is complete."""
     top = tree.select_one("body") or tree.root
     if top is None:
         return "", True
     anchors = _rewrite_anchors(tree, url)
     parts: list[str] = []
     room = max_chars
-    # The elements that are being written, each with those of its children that are still to come, and how it ends. No recursion:
-    # pages nest as deep as they like.
+    # A stack of open elements, each with its remaining children and its end tag. There is no recursion, because pages nest
+    # arbitrarily deep.
     open_elements: list[tuple[Iterator[Node], str]] = [(iter(top.children), "")]
     while open_elements:
         children, end = open_elements[-1]
@@ -135,7 +134,7 @@ def draw_tree(tree: Document, url: str, max_chars: int = MAX_CHARS) -> tuple[str
 
 
 def _draw_node(node: Node, anchors: Mapping[str, str]) -> tuple[str, str, bool]:
-    """What stands before its children and after them, and whether they are written at all."""
+    """What to write before and after a node's children, and whether to write these at all."""
     if isinstance(node, Text):
         return str(escape(_UNSEEN.sub("", node.data))), "", False
     if not isinstance(node, Element):
@@ -149,7 +148,7 @@ def _draw_node(node: Node, anchors: Mapping[str, str]) -> tuple[str, str, bool]:
     if tag in _VOID:
         return f"<{tag}>", "", False
     if tag not in _KEPT:
-        # A line of `plaintext`, `xmp` and the like is text of the tree, and is escaped as such.
+        # The content of `plaintext`, `xmp` and similar elements is text in the tree, and is escaped as text.
         return (" ", " ", True) if tag in _APART else ("", "", True)
     return f"<{tag}{''.join(_draw_attributes(node, anchors))}>", f"</{tag}>", True
 
@@ -173,7 +172,7 @@ def _draw_attributes(element: Element, anchors: Mapping[str, str]) -> Iterator[s
 
 
 def _rewrite_anchors(tree: Document, url: str) -> dict[str, str]:
-    """The links of a page, by what is written there, as addresses of this site; without what leads to no page of the web."""
+    """The links of a page, by `href`, as URLs of this site; links that lead to no web page are left out."""
     base = tree.select_one("base[href]")
     href = ((base.attr("href") or "") if base else "").strip()
     start = resolve_links(url, (href,))[href] or url if href else url
@@ -183,5 +182,5 @@ def _rewrite_anchors(tree: Document, url: str) -> dict[str, str]:
 
 
 def _match(pattern: re.Pattern[str], value: str | None) -> str:
-    """The value, where it is one that may pass; surrogates cannot be sent."""
+    """The value if it is allowed, otherwise empty; surrogates cannot be encoded."""
     return value if value and pattern.fullmatch(value) and not _UNSEEN.search(value) else ""

@@ -1,7 +1,7 @@
-"""The site as a server: in this process until it is ended, or in one of its own beside a crawl.
+"""Runs the site: in this process until it ends, or in a process of its own beside a crawl.
 
-The other process gets its settings on stdin, and the socket, which is open before it starts: a browser that comes early waits.
-It ends when its stdin does, which is at the latest when the process that has started it is gone.
+The child process gets its settings on stdin, and a socket that is already listening, so an early browser waits instead of
+failing. It ends when its stdin is closed, at the latest when the parent process is gone.
 """
 
 import errno
@@ -34,11 +34,11 @@ _SWITCH_S = 0.0005
 
 
 class ServerSettings(Struct, frozen=True):
-    """All that a process needs to know of the site that it serves."""
+    """Everything that a process needs to serve a site."""
 
     folder: str
     descriptor: int
-    """Of the socket."""
+    """The file descriptor of the socket."""
     host: str
     port: int
     token: str
@@ -47,26 +47,26 @@ class ServerSettings(Struct, frozen=True):
     query_rows: int = QUERY_ROWS
     allows_cors: bool = True
     names: tuple[str, ...] = ()
-    """Others by which it may be called."""
+    """Further host names that are allowed."""
 
 
 class SiteServer(uvicorn.Server):
-    """A server that ends event streams, and requests to other servers, before it waits for requests under way: they do not end by
-    themselves, or not soon."""
+    """A server that ends event streams and requests to other servers before it waits for pending requests: these would not
+    end by themselves, or not soon."""
 
     def __init__(self, config: uvicorn.Config, site: Site) -> None:
         super().__init__(config)
         self._site = site
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End."""
+        """Shut down."""
         self._site.sampler.stop()
         self._site.end_visits()
         await super().shutdown(sockets)
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket at an address; without a port at ours, or the next that is free."""
+    """Listen at an address; without a port, at the default one or the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = range(PORT, PORT + _PORTS_TRIED) if port is None else (port,)
     reason = ""
@@ -89,11 +89,11 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def make_server(site: Site) -> SiteServer:
-    """A server that has not started yet."""
+    """Make a server that is not started yet."""
     config = uvicorn.Config(
         make_app(site),
         http=SiteProtocol,
-        # A client could write anything into them.
+        # Any client could set them.
         proxy_headers=False,
         log_level="warning",
         access_log=False,
@@ -107,7 +107,7 @@ def make_server(site: Site) -> SiteServer:
 
 
 def run_site(settings: ServerSettings, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
-    """Serve until a signal, or the end of the lifeline."""
+    """Serve until a signal arrives or the lifeline is closed."""
     crawl = Crawl.open(Path(settings.folder))
     access = make_access(
         settings.host, settings.is_public, token=settings.token, port=settings.port, names=settings.names
@@ -116,16 +116,16 @@ def run_site(settings: ServerSettings, listener: socket.socket, lifeline: IO[byt
     server = make_server(Site(crawl, access, options))
     if lifeline is not None:
         threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
-    # Requests come in and answers go out by one thread; it waits so long at most for those that make pages.
+    # One thread does all I/O; this is the longest that it waits for the threads that make pages.
     sys.setswitchinterval(_SWITCH_S)
     server.run([listener])
 
 
 def start_site(settings: ServerSettings) -> subprocess.Popen[bytes]:
-    """Have another process serve it; it is ended by closing its stdin. Ctrl-C does not reach it.
+    """Serve the site in a child process, which ends when its stdin is closed. Ctrl-C does not reach it.
 
-    It stays in the session of the crawl: Linux shares the processor between sessions first, whatever they do, and only within
-    one does the crawl give way to it.
+    It stays in the crawl's session: Linux divides CPU time between sessions first, and only within one does the crawl give
+    way to the site.
     """
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "rdfspider.serve.server"],
@@ -140,7 +140,7 @@ def start_site(settings: ServerSettings) -> subprocess.Popen[bytes]:
 
 
 def main() -> None:
-    """The other process."""
+    """Run the child process."""
     logging.basicConfig(format="rdfspider: %(message)s", level=logging.WARNING)
     settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=ServerSettings)
     listener = socket.socket(fileno=settings.descriptor)

@@ -1,7 +1,6 @@
-"""What all pages of the site share: the crawl, its indexes, how text becomes HTML, and who may do what.
+"""What all pages of the site share: the crawl, its indexes, the templates and the access rules.
 
-Indexes are opened when they are first asked, and again until they are there: the site may be opened before the first page was
-fetched.
+Indexes are opened on first use, and retried until they exist: the site may start before the first page is fetched.
 """
 
 import os
@@ -26,12 +25,12 @@ from rdfspider.serve.sampler import Sampler
 
 @dataclass(frozen=True, slots=True)
 class SiteOptions:
-    """Options of the command line for the site."""
+    """Command line options for the site."""
 
     query_timeout_s: float = QUERY_TIMEOUT_S
     query_rows: int = QUERY_ROWS
     allows_cors: bool = True
-    """Whether the pages of any site may read what SPARQL answers."""
+    """Whether pages of any site may read SPARQL answers."""
 
 
 class Site:
@@ -43,18 +42,18 @@ class Site:
         self.access = access
         self.options = options
         self.limits = Limits(timeout_s=options.query_timeout_s, rows=options.query_rows, output_bytes=32 << 20)
-        """Of a SPARQL query."""
+        """The limits of a SPARQL query."""
         cores = os.cpu_count() or 1
-        # However many questions one client asks, there is a place for another.
+        # However many queries one client sends, a worker is left for others.
         self.indexes = Indexes(crawl.folder, keeps_quads=True, workers=cores + 1, most_by_client=cores)
-        """What was found."""
+        """The indexes of the crawl."""
         self.live_reports = LiveReports(crawl.folder)
-        """What frontiers tell of URLs and hosts."""
+        """Live reports of the frontiers on URLs and hosts."""
         self.sampler = Sampler(crawl, self.live_reports)
-        """How the crawl and the machine are, by the second."""
+        """The state of the crawl and the machine, every second."""
         self.sampler.listeners.append(lambda sample: self.rest())
         self.askers = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
-        """Threads that wait for answers to SPARQL."""
+        """Threads that wait for SPARQL answers."""
         self._templates = make_templates()
         self._lock = threading.Lock()
         self._visitor: Visitor | None = None
@@ -62,7 +61,7 @@ class Site:
 
     @property
     def visitor(self) -> Visitor:
-        """Extracts pasted pages, and fetches single pages that somebody asks for."""
+        """Extracts pasted pages, and fetches single pages on request."""
         with self._lock:
             self._check_open()
             if self._visitor is None:
@@ -70,7 +69,7 @@ class Site:
             return self._visitor
 
     def tell(self, error: RdfspiderError) -> str:
-        """The message of an error for a client; paths on this machine are left out."""
+        """The message of an error for a client, without paths on this machine."""
         if isinstance(error, OtherVersionError):
             return "the index was made by another version of rdfspider, and has to be made again: rdfspider index --rebuild"
         if isinstance(error, UnindexedError):
@@ -81,16 +80,16 @@ class Site:
         return text
 
     def render(self, template: str, context: Mapping[str, Any]) -> str:
-        """HTML of a template; all text in it is escaped."""
+        """Render a template as HTML; all text in it is escaped."""
         return self._templates.get_template(template).render(site=self, **context)
 
     def rest(self) -> None:
-        """Close files that were not read for a while: those that the crawl has replaced take disk space until then."""
+        """Close files that were not read for a while: replaced files take disk space until they are closed."""
         self.live_reports.rest()
         self.indexes.release_idle()
 
     def end_visits(self) -> None:
-        """End what waits for other servers, which would take as long as these do."""
+        """Cancel requests to other servers, which would otherwise last as long as these take."""
         with self._lock:
             if self._visitor is not None:
                 self._visitor.end_visits()
@@ -108,6 +107,6 @@ class Site:
         self.live_reports.close()
 
     def _check_open(self) -> None:
-        """A page that is still being made must not start processes after the site was closed."""
+        """Raise if the site is closed: a page still being made must not start processes afterwards."""
         if self._is_closed:
             raise UnansweredError("the server is being ended")

@@ -1,4 +1,4 @@
-"""Work for a client in a thread, until it is done, the client has left or the time is up; then the thread is told to end."""
+"""Runs work for a client in a thread, until it is done, the client disconnects or the time is up; then the work is cancelled."""
 
 import asyncio
 import threading
@@ -9,7 +9,7 @@ from typing import TypeVar
 from starlette.requests import Request
 
 _T = TypeVar("_T")
-# For work that does not look whether it is still wanted; it ends by its own limits.
+# The wait for work that does not check whether it is cancelled; it ends by its own limits.
 _LEAVE_S = 60.0
 
 
@@ -24,9 +24,9 @@ async def run_while_wanted(
     work: Callable[[], _T],
     timeout_s: float | None = None,
 ) -> _T:
-    """What `work` gives; else `cancel` is set, and there is a DisconnectedError or a TimeoutError."""
+    """Return the result of `work`; otherwise set `cancel` and raise DisconnectedError or TimeoutError."""
     asking = asyncio.get_running_loop().run_in_executor(pool, work)
-    # Errors of work that no client waits for are dropped.
+    # Errors of abandoned work are dropped.
     asking.add_done_callback(lambda done: done.cancelled() or done.exception())
     leaving = asyncio.create_task(_wait_for_end(request))
     try:
@@ -36,7 +36,7 @@ async def run_while_wanted(
         cancel.set()
         if not leaving.done():
             raise TimeoutError
-        # As long as it takes a thread, it is under way.
+        # The request counts as running as long as it occupies a thread.
         await asyncio.wait((asking,), timeout=_LEAVE_S)
         raise DisconnectedError
     finally:
@@ -45,6 +45,6 @@ async def run_while_wanted(
 
 
 async def _wait_for_end(request: Request) -> None:
-    """Returns when the client has left."""
+    """Return when the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

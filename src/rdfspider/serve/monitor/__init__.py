@@ -1,3 +1,2 @@
-"""The crawl while it runs: samples of its status and of the machine enter; charts, HTML sections, server-sent events
-and metrics for Prometheus leave.
-"""
+"""The live monitor: samples of the crawl's status and of the machine enter; charts, HTML sections, server-sent events and
+Prometheus metrics leave."""

@@ -1,5 +1,5 @@
-"""Points of the history in, lines for SVG out. The words and numbers around them stay text: they are never stretched with a
-line, and can be read and copied."""
+"""Points of the history enter, SVG paths leave. Labels stay HTML text: they are not stretched with a line, and can be read
+and copied."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from rdfspider.serve.rendering import write_bytes, write_duration, write_moment,
 from rdfspider.serve.sampler import History
 
 WIDTH, HEIGHT = 600, 100
-"""Of the plane that the lines are drawn on."""
+"""The size of the drawing area."""
 _POINTS = 120
-# A line ends where nothing is known for so many steps.
+# A line breaks where this many steps have no value.
 _GAP = 3
 
 
@@ -23,33 +23,33 @@ class Chart:
     name: str
     title: str
     last: str
-    """Its last value, in words."""
+    """The last value, formatted."""
     about: str
-    """What is to be seen, for those who do not see it."""
+    """A text alternative to the chart."""
     line: str
-    """The line as a path."""
+    """The line as an SVG path."""
     area: str
-    """What is below it, as a path."""
+    """The area below the line as an SVG path."""
     heights: tuple[str, ...]
-    """What the top, the middle and the bottom stand for."""
+    """The labels of the top, the middle and the bottom."""
     times: tuple[str, ...]
-    """What the left edge, the middle and the right edge stand for."""
+    """The labels of the left edge, the middle and the right edge."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """How far back charts reach."""
+    """The time range of the charts."""
 
     name: str
     words: str
     points: Callable[[History], Sequence[Point]]
     step_s: float
-    """Between two points."""
+    """The interval between two points."""
     least_s: float
-    """What is shown at least, where less is known."""
+    """The shortest range shown, even if the history is shorter."""
     most_s: float
     reaches_now: bool = True
-    """Whether its right edge is the present; else it is the last that is known."""
+    """Whether the right edge is the present; otherwise it is the last known point."""
 
 
 TIME_RANGES = {
@@ -57,11 +57,11 @@ TIME_RANGES = {
     "day": TimeRange("day", "the last 24 hours", lambda history: _end_now(history), 60.0, 3600.0, 86_400.0),
     "crawl": TimeRange("crawl", "the whole crawl", lambda history: history.crawl, 1.0, 1.0, inf, reaches_now=False),
 }
-"""By the word in the address."""
+"""By the word in the URL."""
 
 
 def _end_now(history: History) -> Sequence[Point]:
-    """What the crawl has kept, and the present, also where it is over."""
+    """The crawl's own history up to the present, even if the crawl is over."""
     return (*history.crawl, *history.seconds[-1:])
 
 
@@ -85,12 +85,11 @@ _CHARTS: tuple[tuple[str, str, Callable[[Point], float], Callable[[float], str],
     ("waiting", "URLs in the queue", lambda point: point.queue, lambda value: write_number(round(value)), 10),
     ("lag", "Index behind the crawl", lambda point: point.lag_s, _write_lag, 10),
 )
-"""Each with its name, what it is called, where it is found, how it is written, and what its top stands for at least: so much that
-its middle can be written, too."""
+"""Name, title, getter, formatter, and the smallest value of the top edge: large enough that its half can be formatted, too."""
 
 
 def draw_charts(history: History, span: TimeRange) -> list[Chart]:
-    """All that has a history."""
+    """Draw all charts."""
     points = span.points(history)
     return [
         _draw(name, title, [(point.time, get(point)) for point in points], write, least, span)
@@ -135,7 +134,7 @@ def _name_times(end: float, reach_s: float, span: TimeRange) -> tuple[str, ...]:
 
 
 def round_up(value: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50 and so on: what the top of a chart stands for."""
+    """The next of 1, 2, 5, 10, 20, 50 and so on, for the top edge of a chart."""
     if value <= 1:
         return 1.0
     power = 10.0 ** floor(log10(value))
@@ -143,8 +142,8 @@ def round_up(value: float) -> float:
 
 
 def _thin(values: Iterable[tuple[float, float]], step_s: float) -> list[tuple[float, float]]:
-    """The mean of each step, at the time of its last value. Steps begin at the same times whenever this is drawn, so that a line
-    moves without trembling."""
+    """The mean of each step, at the time of its last value. Steps always begin at the same times, so that a line moves
+    without jitter."""
     steps: dict[int, list[tuple[float, float]]] = {}
     for value in values:
         steps.setdefault(int(value[0] // step_s), []).append(value)
@@ -160,5 +159,5 @@ def _split(places: Sequence[tuple[float, float]], gap: float) -> Iterable[Sequen
 
 
 def _join(run: Sequence[tuple[float, float]]) -> str:
-    # A lone point is a line to itself, which is drawn as a dot.
+    # A single point becomes a line to itself, which is drawn as a dot.
     return " ".join(f"{x:.0f},{y:.0f}" for x, y in (run if len(run) > 1 else (*run, *run)))

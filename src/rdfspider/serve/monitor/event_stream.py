@@ -1,7 +1,7 @@
-"""The live monitor: each sample becomes HTML once for all browsers that watch, and goes to each as server-sent events.
+"""The live monitor: each sample is rendered once for all watching browsers, and sent to each as server-sent events.
 
-An event is JSON: the HTML of the parts of the page that have changed, by their ids. Each part remembers when it changed last, so
-that a browser that was slow, or away for a while, gets what it missed, and nothing waits for it.
+An event is JSON: the HTML of the sections that have changed, by id. Each section records when it last changed, so that a
+browser that was slow or disconnected gets what it missed, and nothing waits for it.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from rdfspider.serve.monitor.sections import draw_sections, locate_charts
 from rdfspider.serve.sampler import MonitorSample
 from rdfspider.serve.site import Site
 
-# A line that means nothing, so that both ends, and what is between them, know that the other is still there.
+# The interval of keep-alive comments, which show both ends, and proxies between them, that the connection is alive.
 _BREATH_S = 15.0
 _RETRY_MS = 2000
 
 
 def make_routes(site: Site) -> Sequence[BaseRoute]:
-    """Where the monitor's page gets its news."""
+    """The route of the monitor's event stream."""
     feed = Feed(site)
     site.sampler.listeners.append(feed.publish)
     site.sampler.enders.append(feed.end)
@@ -45,17 +45,17 @@ def make_routes(site: Site) -> Sequence[BaseRoute]:
 
 @dataclass(eq=False, slots=True)
 class Watcher:
-    """A browser that watches."""
+    """A browser that watches the monitor."""
 
     span: str
     client: str
-    """Its address."""
+    """The client's address."""
     loop: asyncio.AbstractEventLoop
     news: asyncio.Event
 
 
 class Feed:
-    """What is shown now, and to whom."""
+    """The current sections of the monitor, and the browsers that watch it."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -63,14 +63,14 @@ class Feed:
         self._watchers: set[Watcher] = set()
         self._tally = ConcurrencyLimit(MAX_WATCHERS, MAX_CLIENT_WATCHERS)
         self._number = 0
-        """Of the last publication."""
+        """The number of the last publication."""
         self._sections: dict[str, tuple[int, str]] = {}
-        """By id: the number of the publication in which it changed last, and its HTML."""
+        """By id: the number of the publication in which the section last changed, and its HTML."""
         self._encoded: dict[tuple[int, str], bytes] = {}
-        """Events of the last publication, by what came before them and the span: nearly all who watch get the same."""
+        """Events of the last publication, by the one last seen and the time range: nearly all watchers get the same."""
 
     def publish(self, sample: MonitorSample) -> None:
-        """Draw what has changed, and wake those who watch; where there are none, this costs nothing."""
+        """Render what has changed, and wake the watchers; costs nothing if there are none."""
         with self._lock:
             watchers = tuple(self._watchers)
         if not watchers:
@@ -90,7 +90,7 @@ class Feed:
             _wake(watcher)
 
     async def answer(self, request: Request) -> Response:
-        """A stream of events, until the browser leaves or the server ends."""
+        """Stream events until the browser disconnects or the server ends."""
         if request.method == "HEAD":
             return Response(media_type=_EventStream.media_type)
         span = request.query_params.get("span", "")
@@ -107,7 +107,7 @@ class Feed:
         return _EventStream(self._stream(watcher), partial(self._leave, watcher))
 
     def end(self) -> None:
-        """Have all streams end, as the sampler has."""
+        """End all streams, because the sampler has ended."""
         with self._lock:
             watchers = tuple(self._watchers)
         for watcher in watchers:
@@ -133,7 +133,7 @@ class Feed:
                 yield event
 
     def _encode(self, seen: int, span: str) -> tuple[int, bytes]:
-        """What has changed since a publication, as an event; empty where nothing has."""
+        """The changes since a publication as an event; empty if there are none."""
         with self._lock:
             key = (seen, span)
             if key not in self._encoded:
@@ -149,7 +149,7 @@ class Feed:
 
 
 class _EventStream(StreamingResponse):
-    """A response that tells when it is over, however that came."""
+    """A response that calls back when it ends, however that happens."""
 
     media_type = "text/event-stream"
 
@@ -165,5 +165,5 @@ class _EventStream(StreamingResponse):
 
 
 def _wake(watcher: Watcher) -> None:
-    with suppress(RuntimeError):  # Its loop may have ended in this moment.
+    with suppress(RuntimeError):  # Its loop may have just ended.
         watcher.loop.call_soon_threadsafe(watcher.news.set)

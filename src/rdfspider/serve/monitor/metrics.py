@@ -1,7 +1,7 @@
-"""A sample in, Prometheus's text format 0.0.4 out, at `/metrics`: what the monitor shows, for monitoring systems.
+"""A sample enters, Prometheus's text format 0.0.4 leaves, at `/metrics`: the monitor's values for monitoring systems.
 
-Counters of answers, errors and decisions are of this run of the crawl, and begin at 0 with the next, which Prometheus expects of
-counters; the others are of the whole crawl.
+Counters of answers, errors and decisions cover the current run, and restart at 0 with the next, which Prometheus expects of
+counters; the others cover the whole crawl.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 Labels = Mapping[str, object]
 Family = tuple[str, str, str, Iterable[tuple[Labels, float]]]
-"""A metric: its name, its type, what it is, and its values by their labels."""
+"""A metric: its name, type, help text, and values by labels."""
 
 
 def make_routes(site: Site) -> Sequence[BaseRoute]:
-    """Where metrics are asked for."""
+    """The route of the metrics."""
 
     async def answer(request: Request) -> Response:
         return Response(await asyncio.to_thread(_measure, site), media_type=MEDIA_TYPE)
@@ -41,7 +41,7 @@ def _measure(site: Site) -> str:
 
 
 def write_metrics(sample: MonitorSample) -> str:
-    """All metrics."""
+    """Write all metrics."""
     families = (
         *_list_totals(sample.status.totals),
         *_list_crawl(sample),
@@ -138,7 +138,7 @@ def _list_machine(sample: MonitorSample) -> Iterable[Family]:
 
 
 def _now(sample: MonitorSample, value: float) -> float:
-    """A speed of this moment; that of a crawl that is over is none."""
+    """A current rate; 0 for a crawl that is over."""
     return 0.0 if sample.status.is_over else value
 
 

@@ -1,4 +1,4 @@
-"""A sample in, the HTML of each part of the monitor out: the same when the page is loaded and when it changes later."""
+"""A sample enters, the HTML of each section of the monitor leaves: the same for the first load and for later updates."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from rdfspider.serve.site import Site
 from rdfspider.vocabulary.terms import fold_iri
 
 SILENT_S = 5.0
-"""A shard beats every second, and the crawl writes how it goes as often; one that has not for so long is shown as silent."""
+"""Shards and the crawl report every second; one that has not for this long is shown as silent."""
 COLUMNS = {
     "wide": {
         "totals": "The crawl so far",
@@ -42,7 +42,7 @@ COLUMNS = {
         "yield": "Statements by syntax",
     },
 }
-"""Where parts are and what they are called, by their ids; `news`, which stands before them, has no title."""
+"""The columns and titles of the sections, by id; `news`, which comes before them, has no title."""
 _SHOWN = 12
 _TYPES_SHOWN = 8
 _CLASSES = {
@@ -71,21 +71,21 @@ _SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class ShardRow:
-    """A shard as it is shown."""
+    """A shard as shown."""
 
     beat: Beat
     silent_s: float
-    """How long it has not been heard, where that is too long; else 0."""
+    """The time since its last report, if that is too long; otherwise 0."""
 
     @property
     def state(self) -> str:
-        """In which state it is, as far as anybody knows."""
+        """The last known state."""
         return "silent" if self.silent_s else self.beat.state
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A count, and its share of all counts."""
+    """A count, and its share of the total."""
 
     name: str
     count: int
@@ -95,7 +95,7 @@ class Amount:
 def draw_sections(
     site: Site, sample: MonitorSample, waiting: tuple[HostEntry, ...], history: History, spans: tuple[str, ...]
 ) -> dict[str, Markup]:
-    """All parts by their ids, with charts for these spans of time."""
+    """Render all sections by id, with charts for the given time ranges."""
     status, totals = sample.status, sample.status.totals
     rows = find_rows(sample)
     robots_disallowed = max(totals.disallowed - totals.filtered - totals.trapped, 0)
@@ -141,19 +141,19 @@ def draw_sections(
 
 
 def locate_charts(span: str) -> str:
-    """The id of the part that has the charts of a span."""
+    """The id of the section with the charts of a time range."""
     return "charts" if span == "minutes" else f"charts-{span}"
 
 
 def find_rows(sample: MonitorSample) -> list[ShardRow]:
-    """The shards that were heard, with how long they are silent."""
+    """The shards that have reported, with the time since their last report."""
     is_over = sample.status.is_over
     ages = ((beat, sample.time - beat.time) for beat in sample.status.shards)
     return [ShardRow(beat, age_s if age_s > SILENT_S and not is_over else 0.0) for beat, age_s in ages]
 
 
 def find_unheard(site: Site, status: Status) -> list[int]:
-    """The shards that have never been heard, where all should have been."""
+    """The shards that should have reported, but never did."""
     if status.is_over:
         return []
     heard = {beat.shard for beat in status.shards}
@@ -161,7 +161,7 @@ def find_unheard(site: Site, status: Status) -> list[int]:
 
 
 def write_news(status: Status) -> list[str]:
-    """The state in sentences. They change only with it, so that they can be read aloud each time."""
+    """The state in sentences. They change only with the state, so that a screen reader can announce each change."""
     sentences = [_SENTENCES.get(status.state, f"The crawl is {status.state}.")]
     if status.reason and status.state != RunState.DIED:
         reason = REASONS.get(status.reason, status.reason)
@@ -170,7 +170,7 @@ def write_news(status: Status) -> list[str]:
 
 
 def find_warnings(sample: MonitorSample, rows: list[ShardRow]) -> list[str]:
-    """What is not as it should be, a sentence each; likewise."""
+    """Warnings, one sentence each; like the news, they do not change every second."""
     status = sample.status
     found = [
         f"Shard {row.beat.shard} is silent: it has not been heard for some seconds." for row in rows if row.silent_s
@@ -188,7 +188,7 @@ def find_warnings(sample: MonitorSample, rows: list[ShardRow]) -> list[str]:
 
 
 def rank(counts: Mapping[str, int], most: int = _SHOWN) -> list[Amount]:
-    """Counts, the largest first; those that are too many become one."""
+    """Counts, the largest first; the smallest are combined into one."""
     whole = sum(counts.values()) or 1
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     rest = sum(count for _, count in ordered[most:])
@@ -197,7 +197,7 @@ def rank(counts: Mapping[str, int], most: int = _SHOWN) -> list[Amount]:
 
 
 def _sort_statuses(statuses: Mapping[str, int]) -> list[tuple[Amount, list[Amount]]]:
-    """Statuses by class, each class with its own."""
+    """Statuses grouped by class."""
     sums: Counter[str] = Counter()
     for status, count in statuses.items():
         sums[status[0]] += count
@@ -218,7 +218,7 @@ def _list_queue(queued: Mapping[str, int]) -> list[Amount]:
 
 
 def _fold_types(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The most frequent types; schema.org's variants are one, as in the index."""
+    """The most frequent types; variants of schema.org's IRIs count as one, as in the index."""
     folded: Counter[str] = Counter()
     for iri, count in counts.items():
         folded[fold_iri(iri)] += count

@@ -1,7 +1,7 @@
-"""Control of the crawl, each by a form that takes the token: pause, resume, stop, more seeds, other filters.
+"""Controls the crawl, by forms that require the token: pause, resume, stop, add seeds, change filters.
 
-Each is done at once, or told to the crawl; a browser is sent back to the monitor with a word for what was done, and a program is
-told in JSON. What cannot be done is an error in one sentence.
+Each action is done at once, or sent to the crawl. A browser is then redirected to the monitor, with a keyword for the action
+in the URL, and a program gets JSON. An action that is not possible is an error in one sentence.
 """
 
 import re
@@ -18,7 +18,7 @@ from rdfspider.serve.replies import PageReply, PageRequest, Parameter, SitePage
 
 _KINDS = ("include", "exclude")
 _MAX_SEEDS = 10_000
-# What an address without a scheme begins with: a name with a dot in it, which few other things have.
+# The start of a URL without a scheme: a name that contains a dot, which few other things do.
 _HOST = re.compile(r"(?://)?[\w-]+(?:\.[\w-]+)+")
 
 
@@ -26,49 +26,49 @@ class ControlData(Struct, frozen=True):
     """What a program is told."""
 
     state: str
-    """That of the crawl now: pausing and stopping last until what is under way is finished."""
+    """The current state of the crawl: pausing and stopping last until pending work is finished."""
     count: int = 0
-    """How many seeds or filters were added or removed; others were there, or gone, before."""
+    """How many seeds or filters were added or removed, without those that were present, or absent, before."""
 
 
 def pause_crawl(request: PageRequest) -> PageReply:
-    """Begin nothing more until it is resumed."""
+    """Start nothing more until the crawl is resumed."""
     request.site.crawl.pause(wait=False)
     return _answer(request, "paused")
 
 
 def resume_crawl(request: PageRequest) -> PageReply:
-    """Go on."""
+    """Resume the crawl."""
     request.site.crawl.resume()
     return _answer(request, "resumed")
 
 
 def stop_crawl(request: PageRequest) -> PageReply:
-    """Finish what is under way, and end; it can be run again later."""
+    """Finish pending work and end; the crawl can be run again later."""
     request.site.crawl.stop(wait=False)
     return _answer(request, "stopped")
 
 
 def add_seeds(request: PageRequest) -> PageReply:
-    """Take more URLs to start from, a line each."""
+    """Add seeds, one URL per line."""
     urls = [line.strip() for text in request.parameters.get("seeds", ()) for line in text.splitlines() if line.strip()]
     if not urls:
         raise UsageError("name at least one URL to add, a line each")
     if len(urls) > _MAX_SEEDS:
         raise UsageError(f"these are {len(urls):,} URLs, and {_MAX_SEEDS:,} are taken at once")
-    # Not as a command line reads them: no file is looked for, and none is told of.
+    # Unlike on the command line, these are never file names, and errors reveal nothing about files.
     return _answer(request, "seeds", request.site.crawl.add_seeds([_read_seed(url) for url in urls]))
 
 
 def add_filter(request: PageRequest) -> PageReply:
-    """Take another regular expression that links must, or must not, fit."""
+    """Add a regular expression that links must, or must not, match."""
     kind, pattern = _read_filter(request)
     with _speak_to_browsers(kind):
         return _answer(request, "filter-added", request.site.crawl.add_filter(**{kind: pattern}))
 
 
 def remove_filter(request: PageRequest) -> PageReply:
-    """Let a filter go; URLs that only it kept out come back."""
+    """Remove a filter; URLs that only it excluded come back."""
     kind, pattern = _read_filter(request)
     with _speak_to_browsers(kind):
         return _answer(request, "filter-removed", request.site.crawl.remove_filter(**{kind: pattern}))
@@ -82,11 +82,11 @@ _SAID: dict[str, Callable[[int], str]] = {
     "filter-added": lambda count: "The filter holds from now on." if count else "That filter was there before.",
     "filter-removed": lambda count: "The filter is gone." if count else "There was no such filter.",
 }
-"""By the word that an address has; what is not here is not said."""
+"""Messages by the keyword in the URL; other keywords show nothing."""
 
 
 def tell_said(request: PageRequest) -> str:
-    """The sentence for what was just done; empty where nothing was. An address can choose one, and no other text."""
+    """The message for the last action; empty if there was none. A URL can choose one of the messages, but no other text."""
     write = _SAID.get(request.get("said"))
     return write(request.get_number("count", 0, 1_000_000)) if write else ""
 
@@ -115,7 +115,7 @@ def _read_filter(request: PageRequest) -> tuple[str, str]:
 
 @contextmanager
 def _speak_to_browsers(kind: str) -> Iterator[None]:
-    """What is wrong with a filter, without the flags and commands of a terminal."""
+    """Rewrite errors about a filter without the flags and commands of a terminal."""
     try:
         yield
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""The archived copy of a page: a URL in, what the server sent leaves, sanitized; never of a page that asks for no copy."""
+"""The archived copy of a page: a URL enters, the sanitized content leaves; never of a page that forbids copies."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from rdfspider.serve.pages.inspector import find_record
 from rdfspider.serve.replies import NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.sanitized_copies import MAX_BYTES, Copy, make_copy
 
-# Not what all pages have: whatever went wrong before, a browser runs and loads nothing here.
+# Stricter than for other pages: even if sanitizing failed, a browser runs and loads nothing here.
 _HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}
 
 
@@ -22,17 +22,17 @@ class CopyData:
 
     url: str
     time: float
-    """When it was fetched, in seconds since 1970."""
+    """The time of the fetch, in seconds since 1970."""
     media_type: str
     is_cut: bool
     html: str
     """Sanitized."""
     source: str
-    """As it was sent, decoded: hostile."""
+    """The decoded text as it was sent: untrusted."""
 
 
 def show_copy(request: PageRequest) -> PageReply:
-    """The copy, below a line that says what it is."""
+    """Show the copy, below a line that says what it is."""
     text = request.get("url")
     if not text:
         raise UsageError("name a page: /copy?url=…")
@@ -40,7 +40,7 @@ def show_copy(request: PageRequest) -> PageReply:
     why = request.site.live_reports.why(prepare_address(text))
     record, message = find_record(request.site, url, why.wishes)
     if record is None and why.url != url:
-        # It is known by another way to write it.
+        # The page is known under another spelling of its URL.
         record, message = find_record(request.site, why.url, why.wishes)
     if record is None:
         raise NotFoundError(message or f"there is no copy of {why.url}: it is not among the pages that were indexed")

@@ -1,6 +1,6 @@
-"""The page where queries are written: a form, and the answer below it. Scripts make more of both; neither needs them.
+"""The SPARQL editor: a form, with the answer below it. Scripts improve both, but neither needs them.
 
-The address of the page is that of the SPARQL endpoint: clients that prefer HTML get this page.
+The page has the path of the SPARQL endpoint: clients that prefer HTML get this page.
 """
 
 import json
@@ -26,7 +26,7 @@ from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 from rdfspider.vocabulary.prefixes import XSD, XSD_NUMBERS
 
 SHOWN_ROWS = 500
-"""Of an answer that the server writes as HTML; downloads, and what scripts fetch, have all that the endpoint gives."""
+"""The most rows that the server renders as HTML; downloads and scripts get everything that the endpoint returns."""
 _SHOWN_BYTES = 1 << 20
 _NAMES = 40
 _RESULTS = (("json", "JSON", "srj"), ("xml", "XML", "srx"), ("csv", "CSV", "csv"), ("tsv", "TSV", "tsv"))
@@ -37,16 +37,16 @@ _TRIPLES = (
     ("rdf", "RDF/XML", "rdf"),
 )
 DOWNLOADS = {ROWS: _RESULTS, BOOLEAN: _RESULTS, TRIPLES: _TRIPLES}
-"""By what a query gives: the endpoint's name of each format, how people call it, and the ending of a file."""
+"""By kind of answer: the endpoint's name of each format, its display name, and its file extension."""
 _GRAPHS = ("default-graph-uri", "named-graph-uri")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A term, as a table shows it."""
+    """A term as shown in a table."""
 
     kind: str
-    """iri, number, text, or node for what has no name outside of the answer."""
+    """iri, number, text, or node for a term without a name outside of the answer."""
     text: str
     language: str = ""
     datatype: str = ""
@@ -57,7 +57,7 @@ class Completion:
     """A class or a property, as a query may go on."""
 
     text: str
-    """As the query writes it."""
+    """As written in a query."""
     iri: str
     uses: int
 
@@ -71,7 +71,7 @@ class CompletionsData:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An answer, or the first part of it, as the page shows it."""
+    """An answer, or its first part, as the page shows it."""
 
     kind: str
     """rows, boolean or triples."""
@@ -80,14 +80,14 @@ class Shown:
     variables: tuple[str, ...] = ()
     rows: tuple[tuple[Cell | None, ...], ...] = ()
     numeric: tuple[bool, ...] = ()
-    """Of each variable: whether all of its values are numbers."""
+    """For each variable: whether all of its values are numbers."""
     text: str = ""
     """The document itself: results as JSON, triples as Turtle."""
     is_true: bool = False
 
 
 def show_editor(request: PageRequest) -> PageReply:
-    """The form, with the query that was given and what it answers."""
+    """Show the form, with the given query and its answer."""
     query = request.get("query")
     shown: Shown | None = None
     problem = ""
@@ -116,14 +116,13 @@ def show_editor(request: PageRequest) -> PageReply:
 
 
 def complete_name(request: PageRequest) -> PageReply:
-    """Classes or properties of the data that go on as what was typed, the most used first."""
+    """Complete the typed text with classes or properties of the data, the most used first."""
     kind = request.get("kind", "class")
     if kind not in ("class", "property"):
         raise UsageError(f"kind is class or property, not {kind[:40]!r}")
     try:
         counts = request.site.indexes.find_names(kind, request.get("q"), _NAMES)
     except UnindexedError:
-        # Nothing is indexed yet.
         counts = []
     names = [(write_name(count.name), count) for count in counts]
     found = [Completion(text, count.name, count.uses) for text, count in names if text]
@@ -153,7 +152,7 @@ def _answer(request: PageRequest, query: str) -> Shown:
 
 
 def read_answer(answer: Answer) -> Shown:
-    """An answer in JSON or Turtle, for the page."""
+    """Prepare an answer in JSON or Turtle for the page."""
     shown = Shown(answer.kind, answer.seconds, answer.is_truncated, text=answer.body.decode("utf-8", "replace"))
     if answer.kind == BOOLEAN:
         return replace(shown, is_true=bool(json.loads(answer.body)["boolean"]))
@@ -184,16 +183,16 @@ def _read_examples(site: Site) -> "list[ExampleQuery]":
         with site.indexes.use_ledger() as ledger, site.indexes.use_quads() as store:
             return list_examples(ledger, store)
     except UnindexedError:
-        # Nothing is indexed yet, which is no error of the client.
+        # Nothing is indexed yet, which is not the client's error.
         return list_examples(None)
 
 
 _LOCAL_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
 _NO_QUERY_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-# What says what a thing is called, in the vocabularies that pages use.
+# The properties for names in the vocabularies that pages use.
 _NAMED = "schema:name|schema:headline|foaf:name|dcterms:title|dc:title|og:title|rdfs:label"
 _SCHEMA = QUERY_PREFIXES["schema"]
-# So many classes, and things of each, are looked at; it takes milliseconds.
+# This many classes, and things of each, are examined; it takes milliseconds.
 _CLASSES = 20
 _SOME = "{ SELECT ?thing { ?thing a CLASS } LIMIT 200 }"
 _HAS_NAME, _IS_LINKED = f"{_SOME} ?thing NAMES ?name", f"{_SOME} ?other ?property ?thing"
@@ -201,19 +200,19 @@ _HAS_NAME, _IS_LINKED = f"{_SOME} ?thing NAMES ?name", f"{_SOME} ?other ?propert
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuery:
-    """A query to begin with. CLASS and NAMES in it stand for what the data has."""
+    """An example query. CLASS and NAMES in it are replaced by what the data contains."""
 
     title: str
     query: str
     needs: tuple[str, ...] = ()
-    """Properties of schema.org, all of which pages must use for it to have an answer."""
+    """Properties of schema.org that the data must use for the query to have an answer."""
     proof: str = ""
-    """A pattern that the data must have for that, too."""
+    """A pattern that the data must also match."""
     least_pages: int = 1
 
 
 def list_examples(ledger: LedgerReader | None, store: Store | None = None) -> "list[ExampleQuery]":
-    """Those that have an answer, as far as a short look can tell; without an index all that need no property of schema.org."""
+    """The examples that have an answer, judged by a quick check; without an index, those that need no property of schema.org."""
     if ledger is None or store is None:
         return [_fill(example, "schema:Thing", "thing") for example in EXAMPLES if not example.needs]
     pages = ledger.read_totals().pages
@@ -230,9 +229,9 @@ def list_examples(ledger: LedgerReader | None, store: Store | None = None) -> "l
 
 
 def write_name(iri: str) -> str:
-    """An IRI as a query writes it: schema:Person where the prefix needs no declaration, else in angle brackets.
+    """An IRI as written in a query: schema:Person if the prefix needs no declaration, otherwise in angle brackets.
 
-    Empty for what no query can hold.
+    Empty if no query can contain it.
     """
     namespace, name = split_iri(iri)
     for prefix in list_prefixes(namespace):
@@ -336,7 +335,7 @@ EXAMPLES: Sequence[ExampleQuery] = (
         proof=_HAS_NAME,
     ),
 )
-"""All of them, the plainest first."""
+"""All examples, the simplest first."""
 
 
 PAGES = (

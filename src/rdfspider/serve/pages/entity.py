@@ -1,6 +1,6 @@
-"""The page of a thing: its name in, everything that pages say of it out, with who says so, and what it has to do with.
+"""The page of an entity: its IRI enters, everything that pages say about it leaves, with attributions and related entities.
 
-With `says` it is one property of it, page by page; that is also where it is told which syntax states what.
+With `says` the page shows one property, page by page, with the syntax of each statement.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,14 +36,14 @@ from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, fold_iri
 
 PROPERTIES_SHOWN, VALUES_SHOWN, ATTRIBUTIONS_SHOWN = 50, 10, 50
-"""On a page, of a property, of one property on its own page."""
+"""Properties per page, values per property, attributions per page of one property."""
 _MAX_START = 10_000
 _MAX_ATTRIBUTIONS = 20_000
 _SOURCES_LISTED, _SIDES, _WRITINGS = 5, 6, 4
 _NESTED_SHOWN = 1_000
 _ALIASES_SHOWN = 20
 _HEADS = ("property", "path", "node", "value", "kind", "language", "datatype", "page", "fetched", "syntaxes")
-# Names and descriptions are what people read first, types and other names what is on top of the page anyway.
+# Names and descriptions come first for the reader; other names and types come last, as the top of the page has them.
 _FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
 
 
@@ -70,7 +70,7 @@ class AttributionsData:
 
 
 def show_entity(request: PageRequest) -> PageReply:
-    """Everything said of a thing, or of one of its properties."""
+    """Show everything said about an entity, or about one of its properties."""
     name = request.get("iri")
     if not name:
         raise UsageError("say which thing: /entity?iri=")
@@ -111,9 +111,9 @@ def show_entity(request: PageRequest) -> PageReply:
 
 
 def read_statements(request: PageRequest, url: str) -> Mapping[str, str] | None:
-    """What a page states, by syntax; None where it is not on record, or not all of it."""
+    """The statements of a page by syntax; None if they are not stored, or not completely."""
     try:
-        # To extract pages of files from elsewhere again would take any time, and there may be twenty of them.
+        # Extracting pages of foreign files again could take any time, and there may be twenty of them.
         record = request.site.indexes.page(url, None)
     except (UsageError, OSError):
         return None
@@ -153,7 +153,7 @@ def _show_attributions(request: PageRequest, store: Store, found: Entity, predic
 
 
 def _show_missing(request: PageRequest, store: Store, name: str) -> PageReply:
-    """What may be meant, since an address may have been typed, or be of a page that is gone."""
+    """Suggest what may be meant: the IRI may be mistyped, or belong to a page that is gone."""
     message = f"no page says anything of {name[:200]!r}"
     if request.format != "html":
         raise NotFoundError(message)
@@ -163,7 +163,7 @@ def _show_missing(request: PageRequest, store: Store, name: str) -> PageReply:
 
 
 def _make_context(request: PageRequest, found: Entity) -> dict[str, Any]:
-    """What both pages of a thing need."""
+    """The context for both pages of an entity."""
     rows = _sort_properties(found.properties.values())
     number = request.get_number("page", 1, _MAX_START)
     values = {name: each.values for name, each in found.properties.items()}
@@ -190,19 +190,19 @@ def _make_context(request: PageRequest, found: Entity) -> dict[str, Any]:
 
 
 class _Room:
-    """How many nested values may still be shown, and which anchors are taken: an id may stand once on a page."""
+    """Tracks how many nested values may still be shown, and which anchors are used: an id must be unique on a page."""
 
     def __init__(self, most: int) -> None:
         self._left = most
         self._taken: set[str] = set()
 
     def take(self, count: int = 1) -> bool:
-        """Whether there is still room for so many."""
+        """Use up some room; return whether there was enough."""
         self._left -= count
         return self._left >= 0
 
     def make_anchor(self, node: str) -> str:
-        """The id of a nested node; empty where it stands on the page already."""
+        """The id of a nested node; empty if it is already on the page."""
         name = "node-" + "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in node[-60:])
         if name in self._taken:
             return ""
@@ -212,7 +212,7 @@ class _Room:
 
 @dataclass(frozen=True, slots=True)
 class _Lead:
-    """What a thing is about, at a glance."""
+    """A summary of an entity."""
 
     description: str = ""
     language: str = ""
@@ -232,7 +232,7 @@ def _make_lead(found: Entity) -> _Lead:
 
 
 def _list_images(found: Entity) -> Iterator[str]:
-    """The addresses of its images, also of those that are nodes of their own."""
+    """The URLs of its images, including images that are nodes of their own."""
     for value in _rank_values(found, IMAGES, "literal", "iri", "blank"):
         inner = next((value.inside[name][0] for name in IMAGE_ADDRESSES if name in value.inside), value)
         if _is_image(SCHEMA + "image", inner):
@@ -240,13 +240,13 @@ def _list_images(found: Entity) -> Iterator[str]:
 
 
 def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: str) -> Iterator[StatedValue]:
-    """The values of some properties, those of the best first."""
+    """The values of some properties, in the order of the properties' ranks."""
     for iri in sorted(ranks.keys() & found.properties.keys(), key=lambda iri: (ranks[iri], iri)):
         yield from (value for value in found.properties[iri].values if value.kind in kinds and value.text.strip())
 
 
 def _list_others(found: Entity) -> list[str]:
-    """The other names of a thing: those that are shown as one with it, then what pages say is the same."""
+    """The other names of an entity: those merged with it, then those that pages say are the same."""
     merged = (node for node in found.nodes if not node.startswith(GENID))
     return [name for name in dict.fromkeys((*merged, *found.same)) if name != found.iri]
 
@@ -265,7 +265,7 @@ def _sort_properties(properties: Iterable[EntityProperty]) -> list[EntityPropert
 
 
 def _split_sides(found: EntityProperty) -> tuple[list[list[StatedValue]], list[StatedValue]]:
-    """What stands side by side where values contradict each other, those that mean the same together, and what is below."""
+    """Split values into groups shown side by side, if they conflict, and the rest below; equivalent values share a group."""
     if not found.conflict:
         return [], list(found.values[:VALUES_SHOWN])
     groups = [group[:_WRITINGS] for group in group_values(found.iri, found.values)]
@@ -274,13 +274,13 @@ def _split_sides(found: EntityProperty) -> tuple[list[list[StatedValue]], list[S
 
 
 def _sort_inside(inside: Mapping[str, Sequence[StatedValue]]) -> list[tuple[str, Sequence[StatedValue]]]:
-    """What is said of a nested node, its names first; its types are on top of it."""
+    """The properties of a nested node, its names first; its types are shown above."""
     pairs = [(name, values) for name, values in inside.items() if name != RDF_TYPE]
     return sorted(pairs, key=lambda pair: (LABELS.get(pair[0], 9), find_short_name(pair[0])))
 
 
 def _find_uses(store: Store, iri: str) -> list[tuple[str, str]]:
-    """Whether an IRI is used as a class or as a property: the path of the page that tells more, and the IRI."""
+    """Whether an IRI is used as a class or a property: the path of the page about it, and the IRI."""
     if not is_valid_iri(iri):
         return []
     term = NamedNode(iri)
@@ -292,9 +292,9 @@ def _find_uses(store: Store, iri: str) -> list[tuple[str, str]]:
 
 
 def _is_image(predicate: str, value: StatedValue) -> bool:
-    """Whether a value is the address of an image."""
+    """Whether a value is the URL of an image."""
     is_picture = predicate in IMAGES or predicate in (SCHEMA + "contentUrl", SCHEMA + "thumbnail")
-    # What has a fragment is a thing that is described somewhere, not a file.
+    # A URL with a fragment denotes an entity, not a file.
     return is_picture and value.kind != "blank" and _is_address(value.text) and "#" not in value.text
 
 
@@ -314,7 +314,7 @@ def _make_rows(found: Entity) -> Iterator[Sequence[object]]:
 
 
 def _make_value_rows(predicate: str, value: StatedValue, sources: Sequence[Source]) -> Iterator[Sequence[object]]:
-    """A row for each who says so; of a node without a name as many as it has values, and how they are reached."""
+    """One row per source; for a blank node one row per inner value, with the path to it."""
     for source in sources:
         for path, node, inner in _list_leaves(value, shorten_iri(predicate)):
             yield (
@@ -330,7 +330,7 @@ def _make_value_rows(predicate: str, value: StatedValue, sources: Sequence[Sourc
 
 
 def _list_leaves(value: StatedValue, path: str, node: str = "") -> Iterator[tuple[str, str, StatedValue]]:
-    """What a value is made of: the properties that lead there, the node that has it, and the value."""
+    """The leaves of a value: the path of properties, the node that has the leaf, and the leaf itself."""
     if value.kind != "blank" or not (value.inside or value.items):
         yield path, node, value
     for item in value.items:

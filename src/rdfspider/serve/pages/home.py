@@ -1,4 +1,4 @@
-"""The first page: the box to search with, what there is to be found, what was found last, and how the crawl goes."""
+"""The home page: the search box, statistics, the latest finds, and the state of the crawl."""
 
 import re
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ _KINDS = ("classes", "ontologies", "properties", "sites")
 _NAMES_SHOWN = 10
 _FINDS_SHOWN = 6
 _TYPES_ASKED = 3
-# What can be typed without quotation marks.
+# Words that can be typed without quotation marks.
 _PLAIN = re.compile(r"[^\W\d_]\w{1,39}")
-# What nearly everything has tells nothing.
+# Properties and ontologies that nearly everything uses say nothing.
 _PLAIN_PROPERTIES = frozenset(("name", "title", "type", "url", "description", "label", "image", "usesvocabulary"))
 _PLAIN_ONTOLOGIES = frozenset(("rdf", "rdfs", "rdfa", "owl", "schema"))
 
@@ -49,7 +49,7 @@ class HomeData(TypedDict):
 
 
 def show_home(request: PageRequest) -> PageReply:
-    """Sums, the names that are used most, questions to begin with, and the latest finds."""
+    """Show totals, the most used names, example questions, and the latest finds."""
     statistics = request.site.indexes.recent_statistics()
     status = read_status(request.site.crawl)
     examples = list(make_examples(statistics)) if statistics else []
@@ -84,7 +84,7 @@ def show_home(request: PageRequest) -> PageReply:
 
 
 def make_examples(statistics: Statistics) -> Iterator[ExampleQuestion]:
-    """Questions to begin with, from what is used most."""
+    """Make example questions from the most used names."""
     names = dict.fromkeys(split_iri(count.name)[1] for count in statistics.classes)
     types = [name for name in names if _PLAIN.fullmatch(name)]
     for name in types[:_TYPES_ASKED]:

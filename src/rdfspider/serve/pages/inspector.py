@@ -1,5 +1,5 @@
-"""The page inspector: a URL in, all that is known of it out: what became of it and why, how it was found, what it states in
-which syntax, what was wrong with it, where it leads and what leads to it. URLs that were never fetched are explained, too."""
+"""The page inspector: a URL enters, everything known about it leaves: what happened to it and why, how it was found, its
+statements by syntax, its problems, its links out and in. URLs that were never fetched are explained, too."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,9 +26,9 @@ from rdfspider.serve.site import Site
 
 _MAX_PAGE = 200
 _IN_LINKS_SHOWN = 20
-# As much as a list of results would show.
+# As much as search results show.
 _BEGINNING_CHARS = 300
-# What the log says of a fetch that people may want to know, and what they call it.
+# Fields of a fetch in the log that people may want to know, and their display names.
 _FETCH_FACTS = {
     "http-version": "HTTP version",
     "fetchTimeMs": "Server took, in ms",
@@ -89,7 +89,7 @@ class PageData(InspectionData):
 
 
 def show_page(request: PageRequest) -> PageReply:
-    """All that is known of a URL."""
+    """Show everything known about a URL."""
     text = request.get("url")
     if not text:
         return PageReply("", redirect="/inspect")
@@ -121,8 +121,8 @@ def show_page(request: PageRequest) -> PageReply:
 
 
 def find_record(site: Site, url: str, directives: str) -> tuple[PageRecord | None, str]:
-    """What the archive has of a page, and why it has nothing where that is not plain. There is no copy where the newest answer
-    has such directives: what the page says may be as before, and is then on record with older ones."""
+    """Return the archive's record of a page, or why there is none. No copy is given if the newest response forbids it: if the
+    content has not changed since, the stored record has older directives."""
     config = site.crawl.config.extract
     try:
         if site.indexes.is_forgotten(url):
@@ -131,7 +131,7 @@ def find_record(site: Site, url: str, directives: str) -> tuple[PageRecord | Non
         if not site.indexes.list_foreign_files():
             found = site.indexes.page(url, config)
         else:
-            # Pages of files from elsewhere are extracted again, so this may take long, or die.
+            # Pages of foreign files are extracted again, which may take long or crash.
             found = site.visitor.call(read_page_of, site.folder, url, config)
     except (UsageError, CallError) as error:
         return None, site.tell(error)
@@ -139,7 +139,7 @@ def find_record(site: Site, url: str, directives: str) -> tuple[PageRecord | Non
 
 
 def read_page_of(folder: Path, url: str, config: Any) -> PageRecord | None:
-    """As `read_page`, for the helper process, which passes arguments by their places."""
+    """`read_page` for the helper process, which passes positional arguments."""
     return read_page(folder, url, config=config)
 
 
@@ -147,7 +147,7 @@ def _inspect_record(record: PageRecord, newest_directives: str) -> Inspection:
     outcome = record.outcome
     directives = record.fields.get("robots", "")
     text, text_cut = record.text, ""
-    # All of the words of a page are a copy of it.
+    # The whole text of a page is a copy of it.
     for forbidden in filter(forbids_copy, (newest_directives, directives)):
         if len(record.text) > _BEGINNING_CHARS:
             text = f"{record.text[:_BEGINNING_CHARS]}…"
@@ -174,17 +174,17 @@ def _find_in_links(request: PageRequest, url: str) -> InLinks:
     try:
         total, cards = request.site.indexes.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
     except (UnindexedError, OtherVersionError):
-        # Nothing is indexed yet; or by another version, which was said where the page itself was looked for.
+        # Nothing is indexed yet, or by another version, which the lookup of the page itself has reported.
         return InLinks(0, [], 1, 1)
     return InLinks(total, cards, page, min(-(-total // _IN_LINKS_SHOWN), _MAX_PAGE))
 
 
 def _find_places(folder: Path, why: Explanation, record: PageRecord | None) -> list[tuple[str, str, int]]:
-    """Where the archive tells of a page: what is there, in which file of the crawl's folder, from which byte on."""
+    """Where the archive has records of a page: what each contains, its file in the crawl's folder, and its offset."""
     places = []
     if record and record.payload:
         path = record.payload.path
-        # Where the files of others are on this machine is nobody's business.
+        # Do not reveal where foreign files are on this machine.
         name = str(path.relative_to(folder)) if path.is_relative_to(folder) else path.name
         places.append(("as the server sent it", name, record.payload.offset))
     if why.segment:
@@ -242,7 +242,7 @@ PAGES = (
             Parameter("in", "Which page of the links in.", kind="integer"),
             Parameter("part", "For CSV: statements, links, problems or in-links."),
         ),
-        # A page of a file from elsewhere is extracted again.
+        # A page of a foreign file is extracted again.
         is_heavy=True,
         answer=PageData,
     ),

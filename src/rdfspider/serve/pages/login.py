@@ -1,16 +1,16 @@
-"""Log in by the token, log out, and choose whether images of other servers are shown."""
+"""Log in with the token, log out, and choose whether images from other servers are shown."""
 
 from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.replies import PageReply, PageRequest, Parameter, SitePage
 
 
 def show_login(request: PageRequest) -> PageReply:
-    """A form for the token."""
+    """Show a form for the token."""
     return PageReply("login.html", {"next": _find_next(request), "message": ""})
 
 
 def log_in(request: PageRequest) -> PageReply:
-    """Take the token, and give a cookie for it."""
+    """Check the token, and set a session cookie."""
     access = request.site.access
     if not access.is_token(request.get("token")):
         message = "that is not the token; it was printed when the server started"
@@ -19,20 +19,20 @@ def log_in(request: PageRequest) -> PageReply:
 
 
 def log_out(request: PageRequest) -> PageReply:
-    """Take the cookie back."""
+    """End the session and delete its cookie."""
     request.site.access.close_session(request.session)
     return PageReply("", redirect=_find_next(request), cookies={request.site.access.cookie: None})
 
 
 def choose_images(request: PageRequest) -> PageReply:
-    """Remember whether images of other servers are shown."""
+    """Store whether images from other servers are shown."""
     return PageReply(
         "", redirect=_find_next(request), cookies={IMAGES_COOKIE: "on" if request.get("show") == "on" else None}
     )
 
 
 def _find_next(request: PageRequest) -> str:
-    """Where to go then; only within this site."""
+    """Where to redirect afterwards; only within this site."""
     target = request.get("next")
     is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and not any(sign < " " for sign in target)
     return target if is_own else "/monitor"

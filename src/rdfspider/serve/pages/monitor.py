@@ -1,5 +1,4 @@
-"""How the crawl goes: its parts as they are at this moment, and where a browser hears of what changes; with the means of control
-for those who have shown the token."""
+"""The monitor page: the current sections, the event stream for updates, and controls for authenticated users."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,21 +19,21 @@ class MonitorData(msgspec.Struct, frozen=True):
     """What the monitor is as JSON."""
 
     status: Status
-    """What `rdfspider status --json` tells."""
+    """The same as `rdfspider status --json`."""
     machine: Machine
     silent_shards: tuple[int, ...]
-    """Those that have not been heard for some seconds, though they should have been."""
+    """Shards that should have reported within the last seconds, but did not."""
     waiting_hosts: tuple[HostEntry, ...]
-    """The hosts that wait longest, and why."""
+    """The hosts with the longest waits, and why they wait."""
     history: History
 
 
 def show_monitor(request: PageRequest) -> PageReply:
-    """All of it."""
+    """Show the monitor."""
     sampler = request.site.sampler
     sample, history = sampler.take(), sampler.copy_history()
     waiting = sampler.waiting.find(sample.status)
-    # Of a crawl that is over the last minutes tell nothing.
+    # For a crawl that is over, the last minutes say nothing.
     usual = "crawl" if sample.status.is_over and history.crawl else "minutes"
     span = request.get("span") if request.get("span") in TIME_RANGES else usual
     context: dict[str, Any] = {}

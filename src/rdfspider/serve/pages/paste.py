@@ -1,7 +1,7 @@
-"""A pasted page, or the address of one, enters; what is extracted from it leaves. No crawl is needed, and nothing is kept.
+"""A pasted page, or the URL of one, enters; what is extracted from it leaves. No crawl is needed, and nothing is stored.
 
-What is pasted may be read by anybody who may see the site: it is as hostile as any page, and is read in a process that can be
-killed. To have this machine ask another server takes the token, and robots.txt and the rules on private addresses hold.
+Any visitor of the site may paste a text: it is as untrusted as any page, and is read in a process that can be killed. A
+request to another server requires the token; robots.txt and the rules on private addresses apply.
 """
 
 from typing import Any
@@ -33,7 +33,7 @@ TYPES = {
     "application/rdf+xml": "RDF/XML",
     "application/atom+xml": "Atom or RSS",
 }
-"""What a pasted text may be said to be."""
+"""The media types that a pasted text can be declared as."""
 
 
 class VisitData(InspectionData):
@@ -45,16 +45,16 @@ class VisitData(InspectionData):
     """In seconds since 1970."""
     headers: tuple[tuple[str, str], ...]
     truncated: str
-    """Why the body is not whole; empty where it is."""
+    """Why the body is incomplete; empty if it is complete."""
 
 
 def show_form(request: PageRequest) -> PageReply:
-    """Two forms: for a text, and for an address."""
+    """Show two forms: one for a text, one for a URL."""
     return _make_view(request, url=request.get("url"))
 
 
 def inspect_text(request: PageRequest) -> PageReply:
-    """What a pasted text says."""
+    """Show what a pasted text contains."""
     text = next(iter(request.parameters.get("html", ())), "")
     if not text.strip():
         raise UsageError("there is nothing to read: paste a page, or its data")
@@ -62,14 +62,14 @@ def inspect_text(request: PageRequest) -> PageReply:
     if media_type not in TYPES:
         raise UsageError(f"type {media_type[:60]}: not known here; known are {', '.join(filter(None, TYPES))}")
     base = read_address(request.get("base") or _DEFAULT_BASE)
-    # It is text already: whatever it claims to be encoded in, it travels as UTF-8 from here.
+    # It is already decoded: whatever encoding it declares, it is passed on as UTF-8.
     body = text.removeprefix("\ufeff").encode("utf-8", "replace")
     found = request.site.visitor.read(Page(base, b"\xef\xbb\xbf" + body, media_type or None))
     return _make_view(request, inspect_extraction(found, len(body)), text=text, base=base, media_type=media_type)
 
 
 def inspect_address(request: PageRequest) -> PageReply:
-    """What a page says that is fetched now."""
+    """Fetch a page now, and show what it contains."""
     visit = request.site.visitor.visit(request.get("url"), request.cancel)
     inspection = None
     if visit.extraction is not None and visit.capture is not None:
@@ -139,7 +139,7 @@ PAGES = (
         ),
         "POST",
         is_heavy=True,
-        # What is pasted comes with most of its signs as three.
+        # URL encoding turns most of its characters into three.
         most_bytes=3 * MAX_BODY_BYTES,
         answer=InspectionData,
     ),

@@ -20,14 +20,14 @@ from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 from rdfspider.vocabulary.terms import fold_iri
 
 RESULTS_SHOWN, MAX_SHOWN = 10, 100
-"""On a page, where nothing else is asked for, and at most."""
+"""Results per page: by default, and at most."""
 _ONTOLOGIES_OFFERED = 30
-# An ontology that nobody knows is offered where so many pages use it.
+# An ontology without a well-known prefix is offered if this many pages use it.
 _PAGES_OFTEN = 3
 _SUGGESTIONS_SHOWN = 8
-# After a letter is deleted, the suggestions before it are there at once.
+# After deleting a letter, the browser still has the previous suggestions.
 _KEPT_SHORTLY = {"Cache-Control": "private, max-age=10"}
-# Of one result, in RDF.
+# Per result, in RDF.
 _MAX_STATEMENTS = 2_000
 _HEADS = ("kind", "id", "label", "types", "snippet", "url", "image", "facts", "pages", "sites", "date")
 
@@ -41,7 +41,7 @@ class SuggestionsData:
 
 
 def show_search(request: PageRequest) -> PageReply:
-    """Results, the best first; without a question, everything."""
+    """Show results, the best first; without a query, everything."""
     selection = FacetSelection(request)
     limit = request.get_number("limit", RESULTS_SHOWN, MAX_SHOWN)
     most_pages = MAX_RESULTS // limit
@@ -51,11 +51,11 @@ def show_search(request: PageRequest) -> PageReply:
     try:
         results = _search(request, selection, kind or ENTITY, page, limit)
         if not kind and not results.total and results.kind_counts.get(PAGE):
-            # Where no thing fits, pages do.
+            # If no entity matches, show pages.
             kind = PAGE
             results = _search(request, selection, kind, page, limit)
     except UnindexedError:
-        # The first pages may not be indexed yet, which is no error of the client.
+        # The first pages may not be indexed yet, which is not the client's error.
         if request.format != "html":
             raise
         return PageReply("search.html", {**context, "results": None}, status=503)
@@ -76,19 +76,19 @@ def show_search(request: PageRequest) -> PageReply:
 
 
 def show_suggestions(request: PageRequest) -> PageReply:
-    """How the question may go on."""
+    """Suggest how the query may continue."""
     try:
         found = request.site.indexes.suggest(request.get("q"), _SUGGESTIONS_SHOWN) if request.get("q") else []
     except UnindexedError:
-        # Nothing is indexed yet: nothing can be suggested.
+        # Nothing is indexed yet.
         found = []
-    # They are put into the box as they are.
+    # They are put into the search box verbatim.
     suggestions = [replace(one, text=clean_text(one.text), about=clean_text(one.about)) for one in found]
     return PageReply("", data=lambda: SuggestionsData(request.get("q"), suggestions), headers=_KEPT_SHORTLY)
 
 
 def list_ontologies(request: PageRequest) -> list[tuple[str, str, bool]]:
-    """Those to choose from beside the box, each with its name and whether it is chosen: the most used, and the chosen one."""
+    """The most used ontologies and the chosen one, for the list beside the search box: IRI, name, and whether it is chosen."""
     statistics = request.site.indexes.recent_statistics()
     used = filter(_is_worth_choosing, statistics.ontologies if statistics else ())
     names = [count.name for count in islice(used, _ONTOLOGIES_OFFERED)]
@@ -100,8 +100,8 @@ def list_ontologies(request: PageRequest) -> list[tuple[str, str, bool]]:
 
 
 def _is_worth_choosing(count: NameCount) -> bool:
-    """Whether it is an ontology that people know, or that several pages use: some pages take words for prefixes, or themselves
-    for an ontology."""
+    """Whether an ontology has a well-known prefix or is used by several pages: some pages mistake words for prefixes, or
+    themselves for an ontology."""
     is_address = count.name.startswith(("http://", "https://"))
     return bool(list_prefixes(count.name)) or (is_address and count.pages >= _PAGES_OFTEN)
 
@@ -115,7 +115,7 @@ def _search(request: PageRequest, selection: "FacetSelection", kind: str, page: 
         return results
     facets = {facet.field: facet for facet in results.facets}
     for field in selection.chosen:
-        # What else could be chosen in a field is not among what was found. One click ago it was, so that it is counted already.
+        # The alternatives within a field are not among the results. One click earlier they were, so they are already counted.
         others = {name: values for name, values in chosen.items() if name != field}
         found = indexes.search(question, **others, limit=1, facets=True)
         without = next(facet for facet in found.facets if facet.field == field)
@@ -124,7 +124,7 @@ def _search(request: PageRequest, selection: "FacetSelection", kind: str, page: 
 
 
 def _find_kind(request: PageRequest) -> str:
-    """Which kind of results is asked for, in one way or another; empty where that is left open."""
+    """The requested kind of results, from the query or the parameter; empty if neither names one."""
     clauses = (clause for group in parse_question(request.get("q")).groups for clause in group)
     typed = next((clause.text.lower() for clause in clauses if clause.field == "kind" and not clause.is_excluded), "")
     kind = typed or request.get("kind")
@@ -138,8 +138,8 @@ def _make_row(hit: Hit) -> Sequence[object]:
 
 
 FIELDS = {name: field.facet for name, field in FACETS.items()}
-"""The parameters that filter, and their titles."""
-# Of one field; nobody clicks so often.
+"""The parameters that filter, with their titles."""
+# Per field; nobody chooses more.
 _MAX_CHOSEN = 20
 _NAME_CHARS = 48
 
@@ -150,20 +150,20 @@ class Choice:
 
     value: str
     name: str
-    """As it is shown: short, and unlike that of the others."""
+    """The display name: short, and different from the others."""
     whole: str
-    """All of it, where the name is not."""
+    """The full value, for when the name is shortened."""
     count: int
     address: str
-    """Where it is chosen; where it is chosen already, where it is not."""
+    """The URL that toggles the choice."""
     is_chosen: bool
     inside: tuple["Choice", ...] = ()
-    """Values below it: subclasses."""
+    """Values below it in the hierarchy: subclasses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A facet."""
+    """A facet with its values."""
 
     field: str
     title: str
@@ -173,18 +173,18 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """Something that was chosen."""
+    """A chosen value."""
 
     title: str
-    """Of its field."""
+    """The title of its field."""
     name: str
     whole: str
     address: str
-    """Where it is not."""
+    """The URL that removes the choice."""
 
 
 class FacetSelection:
-    """What a person has chosen, and the addresses that change it."""
+    """The chosen filters, and the URLs that change them."""
 
     def __init__(self, request: PageRequest) -> None:
         found = ((field, request.get_all(field)[:_MAX_CHOSEN]) for field in FIELDS)
@@ -193,13 +193,13 @@ class FacetSelection:
         self._kept = {name: request.get(name) for name in ("kind", "limit") if request.get(name)}
 
     def list_kept(self) -> list[tuple[str, str]]:
-        """What the form carries along; but for the first ontology, which is chosen beside the box."""
+        """The hidden fields of the form, without the first ontology, which is chosen beside the search box."""
         kept = self.chosen | {"ontology": self.chosen.get("ontology", ())[1:]}
         pairs = [(field, value) for field, values in kept.items() for value in values]
         return [*pairs, *self._kept.items()]
 
     def list_chips(self) -> list[Chip]:
-        """All that is chosen."""
+        """All chosen values."""
         return [
             Chip(FIELDS[field].lower(), name, _clean(value), self._locate(field, _without(values, (value,))))
             for field, values in self.chosen.items()
@@ -207,11 +207,11 @@ class FacetSelection:
         ]
 
     def clear(self) -> str:
-        """The address of the question without anything chosen."""
+        """The URL of the query without filters."""
         return make_address("/search", q=self._question, **self._kept)
 
     def widen(self, within: Facet, without: Facet) -> Facet:
-        """The counts of a field without its own choice, and of those within it what is chosen, or below what is chosen."""
+        """The counts of a field without its own filter, plus the chosen values and those below them from the filtered counts."""
         known = {one.value for one in without.counts}
         chosen = self.chosen.get(within.field, ())
         kept: dict[str, FacetCount] = {}
@@ -222,7 +222,7 @@ class FacetSelection:
         return replace(without, counts=(*more, *without.counts))
 
     def make_choices(self, facet: Facet) -> Choices:
-        """A facet with its links; classes below others stand inside them."""
+        """Make a facet with its links; subclasses are nested in their superclasses."""
         known = {one.value for one in facet.counts}
         below: dict[str | None, list[FacetCount]] = {}
         for one in facet.counts:
@@ -239,7 +239,7 @@ class FacetSelection:
         names: Mapping[str, str],
         above: tuple[str, ...],
     ) -> tuple[Choice, ...]:
-        """The values below one, or None, and those below them; `above` are those that all of them are below."""
+        """The values directly below `parent` (None for the top), with their descendants; `above` are the ancestors of all."""
         level = []
         for one in below.get(parent, ()):
             inside = self._make_level(field, one.value, below, names, (*above, one.value))
@@ -254,7 +254,7 @@ class FacetSelection:
         if same:
             values = _without(chosen, same)
         else:
-            # Who chooses a class that is below or above a chosen one wants it instead.
+            # Choosing a subclass or superclass of a chosen class replaces it.
             kin = (*above, *_list_values(inside))
             instead = [value for value in chosen if any(is_called(field, each, value) for each in kin)]
             values = (*_without(chosen, instead), one.value)
@@ -267,8 +267,8 @@ class FacetSelection:
 
 
 def name_apart(field: str, values: Sequence[str]) -> dict[str, str]:
-    """Values of a field as they are shown, by value. Classes and properties of namespaces that nobody knows have local names,
-    and what is long is cut in its middle; where two would look alike, they are shown whole."""
+    """Display names by value. Classes and properties of unknown namespaces have local names, and long names are cut in the
+    middle; names that would be the same are shown in full."""
     names = name_ontologies(values) if field == "ontology" else {value: _name_shortly(field, value) for value in values}
     names = {value: cut_middle(name, _NAME_CHARS) for value, name in names.items()}
     counts = Counter(names.values())
@@ -283,14 +283,14 @@ def _name_shortly(field: str, value: str) -> str:
 
 
 def name_ontologies(iris: Sequence[str]) -> dict[str, str]:
-    """Ontologies as people write them, by IRI; where two have one prefix, each with its namespace."""
+    """Display names of ontologies by IRI; those that share a prefix also show their namespace."""
     names = {iri: clean_text(name_value("ontology", iri)) for iri in iris}
     counts = Counter(names.values())
     return {iri: name if counts[name] == 1 else f"{name} · {clean_text(iri)}" for iri, name in names.items()}
 
 
 def is_called(field: str, value: str, name: str) -> bool:
-    """Whether a person means a value by a name: schema:Person, person and the IRI are one."""
+    """Whether a name denotes a value: schema:Person, person and the IRI are equivalent."""
     asked = fold_iri(name).lower()
     if asked in (value.lower(), name_value(field, value).lower()):
         return True

@@ -1,4 +1,4 @@
-"""Sites: what one is made of, and a report on the quality of its structured data."""
+"""Sites: the content of one, and a report on the quality of its structured data."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,13 +19,13 @@ _EXAMPLES = 3
 class ReportData(Report):
     """The report, for JSON: with what is otherwise made of it."""
 
-    # Without a default, which the properties of the same names would be.
+    # No defaults: those would be the inherited properties of the same names.
     severities: dict[str, int] = field()
     findings: tuple[Finding, ...] = field()
 
 
 def show_site(request: PageRequest) -> PageReply:
-    """A site: counts, what it speaks of, its latest pages."""
+    """Show a site: counts, classes and properties, its latest pages."""
     name = _take_name(request, "name")
     profile = request.site.indexes.site_profile(name)
     totals = request.site.indexes.totals() if request.format in ("nq", "ttl") else None
@@ -45,7 +45,7 @@ def show_site(request: PageRequest) -> PageReply:
 
 
 def show_quality(request: PageRequest) -> PageReply:
-    """The report on a site's structured data."""
+    """Show the report on a site's structured data."""
     name = _take_name(request, "site")
     report = request.site.indexes.quality(name, partial(read_statements, request))
     if report is None:

@@ -1,4 +1,4 @@
-"""The words that pages use: lists of classes, properties and ontologies, and a page for each of them."""
+"""The vocabulary that pages use: lists of classes, properties and ontologies, and a page for each of them."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes, shorten_iri
 
 LISTS = {CLASS: "/classes", PROPERTY: "/properties", ONTOLOGY: "/ontologies", SITE: "/sites"}
-"""Where the names of each kind are listed."""
+"""The paths of the lists, by kind."""
 _TITLES = {CLASS: "Classes", PROPERTY: "Properties", ONTOLOGY: "Ontologies", SITE: "Sites"}
 _ABOUT = {
     CLASS: "What things are said to be. Uses are things on pages.",
@@ -42,12 +42,12 @@ class NamesData:
     kind: str
     """class, property, ontology or site."""
     total: int
-    """How many there are, or were found."""
+    """How many exist, or were found."""
     names: Sequence[NameCount]
 
 
 def show_names(kind: str) -> Callable[[PageRequest], PageReply]:
-    """A page that lists the names of a kind, the most used first."""
+    """Make a page that lists the names of a kind, the most used first."""
 
     def show(request: PageRequest) -> PageReply:
         page, words = request.get_number("page", 1, _MAX_PAGE), request.get("q")
@@ -91,7 +91,7 @@ def show_names(kind: str) -> Callable[[PageRequest], PageReply]:
 
 
 def show_class(request: PageRequest) -> PageReply:
-    """A class: what its things are like."""
+    """Show a class and what its instances are like."""
     iri = _take_iri(request)
     profile = request.site.indexes.class_profile(iri)
     if profile is None:
@@ -112,7 +112,7 @@ def show_class(request: PageRequest) -> PageReply:
 
 
 def show_property(request: PageRequest) -> PageReply:
-    """A property: what has it, and which values."""
+    """Show a property, what has it, and its values."""
     iri = _take_iri(request)
     profile = request.site.indexes.property_profile(iri)
     if profile is None:
@@ -129,7 +129,7 @@ def show_property(request: PageRequest) -> PageReply:
 
 
 def show_ontology(request: PageRequest) -> PageReply:
-    """An ontology: which of its classes and properties are used."""
+    """Show an ontology and which of its classes and properties are used."""
     iri = _take_iri(request)
     profile = request.site.indexes.ontology_profile(iri)
     if profile is None:
@@ -146,12 +146,12 @@ def show_ontology(request: PageRequest) -> PageReply:
 
 
 def find_prefix(ontology: str) -> str:
-    """The prefix that an ontology is known by; empty for most."""
+    """The well-known prefix of an ontology; empty for most."""
     return next(iter(list_prefixes(ontology)), "")
 
 
 def write_void(totals: Totals, **counts: Sequence[NameCount]) -> bytes:
-    """Some counts in VoID, as N-Triples."""
+    """Write some counts in VoID, as N-Triples."""
     classes, properties, ontologies, sites = (
         Counts(counts.get(kind, ())) for kind in ("classes", "properties", "ontologies", "sites")
     )
@@ -159,7 +159,7 @@ def write_void(totals: Totals, **counts: Sequence[NameCount]) -> bytes:
 
 
 def make_plain(value: Any) -> Any:
-    """Records as dictionaries all the way down: named tuples would be lists in JSON."""
+    """Convert records to dictionaries recursively: named tuples would become arrays in JSON."""
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: make_plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
@@ -192,7 +192,7 @@ def _locate_query(query: str) -> str:
 
 
 def _write_class_query(profile: ClassProfile) -> str:
-    """Its things and what they are called. What is no IRI cannot stand in a query."""
+    """A query for its instances and their names; empty if the class is not a valid IRI."""
     if not is_valid_iri(profile.iri):
         return ""
     named = next((one.name for one in profile.properties if one.name in _NAMING and is_valid_iri(one.name)), _NAMING[0])
@@ -219,7 +219,7 @@ def _write_property_query(profile: PropertyProfile) -> str:
 
 
 def _write_command(request: PageRequest, iri: str, flag: str = "--type") -> str:
-    """How to export it; names are quoted, since whoever copies it runs it."""
+    """The command that exports it; names are quoted, because people paste it into a shell."""
     return f"rdfspider export {flag} {shlex.quote(shorten_iri(iri))} --dir {shlex.quote(request.site.folder.name)} -o things.nq"
 
 
