@@ -1,4 +1,4 @@
-"""Where the sites keep things: the URL by which one site speaks of what another one is about."""
+"""The URLs and answers of the demo's sites: the URL by which one site refers to what another describes, and the pages at it."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ _HOMES = {
 
 @dataclass(frozen=True, slots=True)
 class DemoAddresses:
-    """URLs of the demo's web, which depend on the port that it is served at."""
+    """URLs of the demo's sites, which depend on the port."""
 
     port: int
 
@@ -28,16 +28,16 @@ class DemoAddresses:
         return f"http://{site}.localhost:{self.port}{path}"
 
     def person(self, person: Person) -> str:
-        """The page about somebody on the site where they belong."""
+        """The page about a person on their own site."""
         site, folder = _HOMES[person.trade]
         return self.url(site, folder + person.key)
 
     def author(self, person: Person) -> str:
-        """The library's page about somebody who writes books."""
+        """The library's page about an author."""
         return self.url("library", f"/authors/{person.key}")
 
     def place(self, place: DemoPlace) -> str:
-        """The name of a place, which leads to data or to a page, as one asks."""
+        """The IRI of a place, which redirects to data or to a page, by content negotiation."""
         return self.url("data", f"/id/{place.key}")
 
     def book(self, book: Book) -> str:
@@ -62,7 +62,7 @@ _STYLE = "body{font:16px/1.5 Georgia,serif;max-width:44em;margin:2em auto;paddin
 
 @dataclass(frozen=True, slots=True)
 class DemoAnswer:
-    """One answer of a site, without what the server adds to each."""
+    """One response of a site, without the headers that the server adds to each."""
 
     body: bytes = b""
     content_type: str = HTML
@@ -71,29 +71,29 @@ class DemoAnswer:
 
 
 Dynamic = Callable[[str, str, Mapping[str, str]], DemoAnswer | None]
-"""Path, query and request headers in, an answer out; None where there is no such page."""
+"""Path, query and request headers enter, a response leaves; None if there is no such page."""
 
 
 @dataclass(slots=True)
 class DemoSite:
-    """A site: its pages by path and query, and a function for those that depend on more."""
+    """A site: its pages by path and query, and a function for pages that depend on more."""
 
     title: str
     robots: str = ""
-    """Its robots.txt; empty where it has none."""
+    """Its robots.txt; empty if it has none."""
     pages: dict[str, DemoAnswer] = field(default_factory=dict)
     find_page: Dynamic | None = None
 
     def add(
         self, path: str, title: str, content: str, *, head: str = "", headers: Fields = (), lang: str = "en"
     ) -> None:
-        """Add a page of HTML, in the site's frame."""
+        """Add an HTML page in the site's layout."""
         self.pages[path] = self.frame(title, content, head=head, headers=headers, lang=lang)
 
     def frame(
         self, title: str, content: str, *, head: str = "", headers: Fields = (), lang: str = "en", status: int = 200
     ) -> DemoAnswer:
-        """A page of HTML with the site's name, a way home and a foot."""
+        """An HTML page with the site's name and a link to its home page."""
         return DemoAnswer(
             f"""<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8"><title>{escape(title)} · {escape(self.title)}</title>
@@ -109,11 +109,11 @@ class DemoSite:
         )
 
     def add_data(self, path: str, text: str, content_type: str, headers: Fields = ()) -> None:
-        """Add a document that is data as a whole."""
+        """Add a document that consists of data only."""
         self.pages[path] = DemoAnswer(text.encode(), content_type, headers=headers)
 
     def answer(self, path: str, query: str, headers: Mapping[str, str]) -> DemoAnswer:
-        """The answer to a request; as on most servers, parameters that nobody knows change nothing."""
+        """Answer a request; as on most servers, unknown parameters are ignored."""
         if path == "/robots.txt":
             return DemoAnswer(self.robots.encode(), "text/plain; charset=utf-8") if self.robots else self._miss()
         found = self.find_page(path, query, headers) if self.find_page else None
@@ -123,24 +123,24 @@ class DemoSite:
         return self.frame("Not found", "<p>There is no such page.</p>", status=404)
 
     def add_redirect(self, path: str, target: str, status: int = 301) -> None:
-        """Add a path that only leads elsewhere."""
+        """Add a path that redirects."""
         self.pages[path] = redirect(target, status)
 
 
 def redirect(target: str, status: int, headers: Fields = ()) -> DemoAnswer:
-    """An answer that leads elsewhere."""
+    """A redirect."""
     return DemoAnswer(status=status, headers=(("Location", target), *headers))
 
 
 def script(data: Mapping[str, Any]) -> str:
-    """JSON-LD in a page, with schema.org's context."""
+    """A JSON-LD script element, with schema.org's context."""
     return (
         f'<script type="application/ld+json">{json.dumps({"@context": SCHEMA, **data}, ensure_ascii=False)}</script>\n'
     )
 
 
 def link(target: str, text: str, attributes: str = "") -> str:
-    """A link to click on."""
+    """A hyperlink."""
     return f'<a href="{escape(target)}"{attributes and " "}{attributes}>{escape(text)}</a>'
 
 
@@ -150,5 +150,5 @@ def listing(links: Iterable[tuple[str, str]]) -> str:
 
 
 def alternate(target: str, media_type: str) -> str:
-    """An element for the head that says where else the page is, in another form."""
+    """A link element that refers to another representation of the page."""
     return f'<link rel="alternate" type="{media_type}" href="{escape(target)}">\n'

@@ -1,4 +1,4 @@
-"""What a crawl of the demo must find, and what it must not: derived from the same tables as the sites, not from the sites."""
+"""What a crawl of the demo must find, and must not find: derived from the same tables as the sites, not from the sites."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,16 +32,16 @@ from rdfspider.demo.world import (
 
 
 class Published(NamedTuple):
-    """One thing on one page: `literal` is in the graph that the page's URL names."""
+    """One entity on one page: `literal` is in the graph named by the page's URL."""
 
     entity: str
-    """`book/eels`; the same thing on several sites has one name."""
+    """Such as `book/eels`; an entity has the same name on all sites."""
     url: str
     literal: str
 
 
 class Hidden(NamedTuple):
-    """Something that is nowhere in what a crawl keeps, by any part of a record: only this page names it."""
+    """An entity that must appear nowhere in the crawl's records: only this page names it."""
 
     url: str
     literal: str
@@ -55,7 +55,7 @@ def list_published(at: DemoAddresses) -> list[Published]:
 
 
 def list_hidden(at: DemoAddresses) -> list[Hidden]:
-    """Everything that robots.txt, the pages themselves or common sense keep a crawler from."""
+    """Everything that robots.txt, the pages themselves or trap detection keep out of a crawl."""
     return [Hidden(at.url(secret.site, secret.path), secret.name, secret.reason) for secret in SECRETS]
 
 
@@ -140,7 +140,7 @@ _MISSING_SHOWN = 5
 def tell_findings(
     statements: Mapping[str, str], everything: str, published: Sequence[Published], hidden: Sequence[Hidden]
 ) -> list[str]:
-    """What was found, what several sites speak of, and what was rightly left out.
+    """Report what was found, what several sites describe, and what was correctly left out.
 
     `statements` are N-Quads by page, `everything` is all records as one text.
     """
@@ -168,13 +168,13 @@ def tell_findings(
 
 
 def find_names(text: str, hidden: Sequence[Hidden]) -> list[Hidden]:
-    """Of what is hidden, that which a text names, however its words are written or joined, as in URLs."""
+    """The hidden entities that a text names, however the words are spelled or joined, as in URLs."""
     words = make_key(text)
     return [thing for thing in hidden if make_key(thing.literal) in words]
 
 
 def _choose_shared(sites: dict[str, set[str]]) -> list[str]:
-    """Some things of each kind that most sites speak of."""
+    """For each kind, some of the entities that most sites describe."""
     shared = sorted(
         (entity for entity in sites if len(sites[entity]) > 1), key=lambda entity: (-len(sites[entity]), entity)
     )
@@ -188,11 +188,11 @@ def _count(kind: str, count: int) -> str:
 
 
 RESULTS_SHOWN = 2
-"""Of each search."""
+"""Per search."""
 
 
 class DemoQuestion(NamedTuple):
-    """One question, and why somebody would ask so. Either words or SPARQL."""
+    """An example question, by words or in SPARQL, and its purpose."""
 
     why: str
     words: str = ""
@@ -202,7 +202,7 @@ class DemoQuestion(NamedTuple):
 
     @property
     def arguments(self) -> list[str]:
-        """What a person would type after `rdfspider`, but for the folder."""
+        """The command line arguments after `rdfspider`, without the folder."""
         if self.sparql:
             return ["query", self.sparql]
         flags = {"--type": self.type, "--ontology": self.ontology}

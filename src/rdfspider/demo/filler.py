@@ -1,4 +1,4 @@
-"""A name in, a small picture out as PNG, the same one each time: so that things of the demo have images without a file beside."""
+"""Filler for the demo: a name enters, a small PNG picture or some sentences leave, the same each time, without any files."""
 
 import struct
 import zlib
@@ -10,7 +10,7 @@ _GROUND = (244, 240, 230)
 
 
 def draw_picture(name: str) -> bytes:
-    """A square of cells in one colour, alike on both sides, as woven cloth is."""
+    """Draw a square of cells in one colour, symmetric like woven cloth."""
     seed = crc32(name.encode())
     colour = tuple(60 + (seed >> shift) % 140 for shift in (0, 8, 16))
     cells = crc32(f"{name} cells".encode())
@@ -21,7 +21,7 @@ def draw_picture(name: str) -> bytes:
             across, down = x * _CELLS // _SIDE, y * _CELLS // _SIDE
             bit = down * _CELLS // 2 + min(across, _CELLS - 1 - across)
             row += bytes(colour if cells >> bit & 1 else _GROUND)
-        # Each line begins with its filter: none.
+        # Each row begins with its filter type: none.
         rows.append(b"\0" + row)
     head = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(b"".join(rows), 9)), (b"IEND", b""))
@@ -79,7 +79,7 @@ _WORDS = {
 
 
 def describe(name: str, salt: str = "") -> str:
-    """Five sentences about a name; another salt gives others, for another site that speaks of the same thing."""
+    """Five sentences about a name; another salt gives different ones, for another site about the same entity."""
     chance = Random(crc32(f"{name} {salt}".encode()))
     sentences = [chance.choice(_OPENINGS), *chance.sample(_MIDDLES, 3), chance.choice(_ENDINGS)]
     return " ".join(

@@ -1,7 +1,7 @@
-"""The demo's web and its server: which host answers what, by HTTP/1.1 on loopback, in a thread of its own.
+"""The demo's web and its server: maps hosts to sites, and serves them by HTTP/1.1 on loopback, in its own thread.
 
-It keeps connections, answers GET and HEAD, compresses where that is asked for, and knows what has not changed. It is for this
-web alone: no request may have a body, and none is answered slowly.
+It keeps connections open, answers GET and HEAD, compresses on request, and supports conditional requests. It is for this web
+only: requests must not have a body, and every response is immediate.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from rdfspider.errors import UsageError
 
 ADDRESS = "127.0.0.1"
 PORT = 8585
-"""Where the demo is served, so that its URLs are the same each time; the next one where this is taken."""
+"""The default port, so that URLs are the same each time; if it is taken, the next free one is used."""
 _PORTS_TRIED = 20
 _BACKLOG = 100
 _MAX_HEAD_BYTES = 32 * 1024
@@ -70,11 +70,11 @@ class DemoWeb:
 
     @property
     def start(self) -> str:
-        """The page that leads to all sites."""
+        """The page that links to all sites."""
         return self.at.url("www")
 
     def answer(self, host: str, target: str, headers: Mapping[str, str]) -> DemoAnswer:
-        """The answer to a request: its Host, its path with the query, and its headers in lower case."""
+        """Answer a request, given its Host, its path with the query, and its headers with lower-case names."""
         site = self.sites.get(host.partition(":")[0].lower().removesuffix(".localhost"))
         path, _, query = target.partition("?")
         return site.answer(path, query, headers) if site else _NO_HOST
@@ -84,7 +84,7 @@ class DemoServer:
     """The server, as a context manager; `web` is what it serves."""
 
     def __init__(self, port: int = 0) -> None:
-        """At this port, or at 0: at the usual one or the next that is free. UsageError where there is none."""
+        """Listen at this port; 0 means the default one or the next free one. Raises UsageError if none is free."""
         self._socket = _listen(port)
         self.port: int = self._socket.getsockname()[1]
         self.web = DemoWeb(self.port)
@@ -104,7 +104,7 @@ class DemoServer:
         self._thread.join()
 
     async def _run(self) -> None:
-        """Serve until the context ends; connections that are left then end with the loop."""
+        """Serve until the context ends; open connections end with the loop."""
         self._loop = asyncio.get_running_loop()
         server = await asyncio.start_server(self._serve, sock=self._socket, limit=_MAX_HEAD_BYTES)
         self._ready.set()
@@ -112,8 +112,8 @@ class DemoServer:
         server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """All requests of one connection, one after the other."""
-        # Who leaves, is silent for long or talks nonsense is left; so is everybody when the demo ends.
+        """Answer all requests of one connection in sequence."""
+        # A connection ends when its client disconnects, is idle too long or sends an invalid request, or when the demo ends.
         left = (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError)
         with contextlib.suppress(*left):
             is_kept = True
@@ -127,7 +127,7 @@ class DemoServer:
 
 
 def answer_request(web: DemoWeb, head: bytes) -> tuple[bytes, bool]:
-    """The bytes to answer with, and whether the connection is kept."""
+    """The bytes of the response, and whether the connection is kept open."""
     first, *lines = head.decode("iso-8859-1").split("\r\n")
     headers = {
         name.strip().lower(): value.strip() for name, colon, value in (line.partition(":") for line in lines) if colon
@@ -168,11 +168,11 @@ def _listen(port: int) -> socket.socket:
     tried = [port] if port else list(range(PORT, PORT + _PORTS_TRIED))
     for number in tried:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        # A demo that ended a moment ago does not count as one that has the port.
+        # A port in TIME_WAIT after a recent demo counts as free.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((ADDRESS, number))
-            # Until it listens, another that is bound in the same moment gets the port, too.
+            # Until it listens, another socket can bind the same port.
             listener.listen(_BACKLOG)
         except OSError as error:
             listener.close()

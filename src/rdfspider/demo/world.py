@@ -1,8 +1,8 @@
 """The invented world that the sites are about: people, places, books and so on, as plain tables.
 
-Everything here is made up: no person, place, book or organisation exists. A key is part of URLs; what one table says of another
-it says by keys, so that several sites speak of the same thing. What the sites hide is in a table of its own: its names are on the
-hidden pages alone, and neither links nor URLs give them away, so a crawler that behaves has them nowhere.
+Everything here is made up: no person, place, book or organisation exists. Keys are part of URLs; tables refer to each other
+by key, so that several sites describe the same entity. Hidden entities have a table of their own: only the hidden pages name
+them, and neither links nor URLs do, so a well-behaved crawler never stores their names.
 """
 
 import re
@@ -20,11 +20,11 @@ class DemoPlace(NamedTuple):
     latitude: float
     longitude: float
     population: int
-    """0 for what nobody lives in."""
+    """0 if nobody lives there."""
 
 
 class Person(NamedTuple):
-    """Somebody who writes, teaches, cooks or makes."""
+    """Somebody who writes, teaches, cooks or makes things."""
 
     key: str
     name: str
@@ -44,7 +44,7 @@ class Book(NamedTuple):
 
 
 class Product(NamedTuple):
-    """Something that the shop sells."""
+    """A product of the shop."""
 
     key: str
     name: str
@@ -53,7 +53,7 @@ class Product(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happens at a place on a day."""
+    """An event at a place on a day."""
 
     key: str
     name: str
@@ -64,7 +64,7 @@ class Event(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A dish, by somebody, with something that the shop sells."""
+    """A dish by a cook, with a product of the shop."""
 
     key: str
     name: str
@@ -75,7 +75,7 @@ class Recipe(NamedTuple):
 
 
 class Exhibit(NamedTuple):
-    """An object of the museum."""
+    """An object in the museum."""
 
     key: str
     name: str
@@ -125,7 +125,7 @@ class Article(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """What must not be found: where it is, its name, and what keeps it back."""
+    """An entity that must not be found: its place, its name, and what excludes it."""
 
     site: str
     path: str
@@ -140,7 +140,7 @@ def make_key(name: str) -> str:
 
 
 def _read_groups(table: str) -> Iterator[tuple[str, str]]:
-    """Lines `group: one; two; three`, with more lines where one is full, as pairs of group and entry."""
+    """Parse lines `group: one; two; three`, which may continue on the next line, into pairs of group and entry."""
     group = ""
     for line in table.strip().splitlines():
         start, colon, entries = line.rpartition(":")
@@ -199,7 +199,7 @@ BOOKS = tuple(
 )
 
 DISPUTED_YEARS = {"an-atlas-of-echoes": 1988, "when-harrowmere-burned": 2004}
-"""When books have appeared, as the university has it against the library: somebody is wrong, as on every web."""
+"""Publication years by the university that contradict the library's: sources disagree, as on every web."""
 
 _PRODUCTS = """
 teas: Marsh Mint Tea 4.20; Smoked Nettle Tea 5.10; Lakeshore Black 6.40; Heather Evening Blend 4.95;
@@ -335,11 +335,11 @@ ARTICLES = tuple(
 )
 
 CALENDAR_END = 2099
-"""The year in which the endless calendar has an entry at last: who gets there has fallen into the trap."""
+"""The year in which the endless calendar finally has an entry: a crawler that gets there has fallen into the trap."""
 FACETS_END = 7
-"""So many filters at once bring the shop's hidden offer up."""
+"""The number of combined filters that reveals the shop's hidden offer."""
 FOLDERS_END = 12
-"""So many times the newspaper's archive holds itself, for whoever believes its broken link."""
+"""How often the newspaper's archive must be nested in itself, by its broken link, to reveal what is hidden."""
 
 SECRETS = (
     Secret("shop", "/cart", "Cart of Nobody", "robots"),
@@ -363,5 +363,5 @@ SECRETS = (
 
 
 def secrets_of(site: str) -> tuple[Secret, ...]:
-    """What a site hides."""
+    """The hidden entities of a site."""
     return tuple(secret for secret in SECRETS if secret.site == site)

@@ -1,1 +1,1 @@
-"""The sites of the demo, a module each: `make_site` takes the addresses of all of them, and gives the site."""
+"""The sites of the demo, one module each: `make_site` takes the addresses of all sites and returns the site."""

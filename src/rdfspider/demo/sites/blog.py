@@ -1,4 +1,4 @@
-"""blog: posts as h-entry, with feeds in RSS and Atom; the oldest posts are in the Atom feed alone. Comments have spam."""
+"""blog: posts as h-entry, with RSS and Atom feeds; the oldest posts are only in the Atom feed. Comments contain spam."""
 
 from datetime import datetime
 from email.utils import format_datetime
@@ -9,7 +9,7 @@ from rdfspider.demo.filler import describe
 from rdfspider.demo.world import POSTS, Post, secrets_of
 
 FEED_ONLY = POSTS[:4]
-"""The posts that no page leads to."""
+"""The posts that no page links to."""
 _PAGE_POSTS = 10
 (_CASINO,) = secrets_of("blog")
 

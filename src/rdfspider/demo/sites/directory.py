@@ -1,4 +1,4 @@
-"""www: a list of all the sites, where the crawl starts. JSON-LD."""
+"""www: a list of all sites in JSON-LD, where the crawl starts."""
 
 from rdfspider.demo.answers import DemoAddresses, DemoSite, listing, script
 
@@ -15,7 +15,7 @@ SITES = {
     "town": "Harrowmere Herald, the town's newspaper",
     "old": "Harrowmere Herald, where it used to be",
 }
-"""Every site but this one and the copy of the museum, by its name, with its title."""
+"""Every site but this one and the museum's mirror, with its title by name."""
 
 
 def make_site(at: DemoAddresses) -> DemoSite:

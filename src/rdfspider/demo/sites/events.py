@@ -1,4 +1,4 @@
-"""events: events and venues in JSON-LD, and a calendar that has a next month and a last one for ever."""
+"""events: events and venues in JSON-LD, and a calendar with endless links to the next and previous month."""
 
 import re
 from collections.abc import Mapping

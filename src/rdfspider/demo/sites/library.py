@@ -1,4 +1,4 @@
-"""library: books in RDFa, with subjects and authors; authors also in RDF/XML, which only a Link header tells of."""
+"""library: books in RDFa, with subjects and authors; authors are also in RDF/XML, which only a Link header refers to."""
 
 from html import escape
 

@@ -1,11 +1,11 @@
-"""old: where the newspaper used to be. Everything leads elsewhere, some of it in a circle."""
+"""old: the newspaper's former site. Everything redirects, some of it in a loop."""
 
 from rdfspider.demo.answers import DemoAddresses, DemoSite
 from rdfspider.demo.world import ARTICLES
 
 
 def make_site(at: DemoAddresses) -> DemoSite:
-    """The old addresses."""
+    """The old URLs."""
     site = DemoSite("Harrowmere Herald, moved", "User-agent: *\nDisallow:\n")
     site.add_redirect("/", "/home")
     site.add_redirect("/home", "/start", 302)

@@ -1,4 +1,4 @@
-"""museum: objects, makers and rooms in RDFa with several vocabularies. A friend serves a copy at another name."""
+"""museum: objects, makers and rooms in RDFa with several vocabularies. A mirror serves a copy under another name."""
 
 from html import escape
 
@@ -14,7 +14,7 @@ _PREFIXES = (
 
 
 def make_site(at: DemoAddresses) -> DemoSite:
-    """The museum, which has no robots.txt. Its own addresses are relative, so that its copy is the same to the byte."""
+    """The museum, which has no robots.txt. Its URLs are relative, so that its mirror is identical to the byte."""
     site = DemoSite("Museum of Small Things")
     rooms = list(dict.fromkeys(exhibit.room for exhibit in EXHIBITS))
     ways = [(f"/rooms/{make_key(room)}", room) for room in rooms] + [(_MASK.path, "From the depot")]

@@ -1,4 +1,4 @@
-"""data: places as Linked Data. A name leads by 303 to data or to a page, as one asks; JSON-LD has a context of its own."""
+"""data: places as Linked Data. An IRI redirects (303) to data or a page by content negotiation; JSON-LD has its own context."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _PREFIXES = """@prefix geo: <http://www.w3.org/2003/01/geo/wgs84_pos#> .
 """
 _ROBOTS = "User-agent: rdfspider\nDisallow: /internal/\n\nUser-agent: *\nDisallow: /\n"
 WITH_JSON = PLACES[::3]
-"""The places that are also given in JSON-LD."""
+"""The places that are also available in JSON-LD."""
 (_DRAFT,) = secrets_of("data")
 
 
@@ -44,7 +44,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
 
 
 def _find_name(path: str, headers: Mapping[str, str]) -> DemoAnswer | None:
-    """A name is no document, so it leads to one (303): to the form that is asked for most."""
+    """The IRI of a place is not a document, so it redirects (303) to the preferred representation."""
     key = path.removeprefix("/id/")
     place = next((place for place in PLACES if place.key == key), None)
     if key == path or place is None:
@@ -55,7 +55,7 @@ def _find_name(path: str, headers: Mapping[str, str]) -> DemoAnswer | None:
 
 
 def choose_form(accept: str, forms: list[str]) -> str:
-    """The form that an Accept header likes best; of equals, and where it says nothing, the first one."""
+    """The representation that an Accept header prefers; the first of equals, or if the header is empty."""
     weights = {}
     for part in accept.split(","):
         form, *parameters = (piece.strip() for piece in part.split(";"))

@@ -1,4 +1,4 @@
-"""portal: datasets as pages, and in DCAT as Turtle, RDF/XML or JSON-LD. Only sitemaps lead to most of them."""
+"""portal: datasets as pages, and in DCAT as Turtle, RDF/XML or JSON-LD. Most are only listed in sitemaps."""
 
 import gzip
 import json
@@ -9,9 +9,9 @@ from rdfspider.demo.filler import describe
 from rdfspider.demo.world import DATASETS, Dataset
 
 LINKED = DATASETS[:6]
-"""The datasets that a page leads to; only sitemaps know the others."""
+"""The datasets that a page links to; the others are only in sitemaps."""
 FORMS = (("ttl", TURTLE), ("rdf", RDF_XML), ("jsonld", JSON_LD))
-"""Each dataset's metadata is in one of these, in turn."""
+"""The formats of the datasets' metadata, used in turn."""
 _DCAT = "http://www.w3.org/ns/dcat#"
 _TERMS = "http://purl.org/dc/terms/"
 
@@ -39,7 +39,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
 
 
 def identify(dataset: Dataset) -> str:
-    """What the metadata alone says of a dataset."""
+    """A statement about a dataset that only its metadata contains."""
     return f"amble:{dataset.theme}:{dataset.key}"
 
 
@@ -74,7 +74,7 @@ def _write_metadata(at: DemoAddresses, dataset: Dataset, ending: str) -> str:
 
 
 def _add_sitemaps(site: DemoSite, at: DemoAddresses) -> None:
-    """An index of two: the pages, compressed, and the metadata, as plain text."""
+    """A sitemap index of two: the pages, compressed, and the metadata, as plain text."""
     names = ("/sitemap-pages.xml.gz", "/sitemap-metadata.txt")
     parts = "".join(f"<sitemap><loc>{at.url('portal', name)}</loc></sitemap>" for name in names)
     namespace = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

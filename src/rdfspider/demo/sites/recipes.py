@@ -1,4 +1,4 @@
-"""recipes: recipes in Microdata, some in JSON-LD that is broken. What is not there is told with a friendly 200."""
+"""recipes: recipes in Microdata, some in broken JSON-LD. Missing pages are soft 404s."""
 
 from collections.abc import Callable
 from html import escape
@@ -7,9 +7,9 @@ from rdfspider.demo.answers import SCHEMA, DemoAddresses, DemoAnswer, DemoSite, 
 from rdfspider.demo.filler import describe
 from rdfspider.demo.world import COOKS, RECIPES, Recipe
 
-# Recipes that were taken off, but not from the lists that name them.
+# Deleted recipes that lists still link to.
 _LOST = ("stockfish-pudding", "green-goose", "wedding-eels", "cheese-of-the-moon", "thistle-wine", "fog-cake")
-# What people do to JSON: a comma too much, a comment, single quotes, a line break within a text, a semicolon at the end.
+# Common mistakes in JSON: a trailing comma, a comment, single quotes, a line break within a string, a final semicolon.
 _MISTAKES: tuple[Callable[[str], str], ...] = (
     lambda text: text.replace("\n}", ",\n}"),
     lambda text: text.replace("{\n", "{ // the recipe\n", 1),
@@ -20,7 +20,7 @@ _MISTAKES: tuple[Callable[[str], str], ...] = (
 
 
 def make_site(at: DemoAddresses) -> DemoSite:
-    """The cookbook, which has a page for everything."""
+    """The cookbook, which answers every path with 200."""
     site = DemoSite("The Oxwhistle Cookbook", "User-agent: *\nDisallow: /print/\n")
     courses = list(dict.fromkeys(recipe.course for recipe in RECIPES))
     ways = [(f"/courses/{course}", course.title()) for course in courses]
@@ -52,7 +52,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
 
 
 def _miss(site: DemoSite) -> DemoAnswer:
-    """A page that says that it is not there, but not to machines."""
+    """A soft 404: a page that says it does not exist, with status 200."""
     content = "<h1>Page not found</h1><p>Sorry, this recipe is no longer in our book. Perhaps another one is to your taste?</p>"
     return site.frame("Page not found", content)
 
@@ -67,7 +67,7 @@ Take <span itemprop="recipeIngredient">{escape(recipe.product.name)}</span>.</p>
 
 
 def _write_json(at: DemoAddresses, recipe: Recipe) -> str:
-    """By hand, as those who make such mistakes write it."""
+    """Written by hand, like JSON with such mistakes."""
     return f"""{{
 "@context": "{SCHEMA}", "@type": "Recipe", "@id": "/recipes/{recipe.key}#it",
 "name": "{recipe.name}",

@@ -1,4 +1,4 @@
-"""shop: products in Microdata or in JSON-LD, some with an image. Pages of a list, session ids, campaigns, filters without end."""
+"""shop: products in Microdata or JSON-LD, some with images; pagination, session ids, campaign parameters, endless filters."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -21,7 +21,7 @@ _FACETS = {
     "price": ("low", "fair", "high"),
 }
 PICTURED = ("teas", "jams")
-"""Of what the shop shows a picture; of the rest it has none, as shops do."""
+"""The categories with pictures; the others have none, as in real shops."""
 _CART, _STAFF, _WISHES, _PARTNER, _CLEARANCE = secrets_of("shop")
 
 
@@ -66,12 +66,12 @@ def make_site(at: DemoAddresses) -> DemoSite:
 
 
 def locate_image(product: Product) -> str:
-    """The path of a product's picture; empty where it has none."""
+    """The path of a product's picture; empty if it has none."""
     return f"/images/{product.key}.png" if product.category in PICTURED else ""
 
 
 def _find_list(site: DemoSite, path: str, query: str, headers: Mapping[str, str]) -> DemoAnswer | None:
-    """The list of products: one of its pages, in some order, or filtered by any number of filters in any order."""
+    """The list of products: one of its pages, in some order, or with any number of filters in any order."""
     if path != "/products":
         return None
     asked = dict(parse_qsl(query))
@@ -113,7 +113,7 @@ def _list_products(products: tuple[Product, ...] | list[Product]) -> str:
 
 
 def _make_session(product: Product) -> str:
-    """As if every visitor had one, and every page were another visit."""
+    """A session id, as if every visitor had one and every page were a new visit."""
     return f"PHPSESSID={crc32(product.key.encode()):08x}"
 
 

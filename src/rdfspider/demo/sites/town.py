@@ -1,4 +1,4 @@
-"""town: a newspaper with OpenGraph, and hCards of citizens. Pages ask to be left out in every way that there is."""
+"""town: a newspaper with OpenGraph, and hCards of citizens. Pages use every kind of robots directive."""
 
 import re
 from html import escape
@@ -8,7 +8,7 @@ from rdfspider.demo.filler import describe
 from rdfspider.demo.world import ARTICLES, CITIZENS, FOLDERS_END, Article, Person, Secret, secrets_of
 
 NOT_KEPT = ARTICLES[0]
-"""The article that may be read and understood, but not kept (noarchive)."""
+"""The article that may be indexed, but not archived (noarchive)."""
 _FOLDER = re.compile(r"/(?:archive/)+")
 _CLOSED, _DRAFT, _EMBARGOED, _AUCTION, _LETTER, _FOLDERS = secrets_of("town")
 
@@ -37,7 +37,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
     site.add(_EMBARGOED.path, _EMBARGOED.name, "<p>Wait.</p>", head=_write_secret(_EMBARGOED), headers=_tell("noindex"))
     ended = _tell("unavailable_after: 25 Jun 2019 15:00:00 GMT")
     site.add(_AUCTION.path, _AUCTION.name, "<p>Sold.</p>", head=_write_secret(_AUCTION), headers=ended)
-    # The page itself may be read; what it leads to has no other link.
+    # The page itself may be indexed; nothing else links to its target.
     site.add("/letters", "Letters", link(_LETTER.path, "What readers wrote"), head=_ask("nofollow"))
     site.add(_LETTER.path, _LETTER.name, "<p>Sir!</p>", head=_write_secret(_LETTER))
     site.find_page = lambda path, query, headers: _find_folder(site, path)
@@ -45,7 +45,7 @@ def make_site(at: DemoAddresses) -> DemoSite:
 
 
 def _find_folder(site: DemoSite, path: str) -> DemoAnswer | None:
-    """The archive, which holds itself: somebody forgot a slash in a link."""
+    """The archive, which contains itself: a slash is missing in a link."""
     if not _FOLDER.fullmatch(path):
         return None
     head = _write_secret(_FOLDERS) if path.count("archive/") >= FOLDERS_END else ""

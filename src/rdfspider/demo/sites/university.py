@@ -1,4 +1,4 @@
-"""university: people and courses in JSON-LD; each of its people has a FOAF file in Turtle, named in the page's head."""
+"""university: people and courses in JSON-LD; each person has a FOAF file in Turtle, linked in the page's head."""
 
 from html import escape
 
