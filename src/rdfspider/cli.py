@@ -1,7 +1,7 @@
-"""The command line: which commands there are, and how each ends. Data goes to stdout, everything else to stderr.
+"""The command line: which commands exist, and how each ends. Data goes to stdout, everything else to stderr.
 
-Invalid input gets one line and exit code 2, an interrupt 130; never a traceback. A command's module is imported when the command
-is invoked: all of them together import every library that rdfspider uses, which `rdfspider --version` need not wait for.
+Invalid input gets one line and exit code 2, an interrupt 130; never a traceback. A command's module is imported on use:
+together they import every library that rdfspider uses, and `rdfspider --version` need not wait for that.
 """
 
 import os
@@ -40,16 +40,16 @@ COMMANDS = {
     "import": ("index:import_archives", "Take pages of WARC files into a crawl, as if it had fetched them."),
     "filter": ("control:filter_app", "Change or show which links a crawl follows, also while it runs."),
 }
-"""Command → where in `rdfspider.commands` it is (`module:name`), and its line in `rdfspider --help`, which is also the first
+"""Command → its location in `rdfspider.commands` (`module:name`), and its line in `rdfspider --help`, which is also the first
 sentence of its own help."""
 
-# The base class of what typer raises for wrong flags; it has no public name.
+# The base class of typer's errors for invalid flags; it has no public name.
 _FLAG_ERROR: type[Exception] = typer.BadParameter.__mro__[1]
 _STYLE: dict[str, Any] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
 class _LazyGroup(TyperGroup):
-    """All commands by name and help line; the one that is invoked is imported."""
+    """All commands by name and help line; a command is imported when it is invoked."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -64,11 +64,11 @@ app = typer.Typer(cls=_LazyGroup, **_STYLE)
 
 
 def load_command(name: str) -> Any:
-    """Import a command: what parses its arguments and runs it."""
+    """Import a command, and return the parser that runs it."""
     module, _, attribute = COMMANDS[name][0].partition(":")
     with end_at_interrupt():
         found = getattr(import_module(f"rdfspider.commands.{module}"), attribute)
-    # A command that has commands of its own, such as `filter`, is a parser already.
+    # A command with subcommands, such as `filter`, is already a parser.
     if not isinstance(found, typer.Typer):
         parser = typer.Typer(**_STYLE)
         parser.command(name)(found)
@@ -77,11 +77,11 @@ def load_command(name: str) -> Any:
 
 
 def main() -> None:
-    """The command `rdfspider`."""
-    # An end by SIGTERM leaves no unfinished file behind.
+    """Run `rdfspider`."""
+    # Ending by SIGTERM leaves no unfinished file behind.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     code = run_command(sys.argv[1:])
-    # All is done; Python takes its time to leave, and would show where an interrupt has found it.
+    # Everything is done, but Python takes time to exit, and would print a traceback for an interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(code)
 
@@ -96,22 +96,22 @@ def run_command(arguments: Sequence[str]) -> int:
         return _complain(str(error), 2)
     except _FLAG_ERROR as error:
         inner = getattr(error, "ctx", None)
-        # Some complaints know of no command; the first word that was typed does.
+        # Some errors name no command; the first argument does.
         known = [name for name in arguments[:1] if name in COMMANDS]
         place = inner.command_path if inner else " ".join(["rdfspider", *known])
         message = str(error.format_message())  # type: ignore[attr-defined]
-        # A minus before a word is part of the question.
+        # A minus before a word is part of the query.
         hint = "; put -- before words that begin with a minus" if "search" in known and "No such" in message else ""
         return _complain(f"{message}{hint} (see {place} --help)", 2)
     except typer.Exit as leave:
         return leave.exit_code
     except KeyboardInterrupt:
-        # Python dies of an interrupt that has passed through eval, as in many imports, although it was caught; unless
-        # something else is evaluated after it.
+        # Python dies of a caught interrupt that has passed through eval, as in many imports, unless something else is
+        # evaluated after it.
         eval("None")
         return _complain("interrupted", 128 + signal.SIGINT)
     except BrokenPipeError:
-        # Nobody reads stdout any more, as in `| head`; what Python would still write at its exit goes nowhere.
+        # Nobody reads stdout any more, as in `| head`; discard what Python would still write at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except (RdfspiderError, OSError) as error:

@@ -1,4 +1,4 @@
-"""`rdfspider status`, `pause`, `resume`, `stop`, `add`, `filter`, `why` and `hosts`: a crawl, from another terminal."""
+"""`rdfspider status`, `pause`, `resume`, `stop`, `add`, `filter`, `why` and `hosts`: control a crawl from another terminal."""
 
 import time
 from typing import Annotated
@@ -122,7 +122,7 @@ def why(
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as one line of JSON.")] = False,
 ) -> None:
     """Tell why a URL was fetched or not, or what would become of it."""
-    # Not at the top: it brings the frontier, of which other commands have no use.
+    # Not at the top: it imports the frontier, which other commands do not need.
     from rdfspider.crawl.reports.explanations import write_explanation
 
     found = Crawl.open(folder).why(url)
@@ -144,7 +144,7 @@ def hosts(
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each host.")] = False,
 ) -> None:
     """Tell what was found on each host, and what it waits for."""
-    # Not at the top: it brings the frontier, of which other commands have no use.
+    # Not at the top: it imports the frontier, which other commands do not need.
     from rdfspider.crawl.reports.frontiers import write_hosts
 
     found = Crawl.open(folder).hosts(sort, limit)

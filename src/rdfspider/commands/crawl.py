@@ -1,4 +1,4 @@
-"""`rdfspider crawl`: seeds and settings in, a crawl in a folder out; progress on stderr, or as JSON lines on stdout."""
+"""`rdfspider crawl`: seeds and settings enter, a crawl in a folder leaves; progress is on stderr, or as JSON on stdout."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ FLAGS = {
     "index.enabled": "--index",
     "index.stores": "--store",
 }
-"""The settings that have a flag of their own, so that a complaint names what was typed."""
+"""The settings that have a flag of their own, so that an error names the flag."""
 _LINE_EVERY_S = 5.0
 
 
@@ -111,14 +111,14 @@ def crawl(
     with SiteBeside(folder, port, query_timeout, query_rows, cors) as beside:
         beside.start()
         code = run_crawl(found, as_json=as_json)
-        # A crawl that was stopped from the site, or by a command, can still be looked at; who sends a signal wants to leave.
+        # After a stop from the site or by a command, the site stays up; a signal means that the user wants to leave.
         if not code:
             beside.wait()
     raise typer.Exit(code)
 
 
 def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
-    """Run a crawl, and tell how it goes and how it ended; the exit code."""
+    """Run a crawl, report its progress and its end, and return the exit code."""
     if not found.config.fetch.contact:
         say("without --contact nobody can reach you when your crawl troubles a site; give a URL or an e-mail address")
     progress = _CrawlProgress(found.folder, as_json)
@@ -132,7 +132,7 @@ def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
 
 
 class _CrawlProgress:
-    """Shows how a crawl goes, while its context lasts: by a display where stderr is a terminal, else by lines."""
+    """Shows the progress of a crawl while its context lasts: with a display if stderr is a terminal, otherwise by lines."""
 
     def __init__(self, folder: Path, as_json: bool) -> None:
         self._folder = folder
@@ -153,8 +153,8 @@ class _CrawlProgress:
         self._context.close()
 
     def show(self, status: Status) -> None:
-        """A line of JSON each time; for people the display, or a line now and then and when something changes; and at the end
-        what has come of it."""
+        """Print one JSON line per status; or for people update the display, or print a line at intervals and on changes, and
+        a summary at the end."""
         if status.reason == "interrupted" and self._state not in (RunState.STOPPING, RunState.STOPPED):
             say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
         has_changed = status.state != self._state
@@ -179,20 +179,20 @@ class _CrawlProgress:
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             self.is_unread = True
-            # What Python would still write at its exit goes nowhere.
+            # Discard what Python would still write at its exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if not status.is_over:
                 signal.raise_signal(signal.SIGTERM)
 
 
 def _choose_ways(folder: Path, ontologies: bool) -> list[str]:
-    """The ways of discovery that a crawl has, with or without that of ontologies."""
+    """The crawl's ways of discovery, with or without ontologies."""
     others = [way for way in load_config(folder).crawl.ways if way != "ontologies"]
     return [*others, "ontologies"] if ontologies else others
 
 
 def _refuse_site_flags(values: Mapping[str, object]) -> None:
-    """Nobody should believe that a flag does something where there is no site."""
+    """Refuse flags of the site for a crawl without one, where they would do nothing."""
     given = [f"--no-{name}" if value is False else f"--{name}" for name, value in values.items() if value is not None]
     if given:
         raise UsageError(f"{', '.join(given)}: only for a crawl that shows its site, by --serve")

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 FOLDER = Path("demo-crawl")
 SHARDS = 2
 DELAY_S = 0.05
-# Everything is at one address, which may be asked as often as its hosts may.
+# All hosts share one address, so the address gets no delay of its own.
 _OTHER_SETTINGS: dict[str, Any] = {"frontier.ip_delay_s": 0, "frontier.duration_factor": 1}
 _HOST = ".localhost"
 _RESOLVE = f"*{_HOST}=127.0.0.1"
-# What the crawl of a demo leaves in its folder.
+# What a crawl of the demo leaves in its folder.
 _MADE = frozenset(
     {
         FILE,
@@ -88,7 +88,7 @@ def demo(
     A dozen invented sites are served on this machine alone (a shop, a museum, a library …), with the faults that real ones have.
     Nothing else is asked. The crawl can be watched and searched in the browser meanwhile, and afterwards until Ctrl-C.
     """
-    # Not at the top: no other command has a use for the sites.
+    # Not at the top: no other command needs the sites.
     from rdfspider.demo.expectations import list_hidden, list_published, tell_findings
     from rdfspider.demo.server import DemoServer
 
@@ -100,7 +100,7 @@ def demo(
             return
         with ExitStack() as context:
             site = context.enter_context(SiteBeside(folder, site_port)) if has_site else None
-            # Not before everything else is known to work.
+            # Only when everything else is known to work.
             _remove(folder)
             typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
             found = _create(server, folder)
@@ -114,13 +114,13 @@ def demo(
                     typer.echo(line)
                 _ask_questions(folder)
                 if site:
-                    # Links to the demo's sites lead somewhere as long as it can be looked at.
+                    # Links to the demo's sites work as long as the crawl is shown.
                     site.wait()
     raise typer.Exit(code)
 
 
 def read_statements(folder: Path) -> dict[str, str]:
-    """What a crawl has found, from its archive: N-Quads by the URL of the page."""
+    """The statements of a crawl, from its archive: N-Quads by the URL of the page."""
     from fastwarc.warc import WarcRecordType
 
     from rdfspider.archive.reader import Archive
@@ -137,13 +137,13 @@ def read_statements(folder: Path) -> dict[str, str]:
 
 
 def read_everything(folder: Path) -> str:
-    """All records of a crawl's archive as they are, with their headers; bodies are stored as they were before compression."""
+    """All records of a crawl's archive with their headers; bodies are stored without content encoding."""
     paths = sorted(folder.glob("shards/*/warc/*.warc.gz"))
     return "\n".join(gzip.decompress(path.read_bytes()).decode("utf-8", "replace") for path in paths)
 
 
 def _ask_questions(folder: Path) -> None:
-    """Ask what was crawled, as a person would on the command line."""
+    """Run the example questions, as a person would on the command line."""
     from rdfspider.demo.expectations import QUESTIONS, RESULTS_SHOWN
 
     for question in QUESTIONS:
@@ -161,7 +161,7 @@ def _ask_questions(folder: Path) -> None:
 
 
 def _create(server: "DemoServer", folder: Path) -> Crawl:
-    """The crawl of the demo, as a person would make it by `rdfspider crawl`."""
+    """Create the crawl of the demo, as a person would with `rdfspider crawl`."""
     start = server.web.start
     return Crawl.create(
         folder,
@@ -177,7 +177,7 @@ def _create(server: "DemoServer", folder: Path) -> Crawl:
 
 
 def _serve(server: "DemoServer") -> None:
-    """Serve until Ctrl-C, which is no mistake here."""
+    """Serve until Ctrl-C, which is not an error here."""
     start = server.web.start
     scope = f"--scope any --include '{_HOST}:{server.port}/' --resolve '{_RESOLVE}'"
     pace = " ".join([f"--delay {DELAY_S}", *(f"--set {name}={value}" for name, value in _OTHER_SETTINGS.items())])
@@ -190,14 +190,14 @@ def _serve(server: "DemoServer") -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """UsageError where something is in the folder that no earlier demo has made."""
+    """Raise UsageError if the folder contains anything that no earlier demo made."""
     if not check_folder(folder):
         if folder.is_dir() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not a crawl of the demo; name another folder by --dir")
         return
     if is_in_use(folder):
         raise UsageError(f"{folder} is in use by another demo; name another folder by --dir")
-    # A demo starts from one page of its own, which is its contact, too.
+    # A demo has one seed, its own start page, which is also its contact.
     seeds, contact = read_seeds(folder), load_config(folder).fetch.contact
     if seeds != [contact] or not _START.fullmatch(contact):
         whose = f"a crawl of {seeds[0]}" if seeds else "a crawl without seeds"
@@ -207,7 +207,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the crawl of an earlier demo, of which nobody may make use meanwhile."""
+    """Remove the crawl of an earlier demo, holding its lock."""
     if folder.is_dir() and any(folder.iterdir()):
         with hold_folder(folder):
             for path in folder.iterdir():

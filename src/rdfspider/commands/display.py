@@ -1,7 +1,7 @@
-"""The live display of a crawl: a Status enters every second, and a terminal shows it, redrawn in its place.
+"""The live display of a crawl: a Status enters every second, and a terminal shows it, redrawn in place.
 
-It takes over stderr: what other code and the shards write there appears above it, so that the display stays in one piece. A
-thread of its own draws, because a terminal may stop taking output, as after Ctrl-S, and the crawl must not wait for it.
+It takes over stderr: what other code and the shards write there appears above the display, which stays in one piece. A
+separate thread draws, because a terminal may stop accepting output, as after Ctrl-S, and the crawl must not wait for it.
 """
 
 import os
@@ -32,36 +32,36 @@ from rdfspider.crawl.summary import (
     write_state,
 )
 
-# What shards write to as well, who inherit it.
+# Shards inherit it and write to it as well.
 _STDERR = 2
-# A crawl tells of itself every second; so often is looked whether there is news.
+# How often to check for a new status; a crawl reports every second.
 _LOOK_S = 0.25
-# Seconds that a sparkline goes back.
+# The length of a sparkline in seconds.
 _HISTORY_S = 300
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _SMALLEST = ConsoleDimensions(40, 10)
-# Lines of a terminal that has room for what matters less.
+# The height of a terminal that has room for less important lines.
 _TALL = 30
-# How long the end of a crawl waits for a terminal that takes nothing.
+# How long the end of a crawl waits for a terminal that accepts no output.
 _PATIENCE_S = 2.0
 _READ_BYTES = 65_536
 
 
 def can_display(environment: Mapping[str, str]) -> bool:
-    """Whether stderr is a terminal that can be redrawn, and nobody has asked for plain lines."""
+    """Whether stderr is a terminal that can be redrawn, and plain lines are not requested."""
     is_dumb = environment.get("TERM", "").lower() in ("", "dumb", "unknown")
     return os.isatty(_STDERR) and not is_dumb and not environment.get("NO_COLOR")
 
 
 class Display:
-    """The display on the terminal that is stderr, from when the context is entered until it is left."""
+    """The display on the terminal at stderr, for the duration of the context."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._history: deque[tuple[float, float]] = deque(maxlen=_HISTORY_S)
         self._seconds = 0
         self._news: Status | None = None
-        """What is to be drawn next; None where it is drawn already."""
+        """The next status to draw; None if it is already drawn."""
 
     def __enter__(self) -> Self:
         sys.stderr.flush()
@@ -76,7 +76,7 @@ class Display:
     def __exit__(self, *_: object) -> None:
         with suppress(OSError):
             sys.stderr.flush()
-        # That closes the pipe, whose other end is the sign to leave.
+        # That closes the pipe, which tells the thread to end.
         os.dup2(self._terminal, _STDERR)
         self._thread.join(_PATIENCE_S)
         if not self._thread.is_alive():
@@ -84,7 +84,7 @@ class Display:
             os.close(self._lines)
 
     def show(self, status: Status) -> None:
-        """Draw this soon."""
+        """Draw this status soon."""
         self._history.append((status.pages_s, status.bytes_s))
         self._seconds += 1
         self._news = status
@@ -94,7 +94,7 @@ class Display:
             with os.fdopen(self._terminal, "w", encoding=sys.stderr.encoding, errors="replace", closefd=False) as file:
                 self._draw_until_end(file)
         except Exception as error:
-            # The terminal is gone, or the fault is ours. Whoever writes to stderr must not be held up by either.
+            # The terminal is gone, or our code has failed. Neither may block other writers to stderr.
             written = f"rdfspider: the display has failed: {error!r}\n".encode()
             while written:
                 with suppress(OSError):
@@ -107,7 +107,7 @@ class Display:
         with Live(
             console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
         ) as live:
-            # Whoever is killed cannot give the cursor back.
+            # Keep the cursor visible: a killed process could not restore it.
             console.show_cursor(True)
             rest = b""
             while (written := self._read_lines()) is not None:
@@ -124,7 +124,7 @@ class Display:
             console.print(Text(clean_text(rest.decode("utf-8", "replace"))), soft_wrap=True)
 
     def _read_lines(self) -> bytes | None:
-        """What somebody has written to stderr by now; None at the end."""
+        """What was written to stderr since the last call; None at the end."""
         if not select.select([self._lines], [], [], _LOOK_S)[0]:
             return b""
         return os.read(self._lines, _READ_BYTES) or None
@@ -140,13 +140,13 @@ class Display:
 def draw(
     status: Status, folder: Path, history: Sequence[tuple[float, float]], seconds: int, size: ConsoleDimensions
 ) -> list[Text]:
-    """The lines of the display, as many as fit: what counts most is first and never left out.
+    """The lines of the display, as many as fit: the most important come first and are never left out.
 
-    `history` holds pages and bytes a second of the last seconds, of which there were so many in all.
+    `history` contains pages and bytes per second of the last seconds; `seconds` counts all of them since the start.
     """
     lines = [*_draw_head(status, folder, size.width), *_draw_speed(status, history, seconds, size.width)]
     lines += _draw_counts(status, is_tall=size.height >= _TALL)
-    # The line below the last one is the cursor's.
+    # The cursor needs the line below the last one.
     room = size.height - 1 - len(lines)
     finds = status.totals.finds[::-1]
     shards: Sequence[Beat] = status.shards
@@ -162,9 +162,9 @@ def draw(
 
 
 def draw_sparkline(values: Sequence[float], seconds: int, width: int) -> str:
-    """A line of blocks, the highest for the highest of the values; the means of some where they are more than fit.
+    """A sparkline scaled to the highest value; if there are more values than fit, groups of them are averaged.
 
-    Which ones are taken together depends on the seconds alone, so that the line moves on and does not flicker.
+    The groups depend only on absolute seconds, so that the line moves on without flicker.
     """
     if not values or width < 1:
         return ""
@@ -236,7 +236,7 @@ def _draw_counts(status: Status, *, is_tall: bool) -> list[Text]:
 
 
 def _choose_shards(shards: Sequence[Beat], most: int) -> Sequence[Beat]:
-    """Those that have something to say first, then the busiest."""
+    """Shards with a reason to report first, then the busiest."""
     chosen = sorted(shards, key=lambda beat: (not beat.reason, -beat.cpu_percent))[:most]
     return sorted(chosen, key=lambda beat: beat.shard)
 
@@ -250,7 +250,7 @@ def _draw_shard(beat: Beat) -> Text:
 
 
 def _draw_find(find: Find) -> tuple[Text, Text]:
-    """A page that was found: what it is, and below where it is. All of it is the web's, and none of it is markup."""
+    """A found page: its title and types, and below its URL. All of it is text from the web, and none of it is markup."""
     types = ", ".join(map(shorten_name, find.types))
     title = clean_text(find.title) or "(without a title)"
     return (

@@ -1,4 +1,4 @@
-"""`rdfspider extract`: pages from files and archives in, their statements out."""
+"""`rdfspider extract`: pages from files and archives enter, their statements leave."""
 
 import re
 import sys
@@ -177,7 +177,7 @@ def _consume(
     *,
     list_problems: bool,
 ) -> int:
-    """Write what comes, count it, say what is wrong; returns how many records could not be read."""
+    """Write results, count them and report problems; return the number of unreadable records."""
     skipped = 0
     for item in items:
         match item:
@@ -200,7 +200,7 @@ def _consume(
 
 
 def _say(progress: Progress, line: str) -> None:
-    """One line on stderr, above the bar if there is one; control characters of the web stay out of terminals."""
+    """Print one line on stderr, above the progress bar if there is one, without control characters from the web."""
     shown = "".join(character if character.isprintable() or character == "\t" else " " for character in line)
     if progress.disable:
         typer.echo(shown, err=True)
@@ -210,7 +210,7 @@ def _say(progress: Progress, line: str) -> None:
 
 @contextmanager
 def _show_progress(total_bytes: int, *, data_on_stdout: bool) -> Iterator[Progress]:
-    """A bar on stderr where that is a terminal, unless the same terminal is shown the data."""
+    """A progress bar if stderr is a terminal, unless the data goes to the same terminal."""
     hidden = not sys.stderr.isatty() or (data_on_stdout and sys.stdout.isatty())
     columns = (
         BarColumn(),
@@ -240,7 +240,7 @@ def _print_statistics(statistics: BatchStatistics, *, stderr: bool) -> None:
         table = Table(box=None, pad_edge=False)
         table.add_column(heading, overflow="fold")
         table.add_column("uses", justify="right")
-        # Equal counts by name, so that the table is the same whatever came first.
+        # Sort equal counts by name, so that the table does not depend on the order of pages.
         for name, count in sorted(names.items(), key=lambda pair: (-pair[1], pair[0]))[:_TOP_NAMES]:
             table.add_row(name, f"{count:,}")
         if names:
@@ -253,12 +253,12 @@ def _split_names(values: Iterable[str]) -> list[str]:
 
 
 def _open_documents(folder: Path) -> DocumentSource:
-    """What is in a folder, whether a person has laid it out or a crawl."""
+    """The documents in a folder, made by a person or by a crawl."""
     return KeptDocuments(folder, FolderDocuments(folder))
 
 
 def _check_output(output: Path | None, sources: Iterable[str]) -> Path | None:
-    """The file to write, if it may be one; `-` is stdout, as it is stdin among the sources."""
+    """The file to write, if that is allowed; `-` is stdout, as it is stdin among the sources."""
     if output is None or str(output) == "-":
         return None
     if output.suffix.lower() in _COMPRESSED:
@@ -275,4 +275,4 @@ def _choose_format(wanted: Format | None, output: Path | None) -> str:
 
 
 def _discard(fragment: bytes) -> None:
-    """Where nothing but the table is asked for."""
+    """Discard the output when only the statistics are wanted."""

@@ -1,4 +1,4 @@
-"""`rdfspider index`, `forget` and `import`: an index brought up to date; a site removed from it; WARC files taken in."""
+"""`rdfspider index`, `forget` and `import`: bring an index up to date, remove a site from it, and import WARC files."""
 
 import time
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def index(
     if rebuild and follow:
         raise UsageError("--rebuild and --follow: choose one; follow when it is rebuilt")
     if files:
-        # Before a folder is made for them.
+        # Before a folder is created for them.
         find_archives(files)
     crawl = Crawl.create_for_import(folder) if files else Crawl.open(folder)
     progress = _IndexProgress()
@@ -80,7 +80,7 @@ def index(
 
 
 def index_imported(crawl: Crawl) -> None:
-    """Bring the index up to date with what was just imported; where another process indexes the crawl, it is left to that."""
+    """Bring the index up to date after an import; if another process indexes the crawl, leave it to that one."""
     try:
         with show_log():
             status = crawl.index(on_progress=_IndexProgress().show)
@@ -92,18 +92,18 @@ def index_imported(crawl: Crawl) -> None:
 
 
 class _IndexProgress:
-    """A line now and then."""
+    """Prints a line at intervals."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._next = self._started + _LINE_EVERY_S
 
     def show(self, status: IndexStatus) -> None:
-        """Take how it goes."""
+        """Report a status."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _LINE_EVERY_S
-            # How many pages that is nobody knows before they are read.
+            # The number of pages is unknown before they are read.
             rest = f"  {status.behind_bytes / 1e6:,.1f} MB to go" if status.behind_bytes else ""
             show(f"{now - self._started:.0f} s  {write_index(status)}{rest}")
 
@@ -116,7 +116,7 @@ def _tell_running(folder: Path, error: InUseError, *, has_files: bool) -> None:
 
 
 def _tell_end(status: IndexStatus) -> bool:
-    """Say what was indexed; whether that is all that there was. Pages that an outside store refuses are its own matter."""
+    """Report what was indexed, and return whether it is complete. Pages that an external store refuses do not count."""
     show(f"indexed     {status.pages:,} pages, {status.quads:,} quads, {status.entities:,} entities")
     for view in status.views:
         if view.problem:
@@ -180,7 +180,7 @@ def import_archives(
     given = {"crawl.shards": shards, "archive.keep": archive, "index.enabled": index}
     flags = {"crawl.shards": "--shards", "archive.keep": "--archive", "index.enabled": "--index"}
     asked = {name: Asked(value, flags[name]) for name, value in given.items() if value is not None}
-    # Before a folder is made for them.
+    # Before a folder is created for them.
     find_archives(sources)
     progress = _ImportProgress()
     crawl = Crawl.create_for_import(folder, **asked)
@@ -196,13 +196,13 @@ def import_archives(
 
 
 class _ImportProgress:
-    """A line now and then."""
+    """Prints a line at intervals."""
 
     def __init__(self) -> None:
         self._next = time.monotonic() + _LINE_EVERY_S
 
     def show(self, status: Status, reports: Sequence[ImportReport]) -> None:
-        """Take how it goes."""
+        """Report a status."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _LINE_EVERY_S
             pages = sum(report.imported for report in reports)
@@ -212,7 +212,7 @@ class _ImportProgress:
 
 
 def write_import(status: Status, reports: Sequence[ImportReport]) -> list[str]:
-    """What was imported, in a few lines."""
+    """Summarise an import in a few lines."""
     pages = sum(report.imported for report in reports)
     known = sum(report.known for report in reports)
     speed = pages / max(status.run_s, 0.001)
@@ -229,7 +229,7 @@ def write_import(status: Status, reports: Sequence[ImportReport]) -> list[str]:
         count = sum(others.values())
         lines.append(f"passed over {count:,} answer{'s' * (count != 1)} other than 2xx: {write_counts(others)}")
     lines.append(f"in all      {_count_pages(totals.pages)}, {totals.structured:,} with data, {totals.quads:,} quads")
-    # Every shard reads all files, and so finds all damage.
+    # Every shard reads all files, so each finds all damage.
     worst = max(reports, key=lambda report: report.damage_count, default=None)
     if worst:
         lines += worst.damages[:_DAMAGES_SHOWN]

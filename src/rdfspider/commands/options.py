@@ -1,4 +1,4 @@
-"""The flags of commands that work on a crawl: what each is called, and what its help says. Some belong to several commands."""
+"""The flags of commands that work on a crawl, with their help texts. Several commands share some of them."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`rdfspider query` and `export`: SPARQL over what was found, as a table or in the usual formats; and all of it as one file."""
+"""`rdfspider query` and `export`: SPARQL over the crawled data, as a table or in other formats; and all data as one file."""
 
 import re
 import shutil
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 TABLE = "table"
 _GAP = "  "
-# So many rows decide how wide the columns are.
+# The first rows, this many, determine the column widths.
 _MEASURED_ROWS = 1_000
 _NARROWEST = 8
-# Where no terminal sets a width.
+# The widest column; a terminal may narrow it further.
 _WIDEST = 200
 _LOCAL_NAME = re.compile(r"[\w\-.]+")
 
@@ -59,7 +59,7 @@ def query(
     ] = None,
 ) -> None:
     """Ask in SPARQL what was found; the usual prefixes are declared."""
-    # Not at the top: they bring the indexes, of which other commands have no use.
+    # Not at the top: they import the indexes, which other commands do not need.
     from rdfspider.index.quads.sparql.engine import Limits
     from rdfspider.search.indexes import Indexes
 
@@ -75,7 +75,7 @@ def query(
 
 
 def write_table(rows: "Rows", width: int | None) -> Iterator[str]:
-    """The lines of a table that is as wide as a terminal, or as it likes."""
+    """The lines of a table, fitted to the width of a terminal if there is one."""
     lines = ([_show_value(value) for value in row] for row in rows)
     head = [clean_text(name) for name in rows.variables]
     measured = [line for _, line in zip(range(_MEASURED_ROWS), lines, strict=False)]
@@ -104,7 +104,7 @@ def _read_query(text: str | None, file: Path | None) -> str:
 
 
 def _choose_formats(file_format: str) -> tuple[str, ...]:
-    """What to ask for, the format for rows before the one for triples."""
+    """The formats to request: the one for rows before the one for triples."""
     from rdfspider.index.quads.sparql.result_documents import FORMATS
 
     if not file_format:
@@ -135,7 +135,7 @@ def _print_answer(answer: "Answer", is_table: bool) -> None:
 
 
 def _clean_document(body: bytes) -> bytes:
-    """What a terminal may show of a document; its lines and columns stay."""
+    """Remove characters that a terminal must not receive; lines and columns stay."""
     text = body.decode("utf-8", "replace").replace("\r\n", "\n")
     return "\n".join("\t".join(map(clean_text, line.split("\t"))) for line in text.split("\n")).encode()
 
@@ -149,7 +149,7 @@ def _show_value(value: object) -> str:
 
 
 def _shorten_iri(text: str) -> str:
-    """`schema:Person`, if SPARQL would take that for the same."""
+    """Write `schema:Person` if SPARQL reads that as the same IRI."""
     name = shorten_iri(text) if text.startswith("http") else text
     return name if _LOCAL_NAME.fullmatch(name.partition(":")[2]) else text
 
@@ -229,7 +229,7 @@ def export(
 
 @contextmanager
 def _show_progress() -> "Iterator[Callable[[Exported], None]]":
-    """A bar on stderr where that is a terminal; pages are told by whoever writes them."""
+    """A progress bar if stderr is a terminal; the export reports its pages to it."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda exported: None

@@ -1,4 +1,4 @@
-"""`rdfspider search`, `entity` and `stats`: what was found, by words; all that is said of one thing; counts of everything."""
+"""`rdfspider search`, `entity` and `stats`: search by words, everything said about one entity, and statistics."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -103,12 +103,12 @@ def _print_results(results: "Results") -> None:
 
 
 def _print_line(start: str, marked: "Marked") -> None:
-    """What was searched for is bold on a terminal; typer leaves that out elsewhere."""
+    """Print a line with the search terms in bold; typer omits the style if stdout is not a terminal."""
     parts = (typer.style(clean_text(part), bold=is_marked or None) for part, is_marked in marked.split())
     typer.echo(start + "".join(parts))
 
 
-# Of each; the rest is counted, and JSON has more.
+# Limits for printing; the rest is counted, and JSON has more.
 _VALUES_SHOWN = 10
 _SOURCES_SHOWN = 2
 _THINGS_SHOWN = 20
@@ -196,7 +196,7 @@ def _draw_value(value: "StatedValue") -> Text:
 
 
 def _draw_inside(value: "StatedValue", indent: str) -> Iterator[Text]:
-    """What is said of a blank node, a line each, its types first, those inside it further to the right; of a list its items."""
+    """The statements about a blank node, one per line, types first, nested nodes indented; for a list, its items."""
     for number, item in enumerate(value.items[:_VALUES_SHOWN], 1):
         head = clean(f"{indent}{number}. ", "dim")
         if item.inside or item.items:

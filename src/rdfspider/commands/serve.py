@@ -1,4 +1,4 @@
-"""`rdfspider serve`: the folder of a crawl in, its site at an address of this machine out, until Ctrl-C; also beside a crawl."""
+"""`rdfspider serve`: the folder of a crawl enters, its site at a local address leaves, until Ctrl-C; also beside a crawl."""
 
 import os
 import secrets
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 _END_S = 5.0
 _LEAST_TOKEN_CHARS = 16
-# On a machine that has nothing else to do this changes nothing.
+# On an otherwise idle machine this changes nothing.
 _GIVES_WAY = 15
 
 
@@ -83,12 +83,12 @@ def serve(
         with show_log():
             run_site(settings, listener)
     except KeyboardInterrupt:
-        # That is how it is meant to end, as it was told above.
+        # This is the intended way to end it, as announced above.
         return
 
 
 class SiteBeside:
-    """The site of a crawl in a process beside it, from `start` until the context ends; its port is taken from the beginning."""
+    """The site of a crawl in a process beside it, from `start` until the context ends; its port is reserved earlier."""
 
     def __init__(
         self,
@@ -98,8 +98,8 @@ class SiteBeside:
         query_rows: int | None = None,
         cors: bool | None = None,
     ) -> None:
-        """What is None is as by default."""
-        # Not at the top: a crawl without a site has no use for it.
+        """None means the default."""
+        # Not at the top: a crawl without a site does not need it.
         from rdfspider.serve.server import ServerSettings, listen
 
         self._listener = listen(LOOPBACK, port)
@@ -120,14 +120,14 @@ class SiteBeside:
         return self
 
     def start(self) -> None:
-        """Serve it, and show it in the browser. What this process starts later gives way to both."""
+        """Start the site and open it in the browser. This process, and those that it starts later, get a lower priority."""
         from rdfspider.serve.server import start_site
 
         self._process = start_site(self._settings)
         self._listener.close()
         _announce(self._settings, is_control_allowed=True)
         open_browser(self.address)
-        # People wait for the site, nobody for the next page.
+        # People wait for the site, but nobody waits for the next page.
         os.nice(_GIVES_WAY)
 
     def __exit__(
@@ -145,7 +145,7 @@ class SiteBeside:
             process.wait()
 
     def wait(self) -> None:
-        """Let it go on until Ctrl-C, which is how it is meant to end."""
+        """Keep the site running until Ctrl-C, which is the intended end."""
         try:
             say(f"the site stays at {self.address} until Ctrl-C")
             while self._process is not None and self._process.poll() is None:
@@ -155,7 +155,7 @@ class SiteBeside:
 
 
 def open_browser(address: str) -> None:
-    """Show an address in the browser of whoever sits before this machine; where nobody does, nothing happens."""
+    """Open a URL in the browser of this machine's user; does nothing without a screen or a terminal."""
     has_screen = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if has_screen and sys.stderr.isatty():
         webbrowser.open(address)

@@ -1,4 +1,4 @@
-"""Output of commands: messages and the log on stderr, tables and text on stdout; and the exit codes of commands that run long."""
+"""Output of commands: messages and the log on stderr, tables and text on stdout; and the exit codes of long-running commands."""
 
 import logging
 import os
@@ -16,7 +16,7 @@ from rich.text import Text
 from rdfspider.crawl.summary import clean_text
 
 EXIT_CODES = {"interrupted": 128 + signal.SIGINT, "terminated": 128 + signal.SIGTERM}
-"""Exit codes of what a signal ended, as shells expect them, by `Status.reason`; all other ends are a success."""
+"""Exit codes for ends by a signal, as shells expect them, by `Status.reason`; all other ends are a success."""
 
 
 def say(line: str) -> None:
@@ -25,7 +25,7 @@ def say(line: str) -> None:
 
 
 def show(line: str) -> None:
-    """Print a line on stderr; work goes on when stderr was closed, as with its terminal."""
+    """Print a line on stderr; continue even if stderr is closed, as when its terminal is gone."""
     try:
         typer.echo(line, err=True)
     except OSError:
@@ -34,7 +34,7 @@ def show(line: str) -> None:
 
 @contextmanager
 def show_log() -> Iterator[None]:
-    """What the crawler, or the site, has to say while it runs, such as that a shard died, on stderr."""
+    """Print log messages of the crawler and the site on stderr, such as that a shard died."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("rdfspider: %(message)s"))
     loggers = [logging.getLogger(f"rdfspider.{stage}") for stage in ("processes", "run", "index", "search", "serve")]
@@ -47,29 +47,29 @@ def show_log() -> Iterator[None]:
             logger.removeHandler(handler)
 
 
-# Of lines that go to a file or another program.
+# The width of lines that go to a file or another program.
 _PLAIN_WIDTH = 160
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> NoReturn:
-        """Leave it to the command line to leave as other commands do; rich would exit with 1."""
+        """Let the command line handle this as for other commands; rich would exit with 1."""
         raise BrokenPipeError
 
 
 def open_console() -> Console:
-    """What answers are printed to."""
+    """The console for results."""
     width = None if sys.stdout.isatty() else _PLAIN_WIDTH
     return _Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
 
 
 def show_text(console: Console, text: str, style: str = "") -> None:
-    """A line, as long as it is."""
+    """Print a line without wrapping."""
     console.print(clean(text, style), soft_wrap=True)
 
 
 def show_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[Text | str]], numbers: int = 0) -> None:
-    """A table; its last columns, so many, are of numbers."""
+    """Print a table; its last `numbers` columns contain numbers."""
     table = Table(box=None, show_header=any(heads), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
     for at, head in enumerate(heads):
         is_number = at >= len(heads) - numbers
@@ -80,5 +80,5 @@ def show_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[T
 
 
 def clean(text: str, style: str = "") -> Text:
-    """Text of the web as a terminal may show it."""
+    """Text from the web, made safe for a terminal."""
     return Text(clean_text(text), style=style)
