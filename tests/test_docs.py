@@ -45,6 +45,17 @@ def test_the_architecture_names_every_folder_and_module_at_the_top() -> None:
     assert found - named <= {"__init__.py", "__main__.py"}
 
 
+def test_every_module_that_the_code_names_exists() -> None:
+    package = ROOT / "src/rdfspider"
+    missing = [
+        (str(path.relative_to(package)), name)
+        for path in package.rglob("*.py")
+        for name in re.findall(r"`((?:[\w\-]+/)*[\w\-]+\.py)`", path.read_text())
+        if not any((folder / name).exists() for folder in (package, path.parent, ROOT))
+    ]
+    assert missing == []
+
+
 @pytest.mark.parametrize("path", [ROOT / "README.md", *DOCS], ids=lambda path: path.name)
 def test_no_table_cell_is_longer_than_two_lines(path: Path) -> None:
     """About two lines of a page that is a hundred characters wide; of a link only its text is seen."""

@@ -27,7 +27,7 @@ a host, the unknown robots.txt of an origin, or a page. `urls/learned_traps.py` 
 request. A lease changes nothing on disk.
 
 Fetched. The shard sends the request, and ends the lease with `Frontier.release`: with the exchange, or with a refusal
-if a filter or robots.txt forbids the request. The host's clock moves at once (`Pacing` in `hosts/side_requests.py`):
+if a filter or robots.txt forbids the request. The host's clock moves at once (`hosts/pacing.py`):
 the next request waits for the usual delay, longer after a slow response, and much longer after an error.
 
 Judged. `verdicts.py` alone decides from the exchange what happens to the URL. Any answer, even a 404, makes it done.
