@@ -5,6 +5,6 @@
 - `scope.py` decides whether a URL belongs to the crawl, by the seeds, the user's filters (`filters.py`) and the trap rules
   (`trap_rules.py`); `routing.py` applies it, and groups the accepted URLs by shard.
 
-Each way of discovery is one row of the table in `rdfspider/ways.py`. Every link of every page passes through here, so everything
+Each way of discovery is one row of the table in `ways.py`. Every link of every page passes through here, so everything
 that a page could make slow or large has a limit.
 """

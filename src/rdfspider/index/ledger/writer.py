@@ -1,7 +1,7 @@
 """Writes the ledger of the text index, in SQLite: pages, what each states about which entity, and how often each name is used.
 
-The only writer is `index/text/view.py`. Everything is a function of the newest outcome of each URL: replacing a page subtracts what
-it added before. Other processes read at the same time (`reader.py`), and see the last commit.
+The only writer is `index/text/view.py`. Everything is a function of the newest outcome of each URL: replacing a page subtracts
+what it added before. Other processes read at the same time (`reader.py`), and see the last commit.
 """
 
 import secrets
