@@ -26,7 +26,7 @@ from rdfspider.crawl.folder import (
     make_folder,
     read_seeds,
 )
-from rdfspider.crawl.messages import Answer, Command, CommandName, RunState
+from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
 from rdfspider.crawl.seeds import collect_seeds
 from rdfspider.crawl.settings import Asked, ask_config, ask_flags, load_config
 from rdfspider.crawl.status import Status, read_status
@@ -251,9 +251,9 @@ class Crawl:
 
         A query that takes longer than `timeout_s` raises UnansweredError; at most `limit` rows or triples are returned.
         """
-        from rdfspider.index.quads.sparql.engine import Limits
+        from rdfspider.index.quads.sparql.engine import QueryLimits
 
-        return self.indexes.query(text, Limits(timeout_s=timeout_s, rows=limit))
+        return self.indexes.query(text, QueryLimits(timeout_s=timeout_s, rows=limit))
 
     def entity(self, iri: str, same: bool = False) -> "Entity":
         """Return every statement about an entity, with source and time, and what refers to it; works while the crawl runs.
@@ -385,7 +385,7 @@ class Crawl:
         with hold_folder(self.folder):
             return make_change(self.folder, load_config(self.folder), command)[0]
 
-    def _tell(self, command: str | Command) -> Answer:
+    def _tell(self, command: str | Command) -> CommandAnswer:
         if not is_in_use(self.folder):
             raise UsageError(f"{self.folder}: no crawl runs there")
         check_import(self.folder)

@@ -10,7 +10,7 @@ from rdfspider.extract import grddl
 from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.grddl import extract_grddl
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.extract.untrusted import Output, Refusal, run_stylesheet
+from rdfspider.extract.untrusted import Output, UntrustedRefusal, run_stylesheet
 from rdfspider.records import Content, ContentKind
 
 URL = "http://example.org/page"
@@ -202,7 +202,7 @@ class TestBounds:
     def test_all_transformations_of_a_page_share_its_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
         applied: list[bytes] = []
 
-        def apply(stylesheet: bytes, *arguments: Any, **options: Any) -> Output | Refusal:
+        def apply(stylesheet: bytes, *arguments: Any, **options: Any) -> Output | UntrustedRefusal:
             applied.append(stylesheet)
             return run_stylesheet(stylesheet, *arguments, **options)
 

@@ -14,14 +14,21 @@ from pathlib import Path
 import pytest
 
 from rdfspider.extract import untrusted
-from rdfspider.extract.untrusted import Limits, Output, Refusal, run_command, run_function, run_stylesheet
+from rdfspider.extract.untrusted import (
+    Output,
+    UntrustedLimits,
+    UntrustedRefusal,
+    run_command,
+    run_function,
+    run_stylesheet,
+)
 from waiting import wait_until
 
 URL = "http://example.org/"
-LIMITS = Limits(seconds=60, memory_bytes=2**30, output_bytes=1_000_000)
-SHORT = Limits(seconds=0.5, memory_bytes=2**30, output_bytes=1_000_000)
+LIMITS = UntrustedLimits(seconds=60, memory_bytes=2**30, output_bytes=1_000_000)
+SHORT = UntrustedLimits(seconds=0.5, memory_bytes=2**30, output_bytes=1_000_000)
 # Short too, but long enough for most machines to have started something by then; where it is not, it is tried again.
-ENOUGH = Limits(seconds=3, memory_bytes=2**30, output_bytes=1_000_000)
+ENOUGH = UntrustedLimits(seconds=3, memory_bytes=2**30, output_bytes=1_000_000)
 XSLT = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">{}</xsl:stylesheet>'
 HELLO = XSLT.format('<xsl:template match="/"><hello/></xsl:template>').encode()
 # Calls itself twice, 60 deep: it would end after the sun.
@@ -40,7 +47,7 @@ def fresh_helper() -> Iterator[None]:
     untrusted._CHILD.rest()
 
 
-def hello(limits: Limits = LIMITS) -> str:
+def hello(limits: UntrustedLimits = LIMITS) -> str:
     answer = run_stylesheet(HELLO, "<a/>", URL, limits)
     return answer.body.decode().strip() if isinstance(answer, Output) else answer.message
 
@@ -58,8 +65,8 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def refusal(answer: Output | Refusal) -> Refusal:
-    assert isinstance(answer, Refusal), answer
+def refusal(answer: Output | UntrustedRefusal) -> UntrustedRefusal:
+    assert isinstance(answer, UntrustedRefusal), answer
     return answer
 
 
@@ -88,7 +95,7 @@ class TestHelper:
     def test_an_endless_stylesheet_is_killed_and_the_next_job_served(self) -> None:
         assert hello() == "<hello/>"
         pid, start = helper_pid(), time.monotonic()
-        assert refusal(run_stylesheet(ENDLESS, "<a/>", URL, SHORT)) == Refusal(
+        assert refusal(run_stylesheet(ENDLESS, "<a/>", URL, SHORT)) == UntrustedRefusal(
             "transform-timeout", "killed after 0.5 s"
         )
         assert time.monotonic() - start >= 0.5
@@ -96,7 +103,7 @@ class TestHelper:
         assert hello() == "<hello/>"
 
     def test_too_much_memory_is_a_refusal(self) -> None:
-        small = Limits(seconds=60, memory_bytes=200 * 2**20, output_bytes=1000)
+        small = UntrustedLimits(seconds=60, memory_bytes=200 * 2**20, output_bytes=1000)
         answer = refusal(run_stylesheet(HELLO, "<a>" + "<b/>" * 2_000_000 + "</a>", URL, small))
         assert answer.code == "transform-memory"
         assert hello() == "<hello/>"
@@ -107,7 +114,7 @@ class TestHelper:
         assert answer.code == "transform-memory"
 
     def test_too_much_output_is_a_refusal(self) -> None:
-        answer = refusal(run_stylesheet(HELLO, "<a/>", URL, Limits(60, 2**30, output_bytes=3)))
+        answer = refusal(run_stylesheet(HELLO, "<a/>", URL, UntrustedLimits(60, 2**30, output_bytes=3)))
         assert answer.code == "transform-output-too-long"
         assert hello() == "<hello/>"
 
@@ -118,7 +125,7 @@ class TestHelper:
             "import os, signal\ndef run(body, url, media_type): os.kill(os.getpid(), signal.SIGSEGV)",
         )
         answer = refusal(run_function(function, str(tmp_path), b"", URL, "a/b", LIMITS))
-        assert answer == Refusal("transform-crashed", "was killed by signal 11")
+        assert answer == UntrustedRefusal("transform-crashed", "was killed by signal 11")
         assert hello() == "<hello/>"
 
     def test_a_helper_killed_while_idle_is_replaced(self) -> None:
@@ -142,7 +149,7 @@ class TestHelper:
     def test_what_a_function_does_wrong_is_told(self, tmp_path: Path, code: str, message: str) -> None:
         function = write_module(tmp_path, "odd", code)
         answer = run_function(function, str(tmp_path), b"", URL, "a/b", LIMITS)
-        assert answer == Refusal("transform-failed", message)
+        assert answer == UntrustedRefusal("transform-failed", message)
 
     def test_modules_of_the_same_name_in_two_folders_are_two(self, tmp_path: Path) -> None:
         for name in ("a", "b"):
@@ -218,7 +225,7 @@ def _hello_and_pid(_: int) -> tuple[str, int]:
 
 
 class TestCommands:
-    def run(self, *command: str, body: bytes = b"", limits: Limits = LIMITS) -> Output | Refusal:
+    def run(self, *command: str, body: bytes = b"", limits: UntrustedLimits = LIMITS) -> Output | UntrustedRefusal:
         return run_command(command, "", body, URL, "image/png", limits)
 
     def test_bytes_go_in_and_come_out(self) -> None:
@@ -234,7 +241,7 @@ class TestCommands:
 
     def test_failure_is_told_with_what_was_said_last(self) -> None:
         answer = self.run("sh", "-c", "echo no such image >&2; exit 3")
-        assert answer == Refusal("transform-failed", "ended with exit status 3: no such image")
+        assert answer == UntrustedRefusal("transform-failed", "ended with exit status 3: no such image")
 
     def test_a_missing_program_is_a_refusal(self) -> None:
         assert "not found" in refusal(self.run("no-such-program-anywhere")).message
@@ -249,7 +256,7 @@ class TestCommands:
     def test_memory_is_limited(self) -> None:
         code = "print(len('a' * 2**29))"
         assert isinstance(self.run(sys.executable, "-c", code), Output)
-        small = Limits(seconds=60, memory_bytes=2**28, output_bytes=1000)
+        small = UntrustedLimits(seconds=60, memory_bytes=2**28, output_bytes=1000)
         answer = refusal(self.run(sys.executable, "-c", code, limits=small))
         assert answer.code == "transform-failed"
         assert answer.message.endswith("MemoryError")

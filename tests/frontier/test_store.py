@@ -1,7 +1,7 @@
 import threading
 from pathlib import Path
 
-from rdfspider.frontier.store import Store, StoreView
+from rdfspider.frontier.store import Store, StoreReader
 
 
 def test_what_is_staged_is_seen_after_the_write_only(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_view_is_whole_while_another_thread_writes(tmp_path: Path) -> None:
         for number in range(6):
             notes = tmp_path / str(number)
             notes.mkdir()
-            view = StoreView(tmp_path / "db", notes, ("ledger", "queue", "meta"))
+            view = StoreReader(tmp_path / "db", notes, ("ledger", "queue", "meta"))
             rows = int.from_bytes(view.tables["meta"].get(b"rows") or b"", "big")
             assert sum(1 for _ in view.tables["ledger"].iterate(b"", b"\xff")) == rows
             assert len(view.tables["queue"].scan(b"", b"\xff")) == min(rows, 100)

@@ -129,7 +129,7 @@ class _Metadata(NamedTuple):
     conversions: list[_Conversion]
 
 
-class _End(NamedTuple):
+class _SegmentEnd(NamedTuple):
     """Where the record after the last one begins."""
 
     position: int
@@ -171,13 +171,13 @@ def _read_groups(
 
 def _read_items(
     archive: Archive, start: int, stop: int, max_block_bytes: int
-) -> Generator[_Metadata | _Conversion | _End | Damage, None, None]:
+) -> Generator[_Metadata | _Conversion | _SegmentEnd | Damage, None, None]:
     read = partial(_read_record, max_block_bytes=max_block_bytes)
     position = start
     while position < stop:
         run: Generator[_Metadata | _Conversion | Damage, None, int] = read_run(archive, position, stop, read)
         position = yield from run
-    yield _End(position)
+    yield _SegmentEnd(position)
 
 
 def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Metadata | _Conversion | None:

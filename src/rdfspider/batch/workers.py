@@ -153,7 +153,7 @@ def _start_context() -> ForkServerContext:
 
 
 @dataclass(slots=True, eq=False)
-class _Worker:
+class _BatchWorker:
     process: ForkServerProcess
     connection: Connection
 
@@ -163,7 +163,7 @@ class _Task:
     """A part in progress, with results that were received but not yet passed on."""
 
     assignment: _Assignment
-    worker: _Worker | None = None
+    worker: _BatchWorker | None = None
     items: deque[PageResult | Damage] = field(default_factory=deque)
     waiting_bytes: int = 0
     received: int = 0
@@ -182,7 +182,7 @@ class _Pool:
         self.jobs = jobs
         self.parts = deque(parts)
         self.tasks: deque[_Task] = deque()
-        self.idle: list[_Worker] = []
+        self.idle: list[_BatchWorker] = []
         self.busy: dict[Connection, _Task] = {}
         self.context = _start_context()
 
@@ -227,12 +227,12 @@ class _Pool:
         with suppress(BrokenPipeError, ConnectionResetError):
             worker.connection.send(task.assignment)
 
-    def _start_worker(self) -> _Worker:
+    def _start_worker(self) -> _BatchWorker:
         ours, theirs = self.context.Pipe()
         process = self.context.Process(target=_serve, args=(theirs, self.work), daemon=True)
         process.start()
         theirs.close()
-        return _Worker(process, ours)
+        return _BatchWorker(process, ours)
 
     def _is_in_place(self, task: _Task, end: int | None) -> bool:
         """Return whether the first task's records follow those of the part before; if not, start it again where they end.

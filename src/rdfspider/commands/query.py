@@ -22,7 +22,7 @@ from rdfspider.errors import UsageError
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.sparql.engine import Answer
+    from rdfspider.index.quads.sparql.engine import QueryAnswer
     from rdfspider.index.quads.sparql.rows import Rows
     from rdfspider.search.export import Exported
 
@@ -60,7 +60,7 @@ def query(
 ) -> None:
     """Ask in SPARQL what was found; the usual prefixes are declared."""
     # Not at the top: they import the indexes, which other commands do not need.
-    from rdfspider.index.quads.sparql.engine import Limits
+    from rdfspider.index.quads.sparql.engine import QueryLimits
     from rdfspider.search.indexes import Indexes
 
     asked = _read_query(text, file)
@@ -68,7 +68,7 @@ def query(
     formats = _choose_formats(file_format)
     crawl = Crawl.open(folder)
     with Indexes(crawl.folder, workers=1, has_spare=False) as indexes:
-        answer = indexes.ask(asked, formats=formats, limits=Limits(timeout_s=timeout_s, rows=rows))
+        answer = indexes.ask(asked, formats=formats, limits=QueryLimits(timeout_s=timeout_s, rows=rows))
     _print_answer(answer, file_format == TABLE)
     if answer.is_truncated:
         say(f"there is more than is printed here: --rows {rows} was reached, or the limit of bytes")
@@ -116,7 +116,7 @@ def _choose_formats(file_format: str) -> tuple[str, ...]:
     return (file_format,)
 
 
-def _print_answer(answer: "Answer", is_table: bool) -> None:
+def _print_answer(answer: "QueryAnswer", is_table: bool) -> None:
     from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS
     from rdfspider.index.quads.sparql.rows import read_rows
 

@@ -179,7 +179,7 @@ class Command(Struct, frozen=True):
     exclude: tuple[str, ...] = ()
 
 
-class Answer(Struct, frozen=True):
+class CommandAnswer(Struct, frozen=True):
     """The coordinator's answer, as JSON."""
 
     is_done: bool

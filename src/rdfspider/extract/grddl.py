@@ -13,7 +13,7 @@ from rdfspider.extract.dom import XHTML, Document, Element, parse_html, parse_xm
 from rdfspider.extract.rdf import extract_rdf_document
 from rdfspider.extract.safe_xml import expand_entities
 from rdfspider.extract.statements import Statements
-from rdfspider.extract.untrusted import Limits, Output, Refusal, run_stylesheet, take_answer
+from rdfspider.extract.untrusted import Output, UntrustedLimits, UntrustedRefusal, run_stylesheet, take_answer
 from rdfspider.records import Content, ContentKind
 from rdfspider.urls import resolve_iri
 from rdfspider.vocabulary.prefixes import RDF
@@ -69,10 +69,10 @@ class _Gleaning:
         stylesheet = self._document(transformation, out)
         if stylesheet is None:
             return
-        limits = Limits.of(out.config)
+        limits = UntrustedLimits.of(out.config)
         seconds = min(limits.seconds, self._deadline - time.monotonic())
         if seconds <= 0:
-            answer: Output | Refusal = Refusal(
+            answer: Output | UntrustedRefusal = UntrustedRefusal(
                 "transform-timeout", "the page's other transformations took all the time"
             )
         else:

@@ -19,7 +19,15 @@ from typing import Any
 from rdfspider.config import ExtractConfig, Transform
 from rdfspider.errors import UsageError
 from rdfspider.extract.statements import Statements
-from rdfspider.extract.untrusted import RESULT_TYPES, Limits, Output, Refusal, run_command, run_function, take_answer
+from rdfspider.extract.untrusted import (
+    RESULT_TYPES,
+    Output,
+    UntrustedLimits,
+    UntrustedRefusal,
+    run_command,
+    run_function,
+    take_answer,
+)
 from rdfspider.records import Content, Page
 
 ENTRY_POINTS = "rdfspider.transforms"
@@ -67,7 +75,7 @@ def extract_by_transform(page: Page, content: Content, out: Statements) -> None:
     transform = find_transform(content.media_type, out.config.transforms)
     if transform is None:
         return
-    given = (page.body[: out.config.max_body_bytes], page.url, content.media_type, Limits.of(out.config))
+    given = (page.body[: out.config.max_body_bytes], page.url, content.media_type, UntrustedLimits.of(out.config))
     answer = (
         run_command(transform.command, transform.folder, *given)
         if transform.command
@@ -108,7 +116,7 @@ def _read_command(command: Any, folder: Path) -> tuple[str, ...]:
 def _read_function(function: Any, folder: Path) -> str:
     if not isinstance(function, str) or not _FUNCTION.fullmatch(function):
         raise ValueError('function must be like "package.module:function"')
-    answer = run_function(function, str(folder), None, "", "", Limits.of(ExtractConfig()))
-    if isinstance(answer, Refusal):
+    answer = run_function(function, str(folder), None, "", "", UntrustedLimits.of(ExtractConfig()))
+    if isinstance(answer, UntrustedRefusal):
         raise ValueError(f"function {function} cannot be used: {answer.message}")
     return function

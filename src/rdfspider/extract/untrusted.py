@@ -48,7 +48,7 @@ _LIMITED = 'ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exe
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class UntrustedLimits:
     """How long a job may take, how much address space it may use, how much it may answer."""
 
     seconds: float
@@ -56,7 +56,7 @@ class Limits:
     output_bytes: int
 
     @classmethod
-    def of(cls, config: ExtractConfig) -> "Limits":
+    def of(cls, config: ExtractConfig) -> "UntrustedLimits":
         """The limits that the settings give."""
         return cls(config.transform_seconds, config.transform_memory_bytes, config.max_body_bytes)
 
@@ -70,7 +70,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class UntrustedRefusal:
     """Why a job gave nothing: the code and the message of a Problem."""
 
     code: str
@@ -78,8 +78,8 @@ class Refusal:
 
 
 def run_stylesheet(
-    stylesheet: bytes, xml: str | None, url: str, limits: Limits, lenient: bool = False
-) -> Output | Refusal:
+    stylesheet: bytes, xml: str | None, url: str, limits: UntrustedLimits, lenient: bool = False
+) -> Output | UntrustedRefusal:
     """Apply a stylesheet to XML text; `lenient` forgives undeclared prefixes.
 
     Without a text, the stylesheet is only compiled; the output is then the attributes of its root element, as JSON.
@@ -89,8 +89,8 @@ def run_stylesheet(
 
 
 def run_function(
-    function: str, folder: str, body: bytes | None, url: str, media_type: str, limits: Limits
-) -> Output | Refusal:
+    function: str, folder: str, body: bytes | None, url: str, media_type: str, limits: UntrustedLimits
+) -> Output | UntrustedRefusal:
     """Call `package.module:function` with a page's bytes, URL and media type; without bytes, only import it."""
     path = [folder, *sys.path] if folder else sys.path
     job = {
@@ -104,8 +104,8 @@ def run_function(
 
 
 def run_command(
-    command: tuple[str, ...], folder: str, body: bytes, url: str, media_type: str, limits: Limits
-) -> Output | Refusal:
+    command: tuple[str, ...], folder: str, body: bytes, url: str, media_type: str, limits: UntrustedLimits
+) -> Output | UntrustedRefusal:
     """Run a command with a page's bytes as its input; what it writes is the output. All its processes end with it."""
     kibibytes, cpu_seconds = limits.memory_bytes // 1024, (math.ceil(limits.seconds) + 1) * (os.cpu_count() or 1)
     wait = wait_seconds(limits.seconds)
@@ -117,7 +117,7 @@ def run_command(
             env={**os.environ, "RDFSPIDER_URL": _clean(url), "RDFSPIDER_MEDIA_TYPE": _clean(media_type)},
         )
     except (OSError, ValueError) as error:
-        return Refusal("transform-failed", f"cannot be started: {error}")
+        return UntrustedRefusal("transform-failed", f"cannot be started: {error}")
     try:
         output, status, errors = child.exchange(body, wait, limits.output_bytes)
     except TooLongError:
@@ -125,18 +125,20 @@ def run_command(
     except TimeoutError:
         return _refuse_time(limits)
     except OSError as error:
-        return Refusal("transform-failed", f"cannot be talked to: {error}")
+        return UntrustedRefusal("transform-failed", f"cannot be talked to: {error}")
     finally:
         child.end()
     if status != 0:
         told = " ".join(errors.split())[-300:]
-        return Refusal("transform-failed", f"{describe_exit(status)}: {told}" if told else describe_exit(status))
+        return UntrustedRefusal(
+            "transform-failed", f"{describe_exit(status)}: {told}" if told else describe_exit(status)
+        )
     return Output(output)
 
 
-def take_answer(answer: Output | Refusal, name: str, out: Statements) -> None:
+def take_answer(answer: Output | UntrustedRefusal, name: str, out: Statements) -> None:
     """Put what a job gave into the statements of its page, or say in a Problem why there is nothing."""
-    if isinstance(answer, Refusal):
+    if isinstance(answer, UntrustedRefusal):
         out.problem(answer.code, f"{name}: {answer.message}")
         return
     text = answer.body.decode("utf-8", "replace")
@@ -151,47 +153,47 @@ def take_answer(answer: Output | Refusal, name: str, out: Statements) -> None:
         rdf.extract_rdf_document(Content(media_type, ContentKind.RDF, "utf-8", text), out)
 
 
-def _ask(job: Header, parts: tuple[bytes, ...], limits: Limits) -> Output | Refusal:
+def _ask(job: Header, parts: tuple[bytes, ...], limits: UntrustedLimits) -> Output | UntrustedRefusal:
     """What the child makes of a job."""
     bounds = {"seconds": limits.seconds, "memory_bytes": limits.memory_bytes, "output_bytes": limits.output_bytes}
     message = pack_message(job | bounds, *parts)
     try:
         answer = _CHILD.ask(message, limits.seconds, limits.output_bytes + _HEADER_BYTES)
     except NotStartedError as error:
-        return Refusal("transform-crashed", f"no process for it: it {error}")
+        return UntrustedRefusal("transform-crashed", f"no process for it: it {error}")
     except TooLongError:
         return _refuse_length(limits)
     except TimeoutError:
         return _refuse_time(limits)
     except DiedError as error:
-        return Refusal("transform-crashed", str(error))
+        return UntrustedRefusal("transform-crashed", str(error))
     except OSError as error:
-        return Refusal("transform-crashed", f"cannot be talked to: {error}")
+        return UntrustedRefusal("transform-crashed", f"cannot be talked to: {error}")
     return _read_answer(answer)
 
 
-def _read_answer(answer: bytes) -> Output | Refusal:
+def _read_answer(answer: bytes) -> Output | UntrustedRefusal:
     try:
         header, parts = unpack_message(answer)
         if header["code"]:
-            return Refusal(header["code"], header["message"])
+            return UntrustedRefusal(header["code"], header["message"])
         return Output(parts[0], header["media_type"])
     except (ValueError, KeyError, IndexError) as error:
-        return Refusal("transform-crashed", f"not an answer: {error}")
+        return UntrustedRefusal("transform-crashed", f"not an answer: {error}")
 
 
 def _is_last(answer: bytes) -> bool:
     """Only a job that failed by itself leaves a process that can be trusted with the next one."""
     found = _read_answer(answer)
-    return isinstance(found, Refusal) and found.code != "transform-failed"
+    return isinstance(found, UntrustedRefusal) and found.code != "transform-failed"
 
 
-def _refuse_length(limits: Limits) -> Refusal:
-    return Refusal("transform-output-too-long", f"gave more than {limits.output_bytes} bytes")
+def _refuse_length(limits: UntrustedLimits) -> UntrustedRefusal:
+    return UntrustedRefusal("transform-output-too-long", f"gave more than {limits.output_bytes} bytes")
 
 
-def _refuse_time(limits: Limits) -> Refusal:
-    return Refusal("transform-timeout", f"killed after {limits.seconds:g} s")
+def _refuse_time(limits: UntrustedLimits) -> UntrustedRefusal:
+    return UntrustedRefusal("transform-timeout", f"killed after {limits.seconds:g} s")
 
 
 def _clean(text: str) -> str:

@@ -13,7 +13,7 @@ from rdfspider.config import ExtractConfig, Stylesheet
 from rdfspider.errors import UsageError
 from rdfspider.extract.safe_xml import expand_entities
 from rdfspider.extract.statements import Statements
-from rdfspider.extract.untrusted import Limits, Refusal, run_stylesheet, take_answer
+from rdfspider.extract.untrusted import UntrustedLimits, UntrustedRefusal, run_stylesheet, take_answer
 from rdfspider.records import Content
 
 NAMESPACE = "urn:rdfspider:xslt"
@@ -54,7 +54,7 @@ def extract_by_stylesheet(content: Content, out: Statements) -> None:
         out.problem(problem.code, problem.message)
         if problem.code == "entity-bomb":
             return
-    answer = run_stylesheet(stylesheet.body, text, out.base, Limits.of(out.config))
+    answer = run_stylesheet(stylesheet.body, text, out.base, UntrustedLimits.of(out.config))
     take_answer(answer, stylesheet.name, out)
 
 
@@ -63,8 +63,8 @@ def _read_stylesheet(path: Path) -> Stylesheet:
         body = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    answer = run_stylesheet(body, None, "", Limits.of(ExtractConfig()))
-    if isinstance(answer, Refusal):
+    answer = run_stylesheet(body, None, "", UntrustedLimits.of(ExtractConfig()))
+    if isinstance(answer, UntrustedRefusal):
         raise UsageError(f"{path} is not a usable stylesheet: {answer.message}")
     attributes = json.loads(answer.body)
     root = attributes.get(f"{{{NAMESPACE}}}root", path.stem)

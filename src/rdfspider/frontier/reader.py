@@ -34,7 +34,7 @@ from rdfspider.frontier.keys import (
 )
 from rdfspider.frontier.learning.patterns import find_pattern, read_patterns
 from rdfspider.frontier.state import read_state
-from rdfspider.frontier.store import StoreView, has_store
+from rdfspider.frontier.store import StoreReader, has_store
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry
 from rdfspider.frontier.urls.sieve import find_sequence
 from rdfspider.pace import longest_wait_s
@@ -71,7 +71,7 @@ class FrontierReader:
         self._clock = clock or Clock()
         self._notes = tempfile.TemporaryDirectory(prefix="rdfspider-view-")
         try:
-            self._store = StoreView(folder, Path(self._notes.name), _TABLES)
+            self._store = StoreReader(folder, Path(self._notes.name), _TABLES)
         except BaseException:
             self._notes.cleanup()
             raise

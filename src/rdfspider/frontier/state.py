@@ -9,12 +9,12 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Calendar, Clock
 from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.keys import pack_meta
-from rdfspider.frontier.store import Rows, Store
+from rdfspider.frontier.store import Store, TableRows
 
 _VERSION = b"1"
 
 
-class State(Struct):
+class FrontierState(Struct):
     """The values that every commit stores."""
 
     salt: int
@@ -54,16 +54,16 @@ class Meta:
 
 
 _encode_state = Encoder().encode
-_decode_state = Decoder(State).decode
+_decode_state = Decoder(FrontierState).decode
 
 
-def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
+def open_state(store: Store, clock: Clock) -> tuple[FrontierState, Calendar]:
     """Read the stored state and begin a new epoch, durably, before anything is leased."""
     meta = store.tables["meta"]
     _check_version(meta)
     calendar = Calendar.open(meta.get(b"openings"), meta.get(b"clean") is not None, clock)
     stored = meta.get(b"state")
-    state = _decode_state(stored) if stored else State(secrets.randbits(64), Counts())
+    state = _decode_state(stored) if stored else FrontierState(secrets.randbits(64), Counts())
     state.counts.in_flight = state.counts.active_hosts = 0
     meta.put(b"version", _VERSION)
     meta.put(b"openings", calendar.to_bytes())
@@ -74,14 +74,14 @@ def open_state(store: Store, clock: Clock) -> tuple[State, Calendar]:
     return state, calendar
 
 
-def read_state(meta: Rows, clock: Clock) -> tuple[State, Calendar] | None:
+def read_state(meta: TableRows, clock: Clock) -> tuple[FrontierState, Calendar] | None:
     """Read the stored state without changing it; None if nothing was stored yet."""
     _check_version(meta)
     stored = meta.get(b"state")
     return (_decode_state(stored), Calendar.read(meta.get(b"openings"), clock)) if stored else None
 
 
-def stage_state(store: Store, state: State) -> None:
+def stage_state(store: Store, state: FrontierState) -> None:
     """Stage the state for the next write."""
     store.tables["meta"].put(b"state", _encode_state(state))
 
@@ -93,7 +93,7 @@ def mark_clean(store: Store) -> None:
     store.sync()
 
 
-def _check_version(meta: Rows) -> None:
+def _check_version(meta: TableRows) -> None:
     version = meta.get(b"version")
     if version not in (None, _VERSION):
         raise UsageError(f"was made by another version of rdfspider (format {version.decode()})")

@@ -74,7 +74,7 @@ _UNCACHED = ReadOptions()
 _UNCACHED.fill_cache(False)  # type: ignore[call-arg]  # the stub forgets the argument
 
 
-class Rows:
+class TableRows:
     """A readable table; keys are ordered as bytes."""
 
     __slots__ = ("_family", "get", "get_many")
@@ -114,7 +114,7 @@ class Rows:
         del self.get, self.get_many, self._family
 
 
-class Table(Rows):
+class Table(TableRows):
     """A table that can also be written to."""
 
     __slots__ = ("_handle", "_store")
@@ -202,13 +202,13 @@ class Store:
         self._db.close()
 
 
-class StoreView:
+class StoreReader:
     """A read-only snapshot of a frontier's tables, whether another process uses them or not."""
 
     def __init__(self, folder: Path, notes: Path, tables: Sequence[str]) -> None:
         """Open a snapshot; `notes` is an empty folder elsewhere, for files that RocksDB and its bindings write."""
         self._db = _open_view(folder, notes, tables)
-        self.tables = {name: Rows(self._db.get_column_family(name)) for name in tables}
+        self.tables = {name: TableRows(self._db.get_column_family(name)) for name in tables}
 
     def close(self) -> None:
         """Close the files."""

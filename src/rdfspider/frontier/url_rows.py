@@ -23,7 +23,7 @@ _RECENT_URLS = 4096
 _UNTOUCHED = 0x92
 
 
-class Row(Struct, gc=False, array_like=True):
+class UrlRow(Struct, gc=False, array_like=True):
     """The facts of a URL; before its first request only the first two or four are stored."""
 
     via: int
@@ -65,7 +65,7 @@ class Row(Struct, gc=False, array_like=True):
 
 
 _encode = Encoder().encode
-_decode = Decoder(Row).decode
+_decode = Decoder(UrlRow).decode
 
 
 class UrlRows:
@@ -75,7 +75,7 @@ class UrlRows:
         self.table = store.tables["ledger"]
         """The committed rows."""
         self._shard = shard
-        self._changed: dict[bytes, Row] = {}
+        self._changed: dict[bytes, UrlRow] = {}
         self._recent_urls: dict[int, str] = {}
         """URLs by id; all links of one page look up the same one."""
 
@@ -96,17 +96,17 @@ class UrlRows:
             url = self._recent_urls[url_id] = decode_url(value)
         return url
 
-    def put(self, key: bytes, row: Row, url: str) -> None:
+    def put(self, key: bytes, row: UrlRow, url: str) -> None:
         """Stage a changed row."""
         self.table.put(key, encode_row(row, url))
         self._changed[key] = row
 
-    def read(self, key: bytes) -> tuple[Row, str]:
+    def read(self, key: bytes) -> tuple[UrlRow, str]:
         """A row with its staged changes, and its URL."""
         value = self.table.get(key)
         return self._changed.get(key) or decode_row(value), decode_url(value)
 
-    def find_changed(self, key: bytes) -> Row | None:
+    def find_changed(self, key: bytes) -> UrlRow | None:
         """The staged row; None if it has not changed since the last commit."""
         return self._changed.get(key)
 
@@ -115,7 +115,7 @@ class UrlRows:
         self._changed.clear()
 
 
-def encode_row(row: Row, url: str) -> bytes:
+def encode_row(row: UrlRow, url: str) -> bytes:
     """The stored form of a row."""
     facts = _encode(row)
     return len(facts).to_bytes(_LENGTH_BYTES, "big") + facts + url.encode()
@@ -133,7 +133,7 @@ def is_untouched(value: bytes) -> bool:
     return value[_LENGTH_BYTES] == _UNTOUCHED
 
 
-def decode_row(value: bytes) -> Row:
+def decode_row(value: bytes) -> UrlRow:
     """The facts of a stored row."""
     return _decode(memoryview(value)[_LENGTH_BYTES : _LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big")])
 
@@ -143,7 +143,7 @@ def decode_url(value: bytes) -> str:
     return value[_LENGTH_BYTES + int.from_bytes(value[:_LENGTH_BYTES], "big") :].decode()
 
 
-def to_entry(row: Row, url: str, url_id: int) -> UrlEntry:
+def to_entry(row: UrlRow, url: str, url_id: int) -> UrlEntry:
     """Convert a row to the entry that callers see."""
     return UrlEntry(
         url=url,

@@ -20,7 +20,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.budgets import list_limits
 from rdfspider.crawl.folder import CONTROL, make_change, shard_folder
 from rdfspider.crawl.history import Recorder
-from rdfspider.crawl.messages import Answer, Command, CommandName, EndReason, RunState
+from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, EndReason, RunState
 from rdfspider.crawl.status import (
     Speed,
     Status,
@@ -131,17 +131,17 @@ class _Coordination:
             raise UsageError(self._error)
         return status
 
-    def _change(self, command: Command) -> tuple[Answer, Outgoing]:
+    def _change(self, command: Command) -> tuple[CommandAnswer, Outgoing]:
         """Store a change of seeds or filters that a user requests; this process holds the folder's lock."""
         try:
             count, self._config = make_change(self._folder, self._config, command)
         except (UsageError, OSError) as error:
-            return Answer(False, str(error)), []
+            return CommandAnswer(False, str(error)), []
         crawl = self._config.crawl
         change = Control(ControlCommand.FILTERS, include=crawl.include, exclude=crawl.exclude)
         if command.command == CommandName.ADD_SEEDS:
             change = Control(ControlCommand.SEEDS)
-        return Answer(True, count=count), self._coordinator.announce(change) if count else []
+        return CommandAnswer(True, count=count), self._coordinator.announce(change) if count else []
 
     def _make_supervisor(self, number: int) -> Supervisor:
         start, judge = partial(self._start_shard, number), partial(self._judge_exit, number)

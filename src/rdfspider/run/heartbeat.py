@@ -56,7 +56,7 @@ _FIND_TYPES = 4
 _FIND_NAMES = 1000
 
 
-class _Counts(msgspec.Struct, array_like=True):
+class _StoredCounts(msgspec.Struct, array_like=True):
     """The counts that are stored with each commit."""
 
     quads: dict[str, int] = {}
@@ -70,7 +70,7 @@ class DataCounts:
         """Load the counts that the frontier has stored."""
         self._frontier = frontier
         counts, names = frontier.meta.get(_COUNTS), frontier.meta.get(_NAMES)
-        stored = msgspec.msgpack.decode(counts, type=_Counts) if counts else _Counts()
+        stored = msgspec.msgpack.decode(counts, type=_StoredCounts) if counts else _StoredCounts()
         self.quads = Counter(stored.quads)
         """Statements by syntax."""
         self.problems = Counter(stored.problems)
@@ -109,7 +109,7 @@ class DataCounts:
 
     def stage(self, monotonic: float) -> None:
         """Stage the counts for the next commit, and the names too if they were last stored some seconds ago."""
-        self._frontier.meta.put(_COUNTS, msgspec.msgpack.encode(_Counts(self.quads, self.problems)))
+        self._frontier.meta.put(_COUNTS, msgspec.msgpack.encode(_StoredCounts(self.quads, self.problems)))
         if not self._is_stored and monotonic >= self._stored_at + _STORE_EVERY_S:
             self._stored_at = monotonic
             self._is_stored = True

@@ -129,11 +129,11 @@ _TERMS_COMPARED = 500
 
 def tell_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Entity:
     """Add to sources the exact syntaxes of each value, as far as a few pages show them."""
-    reader = _Reader(read_statements, entity.nodes, _PAGES_OF_ENTITY)
+    reader = _StatementReader(read_statements, entity.nodes, _PAGES_OF_ENTITY)
     return replace(entity, properties={iri: _tell_property(reader, each) for iri, each in entity.properties.items()})
 
 
-def _tell_property(reader: "_Reader", found: EntityProperty) -> EntityProperty:
+def _tell_property(reader: "_StatementReader", found: EntityProperty) -> EntityProperty:
     values = tuple(
         replace(value, sources=tuple(reader.tell(source, found.iri, value) for source in value.sources))
         for value in found.values
@@ -157,7 +157,7 @@ def tell_attribution_syntaxes(
     attributions: Sequence[Attribution], predicate: str, nodes: Collection[str], read_statements: ReadStatements
 ) -> list[Attribution]:
     """Add the exact syntaxes to the attributions of one property, as far as some pages show them."""
-    reader = _Reader(read_statements, nodes, _PAGES_OF_ATTRIBUTIONS)
+    reader = _StatementReader(read_statements, nodes, _PAGES_OF_ATTRIBUTIONS)
     return [
         replace(attribution, source=reader.tell(attribution.source, predicate, attribution.value))
         for attribution in attributions
@@ -166,12 +166,12 @@ def tell_attribution_syntaxes(
 
 def read_texts(statements: Mapping[str, str], page: str, node: str, predicate: str) -> dict[str, list[str]]:
     """Return a page's values of a node's property, as texts and IRIs by syntax; empty if the page is too long."""
-    reader = _Reader(lambda url: statements, [node], 1)
+    reader = _StatementReader(lambda url: statements, [node], 1)
     found = reader.read(page).get(f"<{predicate}>", {})
     return {syntax: [_read_text(term) for term in terms[:_TERMS_COMPARED]] for syntax, terms in found.items()}
 
 
-class _Reader:
+class _StatementReader:
     """Reads the statements of a few pages about some nodes."""
 
     def __init__(self, read_statements: ReadStatements, nodes: Collection[str], pages: int) -> None:

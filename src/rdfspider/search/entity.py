@@ -128,10 +128,10 @@ def read_entity(
 
     References to it are listed from `start` on; with `via`, only those by that property.
     """
-    return _Reader(store).read(iri, list(islice(nodes, NODES_MERGED + 1)), same, start, via)
+    return _EntityReader(store).read(iri, list(islice(nodes, NODES_MERGED + 1)), same, start, via)
 
 
-class _Reader:
+class _EntityReader:
     """Reads one entity from the store within bounds."""
 
     def __init__(self, store: Store) -> None:

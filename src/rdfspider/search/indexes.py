@@ -19,14 +19,14 @@ from rdfspider.config import ExtractConfig
 from rdfspider.errors import UnansweredError, UnreadableError, UsageError
 from rdfspider.index.entities.contributions import URN
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.ledger.reader import LedgerReader, NameCount, Totals, open_ledger
+from rdfspider.index.ledger.reader import LedgerReader, LedgerTotals, NameCount, open_ledger
 from rdfspider.index.ledger.usage import SITE
 from rdfspider.index.log.foreign import read_sources
 from rdfspider.index.log.sources import Forgotten
 from rdfspider.index.quads.counting import MergeCounts, count_merge
 from rdfspider.index.quads.selection import MERGE, Selection, read_quads, restore_blank_nodes, walk_statements
 from rdfspider.index.quads.snapshots import SnapshotReader, tell_damage
-from rdfspider.index.quads.sparql.engine import Answer, Limits, Sparql
+from rdfspider.index.quads.sparql.engine import QueryAnswer, QueryLimits, Sparql
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.rows import Rows, Statements
 from rdfspider.index.text.fields import PAGE
@@ -200,19 +200,19 @@ class Indexes:
         query: str,
         *,
         formats: Sequence[str] = ("json", "turtle"),
-        limits: Limits | None = None,
+        limits: QueryLimits | None = None,
         graphs: Graphs | None = None,
         base: str = "",
         cancel: threading.Event | None = None,
         client: str = "",
-    ) -> Answer:
+    ) -> QueryAnswer:
         """Answer a SPARQL query with a document; see `Sparql.ask`."""
         check_index(self.paths)
         return self.sparql.ask(
             query, formats=formats, limits=limits, graphs=graphs, base=base, cancel=cancel, client=client
         )
 
-    def query(self, query: str, limits: Limits | None = None) -> Rows | Statements | bool:
+    def query(self, query: str, limits: QueryLimits | None = None) -> Rows | Statements | bool:
         """Answer a SPARQL query with Python objects; see `Sparql.query`."""
         return self.sparql.query(query, limits)
 
@@ -308,7 +308,7 @@ class Indexes:
         """Return the totals and the most used names, some seconds old at most; None if nothing is indexed yet."""
         return self._statistics.read()
 
-    def totals(self) -> Totals:
+    def totals(self) -> LedgerTotals:
         """Return the totals of everything indexed."""
         with self.use_ledger() as ledger:
             return ledger.read_totals()

@@ -15,7 +15,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.ledger.reader import LedgerReader, NameCount, Totals, open_ledger
+from rdfspider.index.ledger.reader import LedgerReader, LedgerTotals, NameCount, open_ledger
 from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
 from rdfspider.index.quads.counting import MergeCounts
 from rdfspider.index.quads.provenance import VOCABULARY
@@ -37,7 +37,7 @@ _CACHED_S = 2.0
 _State = tuple[tuple[int, int, int], ...]
 
 
-class Counts(tuple[NameCount, ...]):
+class NameCounts(tuple[NameCount, ...]):
     """The most used names of a kind, the most used first."""
 
     __slots__ = ()
@@ -54,13 +54,13 @@ class Counts(tuple[NameCount, ...]):
 class Statistics:
     """The totals of a crawl, and its most used names of each kind."""
 
-    totals: Totals
-    classes: Counts
-    properties: Counts
-    ontologies: Counts
-    sites: Counts
-    languages: Counts
-    syntaxes: Counts
+    totals: LedgerTotals
+    classes: NameCounts
+    properties: NameCounts
+    ontologies: NameCounts
+    sites: NameCounts
+    languages: NameCounts
+    syntaxes: NameCounts
 
     def to_void(self) -> str:
         """Describe the dataset in VoID, as Turtle; uses, which count repetitions, have a property of our own."""
@@ -89,14 +89,14 @@ class Statistics:
         ]
         return head + "".join(parts)
 
-    def _main_counts(self) -> tuple[Counts, ...]:
+    def _main_counts(self) -> tuple[NameCounts, ...]:
         return self.classes, self.properties, self.ontologies, self.sites
 
 
 def read_statistics(ledger: LedgerReader, top: int = 1000) -> Statistics:
     """Read the totals, and the `top` names of each kind."""
     kinds = (CLASS, PROPERTY, ONTOLOGY, SITE, LANGUAGE, SYNTAX)
-    return Statistics(ledger.read_totals(), *(Counts(ledger.read_names(kind, top)) for kind in kinds))
+    return Statistics(ledger.read_totals(), *(NameCounts(ledger.read_names(kind, top)) for kind in kinds))
 
 
 class CachedStatistics:

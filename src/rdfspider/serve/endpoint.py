@@ -22,7 +22,7 @@ from starlette.types import Scope
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
 from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.selection import RDF_TYPE
-from rdfspider.index.quads.sparql.engine import Answer
+from rdfspider.index.quads.sparql.engine import QueryAnswer
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.result_documents import RDF_FORMATS, drop_prefixes
 from rdfspider.index.quads.sparql.result_documents import TRIPLES as TRIPLES_KIND
@@ -215,7 +215,7 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
 
 def _ask_index(
     site: Site, question: _Question, formats: Sequence[str], base: str, cancel: threading.Event, client: str
-) -> Answer:
+) -> QueryAnswer:
     return site.indexes.ask(
         question.query or "",
         formats=formats,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from rdfspider import __version__
-from rdfspider.index.ledger.reader import NameCount, Totals
+from rdfspider.index.ledger.reader import LedgerTotals, NameCount
 from rdfspider.serve.negotiation import DESCRIPTIONS, MEDIA_TYPES, RESULTS, TRIPLES
 from rdfspider.serve.replies import SitePage
 
@@ -21,7 +21,7 @@ def describe_api(pages: Iterable[SitePage]) -> dict[str, Any]:
         if "enum" in schema.get("properties", {}).get("type", {}):
             del schema["properties"]["type"]
             schema["required"].remove("type")
-    for record in (NameCount, Totals):
+    for record in (NameCount, LedgerTotals):
         # Records with the same name are listed by their qualified names.
         for name in (record.__name__, f"{record.__module__}.{record.__name__}"):
             if "prefixItems" in schemas.get(name, {}):

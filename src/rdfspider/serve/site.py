@@ -14,7 +14,7 @@ from typing import Any
 from rdfspider.api import Crawl
 from rdfspider.crawl.reports.live import LiveReports
 from rdfspider.errors import OtherVersionError, RdfspiderError, UnansweredError, UnindexedError
-from rdfspider.index.quads.sparql.engine import Limits
+from rdfspider.index.quads.sparql.engine import QueryLimits
 from rdfspider.run.visitor import Visitor
 from rdfspider.search.indexes import Indexes
 from rdfspider.serve.access import Access, hide_place
@@ -41,7 +41,7 @@ class Site:
         self.folder: Path = crawl.folder
         self.access = access
         self.options = options
-        self.limits = Limits(timeout_s=options.query_timeout_s, rows=options.query_rows, output_bytes=32 << 20)
+        self.limits = QueryLimits(timeout_s=options.query_timeout_s, rows=options.query_rows, output_bytes=32 << 20)
         """The limits of a SPARQL query."""
         cores = os.cpu_count() or 1
         # However many queries one client sends, a worker is left for others.

@@ -13,7 +13,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.peers.claims import Claims
-from rdfspider.run.peers.messages import Claim, Claimed, Repeated
+from rdfspider.run.peers.messages import Claimed, ContentClaim, Repeated
 
 DIGESTS = [compute_digest(str(number).encode()) for number in range(100)]
 OWN, FOREIGN = ([key for key in DIGESTS if find_claim_owner(pack_digest(key), 2) == shard] for shard in range(2))
@@ -32,7 +32,7 @@ class Asker:
     def __init__(self, folder: Path) -> None:
         self.clock = HandClock()
         self.frontier = Frontier(folder, Config(), Domains(bundled_suffix_list(), 2), 0)
-        self.said: list[tuple[int, Claim | Claimed | Repeated]] = []
+        self.said: list[tuple[int, ContentClaim | Claimed | Repeated]] = []
         self.claims = Claims(0, 2, self.frontier, self.clock, lambda shard, message: self.said.append((shard, message)))
 
     async def ask(self, digest: str, url: str = "http://a.test/") -> "asyncio.Task[str]":
@@ -43,7 +43,7 @@ class Asker:
 
     def last_ticket(self) -> int:
         message = self.said[-1][1]
-        assert isinstance(message, Claim)
+        assert isinstance(message, ContentClaim)
         return message.ticket
 
 
@@ -71,9 +71,9 @@ def test_the_owner_of_a_content_answers_each_claim(asker: Asker) -> None:
         asker.claims.take(1, Claimed(ticket, "http://a.test/"))
         asker.claims.take(1, Claimed(ticket - 1))
         assert (await first, await second) == ("http://a.test/", "http://a.test/")
-        asker.claims.answer(1, Claim(7, pack_digest(OWN[0]), "http://c.test/"))
-        asker.claims.answer(1, Claim(8, pack_digest(OWN[0]), "http://d.test/"))
-        asker.claims.answer(1, Claim(7, pack_digest(OWN[0]), "http://c.test/"))
+        asker.claims.answer(1, ContentClaim(7, pack_digest(OWN[0]), "http://c.test/"))
+        asker.claims.answer(1, ContentClaim(8, pack_digest(OWN[0]), "http://d.test/"))
+        asker.claims.answer(1, ContentClaim(7, pack_digest(OWN[0]), "http://c.test/"))
         assert asker.said[2:] == [(1, Claimed(7)), (1, Claimed(8, "http://c.test/")), (1, Claimed(7))]
 
     asyncio.run(check())

@@ -12,7 +12,7 @@ from msgspec.msgpack import Decoder, Encoder
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import origin_of, pack_queue, pack_row, unpack_queue
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import SCHEDULED, Row, UrlRows, decode_row, decode_url
+from rdfspider.frontier.url_rows import SCHEDULED, UrlRow, UrlRows, decode_row, decode_url
 
 # Entries per read; most hold several URLs.
 _ENTRIES = 20
@@ -57,7 +57,7 @@ class Slot:
         "url",
     )
 
-    def __init__(self, host: Host, span: Span, offset: int, row: Row, url: str) -> None:
+    def __init__(self, host: Host, span: Span, offset: int, row: UrlRow, url: str) -> None:
         self.host = host
         self.span = span
         self.offset = offset

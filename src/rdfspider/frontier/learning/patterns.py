@@ -13,7 +13,7 @@ from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import pack_host
-from rdfspider.frontier.store import Rows, Store
+from rdfspider.frontier.store import Store, TableRows
 from rdfspider.records import DuplicateKind, Judgement
 
 REST = "…"
@@ -408,7 +408,7 @@ class Patterns:
         known.counted = count
 
 
-def read_patterns(table: Rows, number: int) -> HostPatterns:
+def read_patterns(table: TableRows, number: int) -> HostPatterns:
     """Read the stored patterns of a host."""
     prefix = pack_host(number)
     rows = table.scan(prefix, pack_host(number + 1))

@@ -4,7 +4,7 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow
 from rdfspider.frontier.urls.sieve import Sieve
 from rdfspider.records import Discovered, Verdict
 from rdfspider.ways import Way
@@ -28,7 +28,7 @@ class Imports:
     def record(self, url: str, verdict: Verdict, facts: PageFacts) -> None:
         """Stage what is known of a page now, whose facts have a position. No URL may come twice between two commits."""
         found = self._sieve.find(url)
-        row = self._url_rows.read(pack_row(*found))[0] if found else Row(0, 0, Way.IMPORT)
+        row = self._url_rows.read(pack_row(*found))[0] if found else UrlRow(0, 0, Way.IMPORT)
         row.etag, row.last_modified = facts.etag, facts.last_modified
         row.digest, row.captured = facts.digest, facts.captured
         row.segment, row.offset = facts.position or ("", 0)

@@ -13,7 +13,7 @@ from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
 from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns, find_pattern
 from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again
-from rdfspider.frontier.url_rows import DISALLOWED, Row, decode_row, decode_url, is_untouched
+from rdfspider.frontier.url_rows import DISALLOWED, UrlRow, decode_row, decode_url, is_untouched
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.records import DuplicateKind, Judgement, Lease, Reason, Verdict, VerdictState
 from rdfspider.urls import host_of
@@ -169,7 +169,7 @@ class Traps:
         self._hosts.mark_changed(slot.host)
 
 
-def _is_refused(row: Row) -> bool:
+def _is_refused(row: UrlRow) -> bool:
     """Whether a URL was refused by its pattern; other trap rules are final."""
     return row.state == DISALLOWED and row.reason == Reason.TRAP and row.rule.startswith(RULE)
 

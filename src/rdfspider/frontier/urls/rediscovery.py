@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot, find_read
 from rdfspider.frontier.keys import pack_row
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow
 from rdfspider.frontier.urls.revisits import VisitHistory, plan_visit
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Rediscovered
@@ -60,7 +60,7 @@ class Rediscovery:
             if self._is_better(link, slot.row):
                 self._take_over(link, slot.host.number, slot.sequence, slot.row)
 
-    def _take_over(self, link: Discovered, number: int, sequence: int, row: Row) -> None:
+    def _take_over(self, link: Discovered, number: int, sequence: int, row: UrlRow) -> None:
         is_again, is_newer = self._needs_visit(link, row), self._is_newer(link, row)
         host = self._hosts.get(number)
         if _becomes_context(link, row) and row.state == SCHEDULED and self._schedule.take_out(host, sequence, row):
@@ -77,22 +77,22 @@ class Rediscovery:
         else:
             self._url_rows.put(pack_row(number, sequence), row, link.url)
 
-    def _is_better(self, link: Discovered, row: Row) -> bool:
+    def _is_better(self, link: Discovered, row: UrlRow) -> bool:
         is_better = self._is_nearer(link, row) or _becomes_seed(link, row) or len(link.chain) < len(row.chain)
         return is_better or self._is_newer(link, row) or _becomes_context(link, row)
 
-    def _is_nearer(self, link: Discovered, row: Row) -> bool:
+    def _is_nearer(self, link: Discovered, row: UrlRow) -> bool:
         """Whether the depth limit lets the new way find more."""
         return bool(self._config.depth) and link.depth < row.depth
 
-    def _is_newer(self, link: Discovered, row: Row) -> bool:
+    def _is_newer(self, link: Discovered, row: UrlRow) -> bool:
         """Whether the modification date in a sitemap makes a new visit due at once."""
         if not link.modified or row.state != DONE:
             return False
         next_visit = plan_visit(VisitHistory(row.decided, modified=link.modified), self._config)
         return 0 < next_visit <= row.decided
 
-    def _needs_visit(self, link: Discovered, row: Row) -> bool:
+    def _needs_visit(self, link: Discovered, row: UrlRow) -> bool:
         """Whether the old way kept something from being found that the new one leads to."""
         if _becomes_context(link, row):
             return row.state != SCHEDULED
@@ -111,16 +111,16 @@ class Rediscovery:
         return is_wider or self._is_nearer(link, row)
 
 
-def _becomes_seed(link: Discovered, row: Row) -> bool:
+def _becomes_seed(link: Discovered, row: UrlRow) -> bool:
     return link.found_as == Way.SEED and row.found_as != Way.SEED
 
 
-def _becomes_context(link: Discovered, row: Row) -> bool:
+def _becomes_context(link: Discovered, row: UrlRow) -> bool:
     """Whether a page waits for a URL as a context, under a name that is not in its row yet."""
     return link.found_as == Way.CONTEXT and (row.found_as != Way.CONTEXT or not set(link.chain) <= set(row.chain))
 
 
-def _improve(row: Row, link: Discovered) -> Row:
+def _improve(row: UrlRow, link: Discovered) -> UrlRow:
     """Update a row with what is better about a link."""
     if _becomes_context(link, row):
         # URLs that redirect to a context are names of it, and pages may wait for each.

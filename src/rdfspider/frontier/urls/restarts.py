@@ -13,8 +13,8 @@ from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, OVER_BUDGET
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import pack_row, unpack_row
-from rdfspider.frontier.state import State
-from rdfspider.frontier.url_rows import DISALLOWED, FAILED, SCHEDULED, Row, decode_row, decode_url
+from rdfspider.frontier.state import FrontierState
+from rdfspider.frontier.url_rows import DISALLOWED, FAILED, SCHEDULED, UrlRow, decode_row, decode_url
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.records import PREREQUISITE_REASONS, Reason
 
@@ -35,7 +35,7 @@ class RestartParts:
     outages: Outages
     schedule: Schedule
     contents: Contents
-    state: State
+    state: FrontierState
     commit: Callable[[], None]
     """Commits what is staged."""
 
@@ -134,7 +134,7 @@ class Restarts:
                 self._schedule.add_again(self._hosts.get(number), sequence, row, url)
         return last
 
-    def _schedule_lost(self, key: bytes, row: Row, url: str) -> None:
+    def _schedule_lost(self, key: bytes, row: UrlRow, url: str) -> None:
         number, sequence = unpack_row(key)
         host = self._hosts.get(number)
         self._state.counts.quads -= row.quads

@@ -11,7 +11,7 @@ from rdfspider.frontier.hosts.origins import is_mirrored
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
 from rdfspider.frontier.learning.priority import Ratings
-from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Row, encode_fresh
+from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow, encode_fresh
 from rdfspider.frontier.urls.revisits import Visits
 from rdfspider.frontier.urls.sieve import NewLinks, Sieve
 from rdfspider.records import Discovered
@@ -56,7 +56,7 @@ class Schedule:
             if new.host.record.status == GIVEN_UP:
                 self._outages.reconsider(new.host, new.links)
 
-    def add_again(self, host: Host, sequence: int, row: Row, url: str) -> None:
+    def add_again(self, host: Host, sequence: int, row: UrlRow, url: str) -> None:
         """Stage a known URL that is not scheduled at the tail of its queue."""
         counts = self._counts
         counts.done -= row.state == DONE
@@ -73,7 +73,7 @@ class Schedule:
         self._url_rows.put(pack_row(host.number, sequence), row, url)
         self._hosts.mark_changed(host)
 
-    def take_out(self, host: Host, sequence: int, row: Row) -> bool:
+    def take_out(self, host: Host, sequence: int, row: UrlRow) -> bool:
         """Stage the removal of a URL from its queue, for `add_again`; False if it was read already or is too far behind."""
         is_out = self._queues.withdraw(host, sequence, row.turn)
         if is_out:

@@ -15,8 +15,8 @@ from xxhash import xxh3_64_intdigest
 
 from rdfspider.frontier.hosts.hosts import Host, Hosts
 from rdfspider.frontier.keys import pack_row, pack_url, unpack_row, unpack_url
-from rdfspider.frontier.store import Rows, Store
-from rdfspider.frontier.url_rows import Row, decode_row, decode_url, is_untouched
+from rdfspider.frontier.store import Store, TableRows
+from rdfspider.frontier.url_rows import UrlRow, decode_row, decode_url, is_untouched
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
 from rdfspider.ways import REQUESTED_WAYS
@@ -43,7 +43,7 @@ class Rediscovered(NamedTuple):
     number: int
     """The number of its host."""
     sequence: int
-    row: Row
+    row: UrlRow
     """The committed row, or the one that was staged first."""
 
 
@@ -137,7 +137,7 @@ class Sieve:
         """A link to a URL that was staged since the last commit; nothing if it was found in the same call."""
         sequence = self._sequences.get(key)
         if sequence is not None:
-            row = Row(other.via, other.depth, other.found_as, other.chain)
+            row = UrlRow(other.via, other.depth, other.found_as, other.chain)
             yield Rediscovered(link, unpack_url(key)[0], sequence, row)
 
     def put(self, keys: Sequence[bytes], first: int) -> None:
@@ -175,7 +175,7 @@ class Sieve:
         return None
 
 
-def find_sequence(urls: Rows, ledger: Rows, salt: int, number: int, url: str) -> int | None:
+def find_sequence(urls: TableRows, ledger: TableRows, salt: int, number: int, url: str) -> int | None:
     """The sequence of a URL of a host in the tables; None if it was never seen."""
     key = pack_url(number, xxh3_64_intdigest(url.encode(), salt) >> 32)
     for probe in _probes(key):

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import msgspec
 from xxhash import xxh3_128_digest
 
-from rdfspider.index.entities.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageFacts, Text, is_web, read_graph
+from rdfspider.index.entities.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageSummary, Text, is_web, read_graph
 from rdfspider.vocabulary.labels import IDENTIFIERS, IMAGE_ADDRESSES, NO_LABEL_RANK, PARTS, SAME_AS
 from rdfspider.vocabulary.names import put_known_first, split_iri
 from rdfspider.vocabulary.prefixes import SCHEMA
@@ -68,7 +68,7 @@ class Contribution(msgspec.Struct, frozen=True, array_like=True):
 class PageReading:
     """Everything that the text index takes from a page's statements."""
 
-    facts: PageFacts
+    facts: PageSummary
     contributions: dict[bytes, Contribution]
     """By the hash of the entity's key."""
     own: Contribution | None

@@ -58,7 +58,7 @@ Date = tuple[int, float]
 """Rank and seconds since 1970."""
 
 
-class PageFacts(msgspec.Struct, array_like=True):
+class PageSummary(msgspec.Struct, array_like=True):
     """What a page adds to the counts; stored with it, to be subtracted when the page is replaced."""
 
     classes: dict[str, int]
@@ -103,13 +103,13 @@ class Graph:
 
     nodes: dict[str, Node]
     """By `<subject>`; blank nodes are `<genid:…>`."""
-    facts: PageFacts
+    facts: PageSummary
     subclasses: list[tuple[str, str]]
 
 
 def read_graph(url: str, statements: Mapping[str, str]) -> Graph:
     """The subjects of a page's statements; a triple that several syntaxes state is taken once."""
-    graph = Graph({}, PageFacts({}, {}, {}, {}), [])
+    graph = Graph({}, PageSummary({}, {}, {}, {}), [])
     classes: list[str] = []
     predicates: list[str] = []
     fold = Fold(statements, url)
@@ -250,7 +250,7 @@ def _connect(nodes: dict[str, Node]) -> None:
                 other.is_object = True
 
 
-def _count(facts: PageFacts, classes: Counter[str], predicates: Counter[str]) -> None:
+def _count(facts: PageSummary, classes: Counter[str], predicates: Counter[str]) -> None:
     ontologies: Counter[str] = Counter()
     for names in (classes, predicates):
         for iri, uses in names.items():

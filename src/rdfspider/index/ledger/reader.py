@@ -14,7 +14,7 @@ import msgspec
 
 from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.entities.contributions import Contribution, find_entity
-from rdfspider.index.entities.nodes import PageFacts
+from rdfspider.index.entities.nodes import PageSummary
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger.usage import SITE
 from rdfspider.index.ledger.writer import rank_page
@@ -31,7 +31,7 @@ _NAMES_SEARCHED = 50_000
 _SITES_SORTED = 10_000
 
 
-class Totals(NamedTuple):
+class LedgerTotals(NamedTuple):
     """The size of everything that is indexed."""
 
     pages: int
@@ -63,7 +63,7 @@ class PageEntry(NamedTuple):
     digest: str
     site: str
     quads: int
-    facts: PageFacts
+    facts: PageSummary
     """The classes, properties, ontologies and syntaxes that it uses, and how often."""
     source: str
     """The file of the log that has its outcome: a key of `index.view.Cursors`."""
@@ -92,7 +92,7 @@ class LedgerReader:
                 raise
             self._db = _connect(f"{address}&immutable=1")
 
-    def read_totals(self) -> Totals:
+    def read_totals(self) -> LedgerTotals:
         """All totals."""
         by_kind = dict(self._db.execute("SELECT kind, count(*) FROM names GROUP BY kind"))
         pages, quads = self._db.execute(
@@ -100,7 +100,7 @@ class LedgerReader:
         ).fetchone()
         (entities,) = self._db.execute("SELECT count(*) FROM entities").fetchone()
         names = (by_kind.get(kind, 0) for kind in ("site", "class", "property", "ontology"))
-        return Totals(pages, quads, entities, *names)
+        return LedgerTotals(pages, quads, entities, *names)
 
     def read_names(self, kind: str, limit: int = 100, offset: int = 0) -> list[NameCount]:
         """Names of a kind (`usage.KINDS`), the most used first, then in alphabetical order."""
@@ -276,7 +276,7 @@ _PARENTS = (
     " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
 )
 _COLUMNS = "url, time, title, language, digest, site, quads, facts, source, place"
-_decode_facts = msgspec.msgpack.Decoder(PageFacts).decode
+_decode_facts = msgspec.msgpack.Decoder(PageSummary).decode
 
 
 class _Names(msgspec.Struct, array_like=True):

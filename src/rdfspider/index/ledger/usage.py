@@ -21,7 +21,7 @@ CREATE TRIGGER IF NOT EXISTS site_removed AFTER DELETE ON name_sites
 """
 
 
-class Counts:
+class UsageCounts:
     """The counts of one ledger."""
 
     def __init__(self, db: sqlite3.Connection) -> None:

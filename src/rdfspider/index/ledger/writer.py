@@ -16,8 +16,8 @@ from xxhash import xxh3_64_intdigest
 
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, round_time
 from rdfspider.index.entities.contributions import Contribution, PageReading
-from rdfspider.index.entities.nodes import PageFacts
-from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX, Counts
+from rdfspider.index.entities.nodes import PageSummary
+from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX, UsageCounts
 
 _CACHE_KIB = 65_536
 _JOURNAL_BYTES = 64_000_000
@@ -110,7 +110,7 @@ class Ledger:
         self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         self._db.execute(f"PRAGMA journal_size_limit={_JOURNAL_BYTES}")
         self._db.executescript(_SCHEMA)
-        self._counts = Counts(self._db)
+        self._counts = UsageCounts(self._db)
         self._sources: dict[bytes, int] = {}
         self._db.execute("BEGIN")
         self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (secrets.token_hex(16),))
@@ -272,7 +272,7 @@ class Ledger:
         """Subtract what a page has added."""
         if known.facts is None:
             return
-        facts = msgspec.msgpack.decode(known.facts, type=PageFacts)
+        facts = msgspec.msgpack.decode(known.facts, type=PageSummary)
         self._count(facts, known.site, known.language, -1)
         for entity in facts.entities:
             self._sources[entity] = self._sources.get(entity, 0) - 1
@@ -285,7 +285,7 @@ class Ledger:
         if facts.subclasses:
             self._db.execute("DELETE FROM subclasses WHERE page = ?", (known.id,))
 
-    def _count(self, facts: PageFacts, site: str, language: str, sign: int) -> None:
+    def _count(self, facts: PageSummary, site: str, language: str, sign: int) -> None:
         add = self._counts.add
         add(CLASS, facts.classes, site, sign)
         add(PROPERTY, facts.properties, site, sign)

@@ -130,7 +130,7 @@ class _Visit(NamedTuple):
     is_revisit: bool
 
 
-class _End(NamedTuple):
+class _FileEnd(NamedTuple):
     """Where the record after the last one begins."""
 
     position: int
@@ -151,11 +151,13 @@ def _holds_facts(archive: Archive) -> bool:
     return False
 
 
-def _read_visits(archive: Archive, start: int, stop: int, limit: int) -> Generator[_Visit | _End | Damage, None, None]:
+def _read_visits(
+    archive: Archive, start: int, stop: int, limit: int
+) -> Generator[_Visit | _FileEnd | Damage, None, None]:
     position = start
     while position < stop:
         position = yield from read_run(archive, position, stop, lambda record, at: _read_visit(record, at, limit))
-    yield _End(position)
+    yield _FileEnd(position)
 
 
 def _read_visit(record: WarcRecord, position: int, limit: int) -> _Visit | None:

@@ -57,7 +57,7 @@ _MAX_FRESH = 5_000
 """Contributions held in memory until the next commit, because most entities have only one."""
 
 
-class State(msgspec.Struct, frozen=True):
+class TextState(msgspec.Struct, frozen=True):
     """The content of the cursor document."""
 
     ledger: str
@@ -132,7 +132,7 @@ class TextView:
         built = dict(self._build(self._dirty | now, new))
         if is_resting:
             built |= self._build_deferred()
-        state = encode(build_cursor(msgspec.json.encode(State(self._ledger.identity, dict(cursors)))))
+        state = encode(build_cursor(msgspec.json.encode(TextState(self._ledger.identity, dict(cursors)))))
         self._write(CURSOR_ID, state)
         self._hand_over()
         with _passing_errors():
@@ -303,13 +303,13 @@ def _open_index(paths: IndexPaths) -> tantivy.Index:
     return index
 
 
-def _load_state(index: tantivy.Index) -> State | None:
+def _load_state(index: tantivy.Index) -> TextState | None:
     """Load the state of the last commit; None for a new index."""
     searcher = index.searcher()
     found = searcher.search(tantivy.Query.term_query(index.schema, "id", CURSOR_ID), 1).hits
     if not found:
         return None
-    return msgspec.json.decode(searcher.doc(found[0][1])["card"][0], type=State)
+    return msgspec.json.decode(searcher.doc(found[0][1])["card"][0], type=TextState)
 
 
 def _clean_outcome(outcome: Outcome) -> Outcome:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.peers.messages import Claim, Claimed, Repeated
+from rdfspider.run.peers.messages import Claimed, ContentClaim, Repeated
 
 # How long to wait for an answer, which usually takes a millisecond.
 _PATIENCE_S = 2.0
@@ -22,7 +22,7 @@ class _Ask(NamedTuple):
     """A claim that is not answered yet."""
 
     owner: int
-    claim: Claim
+    claim: ContentClaim
     until: float
     """The monotonic time at which it is given up."""
     first: "asyncio.Future[str]"
@@ -37,7 +37,7 @@ class Claims:
         shards: int,
         frontier: Frontier,
         clock: Clock,
-        send: Callable[[int, Claim | Claimed | Repeated], None],
+        send: Callable[[int, ContentClaim | Claimed | Repeated], None],
     ) -> None:
         self._shard = shard
         self._shards = shards
@@ -59,7 +59,7 @@ class Claims:
         if owner in self._silent:
             return url
         self._tickets += 1
-        claim = Claim(self._tickets, key, url)
+        claim = ContentClaim(self._tickets, key, url)
         first = asyncio.get_running_loop().create_future()
         self._asks[claim.ticket] = _Ask(owner, claim, self._clock.monotonic() + _PATIENCE_S, first)
         self._send(owner, claim)
@@ -69,7 +69,7 @@ class Claims:
         """Tell a shard that a duplicate of one of its pages was found; losing this message does little harm."""
         self._send(shard, repeated)
 
-    def answer(self, asker: int, claim: Claim) -> None:
+    def answer(self, asker: int, claim: ContentClaim) -> None:
         """Stage and answer another shard's claim for a digest that this shard owns."""
         first = self._frontier.contents.claim(claim.key, claim.url)
         self._send(asker, Claimed(claim.ticket, "" if first == claim.url else first))

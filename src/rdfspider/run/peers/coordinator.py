@@ -15,7 +15,7 @@ import zmq
 
 from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import Used, find_reached
-from rdfspider.crawl.messages import CHANGES, Answer, Beat, Command, CommandName, EndReason, RunState
+from rdfspider.crawl.messages import CHANGES, Beat, Command, CommandAnswer, CommandName, EndReason, RunState
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.messages import (
     Arrival,
@@ -147,26 +147,26 @@ class Coordinator:
             self._end_rounds()
         return self._give_permits()
 
-    def obey(self, command: str) -> tuple[Answer, Outgoing]:
+    def obey(self, command: str) -> tuple[CommandAnswer, Outgoing]:
         """Carry out a user's command."""
         match command:
             case CommandName.STATUS:
-                return Answer(True, state=self.state, beats=tuple(self.beats.values())), []
+                return CommandAnswer(True, state=self.state, beats=tuple(self.beats.values())), []
             case CommandName.STOP:
                 self.is_told_to_stop = True
-                return Answer(True), self.end(EndReason.STOPPED)
+                return CommandAnswer(True), self.end(EndReason.STOPPED)
             case CommandName.HALT:
-                return Answer(True), self.end(EndReason.HALTED)
+                return CommandAnswer(True), self.end(EndReason.HALTED)
             case CommandName.PAUSE | CommandName.RESUME if self.ended:
-                return Answer(False, "the crawl is ending"), []
+                return CommandAnswer(False, "the crawl is ending"), []
             case CommandName.PAUSE:
                 self.is_paused = True
-                return Answer(True), self._tell_all(Control(ControlCommand.PAUSE))
+                return CommandAnswer(True), self._tell_all(Control(ControlCommand.PAUSE))
             case CommandName.RESUME:
                 self.is_paused = False
                 self._quiet.clear()
-                return Answer(True), self._tell_all(Control(ControlCommand.RESUME))
-        return Answer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
+                return CommandAnswer(True), self._tell_all(Control(ControlCommand.RESUME))
+        return CommandAnswer(False, f"there is no command {command!r}: pause, resume, stop, halt, status"), []
 
     def announce(self, change: Control) -> Outgoing:
         """Tell all shards, including those that arrive later, that seeds or filters have changed, so there may be new work."""
@@ -300,7 +300,7 @@ class CoordinatorHub:
         coordinator: Coordinator,
         address: str,
         on_change: Callable[[], None],
-        change: Callable[[Command], tuple[Answer, Outgoing]] | None = None,
+        change: Callable[[Command], tuple[CommandAnswer, Outgoing]] | None = None,
     ) -> None:
         """`on_change` is called after every message, and before a user gets an answer. `change` carries out the commands whose
         effect is stored in the crawl's folder."""
@@ -348,14 +348,14 @@ class CoordinatorHub:
             else:
                 answer, outgoing = self._coordinator.obey(asked.command)
         except msgspec.MsgspecError as error:
-            answer, outgoing = Answer(False, f"this is no command: {error}"), []
+            answer, outgoing = CommandAnswer(False, f"this is no command: {error}"), []
         self.send(outgoing)
         # The user may read the status as soon as the answer arrives.
         self._on_change()
         self._wire.send([*envelope, msgspec.json.encode(answer)])
 
 
-def send_command(endpoint: str, command: str | Command, timeout_s: float = 5.0) -> Answer | None:
+def send_command(endpoint: str, command: str | Command, timeout_s: float = 5.0) -> CommandAnswer | None:
     """Send a command to the coordinator of a running crawl from another process; None if there is no answer."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     socket = context.socket(zmq.REQ)
@@ -365,7 +365,7 @@ def send_command(endpoint: str, command: str | Command, timeout_s: float = 5.0) 
         socket.send(msgspec.json.encode(Command(command) if isinstance(command, str) else command))
         if not socket.poll(int(timeout_s * 1000)):
             return None
-        return msgspec.json.decode(socket.recv(), type=Answer)
+        return msgspec.json.decode(socket.recv(), type=CommandAnswer)
     finally:
         socket.close()
         context.term()

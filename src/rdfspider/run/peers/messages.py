@@ -60,7 +60,7 @@ class Release(Struct, frozen=True, gc=False, array_like=True, tag=7):
     wait_s: float
 
 
-class Claim(Struct, frozen=True, gc=False, array_like=True, tag=8):
+class ContentClaim(Struct, frozen=True, gc=False, array_like=True, tag=8):
     """A URL of the sender has a body whose digest the recipient owns."""
 
     ticket: int
@@ -84,7 +84,7 @@ class Repeated(Struct, frozen=True, gc=False, array_like=True, tag=10):
     other: str
 
 
-PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke | Claim | Claimed | Repeated
+PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke | ContentClaim | Claimed | Repeated
 
 
 class MessageBatch(Struct, frozen=True, array_like=True):

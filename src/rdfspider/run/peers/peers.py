@@ -26,8 +26,8 @@ from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandle
 from rdfspider.run.peers.delivery import Delivery, Intake
 from rdfspider.run.peers.messages import (
     Acquire,
-    Claim,
     Claimed,
+    ContentClaim,
     Cursor,
     Hello,
     Links,
@@ -240,7 +240,7 @@ class Peers:
                 self.gate.take_grant(message)
             case Revoke():
                 self.gate.take_revoke(message)
-            case Claim():
+            case ContentClaim():
                 self.claims.answer(source, message)
                 self._handlers.note()
             case Claimed():

@@ -33,7 +33,7 @@ class ClaimSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ConflictingClaim:
     """A value, and some of its sources."""
 
     value: str
@@ -51,7 +51,7 @@ class Conflict:
     property: str
     path: str
     """`isbn`, or `offers.price`."""
-    claims: tuple[Claim, ...]
+    claims: tuple[ConflictingClaim, ...]
     claim_count: int
     is_within_page: bool
     """Whether one page contradicts itself."""
@@ -154,5 +154,7 @@ class _Said:
             for page in sorted(pages)[:_PAGES_COMPARED]
         )
         ranked = sorted(claims.values(), key=lambda claim: (-len(claim[1]), claim[0]))
-        shown = tuple(Claim(text, tuple([*said.values()][:_SOURCES]), len(said)) for text, said in ranked[:_CLAIMS])
+        shown = tuple(
+            ConflictingClaim(text, tuple([*said.values()][:_SOURCES]), len(said)) for text, said in ranked[:_CLAIMS]
+        )
         return Conflict(key, self.label, self.type, SCHEMA + name, path, shown, len(claims), is_within)

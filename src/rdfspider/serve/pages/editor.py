@@ -12,7 +12,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Store
 
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
 from rdfspider.index.ledger.reader import LedgerReader
-from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES, Answer
+from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES, QueryAnswer
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, TRIPLES
 from rdfspider.index.quads.sparql.rows import Term, read_rows
@@ -151,7 +151,7 @@ def _answer(request: PageRequest, query: str) -> Shown:
     return read_answer(answer)
 
 
-def read_answer(answer: Answer) -> Shown:
+def read_answer(answer: QueryAnswer) -> Shown:
     """Prepare an answer in JSON or Turtle for the page."""
     shown = Shown(answer.kind, answer.seconds, answer.is_truncated, text=answer.body.decode("utf-8", "replace"))
     if answer.kind == BOOLEAN:

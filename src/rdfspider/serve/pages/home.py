@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 
 from rdfspider.crawl.messages import Find
 from rdfspider.crawl.summary import write_state
-from rdfspider.index.ledger.reader import NameCount, Totals
+from rdfspider.index.ledger.reader import LedgerTotals, NameCount
 from rdfspider.search.statistics import Statistics
 from rdfspider.serve.pages.search import list_ontologies, name_ontologies
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, SitePage
@@ -37,7 +37,7 @@ class HomeData(TypedDict):
     """The first page, for JSON; without counts as long as nothing is indexed."""
 
     state: str
-    totals: NotRequired[Totals]
+    totals: NotRequired[LedgerTotals]
     classes: NotRequired[list[NameCount]]
     properties: NotRequired[list[NameCount]]
     ontologies: NotRequired[list[NameCount]]

@@ -6,14 +6,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from rdfspider.errors import UsageError
-from rdfspider.index.ledger.reader import NameCount, Totals
+from rdfspider.index.ledger.reader import LedgerTotals, NameCount
 from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
 from rdfspider.search.profiles import (
     ClassProfile,
     OntologyProfile,
     PropertyProfile,
 )
-from rdfspider.search.statistics import Counts, Statistics
+from rdfspider.search.statistics import NameCounts, Statistics
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.urls import is_valid_iri
@@ -32,7 +32,7 @@ NAMES_SHOWN = 50
 _MAX_PAGE = 2_000
 _NAMES_FOUND = 1_000
 _NAME_HEADS = ("name", "uses", "pages", "sites")
-_NOTHING = Totals(0, 0, 0, 0, 0, 0, 0)
+_NOTHING = LedgerTotals(0, 0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,12 @@ def find_prefix(ontology: str) -> str:
     return next(iter(list_prefixes(ontology)), "")
 
 
-def write_void(totals: Totals, **counts: Sequence[NameCount]) -> bytes:
+def write_void(totals: LedgerTotals, **counts: Sequence[NameCount]) -> bytes:
     """Write some counts in VoID, as N-Triples."""
     classes, properties, ontologies, sites = (
-        Counts(counts.get(kind, ())) for kind in ("classes", "properties", "ontologies", "sites")
+        NameCounts(counts.get(kind, ())) for kind in ("classes", "properties", "ontologies", "sites")
     )
-    return Statistics(totals, classes, properties, ontologies, sites, Counts(), Counts()).to_ntriples()
+    return Statistics(totals, classes, properties, ontologies, sites, NameCounts(), NameCounts()).to_ntriples()
 
 
 def make_plain(value: Any) -> Any:

@@ -23,7 +23,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.quads.snapshots import remove_old, take_snapshot
-from rdfspider.index.quads.sparql.engine import MAX_QUERY_CHARS, Limits, Sparql
+from rdfspider.index.quads.sparql.engine import MAX_QUERY_CHARS, QueryLimits, Sparql
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.result_documents import FORMATS, RDF_FORMATS
 from rdfspider.index.quads.sparql.rows import Rows, Statements
@@ -34,7 +34,7 @@ COUNT = 300
 EVERYTHING = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 ENDLESS = EVERYTHING.replace("*", "(COUNT(*) AS ?n)")
 """Gives no row before it has seen many thousand millions of them."""
-LONG = Limits(timeout_s=600)
+LONG = QueryLimits(timeout_s=600)
 """More than any test waits."""
 NASTY = 'a "quoted", \r\n},{ \\ </result> \x01 \t end'
 DEEP = 20_000
@@ -76,7 +76,7 @@ def sparql(crawl: Path) -> Iterator[Sparql]:
 
 
 def ask_rows(sparql: Sparql, query: str, **limits: float) -> Rows:
-    rows = sparql.query(query, Limits(**limits))  # type: ignore[arg-type]
+    rows = sparql.query(query, QueryLimits(**limits))  # type: ignore[arg-type]
     assert isinstance(rows, Rows)
     return rows
 
@@ -193,14 +193,14 @@ NESTED = {
 @pytest.mark.parametrize("kind", NESTED)
 def test_a_query_nested_too_deep_costs_its_process_alone(kind: str, sparql: Sparql) -> None:
     with pytest.raises(UnansweredError, match="could not be answered: it is nested too deep, or"):
-        sparql.ask(NESTED[kind], limits=Limits(timeout_s=60))
+        sparql.ask(NESTED[kind], limits=QueryLimits(timeout_s=60))
     check_next(sparql)
 
 
 def test_a_query_that_runs_forever_is_ended(sparql: Sparql) -> None:
     start = time.perf_counter()
     with pytest.raises(UnansweredError, match=re.escape("was ended after 0.5 s")):
-        sparql.ask(ENDLESS, limits=Limits(timeout_s=0.5))
+        sparql.ask(ENDLESS, limits=QueryLimits(timeout_s=0.5))
     assert time.perf_counter() - start >= 0.5
     check_next(sparql)
 
@@ -215,7 +215,7 @@ def test_a_query_that_runs_forever_is_ended(sparql: Sparql) -> None:
 )
 def test_a_query_that_takes_all_memory_is_ended(query: str, sparql: Sparql) -> None:
     with pytest.raises(UnansweredError, match=r"needed more than .* GiB of memory"):
-        sparql.ask(query, limits=Limits(timeout_s=60, memory_bytes=64 << 20))
+        sparql.ask(query, limits=QueryLimits(timeout_s=60, memory_bytes=64 << 20))
     check_next(sparql)
 
 
@@ -223,7 +223,7 @@ def test_of_billions_of_rows_the_first_are_given(sparql: Sparql) -> None:
     rows = ask_rows(sparql, EVERYTHING, rows=5_000)
     assert len(rows) == 5_000
     assert rows.is_truncated
-    statements = sparql.query("CONSTRUCT { ?a ?e ?i } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", Limits(rows=500))
+    statements = sparql.query("CONSTRUCT { ?a ?e ?i } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", QueryLimits(rows=500))
     assert isinstance(statements, Statements)
     assert (len(list(statements)), statements.is_truncated) == (500, True)
 
@@ -249,8 +249,10 @@ def count_rows(file_format: str, body: bytes) -> int:
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
-@pytest.mark.parametrize("limits", [Limits(), Limits(rows=3), Limits(rows=0), Limits(output_bytes=30_000)])
-def test_every_format_is_valid_also_where_it_is_cut(file_format: str, limits: Limits, sparql: Sparql) -> None:
+@pytest.mark.parametrize(
+    "limits", [QueryLimits(), QueryLimits(rows=3), QueryLimits(rows=0), QueryLimits(output_bytes=30_000)]
+)
+def test_every_format_is_valid_also_where_it_is_cut(file_format: str, limits: QueryLimits, sparql: Sparql) -> None:
     nasty = f"?s schema:position ?n BIND({Literal(NASTY)} AS ?nasty)"
     query = f"SELECT * {{ {nasty} OPTIONAL {{ ?s dc:no ?no }} }}"
     if file_format in RDF_FORMATS:
@@ -333,7 +335,7 @@ def test_several_are_asked_at_once(crawl: Path) -> None:
         def ask(number: int) -> object:
             if number % 5 == 0:
                 with pytest.raises(UnansweredError):
-                    door.query(ENDLESS, Limits(timeout_s=1))
+                    door.query(ENDLESS, QueryLimits(timeout_s=1))
                 return number
             query = f"SELECT ?n {{ ?s schema:position {number} ; schema:position ?n }}"
             return ask_rows(door, query, timeout_s=LONG.timeout_s)[0].n
@@ -351,7 +353,7 @@ def test_who_waits_too_long_for_others_is_told(crawl: Path) -> None:
             first = threads.submit(door.ask, ENDLESS, limits=LONG, cancel=cancel)
             wait_until(lambda: is_busy(door))
             with pytest.raises(UnansweredError, match=r"other questions have taken all of the 0\.2 s"):
-                door.ask("ASK {}", limits=Limits(timeout_s=0.2))
+                door.ask("ASK {}", limits=QueryLimits(timeout_s=0.2))
             cancel.set()
             assert isinstance(first.exception(), UnansweredError)
 
@@ -375,8 +377,10 @@ def test_the_newest_snapshot_is_asked_while_old_ones_go(tmp_path: Path) -> None:
         wait_until(has_only_new)
 
 
-@pytest.mark.parametrize("limits", [Limits(rows=-1), Limits(timeout_s=0), Limits(timeout_s=float("inf"))])
-def test_limits_that_make_no_sense_are_refused(limits: Limits, sparql: Sparql) -> None:
+@pytest.mark.parametrize(
+    "limits", [QueryLimits(rows=-1), QueryLimits(timeout_s=0), QueryLimits(timeout_s=float("inf"))]
+)
+def test_limits_that_make_no_sense_are_refused(limits: QueryLimits, sparql: Sparql) -> None:
     with pytest.raises(UsageError, match="0 rows or more"):
         sparql.ask("ASK {}", limits=limits)
 
@@ -491,7 +495,7 @@ def test_words_are_looked_for_only_within_the_time_of_the_query(crawl: Path) -> 
 
     with Sparql(crawl, dawdle, workers=1) as door:
         with pytest.raises(UnansweredError, match="was ended after 1 s"):
-            door.ask(f"SELECT * {{ {WORDS} }}", limits=Limits(timeout_s=1))
+            door.ask(f"SELECT * {{ {WORDS} }}", limits=QueryLimits(timeout_s=1))
         assert len(looked) <= 1
 
 
@@ -500,11 +504,11 @@ def test_a_client_with_many_questions_leaves_a_worker_to_others(crawl: Path) -> 
     cancel = threading.Event()
     with Sparql(crawl, workers=2, most_by_client=1) as door, ThreadPoolExecutor(3) as threads:
         asked = [
-            threads.submit(door.ask, endless, limits=Limits(timeout_s=600), cancel=cancel, client="greedy")
+            threads.submit(door.ask, endless, limits=QueryLimits(timeout_s=600), cancel=cancel, client="greedy")
             for _ in range(3)
         ]
         try:
-            assert door.ask("ASK {}", limits=Limits(timeout_s=60), client="other").kind == "boolean"
+            assert door.ask("ASK {}", limits=QueryLimits(timeout_s=60), client="other").kind == "boolean"
         finally:
             cancel.set()
         assert all(isinstance(question.exception(60), UnansweredError) for question in asked)

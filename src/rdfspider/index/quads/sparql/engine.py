@@ -54,7 +54,7 @@ _NO_MEMORY = ("memory allocation", "bad_alloc", "MemoryError", "Cannot allocate 
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class QueryLimits:
     """What a query may cost."""
 
     timeout_s: float = 30.0
@@ -67,7 +67,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """A result document, and its description."""
 
     kind: str
@@ -111,12 +111,12 @@ class Sparql:
         query: str,
         *,
         formats: Sequence[str] = ("json", "turtle"),
-        limits: Limits | None = None,
+        limits: QueryLimits | None = None,
         graphs: Graphs | None = None,
         base: str = "",
         cancel: threading.Event | None = None,
         client: str = "",
-    ) -> Answer:
+    ) -> QueryAnswer:
         """Answer a query, in the first of the formats that can hold its result.
 
         `graphs` replace FROM and FROM NAMED, relative IRIs are resolved against `base`, and setting `cancel` ends the query's
@@ -126,7 +126,7 @@ class Sparql:
         limit.
         """
         cancel = cancel or threading.Event()
-        limits = limits or Limits()
+        limits = limits or QueryLimits()
         if not isinstance(query, str):
             raise UsageError(f"a query is text, not {query!r:.100}")
         check_index(self._paths)
@@ -153,9 +153,9 @@ class Sparql:
             reply, body = self._ask_worker(job, cancel)
         finally:
             self._queue.give_back(client)
-        return Answer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
+        return QueryAnswer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
 
-    def query(self, query: str, limits: Limits | None = None) -> Rows | Statements | bool:
+    def query(self, query: str, limits: QueryLimits | None = None) -> Rows | Statements | bool:
         """The answer as Python objects: Rows of SELECT, a bool of ASK, Statements of CONSTRUCT and DESCRIBE."""
         answer = self.ask(query, formats=("json", "ntriples"), limits=limits)
         if answer.kind == BOOLEAN:
