@@ -29,7 +29,7 @@ from pathlib import Path
 from rdfspider import extract
 corpus = Path(sys.argv[1])
 entries = [json.loads(line) for line in (corpus / "index.jsonl").read_text().splitlines()]
-pages = [(gzip.decompress((corpus / entry["file"]).read_bytes()), entry["url"]) for entry in entries]
+pages = [(gzip.decompress((corpus / entry["file"]).read_bytes()), entry["url"] or "http://example.org/") for entry in entries]
 for body, url in pages[:50]:
     extract(body, url)
 started = time.process_time()
