@@ -180,10 +180,10 @@ class TestHelper:
         """Killed in the middle of a job, a parent can kill nobody: the helper's own alarm ends it."""
         code = f"""
             import threading
-            from rdfspider.extract.untrusted import _CHILD, Limits, run_stylesheet
-            run_stylesheet(b"", None, "", Limits(60, 2**30, 1000))
+            from rdfspider.extract.untrusted import _CHILD, UntrustedLimits, run_stylesheet
+            run_stylesheet(b"", None, "", UntrustedLimits(60, 2**30, 1000))
             threading.Timer(1, lambda: print(_CHILD.pid, flush=True)).start()
-            run_stylesheet({ENDLESS!r}, "<a/>", "", Limits(12, 2**30, 1000))
+            run_stylesheet({ENDLESS!r}, "<a/>", "", UntrustedLimits(12, 2**30, 1000))
             """
         with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE) as parent:
             assert parent.stdout is not None
