@@ -8,8 +8,9 @@ from typing import NamedTuple
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
+from rdfspider.codes import DuplicateKind
 from rdfspider.judge.judgement import Fingerprint, apply_judgement, judge_alone, judge_directives, judge_similar
-from rdfspider.records import Capture, DuplicateKind, Extraction, Judgement, Page, Robots, Verdict
+from rdfspider.records import Capture, Extraction, Judgement, Page, Robots, Verdict
 from web import Answer, Outcome, Site, Web, crawl, make_page, pages_of, read_outcomes, read_responses
 
 HOME = "http://a.test/"

@@ -17,8 +17,8 @@ from rdfspider.archive.metadata import read_date, read_due, read_metadata
 from rdfspider.archive.outcomes import Effect, Outcome, decide_effect
 from rdfspider.archive.reader import Archive, Damage, read_run, read_url
 from rdfspider.archive.segments import SegmentKind, parse_name, read_committed
+from rdfspider.codes import PREREQUISITE_REASONS
 from rdfspider.errors import UsageError
-from rdfspider.records import PREREQUISITE_REASONS
 
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,8 @@ from msgspec import Struct, field
 from xxhash import xxh3_64
 
 from rdfspider.archive.segments import Position
-from rdfspider.records import REFUSALS, Capture, Extraction, Failure, Finished, Problem, Reason
+from rdfspider.codes import REFUSALS, Reason
+from rdfspider.records import Capture, Extraction, Failure, Finished, Problem
 
 
 class Effect(StrEnum):

@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from rdfspider.codes import REFUSALS
 from rdfspider.crawl.folder import is_in_use
 from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
 from rdfspider.disk import write_atomically
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
-from rdfspider.records import REFUSALS
 
 FILE = "status.json"
 # Seconds over which the speed is measured: long enough to be steady, short enough to be current.

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 import brotli
 from isal import igzip_lib
 
-from rdfspider.records import FailureCode, Truncation
+from rdfspider.codes import FailureCode, Truncation
 
 NAMES = "gzip, deflate, br"
 """The value of the Accept-Encoding header."""

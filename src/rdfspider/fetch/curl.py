@@ -5,7 +5,7 @@ import socket
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rdfspider.records import FailureCode
+from rdfspider.codes import FailureCode
 
 COULD_NOT_CONNECT = 7
 TIMED_OUT = 28

@@ -15,10 +15,11 @@ from typing import NamedTuple, Protocol
 import aiodns
 import pycares
 
+from rdfspider.codes import FailureCode
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.fetch import targets
-from rdfspider.records import Addresses, FailureCode
+from rdfspider.records import Addresses
 from rdfspider.urls import normalise_url
 
 MIN_TTL_S = 60.0

@@ -13,13 +13,14 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from rdfspider.codes import FailureCode, RobotsRule
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.bodies import Flight
 from rdfspider.fetch.dns import Clock, Resolver
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
 from rdfspider.fetch.schemes import TRANSPORTS
 from rdfspider.pace import pace_gap_s
-from rdfspider.records import Capture, Failure, FailureCode, Lease, RobotsRule, RobotsState
+from rdfspider.records import Capture, Failure, Lease, RobotsState
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pycurl
 
+from rdfspider.codes import FailureCode, Truncation
 from rdfspider.config import FetchConfig
 from rdfspider.fetch.bodies import NAMES, Body, Flight
 from rdfspider.fetch.curl import (
@@ -33,7 +34,7 @@ from rdfspider.fetch.curl import (
     read_head,
 )
 from rdfspider.fetch.targets import BAD_PORTS, is_refused, is_same_address
-from rdfspider.records import Capture, Failure, FailureCode, Page, Truncation
+from rdfspider.records import Capture, Failure, Page
 
 IDLE_S = 5
 """Idle connections close after this time: servers can keep few open, and a polite gap is shorter."""

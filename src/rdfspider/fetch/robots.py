@@ -10,10 +10,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from rdfspider import __version__
+from rdfspider.codes import RobotsRule, Truncation
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.robots_rules import Rule, Ruleset, read_target
 from rdfspider.pace import backoff_gap_s, read_retry_after
-from rdfspider.records import Capture, Failure, Lease, RobotsRule, RobotsState, Truncation
+from rdfspider.records import Capture, Failure, Lease, RobotsState
 
 MAX_ROBOTS_BYTES = 500 * 1024
 """How much of a robots.txt is read and fetched: the minimum that RFC 9309 requires."""

@@ -8,8 +8,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from rdfspider.codes import DuplicateKind, Reason
 from rdfspider.errors import RdfspiderError
-from rdfspider.records import Capture, Discovered, DuplicateKind, Failure, Judgement, Reason, RobotsState
+from rdfspider.records import Capture, Discovered, Failure, Judgement, RobotsState
 from rdfspider.ways import Way
 
 Priority = Callable[[Discovered], int]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
+from rdfspider.codes import RobotsRule
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
@@ -38,7 +39,7 @@ from rdfspider.frontier.store import StoreReader, has_store
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry
 from rdfspider.frontier.urls.sieve import find_sequence
 from rdfspider.pace import longest_wait_s
-from rdfspider.records import RobotsRule, RobotsState
+from rdfspider.records import RobotsState
 from rdfspider.urls import host_of
 
 _TABLES = ("urls", "ledger", "queue", "names", "hosts", "robots", "domains", "patterns", "meta")

@@ -7,10 +7,11 @@ to the path, so two thirds of a row take almost no space on disk. Reading a URL 
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
+from rdfspider.codes import DuplicateKind
 from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.keys import from_url_id, pack_row, to_url_id
 from rdfspider.frontier.store import Store
-from rdfspider.records import Discovered, DuplicateKind
+from rdfspider.records import Discovered
 from rdfspider.ways import Way
 
 SCHEDULED, DONE, FAILED, DISALLOWED = range(4)

@@ -6,8 +6,9 @@ Any answer, even a 404, makes the URL done. Errors of the server or the network 
 
 from typing import NamedTuple
 
+from rdfspider.codes import FailureCode, Reason, VerdictState
 from rdfspider.config import FrontierConfig
-from rdfspider.records import REDIRECTS, Capture, Failure, FailureCode, Lease, Reason, Verdict, VerdictState
+from rdfspider.records import REDIRECTS, Capture, Failure, Lease, Verdict
 
 # How often a URL may be turned away through no fault of its own; it keeps a page that always answers 503 from endless retries.
 MAX_TURNED_AWAY = 20

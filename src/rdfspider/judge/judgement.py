@@ -13,24 +13,14 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from rdfspider.archive.warc import compute_digest
+from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, Reason, Truncation
 from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.domains import Domains
 from rdfspider.extract.robots_directives import read_directives
 from rdfspider.judge.samples import sample_copy, sample_page
 from rdfspider.judge.simhash import compute_simhash, digest_statements
 from rdfspider.judge.soft404 import is_soft_404, names_thing
-from rdfspider.records import (
-    PREREQUISITE_REASONS,
-    Capture,
-    DuplicateKind,
-    Extraction,
-    Judgement,
-    Lease,
-    Reason,
-    Robots,
-    Truncation,
-    Verdict,
-)
+from rdfspider.records import Capture, Extraction, Judgement, Lease, Robots, Verdict
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
 

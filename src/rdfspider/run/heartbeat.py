@@ -20,19 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import psutil
 
+from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, VerdictState
 from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import (
-    PREREQUISITE_REASONS,
-    REFUSALS,
-    Capture,
-    Extraction,
-    Failure,
-    Lease,
-    RobotsState,
-    Verdict,
-    VerdictState,
-)
+from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
 from rdfspider.vocabulary.terms import RDF_TYPE
 
 if TYPE_CHECKING:
@@ -174,7 +165,7 @@ class Meter:
         self.statuses: Counter[str] = Counter()
         """Exchanges, by HTTP status or failure code."""
         self.errands: Counter[str] = Counter()
-        """Responses to prerequisites, by `records.PREREQUISITE_REASONS`."""
+        """Responses to prerequisites, by `codes.PREREQUISITE_REASONS`."""
         self.failures: Counter[str] = Counter()
         """URLs that failed for good, by reason."""
         self.robots: Counter[str] = Counter()

@@ -19,6 +19,7 @@ from xxhash import xxh3_128_hexdigest
 
 from rdfspider.archive.reader import Archived, Damage, read_captures
 from rdfspider.archive.writer import Written
+from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains, shard_folder
 from rdfspider.crawl.messages import Beat, RunState
@@ -27,7 +28,7 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
-from rdfspider.records import Capture, Finished, Lease, LeaseKind, Reason, Verdict, VerdictState
+from rdfspider.records import Capture, Finished, Lease, Verdict
 from rdfspider.run.commits import ShardStore, check_disk, count_bytes, count_quads
 from rdfspider.run.extraction import extract_page
 from rdfspider.run.heartbeat import Condition, Meter, make_beat

@@ -6,6 +6,7 @@ Exact duplicates are found across the whole crawl, as one shard owns each digest
 
 from collections.abc import Callable
 
+from rdfspider.codes import DuplicateKind
 from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.origins import find_shared
@@ -21,7 +22,7 @@ from rdfspider.judge.judgement import (
     make_fingerprint,
 )
 from rdfspider.judge.soft404 import is_soft_404
-from rdfspider.records import Capture, DuplicateKind, Extraction, Judgement, Lease
+from rdfspider.records import Capture, Extraction, Judgement, Lease
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.messages import Repeated
 from rdfspider.urls import host_of

@@ -12,6 +12,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from rdfspider.codes import FailureCode, LeaseKind, Reason, Truncation, VerdictState
 from rdfspider.crawl.folder import DOCUMENTS, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.discover.filters import Filters
@@ -27,20 +28,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
-from rdfspider.records import (
-    Capture,
-    Discovered,
-    Failure,
-    FailureCode,
-    Finished,
-    Judgement,
-    Lease,
-    LeaseKind,
-    Reason,
-    Truncation,
-    Verdict,
-    VerdictState,
-)
+from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
 from rdfspider.run.commits import Committer, ShardStore
 from rdfspider.run.extraction import Extractor
 from rdfspider.run.heartbeat import Condition, Meter, make_beat

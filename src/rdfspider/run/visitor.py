@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rdfspider.codes import FailureCode, LeaseKind, RobotsRule, Truncation
 from rdfspider.config import Config, FetchConfig
 from rdfspider.crawl.folder import DOCUMENTS
 from rdfspider.crawl.reports.explanations import explain_failure, write_robots
@@ -27,18 +28,7 @@ from rdfspider.frontier.keys import origin_of
 from rdfspider.judge.judgement import judge_directives
 from rdfspider.pace import pace_gap_s
 from rdfspider.processes.calls import KillableCalls
-from rdfspider.records import (
-    Capture,
-    Extraction,
-    Failure,
-    FailureCode,
-    Lease,
-    LeaseKind,
-    Page,
-    RobotsRule,
-    RobotsState,
-    Truncation,
-)
+from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState
 from rdfspider.run.heavy_pages import extract_by
 from rdfspider.urls import MAX_URL_CHARS, host_of
 from rdfspider.ways import Way

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from rdfspider.codes import PREREQUISITE_REASONS, Reason, RobotsRule
 from rdfspider.crawl.reports.frontiers import write_wait
 from rdfspider.frontier.entries import HostEntry, UrlEntry
-from rdfspider.records import PREREQUISITE_REASONS, Reason, RobotsRule, RobotsState
+from rdfspider.records import RobotsState
 from rdfspider.ways import Way
 
 if TYPE_CHECKING:

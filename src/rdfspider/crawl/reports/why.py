@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from rdfspider.archive.log import read_fetch
 from rdfspider.archive.outcomes import Outcome
+from rdfspider.codes import RobotsRule
 from rdfspider.config import Config
 from rdfspider.crawl.budgets import explain_reached
 from rdfspider.crawl.folder import load_domains, read_seeds, shard_folder
@@ -38,7 +39,7 @@ from rdfspider.fetch.robots import PRODUCT, RobotsTxt
 from rdfspider.frontier.entries import HostEntry, UrlEntry, UrlState
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader
-from rdfspider.records import RobotsRule, RobotsState
+from rdfspider.records import RobotsState
 from rdfspider.urls import host_of
 from rdfspider.ways import TRAP_EXEMPT_WAYS, Way
 

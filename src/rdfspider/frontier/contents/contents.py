@@ -12,12 +12,13 @@ from typing import NamedTuple
 from msgspec.msgpack import Encoder
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
+from rdfspider.codes import DuplicateKind
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.origins import describe_mirror, note_page, note_repeated
 from rdfspider.frontier.outbox import Outbox
 from rdfspider.frontier.store import Store
-from rdfspider.records import DuplicateKind, Judgement, Lease, Verdict
+from rdfspider.records import Judgement, Lease, Verdict
 from rdfspider.urls import host_of
 
 # The bits in which the simhashes of similar pages may differ; one less than there are blocks.

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
+from rdfspider.codes import DuplicateKind
 from rdfspider.config import FrontierConfig
 from rdfspider.domains import Domains
 from rdfspider.frontier.clock import Calendar, Clock, Stamp
@@ -19,7 +20,7 @@ from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.origins import Repeats
 from rdfspider.frontier.keys import MAX_HOSTS, PRIORITIES, pack_host, pack_name
 from rdfspider.frontier.store import Store
-from rdfspider.records import Addresses, DuplicateKind
+from rdfspider.records import Addresses
 from rdfspider.urls import host_of_authority
 
 if TYPE_CHECKING:

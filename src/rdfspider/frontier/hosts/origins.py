@@ -8,9 +8,10 @@ from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 from msgspec.structs import replace
 
+from rdfspider.codes import DuplicateKind, RobotsRule
 from rdfspider.frontier.keys import origin_of, pack_host
 from rdfspider.frontier.store import Store
-from rdfspider.records import DuplicateKind, Judgement, RobotsRule, RobotsState
+from rdfspider.records import Judgement, RobotsState
 from rdfspider.urls import host_of
 
 # A robots.txt may have 500 KB; nearly all have less than 4 KB.

@@ -6,6 +6,7 @@ read at the start, holds the seeds that failed without an answer, and the hosts 
 
 from collections.abc import Iterable
 
+from rdfspider.codes import RobotsRule
 from rdfspider.config import FrontierConfig
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.hosts.active import ActiveHosts
@@ -15,7 +16,7 @@ from rdfspider.frontier.hosts.origins import Origins
 from rdfspider.frontier.keys import GIVEN_UP, origin_of, pack_host, pack_row, unpack_row
 from rdfspider.frontier.store import Store
 from rdfspider.pace import explain_pace, pace_gap_s
-from rdfspider.records import Discovered, RobotsRule
+from rdfspider.records import Discovered
 
 _INDEX = b"unanswered/"
 _INDEX_END = b"unanswered0"

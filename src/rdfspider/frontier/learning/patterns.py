@@ -11,10 +11,11 @@ from functools import lru_cache
 from msgspec import Struct, field
 from msgspec.msgpack import Decoder, Encoder
 
+from rdfspider.codes import DuplicateKind
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import pack_host
 from rdfspider.frontier.store import Store, TableRows
-from rdfspider.records import DuplicateKind, Judgement
+from rdfspider.records import Judgement
 
 REST = "…"
 """The end of a pattern that others were merged into."""

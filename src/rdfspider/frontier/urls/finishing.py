@@ -3,6 +3,7 @@ patterns learn from it."""
 
 from dataclasses import dataclass
 
+from rdfspider.codes import Reason, VerdictState
 from rdfspider.frontier.contents.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import PageFacts
@@ -15,7 +16,7 @@ from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
 from rdfspider.frontier.urls.restarts import Restarts
 from rdfspider.frontier.urls.revisits import VisitHistory, Visits, plan_visit
-from rdfspider.records import Lease, Reason, Verdict, VerdictState
+from rdfspider.records import Lease, Verdict
 from rdfspider.ways import Way
 
 

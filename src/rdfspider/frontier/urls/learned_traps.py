@@ -5,6 +5,7 @@ probes, which become rarer. A probe that gives something new restores the budget
 small steps. Queued URLs of a barren pattern move behind others.
 """
 
+from rdfspider.codes import DuplicateKind, Reason, VerdictState
 from rdfspider.domains import Domains
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.active import ActiveHosts
@@ -15,7 +16,7 @@ from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, 
 from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again
 from rdfspider.frontier.url_rows import DISALLOWED, UrlRow, decode_row, decode_url, is_untouched
 from rdfspider.frontier.urls.schedule import Schedule
-from rdfspider.records import DuplicateKind, Judgement, Lease, Reason, Verdict, VerdictState
+from rdfspider.records import Judgement, Lease, Verdict
 from rdfspider.urls import host_of
 from rdfspider.ways import TRAP_EXEMPT_WAYS
 

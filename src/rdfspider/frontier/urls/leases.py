@@ -9,6 +9,7 @@ from math import inf
 
 from msgspec.structs import replace
 
+from rdfspider.codes import DuplicateKind, FailureCode, LeaseKind, RobotsRule, VerdictState
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.hosts.active import FRONT, ActiveHosts
@@ -23,19 +24,7 @@ from rdfspider.frontier.keys import OVER_BUDGET, origin_of
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.verdicts import is_error, judge_exchange
 from rdfspider.pace import longest_wait_s
-from rdfspider.records import (
-    Addresses,
-    Capture,
-    DuplicateKind,
-    Failure,
-    FailureCode,
-    Lease,
-    LeaseKind,
-    RobotsRule,
-    RobotsState,
-    Verdict,
-    VerdictState,
-)
+from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, Verdict
 
 # URLs of a host that are read at once, and requested before other hosts may enter.
 RUN_URLS = 20

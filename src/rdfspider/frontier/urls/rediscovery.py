@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from rdfspider.codes import PREREQUISITE_REASONS, Reason
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.back_queues import Slot, find_read
 from rdfspider.frontier.keys import pack_row
@@ -16,7 +17,7 @@ from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, Url
 from rdfspider.frontier.urls.revisits import VisitHistory, plan_visit
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Rediscovered
-from rdfspider.records import PREREQUISITE_REASONS, Discovered, Reason
+from rdfspider.records import Discovered
 from rdfspider.ways import UNSCOPED_WAYS, Way
 
 # The reasons of pages whose links count.

@@ -7,6 +7,7 @@ filters no longer refuse. Imported pages were read from WARC files: they are don
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rdfspider.codes import PREREQUISITE_REASONS, Reason
 from rdfspider.frontier.contents.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.front_queues import FrontQueues
@@ -16,7 +17,6 @@ from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.state import FrontierState
 from rdfspider.frontier.url_rows import DISALLOWED, FAILED, SCHEDULED, UrlRow, decode_row, decode_url
 from rdfspider.frontier.urls.schedule import Schedule
-from rdfspider.records import PREREQUISITE_REASONS, Reason
 
 # Rows per commit while the URLs of a damaged archive are scheduled again.
 _ROWS_A_COMMIT = 1000

@@ -20,6 +20,7 @@ from rdfspider.archive.outcomes import Effect, Outcome, make_outcome
 from rdfspider.archive.reader import Archive, Damage, read_capture, read_revisit, read_run, read_url
 from rdfspider.archive.segments import Position, SegmentKind, find_committed_length, kind_of
 from rdfspider.archive.warc import compute_digest
+from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import ExtractConfig
 from rdfspider.detect.content import detect_content
 from rdfspider.disk import add_lines, read_lines
@@ -27,7 +28,7 @@ from rdfspider.errors import UsageError
 from rdfspider.extract.page import extract_page
 from rdfspider.index.layout import IndexPaths
 from rdfspider.judge.judgement import apply_judgement, judge_alone, judge_directives
-from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, LeaseKind, Reason, Verdict, VerdictState
+from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, Verdict
 from rdfspider.urls import host_of, normalise_url
 
 _REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys(REDIRECTS, "redirect")}
