@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rdfspider import __version__
-from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.interrupts import end_at_interrupt
 
 COMMANDS = {
@@ -93,7 +93,7 @@ def run_command(arguments: Sequence[str]) -> int:
         with command.make_context("rdfspider", list(arguments)) as context:
             command.invoke(context)
     except UsageError as error:
-        return _complain(str(error), 2)
+        return _complain(str(error), USAGE_EXIT)
     except _FLAG_ERROR as error:
         inner = getattr(error, "ctx", None)
         # Some errors name no command; the first argument does.
@@ -102,7 +102,7 @@ def run_command(arguments: Sequence[str]) -> int:
         message = str(error.format_message())  # type: ignore[attr-defined]
         # A minus before a word is part of the query.
         hint = "; put -- before words that begin with a minus" if "search" in known and "No such" in message else ""
-        return _complain(f"{message}{hint} (see {place} --help)", 2)
+        return _complain(f"{message}{hint} (see {place} --help)", USAGE_EXIT)
     except typer.Exit as leave:
         return leave.exit_code
     except KeyboardInterrupt:

@@ -11,6 +11,9 @@
 The content of a page never raises an exception: extraction returns quads and Problems.
 """
 
+USAGE_EXIT = 2
+"""The exit code of a command or a child process that ends with a UsageError: a person has to change something first."""
+
 
 class RdfspiderError(Exception):
     """The base class of everything that rdfspider raises on purpose."""

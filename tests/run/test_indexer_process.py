@@ -22,13 +22,13 @@ from tests.index.holdings import check_merge, read_cards, read_quads
 
 from rdfspider import Crawl
 from rdfspider.config import Config, IndexConfig
-from rdfspider.errors import UsageError
+from rdfspider.errors import USAGE_EXIT, UsageError
 from rdfspider.index.indexer import hold_index
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.snapshots import hold_snapshot
 from rdfspider.index.status import IndexStatus, ViewStatus, is_indexed, read_index_status, write_index_status
 from rdfspider.processes import supervisor
-from rdfspider.run.indexer_process import USAGE_ERROR, IndexOrder, encode_order
+from rdfspider.run.indexer_process import IndexOrder, encode_order
 from rdfspider.run.indexer_watch import IndexWatch
 from waiting import PATIENCE_S, ShiftedTime, wait_until
 from web import Crawling, Site, Web, command, crawl, make_page, make_site, prolong
@@ -285,7 +285,7 @@ def test_an_indexer_that_cannot_be_made_says_why_in_one_line(tmp_path: Path) -> 
         check=False,
         timeout=60,
     )
-    assert ended.returncode == USAGE_ERROR
+    assert ended.returncode == USAGE_EXIT
     assert ended.stderr.startswith(b"rdfspider: --store ftp://x: ")
     assert ended.stderr.count(b"\n") == 1
 

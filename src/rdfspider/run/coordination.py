@@ -174,7 +174,7 @@ class _Coordination:
                     "in its place, or start a new crawl elsewhere; its WARC files can still be read"
                 )
                 return Fate.OVER
-            case ShardExit.UNUSABLE:
+            case ShardExit.USAGE:
                 self._end_with(f"shard {number} cannot be opened")
                 return Fate.OVER
             case ShardExit.DISK_FAILED:

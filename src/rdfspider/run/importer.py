@@ -24,7 +24,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.folder import load_domains, shard_folder
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.domains import Domains
-from rdfspider.errors import UsageError
+from rdfspider.errors import USAGE_EXIT, UsageError
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
@@ -223,7 +223,7 @@ def main() -> None:
         asyncio.run(Importer(order, domains).run())
     except (UsageError, OSError) as error:
         sys.stderr.write(f"rdfspider: {error}\n")
-        sys.exit(2)
+        sys.exit(USAGE_EXIT)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.folder import CONTROL
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
-from rdfspider.errors import RdfspiderError
+from rdfspider.errors import USAGE_EXIT, RdfspiderError
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
@@ -27,7 +27,6 @@ from rdfspider.run.runners.local import remove_old_sockets
 # A page that crashes a native library is extracted in a separate process after the restart, which needs no pause. After more
 # crashes than this, the cause is not such pages.
 _RESTARTS = RestartPolicy(first_pause_s=0.0, max_pause_s=0.0, max_failures=20)
-_USAGE_ERROR = 2
 
 _REASONS = {int(signal.SIGINT): "interrupted", int(signal.SIGTERM): "terminated"}
 
@@ -83,7 +82,7 @@ class _Import:
             report = self._reports.get(number)
             if self._is_over or (end.code == 0 and report is not None and report.is_done):
                 return Fate.OVER
-            if end.code == _USAGE_ERROR:
+            if end.code == USAGE_EXIT:
                 self._end_with("the import has ended early; what was imported is kept")
                 return Fate.OVER
             return Fate.FAILED

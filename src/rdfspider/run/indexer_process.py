@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from rdfspider.config import Config
-from rdfspider.errors import InUseError, UsageError
+from rdfspider.errors import USAGE_EXIT, InUseError, UsageError
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths
 from rdfspider.processes.module_process import begin_module_process, calm_collector
@@ -24,8 +24,6 @@ from rdfspider.run.reindexing import make_indexer
 
 _log = logging.getLogger(__name__)
 
-USAGE_ERROR = 2
-"""The exit code of an indexer that cannot start before a user has repaired something."""
 FINISH = b"."
 """The message that tells the indexer, after the crawl, to end when everything is indexed."""
 # How often to check whether another process that indexes the same crawl has ended.
@@ -68,7 +66,7 @@ def main() -> None:
 
 def _end_with(error: UsageError) -> NoReturn:
     sys.stderr.write(f"rdfspider: {error}\n")
-    sys.exit(USAGE_ERROR)
+    sys.exit(USAGE_EXIT)
 
 
 def _index(indexer: Indexer) -> None:

@@ -8,11 +8,12 @@ import logging
 from pathlib import Path
 
 from rdfspider.config import Config
+from rdfspider.errors import USAGE_EXIT
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, load_index_status, prolong_lag, read_index_status
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
-from rdfspider.run.indexer_process import FINISH, USAGE_ERROR, IndexOrder, encode_order
+from rdfspider.run.indexer_process import FINISH, IndexOrder, encode_order
 
 _log = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class IndexWatch:
     def _judge_exit(self, ended: Exit) -> Fate:
         if ended.code == 0 and self._is_finishing:
             return Fate.OVER
-        if ended.code == USAGE_ERROR and not self._is_leaving:
+        if ended.code == USAGE_EXIT and not self._is_leaving:
             self._is_given_up = True
             self.error = "the index cannot be made; --no-index crawls without it"
             return Fate.OVER

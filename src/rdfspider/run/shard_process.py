@@ -41,7 +41,7 @@ def main() -> None:
         uvloop.run(_run(order))
     except UsageError as error:
         sys.stderr.write(f"rdfspider: {error}\n")
-        sys.exit(ShardExit.UNUSABLE)
+        sys.exit(ShardExit.USAGE)
     except Exception as error:
         # If the parent was killed, a new one may have removed its sockets; errors that follow from that are not reported.
         _leave_without_parent(order)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from rdfspider.config import Config
+from rdfspider.errors import USAGE_EXIT
 from rdfspider.processes.supervisor import SupervisedChild
 from rdfspider.run.peers.sockets import AddressBook
 
@@ -16,7 +17,7 @@ from rdfspider.run.peers.sockets import AddressBook
 class ShardExit(IntEnum):
     """Exit codes of a shard's process."""
 
-    UNUSABLE = 2
+    USAGE = USAGE_EXIT
     """The shard cannot start before a user has repaired something; it has written what."""
     DAMAGED = 65
     """The shard's database is damaged, so a restart would not help."""
