@@ -24,7 +24,7 @@ from rdfspider.commands.demo import read_statements
 from rdfspider.crawl.settings import load_config
 from rdfspider.demo.answers import DemoAddresses
 from rdfspider.demo.expectations import QUESTIONS, list_hidden, list_published
-from rdfspider.demo.sites.town import NOT_KEPT
+from rdfspider.demo.sites.press import NOT_KEPT
 from rdfspider.demo.world import make_key
 from web import Outcome, check_archives, read_outcomes, read_responses
 

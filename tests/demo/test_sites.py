@@ -11,7 +11,7 @@ from rdfspider.demo import world
 from rdfspider.demo.answers import DemoAnswer
 from rdfspider.demo.expectations import list_hidden, list_published
 from rdfspider.demo.server import DemoWeb
-from rdfspider.demo.sites.places import choose_form
+from rdfspider.demo.sites.catalogues import choose_form
 from rdfspider.fetch.fetcher import ACCEPT
 
 WEB = DemoWeb(8585)

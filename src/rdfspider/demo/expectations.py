@@ -5,10 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rdfspider.demo.answers import DemoAddresses
-from rdfspider.demo.sites.directory import SITES
-from rdfspider.demo.sites.events import VENUES
-from rdfspider.demo.sites.places import WITH_JSON
-from rdfspider.demo.sites.portal import FORMS, identify
+from rdfspider.demo.sites.catalogues import FORMS, SITES, WITH_JSON, identify
+from rdfspider.demo.sites.daily_life import VENUES
 from rdfspider.demo.world import (
     ARTICLES,
     AUTHORS,

@@ -16,20 +16,10 @@ from typing import Self
 from zlib import crc32
 
 from rdfspider.demo.answers import DemoAddresses, DemoAnswer, DemoSite
-from rdfspider.demo.sites import (
-    blog,
-    directory,
-    events,
-    library,
-    moved,
-    museum,
-    places,
-    portal,
-    recipes,
-    shop,
-    town,
-    university,
-)
+from rdfspider.demo.sites.catalogues import make_directory, make_gazetteer, make_portal
+from rdfspider.demo.sites.daily_life import make_cookbook, make_events, make_shop
+from rdfspider.demo.sites.institutions import make_library, make_museum, make_university
+from rdfspider.demo.sites.press import make_blog, make_newspaper, make_old_newspaper
 from rdfspider.errors import UsageError
 
 ADDRESS = "127.0.0.1"
@@ -41,22 +31,20 @@ _MAX_HEAD_BYTES = 32 * 1024
 _IDLE_S = 60.0
 _MODIFIED = "Mon, 02 Feb 2026 08:00:00 GMT"
 _MIN_PACKED_BYTES = 500
-
-
 _MAKERS = {
-    "www": directory.make_site,
-    "shop": shop.make_site,
-    "museum": museum.make_site,
-    "university": university.make_site,
-    "library": library.make_site,
-    "blog": blog.make_site,
-    "events": events.make_site,
-    "recipes": recipes.make_site,
-    "data": places.make_site,
-    "portal": portal.make_site,
-    "town": town.make_site,
-    "mirror": museum.make_site,
-    "old": moved.make_site,
+    "www": make_directory,
+    "shop": make_shop,
+    "museum": make_museum,
+    "university": make_university,
+    "library": make_library,
+    "blog": make_blog,
+    "events": make_events,
+    "recipes": make_cookbook,
+    "data": make_gazetteer,
+    "portal": make_portal,
+    "town": make_newspaper,
+    "mirror": make_museum,
+    "old": make_old_newspaper,
 }
 _NO_HOST = DemoAnswer(b"No such site here.\n", "text/plain; charset=utf-8", 404)
 
