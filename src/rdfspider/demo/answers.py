@@ -8,6 +8,15 @@ from typing import Any
 
 from rdfspider.demo.world import Book, DemoPlace, Person, Product
 
+HTML = "text/html; charset=utf-8"
+TURTLE = "text/turtle; charset=utf-8"
+RDF_XML = "application/rdf+xml"
+JSON_LD = "application/ld+json"
+SCHEMA = "https://schema.org"
+
+Fields = tuple[tuple[str, str], ...]
+
+_STYLE = "body{font:16px/1.5 Georgia,serif;max-width:44em;margin:2em auto;padding:0 1em}nav a{margin-right:1em}"
 _HOMES = {
     "writer": ("library", "/authors/"),
     "scholar": ("university", "/people/"),
@@ -47,17 +56,6 @@ class DemoAddresses:
     def product(self, product: Product) -> str:
         """The shop's page about a product."""
         return self.url("shop", f"/products/{product.key}")
-
-
-HTML = "text/html; charset=utf-8"
-TURTLE = "text/turtle; charset=utf-8"
-RDF_XML = "application/rdf+xml"
-JSON_LD = "application/ld+json"
-SCHEMA = "https://schema.org"
-
-Fields = tuple[tuple[str, str], ...]
-
-_STYLE = "body{font:16px/1.5 Georgia,serif;max-width:44em;margin:2em auto;padding:0 1em}nav a{margin-right:1em}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rdfspider.demo.answers import DemoAddresses
 from rdfspider.demo.sites.catalogues import FORMS, SITES, WITH_JSON, identify
@@ -28,6 +28,49 @@ from rdfspider.demo.world import (
     make_key,
 )
 
+RESULTS_SHOWN = 2
+"""Per search."""
+_REASONS = {
+    "robots": "behind robots.txt",
+    "noindex": "marked noindex",
+    "nofollow": "behind nofollow links",
+    "expired": "out of date",
+    "trap": "at the bottom of traps",
+}
+_SHOWN_OF_A_KIND = 3
+_MISSING_SHOWN = 5
+# Kind, records, site, path by the record's key, and the attribute that is the literal: of the record, or of the entity that it
+# refers to. The first literal of an entity is its name.
+_STATED: tuple[tuple[str, Sequence[Any], str, str, str], ...] = (
+    ("product", PRODUCTS, "shop", "/products/{}", "name"),
+    ("exhibit", EXHIBITS, "museum", "/objects/{}", "name"),
+    ("book", BOOKS, "library", "/books/{}", "title"),
+    ("course", COURSES, "university", "/courses/{}", "name"),
+    ("book", COURSES, "university", "/courses/{}", "textbook.title"),
+    ("post", POSTS, "blog", "/posts/{}", "title"),
+    ("post", POSTS, "blog", "/feed.atom", "title"),
+    ("event", EVENTS, "events", "/events/{}", "name"),
+    ("recipe", RECIPES, "recipes", "/recipes/{}", "name"),
+    ("article", ARTICLES, "town", "/articles/{}", "title"),
+    ("dataset", DATASETS, "portal", "/dataset/{}", "title"),
+    ("person", AUTHORS, "library", "/authors/{}", "name"),
+    ("person", AUTHORS, "library", "/authors/{}.rdf", "born"),
+    ("person", SCHOLARS, "university", "/people/{}", "name"),
+    ("person", MAKERS, "museum", "/makers/{}", "name"),
+    ("person", COOKS, "recipes", "/cooks/{}", "name"),
+    ("person", CITIZENS, "town", "/people/{}", "name"),
+    ("person", POSTS, "blog", "/posts/{}", "author.name"),
+    ("person", EVENTS, "events", "/events/{}", "host.name"),
+    ("person", ARTICLES, "town", "/articles/{}", "person.name"),
+    ("place", PLACES, "data", "/page/{}", "name"),
+    ("place", PLACES, "data", "/data/{}.ttl", "name"),
+    ("place", PLACES, "data", "/dump.nt", "name"),
+    ("place", VENUES, "events", "/venues/{}", "name"),
+    ("place", EVENTS, "events", "/events/{}", "place.name"),
+    ("place", EXHIBITS, "museum", "/objects/{}", "origin.name"),
+    ("place", DATASETS, "portal", "/dataset/{}", "place.name"),
+)
+
 
 class Published(NamedTuple):
     """One entity on one page: `literal` is in the graph named by the page's URL."""
@@ -48,91 +91,12 @@ class Hidden(NamedTuple):
 
 def list_published(at: DemoAddresses) -> list[Published]:
     """Everything that the sites publish, once for each page that states it."""
-    rows = [*_list_things(), *_list_people(), *_list_places()]
-    return [Published(entity, at.url(site, path), literal) for entity, site, path, literal in rows]
+    return [Published(entity, at.url(site, path), literal) for entity, site, path, literal in _list_stated()]
 
 
 def list_hidden(at: DemoAddresses) -> list[Hidden]:
     """Everything that robots.txt, the pages themselves or trap detection keep out of a crawl."""
     return [Hidden(at.url(secret.site, secret.path), secret.name, secret.reason) for secret in SECRETS]
-
-
-def _list_things() -> Iterator[tuple[str, str, str, str]]:
-    for name, title in SITES.items():
-        yield f"site/{name}", "www", "/", title
-    for product in PRODUCTS:
-        yield f"product/{product.key}", "shop", f"/products/{product.key}", product.name
-    for exhibit in EXHIBITS:
-        yield f"exhibit/{exhibit.key}", "museum", f"/objects/{exhibit.key}", exhibit.name
-    for book in BOOKS:
-        yield f"book/{book.key}", "library", f"/books/{book.key}", book.title
-    for course in COURSES:
-        yield f"course/{course.key}", "university", f"/courses/{course.key}", course.name
-        yield f"book/{course.textbook.key}", "university", f"/courses/{course.key}", course.textbook.title
-        year = DISPUTED_YEARS.get(course.textbook.key, course.textbook.year)
-        yield f"book/{course.textbook.key}", "university", f"/courses/{course.key}", str(year)
-    for post in POSTS:
-        yield f"post/{post.key}", "blog", f"/posts/{post.key}", post.title
-        yield f"post/{post.key}", "blog", "/feed.atom", post.title
-    for event in EVENTS:
-        yield f"event/{event.key}", "events", f"/events/{event.key}", event.name
-    for recipe in RECIPES:
-        yield f"recipe/{recipe.key}", "recipes", f"/recipes/{recipe.key}", recipe.name
-    for article in ARTICLES:
-        yield f"article/{article.key}", "town", f"/articles/{article.key}", article.title
-    for number, dataset in enumerate(DATASETS):
-        yield f"dataset/{dataset.key}", "portal", f"/dataset/{dataset.key}", dataset.title
-        ending, _ = FORMS[number % len(FORMS)]
-        yield f"dataset/{dataset.key}", "portal", f"/dataset/{dataset.key}.{ending}", identify(dataset)
-
-
-def _list_people() -> Iterator[tuple[str, str, str, str]]:
-    for person in AUTHORS:
-        yield f"person/{person.key}", "library", f"/authors/{person.key}", person.name
-        yield f"person/{person.key}", "library", f"/authors/{person.key}.rdf", str(person.born)
-    for person in SCHOLARS:
-        yield f"person/{person.key}", "university", f"/people/{person.key}", person.name
-        yield f"person/{person.key}", "university", f"/people/{person.key}/foaf.ttl", person.key.partition("-")[0]
-    for person in MAKERS:
-        yield f"person/{person.key}", "museum", f"/makers/{person.key}", person.name
-    for person in COOKS:
-        yield f"person/{person.key}", "recipes", f"/cooks/{person.key}", person.name
-    for person in CITIZENS:
-        yield f"person/{person.key}", "town", f"/people/{person.key}", person.name
-    for post in POSTS:
-        yield f"person/{post.author.key}", "blog", f"/posts/{post.key}", post.author.name
-    for event in EVENTS:
-        yield f"person/{event.host.key}", "events", f"/events/{event.key}", event.host.name
-    for article in ARTICLES:
-        yield f"person/{article.person.key}", "town", f"/articles/{article.key}", article.person.name
-
-
-def _list_places() -> Iterator[tuple[str, str, str, str]]:
-    for place in PLACES:
-        yield f"place/{place.key}", "data", f"/page/{place.key}", place.name
-        yield f"place/{place.key}", "data", f"/data/{place.key}.ttl", place.name
-        yield f"place/{place.key}", "data", "/dump.nt", place.name
-    for place in WITH_JSON:
-        yield f"place/{place.key}", "data", f"/data/{place.key}.jsonld", f"NORTH-{place.key}"
-    for place in VENUES:
-        yield f"place/{place.key}", "events", f"/venues/{place.key}", place.name
-    for event in EVENTS:
-        yield f"place/{event.place.key}", "events", f"/events/{event.key}", event.place.name
-    for exhibit in EXHIBITS:
-        yield f"place/{exhibit.origin.key}", "museum", f"/objects/{exhibit.key}", exhibit.origin.name
-    for dataset in DATASETS:
-        yield f"place/{dataset.place.key}", "portal", f"/dataset/{dataset.key}", dataset.place.name
-
-
-_REASONS = {
-    "robots": "behind robots.txt",
-    "noindex": "marked noindex",
-    "nofollow": "behind nofollow links",
-    "expired": "out of date",
-    "trap": "at the bottom of traps",
-}
-_SHOWN_OF_A_KIND = 3
-_MISSING_SHOWN = 5
 
 
 def tell_findings(
@@ -171,6 +135,29 @@ def find_names(text: str, hidden: Sequence[Hidden]) -> list[Hidden]:
     return [thing for thing in hidden if make_key(thing.literal) in words]
 
 
+def _list_stated() -> Iterator[tuple[str, str, str, str]]:
+    """Entities, sites, paths and literals."""
+    for name, title in SITES.items():
+        yield f"site/{name}", "www", "/", title
+    for kind, records, site, path, literal in _STATED:
+        reference, _, attribute = literal.rpartition(".")
+        for record in records:
+            entity = getattr(record, reference) if reference else record
+            yield f"{kind}/{entity.key}", site, path.format(record.key), str(getattr(entity, attribute))
+    for course in COURSES:
+        book = course.textbook
+        year = DISPUTED_YEARS.get(book.key, book.year)
+        yield f"book/{book.key}", "university", f"/courses/{course.key}", str(year)
+    for number, dataset in enumerate(DATASETS):
+        ending, _ = FORMS[number % len(FORMS)]
+        yield f"dataset/{dataset.key}", "portal", f"/dataset/{dataset.key}.{ending}", identify(dataset)
+    for person in SCHOLARS:
+        nick = person.key.partition("-")[0]
+        yield f"person/{person.key}", "university", f"/people/{person.key}/foaf.ttl", nick
+    for place in WITH_JSON:
+        yield f"place/{place.key}", "data", f"/data/{place.key}.jsonld", f"NORTH-{place.key}"
+
+
 def _choose_shared(sites: dict[str, set[str]]) -> list[str]:
     """For each kind, some of the entities that most sites describe."""
     shared = sorted(
@@ -183,10 +170,6 @@ def _choose_shared(sites: dict[str, set[str]]) -> list[str]:
 def _count(kind: str, count: int) -> str:
     plural = {"person": "people"}.get(kind, f"{kind}s")
     return f"{count:,} {kind if count == 1 else plural}"
-
-
-RESULTS_SHOWN = 2
-"""Per search."""
 
 
 class DemoQuestion(NamedTuple):

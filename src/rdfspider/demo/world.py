@@ -341,24 +341,23 @@ FACETS_END = 7
 FOLDERS_END = 12
 """How often the newspaper's archive must be nested in itself, by its broken link, to reveal what is hidden."""
 
-SECRETS = (
-    Secret("shop", "/cart", "Cart of Nobody", "robots"),
-    Secret("shop", "/staff/today", "Staff Only Sampler", "robots"),
-    Secret("shop", "/account/wishes", "Wishlist of a Stranger", "robots"),
-    Secret("shop", "/partner/offer", "Gold Plated Teapot", "nofollow"),
-    Secret("shop", "/products", "Clearance Behind Seven Filters", "trap"),
-    Secret("museum", "/depot/item-212", "Uncatalogued Mask", "noindex"),
-    Secret("university", "/people/guest", "Visiting Fellow Zorn Halvard", "noindex"),
-    Secret("library", "/reserve/shelf-3", "The Banned Hymnal", "noindex"),
-    Secret("blog", "/win", "Lucky Numbers Casino", "nofollow"),
-    Secret("events", f"/calendar/{CALENDAR_END}/01", "Feast at the End of Time", "trap"),
-    Secret("data", "/internal/7", "Draft Border of Eld", "robots"),
-    Secret("town", "/council/closed/march", "Minutes of the Closed Session", "robots"),
-    Secret("town", "/drafts/1", "Mayor Resigns in Draft", "noindex"),
-    Secret("town", "/drafts/2", "Embargoed Budget", "noindex"),
-    Secret("town", "/notices/2019", "Auction That Is Long Over", "expired"),
-    Secret("town", "/letters/all", "Unmoderated Letter", "nofollow"),
-    Secret("town", "/" + "archive/" * FOLDERS_END, "Archive Within Archives", "trap"),
+_SECRETS = f"""
+shop: robots /cart Cart of Nobody; robots /staff/today Staff Only Sampler; robots /account/wishes Wishlist of a Stranger;
+    nofollow /partner/offer Gold Plated Teapot; trap /products Clearance Behind Seven Filters
+museum: noindex /depot/item-212 Uncatalogued Mask
+university: noindex /people/guest Visiting Fellow Zorn Halvard
+library: noindex /reserve/shelf-3 The Banned Hymnal
+blog: nofollow /win Lucky Numbers Casino
+events: trap /calendar/{CALENDAR_END}/01 Feast at the End of Time
+data: robots /internal/7 Draft Border of Eld
+town: robots /council/closed/march Minutes of the Closed Session; noindex /drafts/1 Mayor Resigns in Draft;
+    noindex /drafts/2 Embargoed Budget; expired /notices/2019 Auction That Is Long Over;
+    nofollow /letters/all Unmoderated Letter; trap /{"archive/" * FOLDERS_END} Archive Within Archives
+"""
+SECRETS = tuple(
+    Secret(site, path, name, reason)
+    for site, entry in _read_groups(_SECRETS)
+    for reason, path, name in [entry.split(" ", 2)]
 )
 
 

@@ -1,7 +1,7 @@
 """What people buy, cook and go to: the shop, the cookbook and the events."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from html import escape
 from urllib.parse import parse_qsl, urlencode
 from zlib import crc32
@@ -90,7 +90,7 @@ def make_shop(at: DemoAddresses) -> DemoSite:
         )
     for secret in (_CART, _STAFF, _WISHES, _PARTNER):
         site.add(secret.path, secret.name, "<p>Not for everybody.</p>", head=_write_secret(secret.name))
-    site.find_page = lambda path, query, headers: _find_list(site, path, query, headers)
+    site.find_page = lambda path, query, headers: _find_list(site, path, query)
     return site
 
 
@@ -99,7 +99,7 @@ def locate_image(product: Product) -> str:
     return f"/images/{product.key}.png" if product.category in PICTURED else ""
 
 
-def _find_list(site: DemoSite, path: str, query: str, headers: Mapping[str, str]) -> DemoAnswer | None:
+def _find_list(site: DemoSite, path: str, query: str) -> DemoAnswer | None:
     """The list of products: one of its pages, in some order, or with any number of filters in any order."""
     if path != "/products":
         return None
@@ -198,9 +198,9 @@ def make_cookbook(at: DemoAddresses) -> DemoSite:
     for number, recipe in enumerate(RECIPES):
         foot = link(at.product(recipe.product), f"With {recipe.product.name}") + link(f"/print/{recipe.key}", "Print")
         if number % 4:
-            site.add(f"/recipes/{recipe.key}", recipe.name, _write_recipe(at, recipe) + foot)
+            site.add(f"/recipes/{recipe.key}", recipe.name, _write_recipe(recipe) + foot)
         else:
-            broken = _MISTAKES[number // 4 % len(_MISTAKES)](_write_recipe_json(at, recipe))
+            broken = _MISTAKES[number // 4 % len(_MISTAKES)](_write_recipe_json(recipe))
             head = f'<script type="application/ld+json">{broken}</script>\n'
             content = f"<h1>{escape(recipe.name)}</h1><p>{describe(recipe.name)}</p>{foot}"
             site.add(f"/recipes/{recipe.key}", recipe.name, content, head=head)
@@ -214,7 +214,7 @@ def _miss(site: DemoSite) -> DemoAnswer:
     return site.frame("Page not found", content)
 
 
-def _write_recipe(at: DemoAddresses, recipe: Recipe) -> str:
+def _write_recipe(recipe: Recipe) -> str:
     return f"""<article itemscope itemtype="{SCHEMA}/Recipe" itemid="/recipes/{recipe.key}#it">
 <h1 itemprop="name">{escape(recipe.name)}</h1> <p itemprop="description">{describe(recipe.name)}</p>
 <p itemprop="author" itemscope itemtype="{SCHEMA}/Person" itemid="/cooks/{recipe.cook.key}">By
@@ -223,7 +223,7 @@ def _write_recipe(at: DemoAddresses, recipe: Recipe) -> str:
 Take <span itemprop="recipeIngredient">{escape(recipe.product.name)}</span>.</p></article>"""
 
 
-def _write_recipe_json(at: DemoAddresses, recipe: Recipe) -> str:
+def _write_recipe_json(recipe: Recipe) -> str:
     """Written by hand, like JSON with such mistakes."""
     return f"""{{
 "@context": "{SCHEMA}", "@type": "Recipe", "@id": "/recipes/{recipe.key}#it",
@@ -250,7 +250,7 @@ def make_events(at: DemoAddresses) -> DemoSite:
     for event in EVENTS:
         content = f"<h1>{escape(event.name)}</h1><p>{event.day}, {event.kind}</p><p>{describe(event.name)}</p>"
         site.add(f"/events/{event.key}", event.name, content, head=script(_describe_event(at, event)))
-    site.find_page = lambda path, query, headers: _find_month(site, path, headers)
+    site.find_page = lambda path, query, headers: _find_month(site, path)
     return site
 
 
@@ -265,7 +265,7 @@ def _describe_event(at: DemoAddresses, event: Event) -> dict[str, object]:
     }
 
 
-def _find_month(site: DemoSite, path: str, headers: Mapping[str, str]) -> DemoAnswer | None:
+def _find_month(site: DemoSite, path: str) -> DemoAnswer | None:
     match = _MONTH.fullmatch(path)
     if match is None:
         return None

@@ -97,7 +97,7 @@ def make_library(at: DemoAddresses) -> DemoSite:
         shown = sorted(BOOKS, key=lambda book: book.title)[(page - 1) * _PAGE_BOOKS : page * _PAGE_BOOKS]
         site.add(f"/books?page={page}", f"All books, page {page}", _list_books(shown) + listing(more))
     for book in BOOKS:
-        site.add(f"/books/{book.key}", book.title, _write_book(at, book))
+        site.add(f"/books/{book.key}", book.title, _write_book(book))
     for person in AUTHORS:
         path = f"/authors/{person.key}"
         other = ("Link", f'<{path}.rdf>; rel="alternate"; type="{RDF_XML}"')
@@ -112,7 +112,7 @@ def _list_books(books: list[Book]) -> str:
     return listing((f"/books/{book.key}", book.title) for book in books)
 
 
-def _write_book(at: DemoAddresses, book: Book) -> str:
+def _write_book(book: Book) -> str:
     return f"""<article {_LIBRARY_PREFIXES} typeof="Book bibo:Book" resource="/books/{book.key}#it">
 <h1 property="name dc:title">{escape(book.title)}</h1>
 <p>by <a property="author dc:creator" typeof="Person" href="/authors/{book.author.key}"><span

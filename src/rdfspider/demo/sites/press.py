@@ -92,14 +92,20 @@ def make_newspaper(at: DemoAddresses) -> DemoSite:
         )
         site.add(f"/articles/{article.key}", article.title, content + about, head=head)
     for person in CITIZENS:
-        site.add(f"/people/{person.key}", person.name, _write_hcard(at, person))
+        site.add(f"/people/{person.key}", person.name, _write_hcard(person))
     site.add(_CLOSED.path, _CLOSED.name, "<p>Closed.</p>", head=_write_secret(_CLOSED))
-    site.add(_DRAFT.path, _DRAFT.name, "<p>Draft.</p>", head=_write_secret(_DRAFT) + _ask("noindex, nofollow"))
-    site.add(_EMBARGOED.path, _EMBARGOED.name, "<p>Wait.</p>", head=_write_secret(_EMBARGOED), headers=_tell("noindex"))
-    ended = _tell("unavailable_after: 25 Jun 2019 15:00:00 GMT")
+    site.add(_DRAFT.path, _DRAFT.name, "<p>Draft.</p>", head=_write_secret(_DRAFT) + _write_robots("noindex, nofollow"))
+    site.add(
+        _EMBARGOED.path,
+        _EMBARGOED.name,
+        "<p>Wait.</p>",
+        head=_write_secret(_EMBARGOED),
+        headers=_send_robots("noindex"),
+    )
+    ended = _send_robots("unavailable_after: 25 Jun 2019 15:00:00 GMT")
     site.add(_AUCTION.path, _AUCTION.name, "<p>Sold.</p>", head=_write_secret(_AUCTION), headers=ended)
     # The page itself may be indexed; nothing else links to its target.
-    site.add("/letters", "Letters", link(_LETTER.path, "What readers wrote"), head=_ask("nofollow"))
+    site.add("/letters", "Letters", link(_LETTER.path, "What readers wrote"), head=_write_robots("nofollow"))
     site.add(_LETTER.path, _LETTER.name, "<p>Sir!</p>", head=_write_secret(_LETTER))
     site.find_page = lambda path, query, headers: _find_folder(site, path)
     return site
@@ -126,7 +132,7 @@ def _write_opengraph(at: DemoAddresses, article: Article) -> str:
     return f'{graph}<meta name="DC.creator" content="{article.person.name}">\n'
 
 
-def _write_hcard(at: DemoAddresses, person: Person) -> str:
+def _write_hcard(person: Person) -> str:
     return f"""<div class="vcard"><h1 class="fn">{person.name}</h1> <a class="url" href="/people/{person.key}">here</a>
 <p class="adr"><span class="locality">{escape(person.home.name)}</span></p>
 <p class="note">{describe(person.name, "town")}</p></div>"""
@@ -136,12 +142,12 @@ def _write_secret(secret: Secret) -> str:
     return f'<meta property="og:title" content="{secret.name}">\n'
 
 
-def _ask(wish: str) -> str:
-    return f'<meta name="robots" content="{wish}">\n'
+def _write_robots(directives: str) -> str:
+    return f'<meta name="robots" content="{directives}">\n'
 
 
-def _tell(wish: str) -> tuple[tuple[str, str], ...]:
-    return (("X-Robots-Tag", wish),)
+def _send_robots(directives: str) -> tuple[tuple[str, str], ...]:
+    return (("X-Robots-Tag", directives),)
 
 
 def make_old_newspaper(at: DemoAddresses) -> DemoSite:
