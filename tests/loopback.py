@@ -11,6 +11,7 @@ import uvloop
 from rdfspider.config import FetchConfig
 from rdfspider.fetch.bodies import Flight
 from rdfspider.fetch.http import HttpTransport
+from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure
 from waiting import PATIENCE_S
 
@@ -79,7 +80,7 @@ def fetch(
     async def run() -> Capture | Failure:
         path = "/" + url.split("/", 3)[3]
         async with serving({path: answer}) as server, transporting(**(settings or {})) as transport:
-            return await transport.get(url, "127.0.0.1", server.port, **arguments)
+            return await transport.get(Request(url, "127.0.0.1", server.port, **arguments))
 
     return run_loop(run())
 

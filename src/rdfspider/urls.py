@@ -18,7 +18,7 @@ MAX_URL_CHARS = 8192
 """Longer URLs are not followed: common servers refuse request lines of more than 8 KB, and real links are shorter."""
 
 FETCHED_SCHEMES = ("http", "https")
-"""What a URL that can be fetched begins with; `fetch/schemes.py` says how. The patterns below that name them are shortcuts."""
+"""What a URL that can be fetched begins with; `fetch/fetcher.py` says how. The patterns below that name them are shortcuts."""
 
 MAX_HOST_CHARS = 253
 """The longest name in DNS."""

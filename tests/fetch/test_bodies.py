@@ -12,6 +12,7 @@ import pytest
 from loopback import captured, fetch, ok, run_loop, serving, transporting
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.fetcher import Fetcher
+from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure, Lease, RobotsState
 
 LINES = b"".join(b"Disallow: /%d/%x\n" % (number, number * 7919 % 65_521) for number in range(2000))
@@ -131,11 +132,11 @@ def test_a_decoded_body_without_room_is_busy_and_gives_its_memory_back() -> None
             serving({"/": answer, "/next": ok(b"2")}) as server,
             transporting(max_flight_bytes=200_000) as transport,
         ):
-            busy = await transport.get("http://a.test/", "127.0.0.1", server.port)
+            busy = await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
             assert isinstance(busy, Failure)
             assert busy.code == "busy"
             assert transport.flight.body_bytes == 0
-            assert isinstance(await transport.get("http://a.test/next", "127.0.0.1", server.port), Capture)
+            assert isinstance(await transport.get(Request("http://a.test/next", "127.0.0.1", server.port)), Capture)
 
     run_loop(main())
 
@@ -188,7 +189,7 @@ def test_bombs_within_bombs_do_not_stall_the_loop(layers: int) -> None:
         async with serving({"/": answer}) as server, transporting() as transport:
             beating = asyncio.create_task(beat())
             await asyncio.sleep(0.05)
-            exchange = await transport.get("http://a.test/", "127.0.0.1", server.port)
+            exchange = await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
             await asyncio.sleep(0.05)
             beating.cancel()
             return exchange, longest_s

@@ -9,7 +9,8 @@ import brotli
 import pytest
 
 from loopback import Answer, captured, failed, ok, run_loop, serving, transporting
-from rdfspider.fetch import http as transport_module
+from rdfspider.fetch import curl
+from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure
 
 
@@ -37,10 +38,12 @@ def test_the_request_is_as_recorded() -> None:
     async def main() -> None:
         async with serving({"/a?b=c": ok(b"")}) as server, transporting() as transport:
             capture = await transport.get(
-                "http://a.test:81/a?b=c",
-                "127.0.0.1",
-                server.port,
-                {"Accept": "text/html", "If-None-Match": '"é\r\nX: 1"'},
+                Request(
+                    "http://a.test:81/a?b=c",
+                    "127.0.0.1",
+                    server.port,
+                    {"Accept": "text/html", "If-None-Match": '"é\r\nX: 1"'},
+                )
             )
             assert isinstance(capture, Capture)
             lines = server.requests[0].decode("latin-1").split("\r\n")
@@ -62,12 +65,12 @@ def test_a_kept_connection_that_breaks_is_not_asked_again_at_once() -> None:
     async def main() -> None:
         # An answer of no bytes: the server takes the request and hangs up.
         async with serving({"/": ok(b"x"), "/broken": b""}) as server, transporting() as transport:
-            await transport.get("http://a.test/", "127.0.0.1", server.port)
-            exchange = await transport.get("http://a.test/broken", "127.0.0.1", server.port)
+            await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
+            exchange = await transport.get(Request("http://a.test/broken", "127.0.0.1", server.port))
             assert isinstance(exchange, Failure)
             assert exchange.code == "reset"
             assert len(server.requests) == 2
-            assert isinstance(await transport.get("http://a.test/", "127.0.0.1", server.port), Capture)
+            assert isinstance(await transport.get(Request("http://a.test/", "127.0.0.1", server.port)), Capture)
 
     run_loop(main())
 
@@ -76,7 +79,7 @@ def test_connections_are_kept_and_reused_per_host() -> None:
     async def main() -> None:
         async with serving({"/": ok(b"x")}) as server, transporting() as transport:
             for host in ("a.test", "a.test", "b.test", "a.test", "b.test"):
-                assert isinstance(await transport.get(f"http://{host}/", "127.0.0.1", server.port), Capture)
+                assert isinstance(await transport.get(Request(f"http://{host}/", "127.0.0.1", server.port)), Capture)
             assert server.connections == 2
             assert transport.open_connections == 2
 
@@ -87,7 +90,7 @@ def test_another_address_is_another_connection() -> None:
     async def main() -> None:
         async with serving({"/": ok(b"x")}, "0.0.0.0") as server, transporting() as transport:
             for address in ("127.0.0.1", "127.0.0.2", "127.0.0.1"):
-                capture = await transport.get("http://a.test/", address, server.port)
+                capture = await transport.get(Request("http://a.test/", address, server.port))
                 assert isinstance(capture, Capture)
                 assert capture.address == address
             assert server.connections == 2
@@ -96,11 +99,11 @@ def test_another_address_is_another_connection() -> None:
 
 
 def test_idle_connections_close_in_quiet_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport_module, "IDLE_S", 1)
+    monkeypatch.setattr(curl, "IDLE_S", 1)
 
     async def main() -> None:
         async with serving({"/": ok(b"x")}) as server, transporting() as transport:
-            await transport.get("http://a.test/", "127.0.0.1", server.port)
+            await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
             assert transport.open_connections == 1
             while not server.closed:
                 await asyncio.sleep(0.05)
@@ -115,7 +118,7 @@ def test_ipv6() -> None:
             listening = serving({"/": ok(b"six")}, "::1")
             async with listening as server, transporting() as transport:
                 for url in ("http://a.test/", "http://[2001:db8::1]/"):
-                    capture = await transport.get(url, "::1", server.port)
+                    capture = await transport.get(Request(url, "::1", server.port))
                     assert isinstance(capture, Capture), capture
                     assert (capture.page.body, capture.address) == (b"six", "::1")
                 assert b"Host: [2001:db8::1]\r\n" in server.requests[1]
@@ -158,8 +161,8 @@ def test_answers_without_a_body(status: str) -> None:
     async def main() -> None:
         answer = f"HTTP/1.1 {status}\r\nETag: x\r\nContent-Length: 0\r\n\r\n".encode()
         async with serving({"/": answer, "/next": ok(b"2")}) as server, transporting() as transport:
-            first = await transport.get("http://a.test/", "127.0.0.1", server.port)
-            second = await transport.get("http://a.test/next", "127.0.0.1", server.port)
+            first = await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
+            second = await transport.get(Request("http://a.test/next", "127.0.0.1", server.port))
             assert isinstance(first, Capture)
             assert isinstance(second, Capture)
             assert (first.status, first.page.body, first.truncated) == (int(status[:3]), b"", "")
@@ -182,7 +185,7 @@ def test_redirects_are_not_followed() -> None:
     async def main() -> None:
         moved = b"HTTP/1.1 301 Moved\r\nLocation: /next\r\nContent-Length: 3\r\n\r\nbye"
         async with serving({"/": moved, "/next": ok(b"2")}) as server, transporting() as transport:
-            capture = await transport.get("http://a.test/", "127.0.0.1", server.port)
+            capture = await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
             assert isinstance(capture, Capture)
             assert (capture.status, capture.header("location"), capture.page.body) == (301, "/next", b"bye")
             assert len(server.requests) == 1
@@ -208,7 +211,7 @@ def test_cookies_are_never_sent_back() -> None:
     async def main() -> None:
         async with serving({"/": ok(b"", "Set-Cookie: a=b; Path=/")}) as server, transporting() as transport:
             for _ in range(2):
-                capture = await transport.get("http://a.test/", "127.0.0.1", server.port)
+                capture = await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
                 assert isinstance(capture, Capture)
                 assert capture.header("set-cookie") == "a=b; Path=/"
             assert b"ookie" not in server.requests[1]
@@ -219,9 +222,9 @@ def test_cookies_are_never_sent_back() -> None:
 def test_credentials_go_to_their_own_host_only() -> None:
     async def main() -> None:
         async with serving({"/": ok(b"")}) as server, transporting() as transport:
-            first = await transport.get("http://user:secret@a.test/", "127.0.0.1", server.port)
+            first = await transport.get(Request("http://user:secret@a.test/", "127.0.0.1", server.port))
             for url in ("http://a.test/", "http://b.test/"):
-                await transport.get(url, "127.0.0.1", server.port)
+                await transport.get(Request(url, "127.0.0.1", server.port))
             assert b"Authorization: Basic" in server.requests[0]
             assert b"Host: a.test\r\n" in server.requests[0]
             assert b"uthorization" not in server.requests[1] + server.requests[2]
@@ -235,8 +238,8 @@ def test_credentials_go_to_their_own_host_only() -> None:
 def test_conditional_headers_do_not_stay_with_the_handle() -> None:
     async def main() -> None:
         async with serving({"/": ok(b"")}) as server, transporting() as transport:
-            await transport.get("http://a.test/", "127.0.0.1", server.port, {"If-None-Match": '"x"'})
-            await transport.get("http://b.test/", "127.0.0.1", server.port)
+            await transport.get(Request("http://a.test/", "127.0.0.1", server.port, {"If-None-Match": '"x"'}))
+            await transport.get(Request("http://b.test/", "127.0.0.1", server.port))
             assert b"If-None-Match" in server.requests[0]
             assert b"If-None-Match" not in server.requests[1]
 
@@ -253,7 +256,7 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
 def test_no_socket_opens_to_a_private_address(address: str) -> None:
     async def main() -> None:
         async with serving({"/": ok(b"secret")}, "127.0.0.1") as server, transporting(allow_private=False) as transport:
-            exchange = await transport.get("http://a.test/", address, server.port)
+            exchange = await transport.get(Request("http://a.test/", address, server.port))
             assert isinstance(exchange, Failure)
             assert (exchange.code, exchange.address) == ("private", address)
             assert server.connections == 0
@@ -289,7 +292,7 @@ def test_a_private_address_that_a_person_named_is_let_through() -> None:
 def test_urls_that_are_not_for_a_crawler(url: str) -> None:
     async def main() -> None:
         async with transporting() as transport:
-            exchange = await transport.get(url, "127.0.0.1", 9)
+            exchange = await transport.get(Request(url, "127.0.0.1", 9))
             assert isinstance(exchange, Failure)
             assert exchange.code == "unsupported"
 
@@ -302,13 +305,13 @@ def test_a_cancelled_exchange_leaves_its_handle_usable() -> None:
             await asyncio.sleep(10)
 
         async with serving({"/silent": be_silent, "/": ok(b"x")}) as server, transporting() as transport:
-            task = asyncio.create_task(transport.get("http://a.test/silent", "127.0.0.1", server.port))
+            task = asyncio.create_task(transport.get(Request("http://a.test/silent", "127.0.0.1", server.port)))
             while not server.requests:
                 await asyncio.sleep(0.01)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            assert isinstance(await transport.get("http://a.test/", "127.0.0.1", server.port), Capture)
+            assert isinstance(await transport.get(Request("http://a.test/", "127.0.0.1", server.port)), Capture)
 
     run_loop(main())
 
@@ -320,7 +323,7 @@ def test_many_exchanges_at_once() -> None:
 
             async def ask(number: int) -> bool:
                 url = f"http://{number % 7}.test/{number}"
-                capture = await transport.get(url, "127.0.0.1", server.port)
+                capture = await transport.get(Request(url, "127.0.0.1", server.port))
                 return isinstance(capture, Capture) and capture.page.body == str(number).encode() * 1000
 
             assert all(await asyncio.gather(*map(ask, range(200))))
@@ -335,7 +338,7 @@ def test_closing_ends_what_is_under_way() -> None:
 
         async with serving({"/": be_silent}) as server:
             async with transporting() as transport:
-                task = asyncio.create_task(transport.get("http://a.test/", "127.0.0.1", server.port))
+                task = asyncio.create_task(transport.get(Request("http://a.test/", "127.0.0.1", server.port)))
                 while not server.requests:
                     await asyncio.sleep(0.01)
             with pytest.raises(asyncio.CancelledError):

@@ -11,7 +11,8 @@ import zlib
 import pytest
 
 from loopback import Answer, captured, failed, ok, run_loop, serving, transporting
-from rdfspider.fetch import http as transport_module
+from rdfspider.fetch import curl, http
+from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure
 
 
@@ -65,16 +66,16 @@ def test_all_bodies_in_flight_share_their_memory() -> None:
         freed = asyncio.Event()
         answers: dict[str, Answer] = {"/slow": stall, "/page": ok(b"y" * 5000)}
         async with serving(answers) as server, transporting(max_flight_bytes=10_000) as transport:
-            slow = asyncio.create_task(transport.get("http://a.test/slow", "127.0.0.1", server.port))
+            slow = asyncio.create_task(transport.get(Request("http://a.test/slow", "127.0.0.1", server.port)))
             while transport.flight.body_bytes < 6000:
                 await asyncio.sleep(0.01)
-            busy = await transport.get("http://b.test/page", "127.0.0.1", server.port)
+            busy = await transport.get(Request("http://b.test/page", "127.0.0.1", server.port))
             assert isinstance(busy, Failure)
             assert busy.code == "busy"
             freed.set()
             assert len((await slow).page.body) == 9000  # type: ignore[union-attr]
             assert transport.flight.body_bytes == 0
-            later = await transport.get("http://b.test/page", "127.0.0.1", server.port)
+            later = await transport.get(Request("http://b.test/page", "127.0.0.1", server.port))
             assert isinstance(later, Capture)
             assert transport.flight.body_bytes == 0
 
@@ -127,8 +128,8 @@ def test_more_than_the_content_length_is_not_read() -> None:
             "/next": ok(b"2"),
         }
         async with serving(answers) as server, transporting() as transport:
-            first = await transport.get("http://a.test/", "127.0.0.1", server.port)
-            second = await transport.get("http://a.test/next", "127.0.0.1", server.port)
+            first = await transport.get(Request("http://a.test/", "127.0.0.1", server.port))
+            second = await transport.get(Request("http://a.test/next", "127.0.0.1", server.port))
             assert isinstance(first, Capture)
             assert isinstance(second, Capture)
             assert (first.page.body, second.page.body) == (b"ok", b"2")
@@ -163,8 +164,8 @@ def test_nobody_is_blamed_for_a_loop_that_stood_still(start: bytes, monkeypatch:
         await asyncio.sleep(0.05)
         writer.write((b"" if start else b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n") + b"x" * 9999)
 
-    monkeypatch.setattr(transport_module, "LATE_S", 0.4)
-    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 2.0)
+    monkeypatch.setattr(http, "LATE_S", 0.4)
+    monkeypatch.setattr(curl, "SLOW_WINDOW_S", 2.0)
     assert len(captured(stand_still, settings={"first_byte_timeout_s": 2.0}).page.body) == 9999
 
 
@@ -176,7 +177,7 @@ def test_a_trickle(start: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
             writer.write(b"x")
             await asyncio.sleep(0.05)
 
-    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 0.4)
+    monkeypatch.setattr(curl, "SLOW_WINDOW_S", 0.4)
     assert failed(trickle) == "slow"
 
 
@@ -188,7 +189,7 @@ def test_a_steady_stream_is_no_trickle(monkeypatch: pytest.MonkeyPatch) -> None:
             await asyncio.sleep(0.05)
 
     # Where a busy machine makes a fiftieth of it, it is still faster than it has to be.
-    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 1.0)
+    monkeypatch.setattr(curl, "SLOW_WINDOW_S", 1.0)
     assert len(captured(stream).page.body) == 15_000
 
 
@@ -263,7 +264,7 @@ def test_types_that_are_not_kept_end_early_where_no_body_comes(interim: bytes, m
         await asyncio.sleep(600)
 
     # Were it waited for, it would be found to be slow.
-    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 600.0)
+    monkeypatch.setattr(curl, "SLOW_WINDOW_S", 600.0)
     capture = captured(stall, settings={"first_byte_timeout_s": 4.0}, keeps=lambda kind: kind != "image/png")
     assert (capture.status, capture.page.body, capture.truncated) == (200, b"", "unwanted")
 
@@ -273,7 +274,7 @@ def test_a_short_body_that_is_not_kept_and_does_not_come_is_no_failure(monkeypat
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 1000\r\n\r\n")
         await asyncio.sleep(50)
 
-    monkeypatch.setattr(transport_module, "SLOW_WINDOW_S", 0.4)
+    monkeypatch.setattr(curl, "SLOW_WINDOW_S", 0.4)
     assert captured(stall, keeps=lambda _: False).truncated == "unwanted"
 
 
@@ -282,10 +283,10 @@ def test_short_unwanted_bodies_do_not_cost_the_connection() -> None:
         answers: dict[str, Answer] = {"/": ok(b"x" * 5000, "Content-Type: image/png"), "/page": ok(b"1")}
         async with serving(answers) as server, transporting() as transport:
             for _ in range(2):
-                image = await transport.get("http://a.test/", "127.0.0.1", server.port, keeps=lambda _: False)
+                image = await transport.get(Request("http://a.test/", "127.0.0.1", server.port, keeps=lambda _: False))
                 assert isinstance(image, Capture)
                 assert (image.page.body, image.truncated) == (b"", "unwanted")
-            assert isinstance(await transport.get("http://a.test/page", "127.0.0.1", server.port), Capture)
+            assert isinstance(await transport.get(Request("http://a.test/page", "127.0.0.1", server.port)), Capture)
             assert server.connections == 1
 
     run_loop(main())
@@ -333,7 +334,7 @@ def test_nobody_listens() -> None:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         async with transporting() as transport:
-            exchange = await transport.get("http://a.test/", "127.0.0.1", port)
+            exchange = await transport.get(Request("http://a.test/", "127.0.0.1", port))
             assert isinstance(exchange, Failure)
             assert exchange.code == "refused"
 
@@ -350,7 +351,7 @@ def test_a_connection_that_is_not_answered() -> None:
                 filler.setblocking(False)
                 filler.connect_ex(listener.getsockname())
             async with transporting(connect_timeout_s=0.3) as transport:
-                exchange = await transport.get("http://a.test/", "127.0.0.1", listener.getsockname()[1])
+                exchange = await transport.get(Request("http://a.test/", "127.0.0.1", listener.getsockname()[1]))
                 assert isinstance(exchange, Failure)
                 assert exchange.code == "connect-timeout"
 
@@ -360,7 +361,7 @@ def test_a_connection_that_is_not_answered() -> None:
 def test_tls_that_is_not_answered_is_a_connect_timeout() -> None:
     async def main() -> None:
         async with serving({}) as server, transporting(connect_timeout_s=0.3) as transport:
-            exchange = await transport.get("https://a.test/", "127.0.0.1", server.port)
+            exchange = await transport.get(Request("https://a.test/", "127.0.0.1", server.port))
             assert isinstance(exchange, Failure)
             assert exchange.code == "connect-timeout"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopback import run_loop, transporting
+from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure
 
 CONFIG = """
@@ -105,7 +106,7 @@ def test_http_2_with_a_trusted_certificate(nginx: Nginx, monkeypatch: pytest.Mon
 
     async def main() -> None:
         async with transporting() as transport:
-            capture = await transport.get("https://a.test/", "127.0.0.1", nginx.good)
+            capture = await transport.get(Request("https://a.test/", "127.0.0.1", nginx.good))
             assert isinstance(capture, Capture), capture
             assert (capture.http_version, capture.status, capture.reason) == ("2", 200, "")
             assert capture.page.body == b"<p>safe</p>" * 100
@@ -121,8 +122,10 @@ def test_http_2_shares_one_connection(nginx: Nginx, monkeypatch: pytest.MonkeyPa
 
     async def main() -> None:
         async with transporting() as transport:
-            await transport.get("https://a.test/", "127.0.0.1", nginx.good)
-            asking = (transport.get(f"https://a.test/large.html?{n}", "127.0.0.1", nginx.good) for n in range(8))
+            await transport.get(Request("https://a.test/", "127.0.0.1", nginx.good))
+            asking = (
+                transport.get(Request(f"https://a.test/large.html?{n}", "127.0.0.1", nginx.good)) for n in range(8)
+            )
             captures = await asyncio.gather(*asking)
             assert [len(capture.page.body) for capture in captures if isinstance(capture, Capture)] == [1_000_000] * 8
             assert transport.open_connections == 1
@@ -135,12 +138,14 @@ def test_a_cut_stream_does_not_cost_the_http_2_connection(nginx: Nginx, monkeypa
 
     async def main() -> None:
         async with transporting() as transport:
-            await transport.get("https://a.test/", "127.0.0.1", nginx.good)
+            await transport.get(Request("https://a.test/", "127.0.0.1", nginx.good))
             before = set(transport.sockets.inodes.items())
-            cut = await transport.get("https://a.test/large.html", "127.0.0.1", nginx.good, max_body_bytes=1000)
+            cut = await transport.get(
+                Request("https://a.test/large.html", "127.0.0.1", nginx.good, max_body_bytes=1000)
+            )
             assert isinstance(cut, Capture)
             assert (len(cut.page.body), cut.truncated) == (1000, "length")
-            assert isinstance(await transport.get("https://a.test/", "127.0.0.1", nginx.good), Capture)
+            assert isinstance(await transport.get(Request("https://a.test/", "127.0.0.1", nginx.good)), Capture)
             assert set(transport.sockets.inodes.items()) == before
 
     run_loop(main())
@@ -151,7 +156,7 @@ def test_http_1_1_over_tls(nginx: Nginx, monkeypatch: pytest.MonkeyPatch) -> Non
 
     async def main() -> None:
         async with transporting() as transport:
-            capture = await transport.get("https://www.b.test/", "127.0.0.1", nginx.plain)
+            capture = await transport.get(Request("https://www.b.test/", "127.0.0.1", nginx.plain))
             assert isinstance(capture, Capture), capture
             assert capture.http_version == "1.1"
 
@@ -165,7 +170,7 @@ def test_tls_over_ipv6(nginx: Nginx, monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def main() -> None:
         async with transporting() as transport:
-            capture = await transport.get("https://a.test/", "::1", nginx.good)
+            capture = await transport.get(Request("https://a.test/", "::1", nginx.good))
             assert isinstance(capture, Capture), capture
             assert (capture.address, capture.http_version) == ("::1", "2")
 
@@ -189,7 +194,7 @@ def test_bad_certificates_are_failures(
 
     async def main() -> None:
         async with transporting() as transport:
-            exchange = await transport.get(url, "127.0.0.1", getattr(nginx, kind))
+            exchange = await transport.get(Request(url, "127.0.0.1", getattr(nginx, kind)))
             assert isinstance(exchange, Failure)
             assert exchange.code == "tls", exchange
 
@@ -206,7 +211,7 @@ def test_a_plain_server_where_tls_is_expected(nginx: Nginx) -> None:
 
         server = await asyncio.start_server(speak_plainly, "127.0.0.1", 0)
         async with server, transporting() as transport:
-            exchange = await transport.get("https://a.test/", "127.0.0.1", server.sockets[0].getsockname()[1])
+            exchange = await transport.get(Request("https://a.test/", "127.0.0.1", server.sockets[0].getsockname()[1]))
             assert isinstance(exchange, Failure)
             assert exchange.code == "tls"
 

@@ -4,7 +4,7 @@ The frontier, not this module, decides what to do after a failure.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -17,13 +17,16 @@ from rdfspider.codes import FailureCode, RobotsRule
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.bodies import Flight
 from rdfspider.fetch.dns import Clock, Resolver
+from rdfspider.fetch.http import HttpTransport
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
-from rdfspider.fetch.schemes import TRANSPORTS
+from rdfspider.fetch.transport import Request, Transport
 from rdfspider.pace import pace_gap_s
 from rdfspider.records import Capture, Failure, Lease, RobotsState
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
 
+TRANSPORTS: Mapping[str, type[Transport]] = {"http": HttpTransport, "https": HttpTransport}
+"""Scheme → the transport of its URLs. Schemes with the same class share its connections."""
 ACCEPT = (
     "text/html, application/xhtml+xml;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.8, application/rdf+xml;q=0.8, "
     "application/n-triples;q=0.7, application/n-quads;q=0.7, application/trig;q=0.7, application/xml;q=0.6, */*;q=0.1"
@@ -244,15 +247,16 @@ class Fetcher:
         transport = self._transports.get(url.partition(":")[0])
         if transport is None:
             return Failure(url, FailureCode.UNSUPPORTED, "nothing here fetches URLs of its scheme", address=address)
-        return await transport.get(
+        request = Request(
             url,
             address,
             self.resolver.static_port(host),
             headers,
-            max_body_bytes=max_body_bytes,
-            keeps=keeps,
+            max_body_bytes,
+            keeps,
             is_vetted=self.resolver.is_static(host),
         )
+        return await transport.get(request)
 
     def _judge_type(self, content_type: str) -> bool:
         media_type = _read_type(content_type)

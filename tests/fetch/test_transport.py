@@ -1,12 +1,11 @@
 import asyncio
 import time
-from typing import Any
 
 import pytest
 
 from rdfspider.config import FetchConfig, FrontierConfig
-from rdfspider.fetch.fetcher import Fetcher
-from rdfspider.fetch.schemes import TRANSPORTS
+from rdfspider.fetch.fetcher import TRANSPORTS, Fetcher
+from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure, Lease
 from rdfspider.urls import FETCHED_SCHEMES
 
@@ -19,8 +18,8 @@ class Gemini:
     def __init__(self, *_: object) -> None:
         self.is_closed = False
 
-    async def get(self, url: str, address: str, *_: Any, **__: Any) -> Capture | Failure:
-        return Failure(url, "reset", "by gemini", address=address)
+    async def get(self, request: Request) -> Capture | Failure:
+        return Failure(request.url, "reset", "by gemini", address=request.address)
 
     async def close(self) -> None:
         self.is_closed = True
