@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -92,6 +93,30 @@ def test_one_that_knows_no_messages_is_given_bytes_and_ends() -> None:
     child = Child([sys.executable, "-c", script], keeps_errors=True)
     data = os.urandom(1_000_000)
     assert child.exchange(data, wait_seconds(LONG_S), max_bytes=len(data)) == (data[::-1], 3, "so far")
+    child.end()
+
+
+def test_a_child_that_has_ended_is_never_killed_again(echo: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its id may be that of another group by then."""
+    echo.send(b"die", wait_seconds(LONG_S))
+    with pytest.raises(DiedError):
+        echo.receive(wait_seconds(LONG_S))
+    killed: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, number: killed.append(group))
+    echo.kill()
+    assert not echo.is_alive()
+    assert echo.end() == 1
+    assert killed == []
+
+
+def test_what_a_child_has_started_ends_with_it() -> None:
+    script = "import subprocess, sys; subprocess.Popen(['sleep', '600'], stdout=sys.stdout); sys.exit(0)"
+    child = Child([sys.executable, "-c", script])
+    while child.is_alive():
+        time.sleep(0.01)
+    # The pipe is closed only when the last process that holds it has ended.
+    with pytest.raises(DiedError, match=r"^ended with exit status 0$"):
+        child.receive(wait_seconds(LONG_S))
     child.end()
 
 

@@ -116,6 +116,8 @@ class Child:
         assert self._popen.stdin is not None and self._popen.stdout is not None
         self._input, self._output = self._popen.stdin, self._popen.stdout
         self._is_ended = False
+        self._is_reaped = False
+        """Whether the process has ended, its exit status was read, and the processes that it has started are killed."""
         os.set_blocking(self._input.fileno(), False)
         # A larger pipe needs fewer context switches; some systems allow less, or have no such call.
         with suppress(OSError, AttributeError):
@@ -128,7 +130,10 @@ class Child:
 
     def is_alive(self) -> bool:
         """Whether the process has not ended."""
-        return self._popen.poll() is None
+        if self._popen.poll() is None:
+            return True
+        self._reap()
+        return False
 
     def send(self, message: bytes, wait: Wait) -> None:
         """Send a message. If the child has died, only `receive` reports it."""
@@ -173,26 +178,28 @@ class Child:
                         selector.unregister(key.fileobj)
                         reading -= 1
         with suppress(subprocess.TimeoutExpired):
-            return bytes(output), self._popen.wait(wait()), errors.decode("utf-8", "replace")
+            return bytes(output), self._reap(wait()), errors.decode("utf-8", "replace")
         raise TimeoutError
 
     def kill(self) -> None:
         """Kill the child and the processes that it has started; a thread that waits for its answer gets an error."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
+        # The id of a group without processes may be given to another group.
+        if not self._is_reaped:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
 
     def end(self) -> int:
         """Kill the child in the same way, and close its pipes; returns its exit status."""
         if not self._is_ended:
             self._is_ended = True
             self.kill()
-            self._popen.wait()
+            self._reap()
             self._close_pipes()
         return self._popen.wait()
 
     def forget(self) -> None:
         """Leave the child to the parent; for use in a forked process."""
-        self._is_ended = True
+        self._is_ended = self._is_reaped = True
         self._close_pipes()
         self._popen.returncode = 0  # so that this process never waits for it
 
@@ -211,11 +218,18 @@ class Child:
             length -= len(part)
         return b"".join(parts)
 
+    def _reap(self, timeout_s: float | None = None) -> int:
+        """Wait until the process has ended, kill what it has started, and return its exit status."""
+        status = self._popen.wait(timeout_s)
+        self.kill()
+        self._is_reaped = True
+        return status
+
     def _find_death(self) -> DiedError:
         with suppress(subprocess.TimeoutExpired):
-            self._popen.wait(_LAST_MOMENT_S)
+            self._reap(_LAST_MOMENT_S)
         self.kill()
-        status = self._popen.wait()
+        status = self._reap()
         errors = b""
         if self._popen.stderr is not None:
             # What the child has started may have outlived it, and hold the pipe open.
