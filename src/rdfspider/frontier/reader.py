@@ -164,14 +164,18 @@ class FrontierReader:
         top = heapq.nlargest(limit, measured, key=lambda entry: entry[:2])
         return [(amount, self._describe(-number, record)) for amount, number, record in top]
 
-    def count_domain_pages(self, domain: str) -> int:
-        """The number of pages fetched from a registrable domain."""
-        return decode_domain(self._tables["domains"].get(domain.encode()))[1]
-
-    def count_host_pages(self, name: str) -> int:
-        """The number of pages fetched from a host."""
-        number = self._number_of(name)
-        return 0 if number is None else self._read_host(number).fetched_pages
+    def explain_page_limit(self, host: str, subject: str) -> str:
+        """The page limit that a host or its domain has reached, in words, with `subject` for the host; empty if there is none."""
+        crawl, number = self._config.crawl, self._number_of(host)
+        pages = 0 if number is None else self._read_host(number).fetched_pages
+        if crawl.pages_per_host and pages >= crawl.pages_per_host:
+            return f"{subject} has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
+        # One of the host and its parent names is a registrable domain, and only that one has recorded pages.
+        labels = host.split(".")
+        names = (".".join(labels[start:]) for start in range(len(labels)))
+        most = crawl.pages_per_domain
+        spent = next((name for name in names if most and self._count_domain_pages(name) >= most), "")
+        return f"{spent} has all its pages: {most:,} (crawl.pages_per_domain)" if spent else ""
 
     def get_meta(self, key: str) -> bytes | None:
         """A value that the frontier keeps for its caller; None if there is none."""
@@ -184,6 +188,9 @@ class FrontierReader:
 
     def _read_host(self, number: int) -> HostRecord:
         return decode_host(self._tables["hosts"].get(pack_host(number)))
+
+    def _count_domain_pages(self, domain: str) -> int:
+        return decode_domain(self._tables["domains"].get(domain.encode()))[1]
 
     def _iterate_hosts(self) -> Iterator[tuple[int, HostRecord]]:
         for key, value in self._tables["hosts"].iterate(pack_host(0), pack_host(MAX_HOSTS)):
@@ -207,7 +214,7 @@ class FrontierReader:
         if unreachable:
             wait_s = max(wait_s, unreachable[0])
             reason = unreachable[1]
-        if record.status == OVER_BUDGET and (budget := self._find_budget(record)):
+        if record.status == OVER_BUDGET and (budget := self.explain_page_limit(record.name, "it")):
             status, wait_s, reason = "over budget", 0.0, f"over budget: {budget}"
         elif record.status == GIVEN_UP:
             status, reason = "given up", f"given up: {reason or 'it does not answer'}"
@@ -228,18 +235,6 @@ class FrontierReader:
             reason,
             status,
         )
-
-    def _find_budget(self, record: HostRecord) -> str:
-        """The page limit that a host or its domain has reached, in words; empty if it was raised since."""
-        crawl = self._config.crawl
-        if crawl.pages_per_host and record.fetched_pages >= crawl.pages_per_host:
-            return f"it has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
-        # One of the host and its parent names is a registrable domain, and only that one has recorded pages.
-        labels = record.name.split(".")
-        names = (".".join(labels[start:]) for start in range(len(labels)))
-        most = crawl.pages_per_domain
-        spent = next((name for name in names if most and self.count_domain_pages(name) >= most), "")
-        return f"{spent} has all its pages: {most:,} (crawl.pages_per_domain)" if spent else ""
 
     def _find_unreachable(self, number: int) -> tuple[float, str] | None:
         """How long a host waits for a robots.txt, and why; None if at least one of its origins allows page requests."""

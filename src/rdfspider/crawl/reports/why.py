@@ -165,7 +165,6 @@ class _Case:
         self.config = config
         self.frontiers = frontiers
         self.reader = reader
-        self.domain = domains.domain(host_of(url))
         self.shard = domains.shard(host_of(url))
         self.status = read_status(folder)
         seeds = read_seeds(folder)
@@ -188,14 +187,9 @@ class _Case:
 
     def find_budget(self) -> str:
         """Describe the budget that is used up; empty if none is."""
-        crawl, reader = self.config.crawl, self.reader
-        if spent := explain_reached(crawl, self.status):
+        if spent := explain_reached(self.config.crawl, self.status):
             return spent
-        if reader and crawl.pages_per_host and reader.count_host_pages(host_of(self.url)) >= crawl.pages_per_host:
-            return f"its host has all its pages: {crawl.pages_per_host:,} (crawl.pages_per_host)"
-        if reader and crawl.pages_per_domain and reader.count_domain_pages(self.domain) >= crawl.pages_per_domain:
-            return f"{self.domain} has all its pages: {crawl.pages_per_domain:,} (crawl.pages_per_domain)"
-        return ""
+        return self.reader.explain_page_limit(host_of(self.url), "its host") if self.reader else ""
 
     def find_halt(self) -> str:
         """Explain why the crawl or the URL's shard fetches nothing now; empty if it does, or if the crawl has finished without
