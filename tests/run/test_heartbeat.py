@@ -43,7 +43,7 @@ def test_what_serves_the_crawl_itself_is_counted_apart() -> None:
     for reason, status in (("fetched", 200), ("sitemap", 200), ("no-sitemap", 404), ("no-sitemap", 404)):
         capture = Capture(Page("http://a.test/", b""), status, "", "1.1", (), (), "", 0.0, 0.1, 0)
         meter.count("a.test", Verdict("done", reason, status), capture)
-    assert (meter.statuses, meter.errands) == ({"200": 1}, {"sitemap": 1, "no-sitemap": 2})
+    assert (meter.statuses, meter.prerequisites) == ({"200": 1}, {"sitemap": 1, "no-sitemap": 2})
 
 
 def answer(meter: Meter, host: str, duration_s: float) -> None:

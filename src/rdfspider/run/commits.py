@@ -33,11 +33,10 @@ from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.ways import Way
 
-# Looked up once: an attribute of an enumeration takes longer than to compare with it.
-_SEED = Way.SEED
-
 _log = logging.getLogger(__name__)
 
+# Looked up once: an attribute of an enumeration takes longer than to compare with it.
+_SEED = Way.SEED
 # The frontier's key for the lengths of the WARC files at its last commit.
 _WARC_LENGTHS = "warc-lengths"
 # How long a group waits for more outcomes.
@@ -82,6 +81,7 @@ class ShardStore:
             lengths = self._archive.positions()
         await asyncio.to_thread(self._archive.sync)
         if group:
+            # `cpu_s` of status.json has this name.
             with self._meter.of("survey"):
                 self.data_counts.add((item.extraction for item in group if item.extraction is not None), time.time())
                 self.data_counts.stage(float("inf") if stores_names else time.monotonic())
@@ -272,29 +272,7 @@ class Committer:
 
     def _stage(self, item: Finished, written: Written | None) -> None:
         """Stage everything that follows from one outcome for the frontier's next commit."""
-        if written is not None and isinstance(item.exchange, Capture):
-            # A 304 response need not repeat the validators of the request.
-            is_same = item.exchange.status == 304
-            etag = item.exchange.header("etag") or (item.lease.etag if is_same else "")
-            last_modified = item.exchange.header("last-modified") or (item.lease.last_modified if is_same else "")
-            # Errors and noindex pages keep no digest or validators: the next request must bring the whole body, changed or not.
-            is_kept = 200 <= item.exchange.status < 300 and not item.judgement.robots.noindex
-            self._frontier.finish(
-                item.lease,
-                item.verdict,
-                PageFacts(
-                    digest=written.digest if is_kept else "",
-                    etag=etag if is_kept else "",
-                    last_modified=last_modified if is_kept else "",
-                    captured=written.captured if is_kept else 0.0,
-                    body_bytes=len(item.exchange.page.body),
-                    quads=count_quads(item.extraction),
-                    position=written.position,
-                    judgement=item.judgement,
-                ),
-            )
-        else:
-            self._frontier.finish(item.lease, item.verdict, PageFacts(position=written.position if written else None))
+        self._frontier.finish(item.lease, item.verdict, make_facts(item, written))
         self._schedule(item.found)
 
     def _schedule(self, found: Sequence[Discovered]) -> None:
@@ -322,9 +300,23 @@ class Committer:
         self.suspended = ""
 
 
-def count_quads(extraction: Extraction | None) -> int:
-    """Count the statements of all syntaxes."""
-    return sum(nquads.count("\n") for nquads in extraction.statements.values()) if extraction else 0
+def make_facts(item: Finished, written: Written | None) -> PageFacts:
+    """Collect what the frontier stores about an outcome, which is little if there was no response."""
+    if written is None or not isinstance(item.exchange, Capture):
+        return PageFacts(position=written.position if written else None)
+    exchange = item.exchange
+    # Errors and noindex pages keep no digest or validators: the next request must bring the whole body, changed or not.
+    is_kept = 200 <= exchange.status < 300 and not item.judgement.robots.noindex
+    return PageFacts(
+        digest=written.digest if is_kept else "",
+        etag=exchange.header("etag") if is_kept else "",
+        last_modified=exchange.header("last-modified") if is_kept else "",
+        captured=written.captured if is_kept else 0.0,
+        body_bytes=len(exchange.page.body),
+        quads=_count_quads(item.extraction),
+        position=written.position,
+        judgement=item.judgement,
+    )
 
 
 def count_bytes(finished: Finished) -> int:
@@ -347,6 +339,10 @@ def check_disk(folder: Path, number: int) -> None:
     frontier = shard_folder(folder, number) / "frontier"
     if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
         raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
+
+
+def _count_quads(extraction: Extraction | None) -> int:
+    return sum(nquads.count("\n") for nquads in extraction.statements.values()) if extraction else 0
 
 
 def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import psutil
@@ -26,10 +26,7 @@ from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
 from rdfspider.vocabulary.terms import RDF_TYPE
 
-if TYPE_CHECKING:
-    from rdfspider.run.commits import ShardStore
-
-# The frontier's keys for the stored counts.
+# The frontier's keys for the stored counts; the names are those of older crawls.
 _COUNTS, _NAMES = "survey-counts", "survey-names"
 _TYPE_MARK = f"{RDF_TYPE} "
 # Matches a line of N-Quads and captures its predicate, for rdf:type with the object if that is an IRI. All quantifiers are
@@ -45,6 +42,17 @@ _TITLE_CHARS = 80
 _FIND_TYPES = 4
 # Only the first names of a page are searched for its types, as it may have a million quads.
 _FIND_NAMES = 1000
+# Over a shorter time, the load would be that of a single page or of the clock's resolution.
+_LOAD_S = 0.5
+# How many of the latest hosts have their response times recorded, and the weight of the last one in the moving average.
+_TIMED_HOSTS = 100
+_LAST_SHARE = 0.2
+_SLOWEST_TOLD = 5
+# How many requests under way are reported, the oldest first.
+_FETCHING_TOLD = 8
+# How many waiting hosts are reported, those that wait longest.
+_WAITING_TOLD = 8
+_FILES = {"rules": "rules", "allow": "absent", "unreachable": "unreachable"}
 
 
 class _StoredCounts(msgspec.Struct, array_like=True):
@@ -144,19 +152,6 @@ def _to_iri(name: str) -> str:
     return name.removeprefix(_TYPE_MARK).removeprefix("<").removesuffix(">")
 
 
-# Over a shorter time, the load would be that of a single page or of the clock's resolution.
-_LOAD_S = 0.5
-# How many of the latest hosts have their response times recorded, and the weight of the last one in the moving average.
-_TIMED_HOSTS = 100
-_LAST_SHARE = 0.2
-_SLOWEST_TOLD = 5
-# How many requests under way are reported, the oldest first.
-_FETCHING_TOLD = 8
-# How many waiting hosts are reported, those that wait longest.
-_WAITING_TOLD = 8
-_FILES = {"rules": "rules", "allow": "absent", "unreachable": "unreachable"}
-
-
 class Meter:
     """Counts and CPU time by stage, since the shard was started."""
 
@@ -164,7 +159,7 @@ class Meter:
         self.cpu_s: defaultdict[str, float] = defaultdict(float)
         self.statuses: Counter[str] = Counter()
         """Exchanges, by HTTP status or failure code."""
-        self.errands: Counter[str] = Counter()
+        self.prerequisites: Counter[str] = Counter()
         """Responses to prerequisites, by `codes.PREREQUISITE_REASONS`."""
         self.failures: Counter[str] = Counter()
         """URLs that failed for good, by reason."""
@@ -233,7 +228,7 @@ class Meter:
         if isinstance(exchange, Capture):
             # Prerequisites are not pages: the sitemaps that most sites do not have would look like many errors.
             if verdict.reason in PREREQUISITE_REASONS:
-                self.errands[verdict.reason] += 1
+                self.prerequisites[verdict.reason] += 1
             else:
                 self.statuses[str(exchange.status)] += 1
             self.wire_bytes += exchange.wire_bytes
@@ -255,7 +250,7 @@ class Meter:
 
 
 class Condition(NamedTuple):
-    """The part of a beat that only the shard knows."""
+    """The state of a shard and its disks, for its beat."""
 
     state: RunState
     reason: str = ""
@@ -263,13 +258,16 @@ class Condition(NamedTuple):
     is_idle: bool = False
     """Whether it has nothing to do and no links in transit to another shard."""
     connections: int = 0
+    archive_bytes: int = 0
+    """The length of the archive."""
+    disk_free_bytes: int = 0
 
 
-def make_beat(number: int, frontier: Frontier, meter: Meter, store: "ShardStore", condition: Condition) -> Beat:
+def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCounts, condition: Condition) -> Beat:
     """Make the beat of a shard."""
     memory = psutil.virtual_memory()
-    counts, counted = frontier.counts, store.data_counts
-    types, properties = counted.top_names()
+    counts = frontier.counts
+    types, properties = data_counts.top_names()
     return Beat(
         shard=number,
         epoch=frontier.epoch,
@@ -286,24 +284,24 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, store: "ShardStore"
         connections=condition.connections,
         pages=counts.pages,
         body_bytes=counts.body_bytes,
-        disk_free_bytes=store.free_bytes,
+        disk_free_bytes=condition.disk_free_bytes,
         counts=msgspec.structs.asdict(counts),
         queued={str(priority): count for priority, count in enumerate(frontier.queued) if count},
         visits={kind: count for kind, count in meter.visits.items() if count},
         fetching=meter.list_fetching(number),
         waiting_hosts=tuple(frontier.find_waiting(_WAITING_TOLD)),
-        archive_bytes=store.archive_bytes,
-        quads=dict(counted.quads),
-        problems=dict(counted.problems),
+        archive_bytes=condition.archive_bytes,
+        quads=dict(data_counts.quads),
+        problems=dict(data_counts.problems),
         types=types,
         properties=properties,
         wire_bytes=meter.wire_bytes,
         statuses=dict(meter.statuses),
-        errands=dict(meter.errands),
+        errands=dict(meter.prerequisites),
         failures=dict(meter.failures),
         robots=dict(meter.robots),
         turned_away=dict(meter.turned_away),
         cpu_s={**meter.cpu_s, "all": sum(meter.process.cpu_times()[:2])},
         slowest_hosts=meter.find_slowest(),
-        finds=tuple(counted.finds),
+        finds=tuple(data_counts.finds),
     )

@@ -30,6 +30,9 @@ LARGE_PAGE_BYTES = 1024 * 1024
 
 # Limit of the N-Quads of one page, which the shard has to hold, in characters: 16 MB of ordinary Turtle give about this much.
 _STATEMENT_CHARS = 64 * 1024**2
+# No crawl has more crashing pages; the oldest are forgotten, as a user may have killed the shard during their extraction.
+_MAX_POISON_PAGES = 1_000
+_MAX_URL_BYTES = 1 << 16
 
 
 class LargePages:
@@ -111,11 +114,6 @@ def _give_up(page: Page, code: str, message: str) -> Extraction:
     return Extraction(page.url, media_type, problems=(Problem(code, message),))
 
 
-# No crawl has more crashing pages; the oldest are forgotten, as a user may have killed the shard during their extraction.
-_MOST = 1_000
-_LONGEST_URL_BYTES = 1 << 16
-
-
 class PoisonPages:
     """The pages during whose extraction this shard has died before; from then on they are extracted in another process."""
 
@@ -123,9 +121,9 @@ class PoisonPages:
         known = folder / "suspects.txt"
         urls = known.read_bytes().splitlines() if known.exists() else []
         self._file = os.open(folder / "extracting", os.O_RDWR | os.O_CREAT, 0o644)
-        url = os.pread(self._file, _LONGEST_URL_BYTES, 0).partition(b"\n")[0]
+        url = os.pread(self._file, _MAX_URL_BYTES, 0).partition(b"\n")[0]
         if url and url not in urls:
-            urls = [*urls, url][-_MOST:]
+            urls = [*urls, url][-_MAX_POISON_PAGES:]
             known.write_bytes(b"".join(line + b"\n" for line in urls))
         self._urls = frozenset(urls)
 

@@ -25,11 +25,10 @@ from rdfspider.crawl.folder import load_domains, shard_folder
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.domains import Domains
 from rdfspider.errors import USAGE_EXIT, UsageError
-from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.records import Capture, Finished, Lease, Verdict
-from rdfspider.run.commits import ShardStore, check_disk, count_bytes, count_quads
+from rdfspider.run.commits import ShardStore, check_disk, count_bytes, make_facts
 from rdfspider.run.extraction import extract_page
 from rdfspider.run.heartbeat import Condition, Meter, make_beat
 from rdfspider.run.heavy_pages import LargePages, PoisonPages
@@ -171,18 +170,9 @@ class Importer:
 
     def _stage(self, item: Finished, written: Written | None) -> None:
         capture = item.exchange
-        assert isinstance(capture, Capture) and written is not None
-        # A noindex page keeps no digest or validators: a later crawl must get its whole body, changed or not.
-        is_kept = not item.judgement.robots.noindex
-        facts = PageFacts(
-            digest=written.digest if is_kept else "",
-            etag=capture.header("etag") if is_kept else "",
-            last_modified=capture.header("last-modified") if is_kept else "",
-            captured=capture.started,
-            body_bytes=len(capture.page.body),
-            quads=count_quads(item.extraction),
-            position=written.position,
-        )
+        assert isinstance(capture, Capture)
+        # Also for a noindex page, so that the next import recognises it as known.
+        facts = msgspec.structs.replace(make_facts(item, written), captured=capture.started)
         self._frontier.imports.record(item.lease.url, item.verdict, facts)
 
     def _tell(self, *, is_done: bool = False) -> None:
@@ -190,8 +180,14 @@ class Importer:
         if not is_done and time.monotonic() < self._next_report:
             return
         self._next_report = time.monotonic() + _TELL_S
-        condition = Condition(RunState.RUNNING, is_idle=is_done)
-        beat = make_beat(self._order.number, self._frontier, self._meter, self._store, condition)
+        store = self._store
+        condition = Condition(
+            RunState.RUNNING,
+            is_idle=is_done,
+            archive_bytes=store.archive_bytes,
+            disk_free_bytes=store.free_bytes,
+        )
+        beat = make_beat(self._order.number, self._frontier, self._meter, store.data_counts, condition)
         report = ImportReport(
             beat,
             self._imported,

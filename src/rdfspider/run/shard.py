@@ -440,10 +440,10 @@ class Shard:
             await asyncio.sleep(_BEAT_S)
 
     def _send_beat(self) -> None:
-        self._peers.send_beat(make_beat(self._number, self._frontier, self._meter, self._store, self._find_condition()))
+        condition = self._find_condition()
+        self._peers.send_beat(make_beat(self._number, self._frontier, self._meter, self._store.data_counts, condition))
 
     def _find_condition(self) -> Condition:
-        is_idle, connections = self._is_idle(), self._fetcher.open_connections
         state, reason = RunState.RUNNING, ""
         if self._is_stopping:
             state = RunState.STOPPING
@@ -457,7 +457,14 @@ class Shard:
             state = RunState.PAUSING
         elif self._slowed:
             state, reason = RunState.SLOWED, self._slowed
-        return Condition(state, reason, is_idle, connections)
+        return Condition(
+            state,
+            reason,
+            self._is_idle(),
+            self._fetcher.open_connections,
+            self._store.archive_bytes,
+            self._store.free_bytes,
+        )
 
     async def _close(self, is_clean: bool) -> None:
         """Close everything. If a visit was abandoned, the frontier stays open, so that the end does not count as clean."""

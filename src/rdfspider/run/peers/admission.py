@@ -23,6 +23,13 @@ GRANT_MARGIN_S = 30.0
 _RENEW_BEFORE_S = 15.0
 # An address that is unused for this long is returned to its owner.
 _KEEP_S = 5.0
+# How long a side request waits for a host that others use; the limit is needed because two hosts may wait for each other.
+_ASIDE_S = 60.0
+# Side requests that are postponed are at least this far apart.
+_LEAST_TURN_S = 1.0
+_MAX_TURNS = 4096
+# How long fewer requests may start after there was no memory for a body.
+_NARROW_S = 60.0
 
 
 @dataclass(slots=True)
@@ -203,15 +210,6 @@ class AddressGate:
             if hold.timer is not None:
                 hold.timer.cancel()
             self._holds.pop(hold.key, None)
-
-
-# How long a side request waits for a host that others use; the limit is needed because two hosts may wait for each other.
-_ASIDE_S = 60.0
-# Side requests that are postponed are at least this far apart.
-_LEAST_TURN_S = 1.0
-_MAX_TURNS = 4096
-# How long fewer requests may start after there was no memory for a body.
-_NARROW_S = 60.0
 
 
 class Admission:

@@ -40,6 +40,9 @@ _log = logging.getLogger(__name__)
 # A round that is not answered within this time is given up; the next beats start another.
 _ROUND_S = 10.0
 
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(ShardMessage)
+
 Outgoing = list[tuple[int, CoordinatorMessage]]
 """Messages, each with its destination shard."""
 
@@ -286,10 +289,6 @@ def _add_counts(past: Beat, beat: Beat) -> Beat:
         before, since = getattr(past, field), getattr(beat, field)
         sums[field] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
     return msgspec.structs.replace(beat, wire_bytes=past.wire_bytes + beat.wire_bytes, **sums)
-
-
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(ShardMessage)
 
 
 class CoordinatorHub:
