@@ -302,11 +302,11 @@ class Crawl:
 
     def add_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
         """Add filters; return how many were new. They apply at once, also to queued URLs."""
-        return self._change(_ask_filters("add-filters", include, exclude))
+        return self._change(_ask_filters(CommandName.ADD_FILTERS, include, exclude))
 
     def remove_filter(self, *, include: str | Iterable[str] = (), exclude: str | Iterable[str] = ()) -> int:
         """Remove filters; return how many. Queued URLs that only these filters excluded come back."""
-        return self._change(_ask_filters("remove-filters", include, exclude))
+        return self._change(_ask_filters(CommandName.REMOVE_FILTERS, include, exclude))
 
     def pause(self, *, wait: bool = True) -> None:
         """Pause a running crawl after the requests in flight; return when it is paused, or without `wait` at once."""
@@ -403,7 +403,7 @@ class Crawl:
         return answer
 
 
-def _ask_filters(command: str, include: str | Iterable[str], exclude: str | Iterable[str]) -> Command:
+def _ask_filters(command: CommandName, include: str | Iterable[str], exclude: str | Iterable[str]) -> Command:
     kinds = {"include": include, "exclude": exclude}
     patterns = {
         kind: check_patterns(kind, (given,) if isinstance(given, str) else given) for kind, given in kinds.items()

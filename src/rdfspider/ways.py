@@ -4,7 +4,18 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+# Relations between the pages of a list, in both directions (HTML, 4.6.7; RFC 5005).
+_PAGES = frozenset({"next", "prev", "previous", "next-archive", "prev-archive", "first", "last"})
+# Relations to another description of the same thing, which is data if its media type is. FOAF files were linked by `meta`.
+_DATA = frozenset({"alternate", "describedby", "meta"})
+_NO_DATA_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+# Limits the memory of the cache, as pages choose the length of these values.
+_MAX_CHARS = 100
 
+
+# Frontiers store the values, and an rdfspider that does not know a value cannot read its row. So a new, renamed or removed way
+# needs a higher `VERSION` in `crawl/folder.py`, which must still accept the older layouts. An older rdfspider then refuses the
+# folder: "mycrawl was made by another version of rdfspider: its layout is 2, this one reads 1".
 class Way(StrEnum):
     """How a URL was found; `Discovered.found_as` and archive metadata hold the value."""
 
@@ -86,17 +97,6 @@ UNSCOPED_WAYS = frozenset(way for way, rules in WAYS.items() if not rules.is_sco
 PREREQUISITE_WAYS = frozenset(way for way, rules in WAYS.items() if rules.is_prerequisite)
 REQUESTED_WAYS = frozenset(way for way, rules in WAYS.items() if rules.is_requested)
 TRAP_EXEMPT_WAYS = frozenset(way for way, rules in WAYS.items() if rules.is_trap_exempt)
-
-
-# Relations between the pages of a list, in both directions (HTML, 4.6.7; RFC 5005).
-_PAGES = frozenset({"next", "prev", "previous", "next-archive", "prev-archive", "first", "last"})
-# Relations to another description of the same thing, which is data if its media type is. FOAF files were linked by `meta`.
-_DATA = frozenset({"alternate", "describedby", "meta"})
-_NO_DATA_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
-
-
-# Limits the memory of the cache, as pages choose the length of these values.
-_MAX_CHARS = 100
 
 
 def name_way(relation: str, media_type: str) -> Way:

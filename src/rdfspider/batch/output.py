@@ -15,6 +15,9 @@ from typing import Any, BinaryIO, cast
 from rdfspider.errors import UsageError
 from rdfspider.formats import FRAMES, Frame, open_parquet, to_arrow
 
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+"""The suffixes of compressed files."""
+
 Write = Callable[[bytes], None]
 
 
@@ -112,10 +115,6 @@ def _write_parquet(stream: BinaryIO) -> Iterator[Write]:
                 write_table(ipc.open_stream(io.BytesIO(fragment)).read_all(), len(fragment))
 
         yield write
-
-
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-"""The suffixes of compressed files."""
 
 
 @contextmanager

@@ -41,6 +41,7 @@ _HASH = "xxh3"
 _SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock"
 # Files of a folder whose creation was interrupted, or for which a user wrote crawl.toml.
 _MADE_FIRST = frozenset({FILE, FILE + NEW, _SUFFIXES, _SUFFIXES + NEW, _SEEDS, _SHARDS, _LOCK})
+_FILTERS = ("include", "exclude")
 # Matches every URL in normal form: users may have edited the file.
 _SEED = re.compile(r"https?://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
 
@@ -190,16 +191,13 @@ def _read_text(path: Path) -> str:
     return path.read_text("utf-8") if path.exists() else ""
 
 
-_KINDS = ("include", "exclude")
-
-
 def make_change(folder: Path, config: Config, command: Command) -> tuple[int, Config]:
     """Make a change to the folder; return how many seeds or filters changed, and the new settings."""
     if command.command == CommandName.ADD_SEEDS:
         return add_seeds(folder, collect_seeds(command.seeds, None, config.fetch)), config
     change = _add_filters if command.command == CommandName.ADD_FILTERS else _remove_filters
-    filters = {kind: change(config.crawl, kind, getattr(command, kind)) for kind in _KINDS}
-    before = sum(len(getattr(config.crawl, kind)) for kind in _KINDS)
+    filters = {kind: change(config.crawl, kind, getattr(command, kind)) for kind in _FILTERS}
+    before = sum(len(getattr(config.crawl, kind)) for kind in _FILTERS)
     asked = {f"crawl.{kind}": Asked(list(patterns), f"--{kind}") for kind, patterns in filters.items()}
     change_settings(folder, asked)
     count = abs(sum(map(len, filters.values())) - before)

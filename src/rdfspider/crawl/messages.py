@@ -122,7 +122,8 @@ class Beat(Struct, frozen=True, tag=2):
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
     errands: dict[str, int] = {}
-    """Responses to requests for prerequisites, by `codes.PREREQUISITE_REASONS`; they are not among the statuses."""
+    """Responses to requests for prerequisites, by `codes.PREREQUISITE_REASONS`; they are not among the statuses. Programs
+    that read status.json know this name."""
     failures: dict[str, int] = {}
     """URLs that failed for good, by reason."""
     robots: dict[str, int] = {}

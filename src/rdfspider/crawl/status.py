@@ -66,7 +66,8 @@ class Totals(Counts, kw_only=True):
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
     """Responses by HTTP status, without those of prerequisites."""
     errands: dict[str, int] = msgspec.field(default_factory=dict)
-    """Responses to requests for prerequisites: sitemap, context, or without success no-sitemap, no-context."""
+    """Responses to requests for prerequisites: sitemap, context, or without success no-sitemap, no-context. Programs that read
+    status.json know this name."""
     errors: dict[str, int] = msgspec.field(default_factory=dict)
     """Exchanges without a page, by the failure's code."""
     failures: dict[str, int] = msgspec.field(default_factory=dict)
@@ -214,6 +215,9 @@ def read_status(folder: Path) -> Status:
     try:
         status = msgspec.json.decode((folder / FILE).read_bytes(), type=Status)
     except (FileNotFoundError, msgspec.MsgspecError):
+        # A file that cannot be read, for example because of a state that only a newer version knows, counts as none, as if the
+        # crawl were new. So a new state needs a higher `VERSION` in `crawl/folder.py`; an older rdfspider then refuses the
+        # folder: "mycrawl was made by another version of rdfspider: its layout is 2, this one reads 1".
         return Status(state=RunState.RUNNING if is_in_use(folder) else RunState.NEW, index=index)
     status = msgspec.structs.replace(status, index=index)
     if status.is_over or is_in_use(folder):

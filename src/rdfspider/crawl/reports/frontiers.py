@@ -13,6 +13,11 @@ from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import from_url_id
 from rdfspider.frontier.reader import ORDERS, FrontierReader, open_reader
 
+SORTS = (*ORDERS, "wait")
+"""The sort orders of hosts."""
+_HEADINGS = ("host", "pages", "structured", "quads", "errors", "queue", "wait", "")
+_DAY_S, _HOUR_S, _MINUTE_S = 86_400, 3600, 60
+
 
 class Frontiers:
     """The frontiers of a crawl, each opened on first use; a context manager, after which its readers are closed."""
@@ -48,12 +53,6 @@ class Frontiers:
         """Return the entry of a URL by its id, from the shard that owns it; None if unknown there."""
         reader = self.of(from_url_id(url_id)[0])
         return reader.get(url_id) if reader else None
-
-
-SORTS = (*ORDERS, "wait")
-"""The sort orders of hosts."""
-_HEADINGS = ("host", "pages", "structured", "quads", "errors", "queue", "wait", "")
-_DAY_S, _HOUR_S, _MINUTE_S = 86_400, 3600, 60
 
 
 def find_hosts(folder: Path, config: Config, sort: str, limit: int, opened: Frontiers | None = None) -> list[HostEntry]:
