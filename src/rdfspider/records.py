@@ -290,6 +290,16 @@ class Verdict(Struct, frozen=True, gc=False):
         return 200 <= self.status < 300 and self.reason not in PREREQUISITE_REASONS
 
 
+class Fingerprint(NamedTuple):
+    """What a page is compared by with pages of nearly the same text."""
+
+    simhash: int
+    """The 64-bit simhash of its text; 0 if the text is too short for one, and then the page is not compared."""
+    statements: int
+    """A digest of its statements."""
+    is_soft_404: bool
+
+
 class Judgement(Struct, frozen=True, gc=False):
     """What a page's content shows: its duplicates, its robots directives, and samples of what it contains."""
 

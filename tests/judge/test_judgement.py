@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from rdfspider.codes import DuplicateKind
-from rdfspider.judge.judgement import Fingerprint, apply_judgement, judge_alone, judge_directives, judge_similar
-from rdfspider.records import Capture, Extraction, Judgement, Page, Robots, Verdict
+from rdfspider.judge.judgement import apply_judgement, judge_alone, judge_directives, judge_similar
+from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Page, Robots, Verdict
 from web import Answer, Outcome, Site, Web, crawl, make_page, pages_of, read_outcomes, read_responses
 
 HOME = "http://a.test/"
@@ -226,33 +225,32 @@ def test_a_sitemap_stays_one_though_it_is_not_to_be_indexed() -> None:
     assert apply_judgement(verdict, Extraction(HOME, "text/xml"), judgement)[0] == verdict
 
 
-class Similar(NamedTuple):
-    """A page with nearly the same text."""
-
-    facts: int = 0
-    is_absence: bool = False
-
-
 PLAIN = Extraction(HOME, "text/html", title="A kettle")
 ABSENT = Extraction(HOME, "text/html", title="Page not found", text="Page not found")
-FOLDERS = [(f"http://a.test/{number}/x", Similar(is_absence=True)) for number in range(2)]
+FOLDERS = [(f"http://a.test/{number}/x", Fingerprint(5, 0, True)) for number in range(2)]
 
 
 @pytest.mark.parametrize(
     ("statements", "is_absent", "similar", "kind", "original"),
     [
         (7, False, [], "", ""),
-        (7, False, [("http://a.test/2", Similar(7)), ("http://a.test/1", Similar(7))], "near", "http://a.test/1"),
-        (7, False, [("http://a.test/1", Similar(8))], "", ""),
-        (7, False, [("http://a.test/1", Similar(7, is_absence=True))], "", ""),
-        (7, True, [("http://a.test/1", Similar(7))], "soft-404", ""),
+        (
+            7,
+            False,
+            [("http://a.test/2", Fingerprint(5, 7, False)), ("http://a.test/1", Fingerprint(5, 7, False))],
+            "near",
+            "http://a.test/1",
+        ),
+        (7, False, [("http://a.test/1", Fingerprint(5, 8, False))], "", ""),
+        (7, False, [("http://a.test/1", Fingerprint(5, 7, True))], "", ""),
+        (7, True, [("http://a.test/1", Fingerprint(5, 7, False))], "soft-404", ""),
         (7, True, FOLDERS, "soft-404", "http://a.test/1/x"),
         (7, False, FOLDERS, "soft-404", "http://a.test/1/x"),
         (7, False, FOLDERS[:1] * 5, "", ""),
     ],
 )
 def test_pages_with_nearly_the_same_text(
-    statements: int, is_absent: bool, similar: list[tuple[str, Similar]], kind: str, original: str
+    statements: int, is_absent: bool, similar: list[tuple[str, Fingerprint]], kind: str, original: str
 ) -> None:
     found = judge_similar(HOME, PLAIN, Fingerprint(5, statements, is_absent), similar)
     assert found == (5, kind, original)

@@ -1,14 +1,14 @@
 """Robots directives and duplicates: a Capture, its Extraction and what is known about other pages enter, a Judgement leaves.
 
-All functions are pure. The robots directives and the canonical URL come from the page's `meta` and `link` elements and its
-headers; between two of these functions, `run/judging.py` asks the frontiers which pages have the same bytes or nearly the same
-text. `docs/judgement.md` lists what each directive does, `docs/duplicates.md` what makes a duplicate.
+The robots directives and the canonical URL come from the page's `meta` and `link` elements and its headers; which pages have the
+same bytes or nearly the same text is asked through two functions that a `PageJudge` is given. `docs/judgement.md` lists what each
+directive does, `docs/duplicates.md` what makes a duplicate.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,7 +20,7 @@ from rdfspider.extract.robots_directives import read_directives
 from rdfspider.judge.samples import sample_copy, sample_page
 from rdfspider.judge.simhash import compute_simhash, digest_statements
 from rdfspider.judge.soft404 import is_soft_404, names_thing
-from rdfspider.records import Capture, Extraction, Judgement, Lease, Robots, Verdict
+from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Lease, Robots, Verdict
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
 
@@ -40,26 +40,45 @@ class Duplicate(NamedTuple):
     original: str = ""
 
 
-class Fingerprint(NamedTuple):
-    """What a page is compared by."""
+class PageJudge:
+    """Judges the pages of a shard; asking about other pages also registers a page for comparison with later ones."""
 
-    simhash: int
-    """The simhash of its text; 0 if the text is too short for one."""
-    statements: int
-    """A digest of its statements; 0 without a simhash, since the page is not compared then."""
-    is_soft_404: bool
+    def __init__(
+        self,
+        domains: Domains,
+        drop: Callable[[str], str],
+        claim: Callable[[str, str], Awaitable[str]],
+        find_alike: Callable[[Lease, Fingerprint], list[tuple[str, Fingerprint]]],
+    ) -> None:
+        """`drop` removes parameters from URLs, as for links. `claim` returns the URL that had a digest first, of a digest and a
+        URL; `find_alike` the pages of a site with nearly the same text, newest first."""
+        self._domains = domains
+        self._drop = drop
+        self._claim = claim
+        self._find_alike = find_alike
 
+    async def judge(self, lease: Lease, capture: Capture, extraction: Extraction) -> Judgement:
+        """Find a page's robots directives, whether it duplicates another page, and samples of its content."""
+        judgement = judge_directives(capture, extraction, capture.started)
+        judgement = _add_canonical(judgement, capture, extraction, self._domains, self._drop)
+        digest = _digest_payload(capture)
+        found = Duplicate(duplicate=judgement.duplicate, original=judgement.original)
+        if _is_comparable(lease, judgement):
+            found = await self._find_duplicate(lease, capture, extraction, digest)
+        is_copy = found.duplicate == DuplicateKind.EXACT
+        sample = sample_copy(extraction, digest) if is_copy else sample_page(extraction)
+        return msgspec.structs.replace(judgement, digest=digest, **found._asdict(), **sample._asdict())
 
-class SimilarPage(Protocol):
-    """What is known about a page with nearly the same text."""
-
-    @property
-    def facts(self) -> int:
-        """The digest of its statements."""
-
-    @property
-    def is_absence(self) -> bool:
-        """Whether it is a soft 404."""
+    async def _find_duplicate(self, lease: Lease, capture: Capture, extraction: Extraction, digest: str) -> Duplicate:
+        is_absent = is_soft_404(extraction)
+        if digest and len(capture.page.body) >= _MIN_BODY_BYTES and not is_absent:
+            first = await self._claim(digest, lease.url)
+            if first != lease.url:
+                return Duplicate(duplicate=DuplicateKind.EXACT, original=first)
+        simhash = compute_simhash(extraction.text)
+        fingerprint = Fingerprint(simhash, digest_statements(extraction) if simhash else 0, is_absent)
+        similar = self._find_alike(lease, fingerprint) if simhash else ()
+        return judge_similar(lease.url, extraction, fingerprint, similar)
 
 
 def judge_directives(capture: Capture, extraction: Extraction | None, now: float) -> Judgement:
@@ -80,7 +99,54 @@ def judge_directives(capture: Capture, extraction: Extraction | None, now: float
     return Judgement(directives=directives, robots=robots)
 
 
-def judge_canonical(
+def judge_alone(capture: Capture, extraction: Extraction, now: float) -> Judgement:
+    """Judge the directives of a page, and whether it is a soft 404, when nothing is known about other pages."""
+    judgement = judge_directives(capture, extraction, now)
+    if not is_soft_404(extraction):
+        return judgement
+    return msgspec.structs.replace(judgement, duplicate=DuplicateKind.SOFT_404)
+
+
+def judge_similar(
+    url: str, extraction: Extraction, fingerprint: Fingerprint, similar: Sequence[tuple[str, Fingerprint]]
+) -> Duplicate:
+    """Judge how a page duplicates `similar`: the known pages of its site with nearly the same text, newest first."""
+    simhash = fingerprint.simhash
+    absent = [other for other, known in similar if known.is_soft_404]
+    if fingerprint.is_soft_404:
+        return Duplicate(simhash, DuplicateKind.SOFT_404, absent[-1] if absent else "")
+    folders = {each.rpartition("/")[0] for each in (url, *absent)}
+    if len(folders) >= _SOFT_404_FOLDERS and not names_thing(extraction):
+        return Duplicate(simhash, DuplicateKind.SOFT_404, absent[-1])
+    same = [other for other, known in similar if known.statements == fingerprint.statements and not known.is_soft_404]
+    return Duplicate(simhash, DuplicateKind.NEAR, same[-1]) if same else Duplicate(simhash)
+
+
+def apply_judgement(verdict: Verdict, extraction: Extraction, judgement: Judgement) -> tuple[Verdict, Extraction]:
+    """Return the verdict and what is kept of the extraction: no statements, text or title of a page with `noindex`."""
+    if judgement.robots.noindex:
+        # A prerequisite, such as a sitemap, is never indexed anyway.
+        if verdict.reason not in PREREQUISITE_REASONS:
+            verdict = msgspec.structs.replace(verdict, reason=Reason.NOINDEX, rule="; ".join(judgement.directives))
+        extraction = replace(extraction, statements={}, text="", title=None)
+    elif judgement.duplicate == DuplicateKind.SOFT_404:
+        verdict = msgspec.structs.replace(verdict, reason=Reason.SOFT_404)
+    return verdict, extraction
+
+
+def _digest_payload(capture: Capture) -> str:
+    """Return the payload digest of a page; empty if its body is missing or was cut short by anything but our size limit."""
+    is_whole = capture.truncated in ("", Truncation.LENGTH)
+    return compute_digest(capture.page.body) if is_whole and capture.page.body else ""
+
+
+def _is_comparable(lease: Lease, judgement: Judgement) -> bool:
+    """Whether a page is compared with others, and they with it: not if it is a sitemap, a canonical duplicate, or `noindex`."""
+    is_sitemap = lease.found_as == Way.SITEMAP and not lease.chain
+    return not (is_sitemap or judgement.duplicate or judgement.robots.noindex)
+
+
+def _add_canonical(
     judgement: Judgement, capture: Capture, extraction: Extraction, domains: Domains, drop: Callable[[str], str]
 ) -> Judgement:
     """Add the canonical URL that the page names to the judgement, if it is another URL of the same site: no page may decide about
@@ -95,72 +161,6 @@ def judge_canonical(
     if domains.domain(host_of(canonical)) != domains.domain(host_of(url)):
         return judgement
     return msgspec.structs.replace(judgement, duplicate=DuplicateKind.CANONICAL, original=canonical)
-
-
-def judge_alone(capture: Capture, extraction: Extraction, now: float) -> Judgement:
-    """Judge the directives of a page, and whether it is a soft 404, when nothing is known about other pages."""
-    judgement = judge_directives(capture, extraction, now)
-    if not is_soft_404(extraction):
-        return judgement
-    return msgspec.structs.replace(judgement, duplicate=DuplicateKind.SOFT_404)
-
-
-def digest_payload(capture: Capture) -> str:
-    """Return the payload digest of a page; empty if its body is missing or was cut short by anything but our size limit."""
-    is_whole = capture.truncated in ("", Truncation.LENGTH)
-    return compute_digest(capture.page.body) if is_whole and capture.page.body else ""
-
-
-def is_comparable(lease: Lease, judgement: Judgement) -> bool:
-    """Whether a page is compared with others, and they with it: not if it is a sitemap, a canonical duplicate, or `noindex`."""
-    is_sitemap = lease.found_as == Way.SITEMAP and not lease.chain
-    return not (is_sitemap or judgement.duplicate or judgement.robots.noindex)
-
-
-def has_comparable_body(capture: Capture, digest: str) -> bool:
-    """Whether the body is whole and long enough for equal bytes to mean an exact duplicate."""
-    return bool(digest) and len(capture.page.body) >= _MIN_BODY_BYTES
-
-
-def make_fingerprint(extraction: Extraction, *, is_soft_404: bool) -> Fingerprint:
-    """Compute what the page is compared by with pages of nearly the same text."""
-    simhash = compute_simhash(extraction.text)
-    return Fingerprint(simhash, digest_statements(extraction) if simhash else 0, is_soft_404)
-
-
-def judge_similar(
-    url: str, extraction: Extraction, fingerprint: Fingerprint, similar: Sequence[tuple[str, SimilarPage]]
-) -> Duplicate:
-    """Judge how a page duplicates `similar`: the known pages of its site with nearly the same text, newest first."""
-    simhash = fingerprint.simhash
-    absent = [other for other, known in similar if known.is_absence]
-    if fingerprint.is_soft_404:
-        return Duplicate(simhash, DuplicateKind.SOFT_404, absent[-1] if absent else "")
-    folders = {each.rpartition("/")[0] for each in (url, *absent)}
-    if len(folders) >= _SOFT_404_FOLDERS and not names_thing(extraction):
-        return Duplicate(simhash, DuplicateKind.SOFT_404, absent[-1])
-    same = [other for other, known in similar if known.facts == fingerprint.statements and not known.is_absence]
-    return Duplicate(simhash, DuplicateKind.NEAR, same[-1]) if same else Duplicate(simhash)
-
-
-def complete_judgement(judgement: Judgement, extraction: Extraction, digest: str, found: Duplicate | None) -> Judgement:
-    """Add to the judgement how the page duplicates others, if it was compared, and samples of its content."""
-    found = found or Duplicate(duplicate=judgement.duplicate, original=judgement.original)
-    is_copy = found.duplicate == DuplicateKind.EXACT
-    sample = sample_copy(extraction, digest) if is_copy else sample_page(extraction)
-    return msgspec.structs.replace(judgement, digest=digest, **found._asdict(), **sample._asdict())
-
-
-def apply_judgement(verdict: Verdict, extraction: Extraction, judgement: Judgement) -> tuple[Verdict, Extraction]:
-    """Return the verdict and what is kept of the extraction: no statements, text or title of a page with `noindex`."""
-    if judgement.robots.noindex:
-        # A prerequisite, such as a sitemap, is never indexed anyway.
-        if verdict.reason not in PREREQUISITE_REASONS:
-            verdict = msgspec.structs.replace(verdict, reason=Reason.NOINDEX, rule="; ".join(judgement.directives))
-        extraction = replace(extraction, statements={}, text="", title=None)
-    elif judgement.duplicate == DuplicateKind.SOFT_404:
-        verdict = msgspec.structs.replace(verdict, reason=Reason.SOFT_404)
-    return verdict, extraction
 
 
 def _find_canonical_header(capture: Capture) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from rdfspider.codes import FailureCode, LeaseKind, Reason, Truncation, VerdictState
+from rdfspider.codes import DuplicateKind, FailureCode, LeaseKind, Reason, Truncation, VerdictState
 from rdfspider.crawl.folder import DOCUMENTS, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.discover.filters import Filters
@@ -27,12 +27,11 @@ from rdfspider.fetch.robots import RecentRules, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.judge.judgement import apply_judgement, judge_directives
+from rdfspider.judge.judgement import PageJudge, apply_judgement, judge_directives
 from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
 from rdfspider.run.commits import Committer, ShardStore
 from rdfspider.run.extraction import Extractor
 from rdfspider.run.heartbeat import Condition, Meter, make_beat
-from rdfspider.run.judging import PageJudge
 from rdfspider.run.live_changes import LiveChanges
 from rdfspider.run.peers.admission import Admission
 from rdfspider.run.peers.coordinator_client import PeerHandlers
@@ -40,6 +39,7 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.prerequisites import Contexts, classify_prerequisite, trim_prerequisite
 from rdfspider.run.runners.runner import ShardOrder
+from rdfspider.urls import host_of
 from rdfspider.ways import Way
 
 # A visit that waits for its address holds no connection, so there are more visits than connections.
@@ -62,6 +62,7 @@ class Shard:
         clock = Clock()
         self._meter = Meter()
         self._frontier = Frontier(shard_folder(folder, number) / "frontier", config, domains, number, clock)
+        self._domains = domains
         self._scope = scope = Scope(config.crawl, domains)
         self._router = Router(scope, domains, number, self._meter.turned_away)
         self._rules = RecentRules()
@@ -124,7 +125,7 @@ class Shard:
             should_stop=lambda: self._is_stopping,
             on_end=self._note_failure,
         )
-        self._judge = PageJudge(self._frontier, self._peers.claims, domains, dropper.drop)
+        self._judge = PageJudge(domains, dropper.drop, self._peers.claims.claim, self._frontier.contents.find_alike)
         self._visits: set[asyncio.Task[None]] = set()
         self._waiting_visits: dict[asyncio.Task[None] | None, Lease] = {}
         """Visits that have sent no request yet, and so can be cancelled, with their leases."""
@@ -320,6 +321,9 @@ class Shard:
         if verdict.is_page:
             self._contexts.take_found(capture.page, extraction.media_type)
             judgement = await self._judge.judge(lease, capture, extraction)
+            if judgement.duplicate in (DuplicateKind.EXACT, DuplicateKind.NEAR):
+                owner = self._domains.shard(host_of(judgement.original))
+                self._peers.claims.tell_owner(owner, lease.url, judgement.original)
             verdict, extraction = apply_judgement(verdict, extraction, judgement)
         else:
             judgement = judge_directives(capture, extraction, capture.started)

@@ -8,10 +8,10 @@ from tests.frontier.conftest import DAY_S, Crawler, HandClock, OpenFrontier, cap
 from rdfspider.archive.warc import compute_digest
 from rdfspider.config import Config, CrawlConfig
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.frontier.contents.contents import SimhashEntry, find_claim_owner, pack_digest
+from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Discovered, Judgement, Lease
+from rdfspider.records import Discovered, Fingerprint, Judgement, Lease
 from rdfspider.run.peers.messages import decode_outbox_entry
 
 SIMHASH = 0x0123_4567_89AB_CDEF
@@ -41,8 +41,8 @@ class Pages:
         self.clock.advance(DAY_S + 1)
         return self.crawler.next_page()
 
-    def find_alike(self, lease: Lease, simhash: int = SIMHASH, facts: int = 1) -> list[str]:
-        return [url for url, _ in self.frontier.contents.find_alike(lease, simhash, facts, is_absence=False)]
+    def find_alike(self, lease: Lease, simhash: int = SIMHASH) -> list[str]:
+        return [url for url, _ in self.frontier.contents.find_alike(lease, Fingerprint(simhash, 1, False))]
 
     def record(self, lease: Lease, digest: str = "", judgement: Judgement | None = None, status: int = 200) -> None:
         verdict = self.frontier.release(lease, capture(lease.url, status))
@@ -207,10 +207,10 @@ def test_the_simhash_of_a_page_that_changes_or_goes_is_removed(pages: Pages, sta
 def test_a_row_of_simhashes_does_not_grow_for_ever(pages: Pages) -> None:
     simhashes = pages.frontier.contents._simhashes
     for number in range(1, 40):
-        simhashes.meet("a.test", SimhashEntry(SIMHASH, 0, number, False))
+        simhashes.meet("a.test", number, Fingerprint(SIMHASH, 0, False))
         simhashes.record("a.test", number, 0, is_kept=True)
-    found = simhashes.meet("a.test", SimhashEntry(SIMHASH, 0, 99, False))
-    assert [known.url_id for known in found] == list(range(39, 23, -1))
+    found = simhashes.meet("a.test", 99, Fingerprint(SIMHASH, 0, False))
+    assert list(found) == list(range(39, 23, -1))
 
 
 def test_what_was_taken_for_an_absence_is_compared_with_nothing(pages: Pages) -> None:

@@ -7,7 +7,6 @@ block's number and its bits as the key. A row holds only the newest pages, which
 
 from collections.abc import Iterator
 from struct import Struct
-from typing import NamedTuple
 
 from msgspec.msgpack import Encoder
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
@@ -18,7 +17,7 @@ from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.origins import describe_mirror, note_page, note_repeated
 from rdfspider.frontier.outbox import Outbox
 from rdfspider.frontier.store import Store
-from rdfspider.records import Judgement, Lease, Verdict
+from rdfspider.records import Fingerprint, Judgement, Lease, Verdict
 from rdfspider.urls import host_of
 
 # The bits in which the simhashes of similar pages may differ; one less than there are blocks.
@@ -26,19 +25,9 @@ _MAX_DISTANCE = 3
 _BLOCKS, _BLOCK_BITS = 4, 16
 _ROW_PAGES = 16
 
+# The simhash, the digest of the statements, the number of the URL, and whether the page is a soft 404.
 _PAGE = Struct(">QQQ?")
 _KEY = Struct(">8sBH")
-
-
-class SimhashEntry(NamedTuple):
-    """The simhash of a page, and what it is compared by."""
-
-    simhash: int
-    facts: int
-    """A digest of the page's statements."""
-    url_id: int
-    is_absence: bool
-    """Whether the page is a soft 404."""
 
 
 class Simhashes:
@@ -48,20 +37,22 @@ class Simhashes:
         self._table = store.tables["likenesses"]
         self._staged: dict[bytes, bytes] = {}
         """Rows that changed since the last commit; an empty value means deleted."""
-        self._met: dict[str, dict[int, SimhashEntry]] = {}
+        self._met: dict[str, dict[int, Fingerprint]] = {}
         """Pages that are not recorded yet, by domain and id; later pages are compared with them too."""
 
-    def meet(self, domain: str, page: SimhashEntry) -> list[SimhashEntry]:
-        """Pages of the domain with nearly the same text, the newest first. The page itself can be found from now on, as long as
-        the process lives, and longer if it is recorded."""
+    def meet(self, domain: str, url_id: int, page: Fingerprint) -> dict[int, Fingerprint]:
+        """Pages of the domain with nearly the same text by id, the newest first. The page itself can be found from now on, as
+        long as the process lives, and longer if it is recorded."""
         met = self._met.setdefault(domain, {})
-        found = {known.url_id: known for known in reversed(met.values())}
+        found = dict(reversed(met.items()))
         for row in self._read(_make_keys(domain, page.simhash)).values():
-            for known in _unpack(row):
-                found.setdefault(known.url_id, known)
-        found.pop(page.url_id, None)
-        met[page.url_id] = page
-        return [known for known in found.values() if (known.simhash ^ page.simhash).bit_count() <= _MAX_DISTANCE]
+            for known_id, known in _unpack(row):
+                found.setdefault(known_id, known)
+        found.pop(url_id, None)
+        met[url_id] = page
+        return {
+            key: known for key, known in found.items() if (known.simhash ^ page.simhash).bit_count() <= _MAX_DISTANCE
+        }
 
     def record(self, domain: str, url_id: int, old_simhash: int, is_kept: bool) -> None:
         """Stage the removal of a page's old simhash, and if `is_kept` the one that it was met with."""
@@ -75,7 +66,7 @@ class Simhashes:
                 if rest != row:
                     self._put(key, rest)
         if page is not None and is_kept:
-            packed = _PAGE.pack(*page)
+            packed = _PAGE.pack(page.simhash, page.statements, url_id, page.is_soft_404)
             for key, row in self._read(_make_keys(domain, page.simhash)).items():
                 self._put(key, (packed + _leave_out(row, url_id))[: _ROW_PAGES * _PAGE.size])
 
@@ -103,12 +94,13 @@ def _make_keys(domain: str, simhash: int) -> list[bytes]:
     ]
 
 
-def _unpack(row: bytes) -> Iterator[SimhashEntry]:
-    return (SimhashEntry(*fields) for fields in _PAGE.iter_unpack(row))
+def _unpack(row: bytes) -> Iterator[tuple[int, Fingerprint]]:
+    for simhash, statements, url_id, is_soft_404 in _PAGE.iter_unpack(row):
+        yield url_id, Fingerprint(simhash, statements, is_soft_404)
 
 
 def _leave_out(row: bytes, url_id: int) -> bytes:
-    return b"".join(_PAGE.pack(*known) for known in _unpack(row) if known.url_id != url_id)
+    return b"".join(_PAGE.pack(*fields) for fields in _PAGE.iter_unpack(row) if fields[2] != url_id)
 
 
 _encode = Encoder().encode
@@ -161,12 +153,12 @@ class Contents:
         else:
             self._outbox.put(owner, _encode({key: url}))
 
-    def find_alike(self, lease: Lease, simhash: int, facts: int, is_absence: bool) -> list[tuple[str, SimhashEntry]]:
+    def find_alike(self, lease: Lease, page: Fingerprint) -> list[tuple[str, Fingerprint]]:
         """Pages of the domain with nearly the same text as a leased one, the newest first. Others find the leased page from now
-        on; `facts` is the digest of its statements, `is_absence` says that it is a soft 404."""
+        on."""
         domain = self._hosts.get(lease.host_number).domain.name
-        found = self._simhashes.meet(domain, SimhashEntry(simhash, facts, lease.url_id, is_absence))
-        return [(url, known) for known in found if (url := self._url_of(known.url_id))]
+        found = self._simhashes.meet(domain, lease.url_id, page)
+        return [(url, known) for url_id, known in found.items() if (url := self._url_of(url_id))]
 
     def record(self, slot: Slot, url_id: int, verdict: Verdict, digest: str, judgement: Judgement) -> None:
         """Stage the consequences of a page's content, and release the old content, which the row still holds."""

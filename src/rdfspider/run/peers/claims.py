@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.hosts.origins import find_shared
 from rdfspider.run.peers.messages import Claimed, ContentClaim, Repeated
 
 # How long to wait for an answer, which usually takes a millisecond.
@@ -65,9 +66,12 @@ class Claims:
         self._send(owner, claim)
         return await first or url
 
-    def tell(self, shard: int, repeated: Repeated) -> None:
-        """Tell a shard that a duplicate of one of its pages was found; losing this message does little harm."""
-        self._send(shard, repeated)
+    def tell_owner(self, shard: int, url: str, original: str) -> None:
+        """Tell the shard of an original about its duplicate, since it counts which of two sites mirrors the other; losing this
+        message does little harm."""
+        if shared := find_shared(url, original):
+            origin, other = shared
+            self._send(shard, Repeated(other, origin))
 
     def answer(self, asker: int, claim: ContentClaim) -> None:
         """Stage and answer another shard's claim for a digest that this shard owns."""
