@@ -16,7 +16,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.records import Problem
 from rdfspider.urls import resolve_iri, valid_iri
 from rdfspider.vocabulary.prefixes import XSD
-from rdfspider.vocabulary.terms import RDF_FIRST, RDF_NIL, RDF_REST, blank_prefix, graph_term, is_language, quoted
+from rdfspider.vocabulary.terms import blank_prefix, graph_term, is_language, quoted
 
 MAX_STATEMENT_CHARS = 128 * 1024 * 1024
 """Characters of N-Quads kept of one page and syntax: a short page can use one long prefix a million times."""
@@ -183,17 +183,6 @@ class Statements:
                 return f"{term}@{tag}"
             self.problem("language-dropped", f"not a language tag: {language[:60]!r}")
         return term
-
-    def add_list(self, items: Iterable[str]) -> str:
-        """Add an RDF list and return its head."""
-        terms = list(items)
-        head = node = self.blank() if terms else RDF_NIL
-        for number, term in enumerate(terms):
-            self.add(node, RDF_FIRST, term)
-            rest = self.blank() if number + 1 < len(terms) else RDF_NIL
-            self.add(node, RDF_REST, rest)
-            node = rest
-        return head
 
     def problem(self, code: str, message: str) -> None:
         """Record a problem of this syntax."""
