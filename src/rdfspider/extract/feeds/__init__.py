@@ -1,7 +1,7 @@
 """Feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 or 1.0 enters as text, a channel and its items in the terms of RSS 1.0 leave.
 
 RSS 1.0 is RDF/XML and is read as such where it is valid. All other feeds are read element by element: `tree` parses
-them, `elements` has a reader for each element, `namespaces` the spellings of namespaces. docs/feeds.md has the mapping.
+them, `elements` has a reader for each element. docs/feeds.md has the mapping.
 """
 
 import re
@@ -12,8 +12,18 @@ from pyoxigraph import NamedNode
 
 from rdfspider.extract.datatypes import to_timestamp
 from rdfspider.extract.feeds.elements import add_date, add_element, reader_of
-from rdfspider.extract.feeds.namespaces import RELATION, RSS, term
-from rdfspider.extract.feeds.tree import XML_LANG, FeedScope, address, children, parse_feed, plain_text, split_tag
+from rdfspider.extract.feeds.tree import (
+    RELATION,
+    RSS,
+    XML_LANG,
+    FeedScope,
+    address,
+    children,
+    parse_feed,
+    plain_text,
+    split_tag,
+    term,
+)
 from rdfspider.extract.rdf import read_rdf_xml
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, Link
@@ -26,6 +36,15 @@ _ROOTS = frozenset({"rss", "rdf", "feed", "channel"})
 _CHANNELS = frozenset({"channel", "feed"})
 # The dates of an item that can be its main date (dc:date), the best first.
 _DATES = tuple(term(DCTERMS, name) for name in ("issued", "modified", "created"))
+
+ITEM = "item"
+"""The relation of a feed to the links of its items; a registered link relation."""
+
+# Other pages of the same feed: RFC 5005, sections 3 and 4.
+_PAGES = "next|prev|previous|first|last|next-archive|prev-archive|current"
+_LINK = re.compile(rf'(\S+) <{re.escape(RSS)}link> "([^"\\]+)"')
+_PAGE = re.compile(rf"\S+ <{re.escape(RELATION)}({_PAGES})> <([^>]+)>")
+_DATE = re.compile(rf'(\S+) <(?:{re.escape(DCTERMS)}modified|{re.escape(DC)}date)> "([^"\\]+)"')
 
 
 def extract_feed(content: Content, out: Statements) -> None:
@@ -43,6 +62,25 @@ def extract_feed(content: Content, out: Statements) -> None:
         _add_channels(root, scope)
     else:
         out.problem("no-feed", f"no feed has the root {_local(root)[:60]}")
+
+
+def read_feed_links(page: str, base: str, lines: Iterable[str], max_links: int) -> tuple[Link, ...]:
+    """The links of a feed, of which `page` is the term, from its statements."""
+    targets: list[tuple[str, str, str]] = []
+    dates: dict[str, str] = {}
+    for line in lines:
+        if found := _LINK.match(line):
+            targets.append((found[2], "" if found[1] == page else ITEM, found[1]))
+        elif found := _PAGE.match(line):
+            targets.append((found[2], found[1], ""))
+        elif found := _DATE.match(line):
+            dates[found[1]] = max(dates.get(found[1], ""), found[2])
+    addresses = resolve_links(base, {address for address, *_ in targets})
+    return tuple(
+        Link(target, relation, modified=to_timestamp(dates.get(subject, "")) if relation == ITEM else 0.0)
+        for address, relation, subject in targets[:max_links]
+        if (target := addresses[address])
+    )
 
 
 def _add_native(text: str, out: Statements) -> bool:
@@ -167,32 +205,3 @@ def _absolute(reference: str | None, scope: FeedScope) -> str | None:
 
 def _local(element: etree._Element) -> str:
     return split_tag(element)[1].lower()
-
-
-ITEM = "item"
-"""The relation of a feed to the links of its items; a registered link relation."""
-
-# Other pages of the same feed: RFC 5005, sections 3 and 4.
-_PAGES = "next|prev|previous|first|last|next-archive|prev-archive|current"
-_LINK = re.compile(rf'(\S+) <{re.escape(RSS)}link> "([^"\\]+)"')
-_PAGE = re.compile(rf"\S+ <{re.escape(RELATION)}({_PAGES})> <([^>]+)>")
-_DATE = re.compile(rf'(\S+) <(?:{re.escape(DCTERMS)}modified|{re.escape(DC)}date)> "([^"\\]+)"')
-
-
-def read_feed_links(page: str, base: str, lines: Iterable[str], max_links: int) -> tuple[Link, ...]:
-    """The links of a feed, of which `page` is the term, from its statements."""
-    targets: list[tuple[str, str, str]] = []
-    dates: dict[str, str] = {}
-    for line in lines:
-        if found := _LINK.match(line):
-            targets.append((found[2], "" if found[1] == page else ITEM, found[1]))
-        elif found := _PAGE.match(line):
-            targets.append((found[2], found[1], ""))
-        elif found := _DATE.match(line):
-            dates[found[1]] = max(dates.get(found[1], ""), found[2])
-    addresses = resolve_links(base, {address for address, *_ in targets})
-    return tuple(
-        Link(target, relation, modified=to_timestamp(dates.get(subject, "")) if relation == ITEM else 0.0)
-        for address, relation, subject in targets[:max_links]
-        if (target := addresses[address])
-    )

@@ -12,7 +12,7 @@ from lxml import etree
 
 from rdfspider.extract.datatypes import to_xsd_date
 from rdfspider.extract.dom import XHTML
-from rdfspider.extract.feeds.namespaces import (
+from rdfspider.extract.feeds.tree import (
     ADMIN,
     CC,
     CONTENT,
@@ -26,9 +26,15 @@ from rdfspider.extract.feeds.namespaces import (
     RELATION,
     RSS,
     WFW,
+    FeedScope,
+    address,
+    children,
+    plain_text,
+    split_name,
+    split_tag,
     term,
+    text_of,
 )
-from rdfspider.extract.feeds.tree import FeedScope, address, children, plain_text, split_name, split_tag, text_of
 from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, RDF, SCHEMA, SKOS
 from rdfspider.vocabulary.terms import RDF_TYPE
 

@@ -1,5 +1,5 @@
-"""The text of a feed enters, a tree of elements leaves; with what every reader of elements needs: names, text,
-addresses.
+"""The text of a feed enters, a tree of elements leaves; with what every reader of elements needs: the namespaces of feeds
+in all their spellings, names, text, addresses.
 
 Trees are lxml's, which joins text around CDATA sections, knows namespaces, limits the depth, and can repair what is not
 well formed.
@@ -15,11 +15,94 @@ from typing import NamedTuple
 from lxml import etree
 
 from rdfspider.extract.dom import XHTML
-from rdfspider.extract.feeds.namespaces import ALIASES, CORE, PREFIXES, RSS, term
 from rdfspider.extract.safe_xml import canonical_content, expand_entities, parse_tree, skip_declaration
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import Iri, resolve_iri, valid_iri
-from rdfspider.vocabulary.prefixes import DC
+from rdfspider.vocabulary.prefixes import DC, DCTERMS
+from rdfspider.vocabulary.prefixes import PREFIXES as KNOWN
+
+RSS = KNOWN["rss"]
+ATOM = "http://www.w3.org/2005/Atom"
+CONTENT = KNOWN["content"]
+ENC = "http://purl.oclc.org/net/rss_2.0/enc#"
+MEDIA = "http://search.yahoo.com/mrss/"
+ITUNES = "http://www.itunes.com/dtds/podcast-1.0.dtd"
+GEO = KNOWN["geo"]
+GEORSS = "http://www.georss.org/georss/"
+GML = "http://www.opengis.net/gml"
+CC = KNOWN["cc"]
+WFW = "http://wellformedweb.org/CommentAPI/"
+FEEDBURNER = "http://rssnamespace.org/feedburner/ext/1.0"
+ADMIN = "http://webns.net/mvcb/"
+THREAD = "http://purl.org/syndication/thread/1.0"
+SLASH = "http://purl.org/rss/1.0/modules/slash/"
+SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
+RELATION = "http://www.iana.org/assignments/relation/"
+
+CORE = frozenset(
+    {
+        "",
+        RSS,
+        ATOM,
+        "http://purl.org/atom/ns#",
+        "http://my.netscape.com/rdf/simple/0.9/",
+        "http://channel.netscape.com/rdf/simple/0.9/",
+        "http://my.netscape.com/publish/formats/rss-0.91.dtd",
+        "http://backend.userland.com/rss",
+        "http://backend.userland.com/rss2",
+        "http://backend.userland.com/rss091",
+        "http://backend.userland.com/rss092",
+        "http://blogs.law.harvard.edu/tech/rss",
+        "http://cyber.law.harvard.edu/rss/rss.html",
+        "http://purl.org/net/rss1.1#",
+        "http://purl.org/rss/2.0/",
+        "http://purl.org/rss/1.0/modules/rss091#",
+        "http://my.theinfo.org/changed/1.0/rss/",
+        "http://purl.org/echo/",
+        "http://purl.org/pie/",
+        "http://purl.org/necho/",
+        "uri/of/echo/namespace#",
+    }
+)
+"""The namespaces of RSS and Atom themselves."""
+
+ALIASES = {
+    "http://purl.org/dc/elements/1.0/": DC,
+    "http://purl.org/dc/elements/1.1": DC,
+    "http://search.yahoo.com/mrss": MEDIA,
+    "http://video.search.yahoo.com/mrss": MEDIA,
+    "http://video.search.yahoo.com/mrss/": MEDIA,
+    "http://tools.search.yahoo.com/mrss/": MEDIA,
+    "http://www.itunes.com/dtds/podcast-1.0.dtd": ITUNES,
+    "http://www.georss.org/georss": GEORSS,
+    "http://www.georss.org/georss/10": GEORSS,
+    "http://backend.userland.com/creativecommonsrssmodule": CC,
+    "http://cyber.law.harvard.edu/rss/creativecommonsrssmodule.html": CC,
+    "http://web.resource.org/cc/": CC,
+    "http://www.w3.org/2003/01/geo/": GEO,
+}
+"""Namespaces by their other spellings, in lower case."""
+
+PREFIXES = {
+    "atom": ATOM,
+    "cc": CC,
+    "content": CONTENT,
+    "creativecommons": CC,
+    "dc": DC,
+    "dcterms": DCTERMS,
+    "feedburner": FEEDBURNER,
+    "geo": GEO,
+    "georss": GEORSS,
+    "gml": GML,
+    "itunes": ITUNES,
+    "media": MEDIA,
+    "slash": SLASH,
+    "sy": SYNDICATION,
+    "thr": THREAD,
+    "wfw": WFW,
+    "xhtml": XHTML,
+}
+"""The namespaces of prefixes that feeds use without declaring them."""
 
 XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
@@ -98,6 +181,12 @@ class FeedScope(NamedTuple):
         return _name(str(element.tag), self.own_namespace)
 
 
+@lru_cache(maxsize=4096)
+def term(namespace: str, local: str) -> str:
+    """The term of a property; a namespace without a separator at its end gets one."""
+    return f"<{namespace}{'' if namespace.endswith(('/', '#', ':', '=')) else '#'}{local}>"
+
+
 def parse_feed(text: str, out: Statements) -> etree._Element | None:
     """The root of the feed, repaired with a Problem where it is not well formed; None when nothing can be read."""
     text, problem = expand_entities(text.removeprefix("\ufeff"))
@@ -146,7 +235,7 @@ def split_name(name: str) -> tuple[str, str]:
 def text_of(element: etree._Element) -> str:
     """The element's text or, where it contains elements, its markup."""
     if len(element) == 0:
-        return decoded(element, (element.text or "").strip())
+        return _decoded(element, (element.text or "").strip())
     body = _only_div(element)
     holder = etree.Element("x")
     holder.text = body.text
@@ -167,18 +256,6 @@ def plain_text(element: etree._Element) -> str:
     return "".join(str(text) for text in element.itertext()).strip()
 
 
-def decoded(element: etree._Element, text: str) -> str:
-    """The text, decoded where it is base64 of text (in Atom 0.3 by `mode`, in Atom 1.0 by a media type that is not text)."""
-    kind = (element.get("type") or "").lower()
-    binary = "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "/xhtml", "/html"))
-    if element.get("mode") != "base64" and not (binary and element.get("mode") is None):
-        return text
-    try:
-        return base64.b64decode("".join(text.split()), validate=True).decode().strip()
-    except (binascii.Error, ValueError):
-        return text
-
-
 def address(base: str, reference: str | None) -> Iri | None:
     """The IRI of a reference; None, without a Problem, where it is invalid."""
     reference = (reference or "").strip()
@@ -191,6 +268,18 @@ def _name(tag: str, own_namespace: str) -> Name:
     if namespace in CORE or namespace == own_namespace:
         return Name(RSS, local.lower(), True)
     return Name(namespace, local, False)
+
+
+def _decoded(element: etree._Element, text: str) -> str:
+    """The text, decoded where it is base64 of text (in Atom 0.3 by `mode`, in Atom 1.0 by a media type that is not text)."""
+    kind = (element.get("type") or "").lower()
+    binary = "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "/xhtml", "/html"))
+    if element.get("mode") != "base64" and not (binary and element.get("mode") is None):
+        return text
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode().strip()
+    except (binascii.Error, ValueError):
+        return text
 
 
 def _only_div(element: etree._Element) -> etree._Element:
