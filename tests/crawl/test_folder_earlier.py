@@ -1,0 +1,89 @@
+"""A crawl's folder that version 0.1.0 wrote, when its modules were others: it opens, answers as it did, and the crawl goes on.
+
+`folder_of_0_1_0.tar.xz` has the folder and what the commands of that version printed about it (`answers.json`). Two sites of a
+loopback web were crawled up to a limit of pages, so that four URLs were left: a redirect, a soft 404, a page that asks for
+noindex, a duplicate, a page that is missing, one that robots.txt forbids, and a sitemap are among the others. Then two pages of
+a third site were imported, of which one asks for noindex; a filter was added, and a page was forgotten.
+"""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import Run
+
+from web import Web, check_archives, command, crawl, make_page, pages_of
+
+ARCHIVE = Path(__file__).with_name("folder_of_0_1_0.tar.xz")
+LEFT = {"http://a.test/black", "http://a.test/listed", "http://a.test/white", "http://b.test/later2"}
+"""What was still to be fetched."""
+
+
+def read_answers() -> dict[tuple[str, ...], str]:
+    """What was printed then, by the arguments of the command."""
+    with tarfile.open(ARCHIVE) as tar:
+        file = tar.extractfile("answers.json")
+        assert file is not None
+        return {tuple(one["question"]): one["answer"] for one in json.load(file)}
+
+
+ANSWERS = read_answers()
+OF_THE_INDEX = [question for question in ANSWERS if question[0] in ("search", "query", "entity", "stats", "export")]
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder, for questions that change nothing."""
+    return unpack(tmp_path_factory.mktemp("earlier"))
+
+
+def unpack(folder: Path) -> Path:
+    with tarfile.open(ARCHIVE) as tar:
+        tar.extractall(folder, filter="data")
+    return folder / "crawl"
+
+
+def read_answer(question: tuple[str, ...], printed: str) -> Any:
+    """What was printed, without what differs from one time to the next: how long it took, and the order of what has none."""
+    if question[0] == "export":
+        return sorted(printed.splitlines())
+    if question[0] == "search":
+        found = json.loads(printed)
+        hits = [{**hit, "score": 0} for hit in found["hits"]]
+        return {**found, "seconds": 0, "hits": sorted(hits, key=lambda hit: str(hit["id"]))}
+    return [json.loads(line) for line in printed.splitlines()] if "--json" in question else printed.splitlines()
+
+
+@pytest.mark.parametrize("question", ANSWERS, ids=" ".join)
+def test_it_answers_as_it_did(opened: Path, run: Run, question: tuple[str, ...]) -> None:
+    code, printed, told = run(*question, "--dir", opened)
+    assert (code, told) == (0, "")
+    assert read_answer(question, printed) == read_answer(question, ANSWERS[question])
+
+
+def test_an_index_that_is_made_again_says_the_same(tmp_path: Path, run: Run) -> None:
+    folder = unpack(tmp_path)
+    assert run("index", "--rebuild", "--dir", folder)[0] == 0
+    for question in OF_THE_INDEX:
+        printed = run(*question, "--dir", folder)[1]
+        assert read_answer(question, printed) == read_answer(question, ANSWERS[question])
+
+
+def test_the_crawl_goes_on_with_what_is_left_and_a_new_seed(tmp_path: Path) -> None:
+    folder = unpack(tmp_path)
+    assert command(folder, "add", "http://d.test/") == "1 new seed\n"
+    with Web(lambda host, path, headers: make_page(f"http://{host}{path}")) as web:
+        flags = web.resolve({"*.test": "127.0.0.1"})
+        crawl(folder, *flags, "--pages", 100, index_enabled="true")
+    assert {exchange.url for exchange in pages_of(web.log)} == LEFT | {"http://d.test/"}
+    check_archives(folder)
+    then = json.loads(ANSWERS["status", "--json"])["totals"]
+    now = json.loads(command(folder, "status", "--json"))
+    for name, more in {"known": 1, "done": 5, "pages": 5, "structured": 5, "scheduled": -4, "disallowed": 0}.items():
+        assert now["totals"][name] == then[name] + more, name
+    assert now["index"]["pages"] == json.loads(ANSWERS["status", "--json"])["index"]["pages"] + 5
+    rows = command(folder, "query", "SELECT ?name { ?s schema:name ?name } ORDER BY ?name").splitlines()[1:]
+    new = [f"the thing of {url}" for url in sorted({*LEFT, "http://d.test/"})]
+    assert rows == ["Green tea", "Tea Makers", "Tea Makers Ltd", "Tea cup", "The tea shop", *new]
