@@ -4,11 +4,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from crawl.beats import make_beat, make_status
 from rdfspider.crawl.folder import hold_folder
-from rdfspider.crawl.messages import Beat, Fetching, Find
+from rdfspider.crawl.messages import Fetching, Find
 from rdfspider.crawl.status import (
     Speed,
-    Status,
     Totals,
     encode_status,
     end_shards,
@@ -20,10 +20,6 @@ from rdfspider.crawl.status import (
 from rdfspider.frontier.entries import HostEntry
 
 
-def beat(shard: int, **facts: object) -> Beat:
-    return Beat(shard, 1, 1000.0, 77 + shard, (1, 2), False, **facts)  # type: ignore[arg-type]
-
-
 def find(time: float) -> Find:
     return Find(time, f"http://a.test/{time:g}", "A title", ("http://schema.org/Thing",), 7)
 
@@ -33,7 +29,7 @@ def wait(host: str, wait_s: float) -> HostEntry:
 
 
 BEATS = (
-    beat(
+    make_beat(
         0,
         connections=3,
         pages=10,
@@ -55,7 +51,7 @@ BEATS = (
         cpu_percent=93.4,
         slowest_hosts={"a.test": 2.0, "b.test": 0.5},
     ),
-    beat(
+    make_beat(
         1,
         connections=1,
         counts={"known": 11, "pages": 1, "future_count": 3},
@@ -72,18 +68,7 @@ BEATS = (
         slowest_hosts={"c.test": 1.0},
     ),
 )
-STATUS = Status(
-    state="running",
-    started=1.0,
-    updated=2.0,
-    run_s=65.0,
-    elapsed_s=3665.0,
-    pages_s=10.25,
-    bytes_s=1_500_000.0,
-    limits={"pages": 1000.0},
-    totals=sum_beats(BEATS),
-    shards=BEATS,
-)
+STATUS = make_status(*BEATS)
 
 
 def test_totals_are_the_sums_of_the_shards() -> None:
@@ -111,7 +96,9 @@ def test_what_is_under_way_and_what_waits_is_told_of_all_shards() -> None:
     assert plain["totals"]["waiting_hosts"][0]["wait_s"] == 40.0
     assert "waiting_hosts" not in plain["shards"][0]
     assert end_shards(STATUS).totals.waiting_hosts == ()
-    many = sum_beats(beat(shard, fetching=tuple(Fetching(shard, at, "") for at in range(8))) for shard in range(64))
+    many = sum_beats(
+        make_beat(shard, fetching=tuple(Fetching(shard, at, "") for at in range(8))) for shard in range(64)
+    )
     assert len(many.fetching) == 40
 
 
@@ -119,12 +106,15 @@ def test_the_most_frequent_and_the_slowest_of_all_shards_come_first() -> None:
     totals = STATUS.totals
     assert list(totals.types.items()) == [("http://schema.org/Place", 6), ("http://schema.org/Thing", 5)]
     assert list(totals.slowest_hosts.items()) == [("a.test", 2.0), ("c.test", 1.0), ("b.test", 0.5)]
-    many = sum_beats([beat(0, types={f"http://a.test/{number}": number for number in range(100)})])
+    many = sum_beats([make_beat(0, types={f"http://a.test/{number}": number for number in range(100)})])
     assert (len(many.types), min(many.types.values())) == (50, 50)
 
 
 def test_the_latest_finds_of_all_shards() -> None:
-    shards = [beat(0, finds=tuple(map(find, range(0, 12, 2)))), beat(1, finds=tuple(map(find, range(1, 12, 2))))]
+    shards = [
+        make_beat(0, finds=tuple(map(find, range(0, 12, 2)))),
+        make_beat(1, finds=tuple(map(find, range(1, 12, 2)))),
+    ]
     assert [found.time for found in sum_beats(shards).finds] == list(range(2, 12))
 
 

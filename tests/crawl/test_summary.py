@@ -4,8 +4,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from crawl.beats import make_beat, make_status
 from rdfspider.crawl.folder import add_seeds
-from rdfspider.crawl.messages import Beat, Find
+from rdfspider.crawl.messages import Find
 from rdfspider.crawl.status import Status, Totals, end_shards, sum_beats
 from rdfspider.crawl.summary import (
     clean_text,
@@ -21,13 +22,8 @@ from rdfspider.crawl.summary import (
 from rdfspider.documents import KeptDocuments
 from rdfspider.index.status import IndexStatus, ViewStatus
 
-
-def beat(shard: int, **facts: object) -> Beat:
-    return Beat(shard, 1, 1000.0, 77 + shard, (1, 2), False, **facts)  # type: ignore[arg-type]
-
-
 BEATS = (
-    beat(
+    make_beat(
         0,
         connections=3,
         pages=10,
@@ -53,20 +49,9 @@ BEATS = (
         memory_free_bytes=4_000_000_000,
         cpu_percent=93.4,
     ),
-    beat(1, connections=1, counts={"known": 11, "pages": 1}, statuses={"200": 1}),
+    make_beat(1, connections=1, counts={"known": 11, "pages": 1}, statuses={"200": 1}),
 )
-STATUS = Status(
-    state="running",
-    started=1.0,
-    updated=2.0,
-    run_s=65.0,
-    elapsed_s=3665.0,
-    pages_s=10.25,
-    bytes_s=1_500_000.0,
-    limits={"pages": 1000.0},
-    totals=sum_beats(BEATS),
-    shards=BEATS,
-)
+STATUS = make_status(*BEATS)
 
 
 def test_a_line_of_progress() -> None:
@@ -78,7 +63,7 @@ def test_a_line_of_progress() -> None:
 
 
 def test_a_line_tells_which_shard_is_held_up_and_why() -> None:
-    held = beat(1, state="suspended", reason="less than 500 MB are free")
+    held = make_beat(1, state="suspended", reason="less than 500 MB are free")
     line = write_line(msgspec.structs.replace(STATUS, shards=(BEATS[0], held)))
     assert line.endswith("  shard 1 suspended: less than 500 MB are free")
 
@@ -122,7 +107,7 @@ def test_many_kinds_are_cut_short() -> None:
     [(3, "3 failed (timeout 2, nxdomain 1),"), (9, "9 failed (in this run timeout 2, nxdomain 1),")],
 )
 def test_a_summary_tells_why_urls_failed(failed: int, shown: str) -> None:
-    totals = sum_beats([beat(0, counts={"failed": failed}, failures={"nxdomain": 1, "timeout": 2})])
+    totals = sum_beats([make_beat(0, counts={"failed": failed}, failures={"nxdomain": 1, "timeout": 2})])
     assert any(shown in line for line in write_summary(Status(state="ended", totals=totals)))
 
 
@@ -187,7 +172,9 @@ def test_the_place_and_the_commands_to_try_next(tmp_path: Path) -> None:
 )
 def test_the_url_to_ask_for_fits_into_a_line(tmp_path: Path, seed: str, shown: str) -> None:
     add_seeds(tmp_path, [seed])
-    found = sum_beats([beat(0, finds=(Find(1.0, "http://a.test/?a=1&b='2'"), Find(2.0, "http://a.test/" + "b" * 150)))])
+    found = sum_beats(
+        [make_beat(0, finds=(Find(1.0, "http://a.test/?a=1&b='2'"), Find(2.0, "http://a.test/" + "b" * 150)))]
+    )
     *_, why = write_place(msgspec.structs.replace(STATUS, totals=found), tmp_path)
     assert shlex.split(why)[2] == shown
 

@@ -4,7 +4,6 @@ import asyncio
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopback import run_loop, transporting
+from ports import find_free_ports, wait_for_ports
 from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure
 
@@ -51,15 +51,14 @@ def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nginx]:
     (folder / "www").mkdir()
     (folder / "www" / "index.html").write_text("<p>safe</p>" * 100)
     (folder / "www" / "large.html").write_text("x" * 1_000_000)
-    ports = find_ports(3)
-    server = Nginx(*ports, folder / "ca.pem")
+    server = Nginx(*find_free_ports(3), folder / "ca.pem")
     text = CONFIG.format(folder=folder, good=server.good, plain=server.plain, self_signed=server.self_signed)
     if not socket.has_dualstack_ipv6():
         text = text.replace(f"listen [::1]:{server.good} ssl http2;", "")
     (folder / "nginx.conf").write_text(text)
     process = subprocess.Popen([program, "-c", folder / "nginx.conf", "-e", folder / "error.log"])
     try:
-        wait_for_port(server.good, process)
+        wait_for_ports(process, server.good)
         yield server
     finally:
         process.terminate()
@@ -79,26 +78,6 @@ def make_certificates(folder: Path) -> None:
     openssl(
         "x509", "-req", "-in", "good.csr", "-signkey", "key.pem", "-days", "2", "-extfile", "names", "-out", "self.pem"
     )
-
-
-def find_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
-def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(1200):
-        assert process.poll() is None, "nginx has ended"
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError("nginx does not listen")
 
 
 def test_http_2_with_a_trusted_certificate(nginx: Nginx, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +12,8 @@ from urllib.request import urlopen
 
 import pytest
 from pyoxigraph import RdfFormat, parse
+
+from ports import find_free_ports, wait_for_ports
 
 CONFIG = """
 [Database]
@@ -75,40 +75,16 @@ def run_virtuoso(folder: Path) -> Iterator[Virtuoso]:
         if os.environ.get("CI"):
             pytest.fail(f"{missing}; CI insists on it")
         pytest.skip(missing)
-    server = Virtuoso(*_find_ports(2))
+    server = Virtuoso(*find_free_ports(2))
     (folder / "virtuoso.ini").write_text(CONFIG.format(http=server.port, sql=server.sql_port))
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(
             [program, "+foreground", "+configfile", "virtuoso.ini"], cwd=folder, stdout=output, stderr=output
         )
     try:
-        _wait_for_ports(process, folder, server.port, server.sql_port)
+        wait_for_ports(process, server.port, server.sql_port)
         server.run_sql(f"DB.DBA.USER_CREATE ('{USER}', '{PASSWORD}')", f"GRANT SPARQL_UPDATE TO {USER}")
         yield server
     finally:
         process.kill()
         process.wait()
-
-
-def _find_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
-def _wait_for_ports(process: subprocess.Popen[bytes], folder: Path, *ports: int) -> None:
-    for _ in range(1200):
-        assert process.poll() is None, f"Virtuoso has ended: {(folder / 'output').read_text(errors='replace')[-2000:]}"
-        if all(_is_open(port) for port in ports):
-            return
-        time.sleep(0.05)
-    raise AssertionError("Virtuoso does not listen")
-
-
-def _is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -37,18 +37,17 @@ def make_order(crawl: Crawl, sockets: Path) -> ShardOrder:
     return ShardOrder(0, crawl.folder, addresses, crawl.config, parent_pid=os.getpid())
 
 
+def run_shard(crawl: Crawl, sockets: Path) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "rdfspider.run.shard_process"]
+    return subprocess.run(command, input=pickle.dumps(make_order(crawl, sockets)), capture_output=True, timeout=120)
+
+
 def test_a_database_that_cannot_be_had_suspends_the_shard(tmp_path: Path) -> None:
     """A shard whose parent was killed may live for another second: one line, no traceback, and the code for "later"."""
     crawl = Crawl.create(tmp_path / "crawl", ["https://example.org/"], shards=1)
     domains = load_domains(crawl.folder, 1)
     holder = Frontier(shard_folder(crawl.folder, 0) / "frontier", crawl.config, domains, 0)
-    order = make_order(crawl, tmp_path)
-    ended = subprocess.run(
-        [sys.executable, "-m", "rdfspider.run.shard_process"],
-        input=pickle.dumps(order),
-        capture_output=True,
-        timeout=120,
-    )
+    ended = run_shard(crawl, tmp_path)
     holder.close()
     assert ended.returncode == ShardExit.DISK_FAILED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is suspended: ")
@@ -63,13 +62,7 @@ def test_a_database_without_a_disk_suspends_the_shard(tmp_path: Path) -> None:
     # What RocksDB would write is a folder already.
     (frontier / "IDENTITY").mkdir(parents=True)
     (frontier / "CURRENT").mkdir()
-    order = make_order(crawl, tmp_path)
-    ended = subprocess.run(
-        [sys.executable, "-m", "rdfspider.run.shard_process"],
-        input=pickle.dumps(order),
-        capture_output=True,
-        timeout=120,
-    )
+    ended = run_shard(crawl, tmp_path)
     assert ended.returncode == ShardExit.DISK_FAILED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is suspended: IO error: ")
 
@@ -79,13 +72,7 @@ def test_a_damaged_database_is_told_in_one_line(tmp_path: Path) -> None:
     frontier = shard_folder(crawl.folder, 0) / "frontier"
     Frontier(frontier, crawl.config, load_domains(crawl.folder, 1), 0).close()
     (frontier / "CURRENT").write_bytes(b"")
-    order = make_order(crawl, tmp_path)
-    ended = subprocess.run(
-        [sys.executable, "-m", "rdfspider.run.shard_process"],
-        input=pickle.dumps(order),
-        capture_output=True,
-        timeout=120,
-    )
+    ended = run_shard(crawl, tmp_path)
     assert ended.returncode == ShardExit.DAMAGED
     assert ended.stderr.startswith(b"rdfspider: shard 0 is damaged: Corruption: ")
     assert ended.stderr.count(b"\n") == 1

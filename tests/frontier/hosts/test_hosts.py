@@ -17,6 +17,15 @@ def start(open_frontier: OpenFrontier, clock: HandClock) -> tuple[Frontier, Craw
     return frontier, Crawler(frontier, clock)
 
 
+def visit_one(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    """A crawl of one page that has ended cleanly."""
+    frontier, crawler = start(open_frontier, clock)
+    page = crawler.next_page()
+    frontier.finish(page, frontier.release(page, capture(page.url)))
+    frontier.commit()
+    frontier.close()
+
+
 def wait_for_request(frontier: Frontier, clock: HandClock) -> float:
     """Seconds until a host is really asked; a name is no request."""
     began = clock.monotonic()
@@ -29,11 +38,7 @@ def wait_for_request(frontier: Frontier, clock: HandClock) -> float:
 def test_after_a_clean_end_the_rest_of_the_gap(
     open_frontier: OpenFrontier, clock: HandClock, passed_s: float, wait_s: float
 ) -> None:
-    frontier, crawler = start(open_frontier, clock)
-    page = crawler.next_page()
-    frontier.finish(page, frontier.release(page, capture(page.url)))
-    frontier.commit()
-    frontier.close()
+    visit_one(open_frontier, clock)
     clock.advance(passed_s)
     assert wait_for_request(open_frontier(**SETTINGS), clock) == pytest.approx(wait_s, abs=0.01)
 
@@ -42,11 +47,7 @@ def test_after_a_clean_end_the_rest_of_the_gap(
 def test_after_a_reboot_the_wall_tells_and_the_gap_bounds(
     open_frontier: OpenFrontier, clock: HandClock, wall_shift_s: float, wait_s: float
 ) -> None:
-    frontier, crawler = start(open_frontier, clock)
-    page = crawler.next_page()
-    frontier.finish(page, frontier.release(page, capture(page.url)))
-    frontier.commit()
-    frontier.close()
+    visit_one(open_frontier, clock)
     clock.reboot(wall_shift_s)
     assert wait_for_request(open_frontier(**SETTINGS), clock) == pytest.approx(wait_s, abs=0.01)
 
