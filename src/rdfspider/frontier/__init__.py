@@ -37,7 +37,7 @@ its URLs wait. The frontier never stops a crawl: the coordinator does, when no s
 
 Finished. After the page was extracted, judged by its content and written to the archive, `Frontier.finish` stages the
 result (`urls/finishing.py`): the row becomes done, failed or disallowed, the URL leaves its queue, its content counts
-as seen (`contents/contents.py`), and its pattern learns from it (`learning/patterns.py`). The links of the page are
+as seen (`contents.py`), and its pattern learns from it (`learning/patterns.py`). The links of the page are
 added next, and all of this is committed together.
 
 Revisited. A page that is done may get a next visit (`urls/revisits.py`), and is scheduled again when that is due.

@@ -16,7 +16,7 @@ from rdfspider.config import Config, FetchConfig
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Calendar, Clock
-from rdfspider.frontier.contents.contents import Contents
+from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import Counts, HostEntry, PageFacts, Priority, Refusal, RobotsAnswer, UrlEntry
 from rdfspider.frontier.hosts.active import ActiveHosts

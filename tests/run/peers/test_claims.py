@@ -10,7 +10,7 @@ from rdfspider.archive.warc import compute_digest
 from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
+from rdfspider.frontier.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.messages import Claimed, ContentClaim, Repeated

@@ -4,7 +4,7 @@ patterns learn from it."""
 from dataclasses import dataclass
 
 from rdfspider.codes import Reason, VerdictState
-from rdfspider.frontier.contents.contents import Contents
+from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.hosts.back_queues import Slot

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rdfspider.codes import PREREQUISITE_REASONS, Reason
-from rdfspider.frontier.contents.contents import Contents
+from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, OVER_BUDGET

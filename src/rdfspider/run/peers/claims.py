@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
+from rdfspider.frontier.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.origins import find_shared
 from rdfspider.run.peers.messages import Claimed, ContentClaim, Repeated

@@ -8,7 +8,7 @@ from tests.frontier.conftest import DAY_S, Crawler, HandClock, OpenFrontier, cap
 from rdfspider.archive.warc import compute_digest
 from rdfspider.config import Config, CrawlConfig
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.frontier.contents.contents import find_claim_owner, pack_digest
+from rdfspider.frontier.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered, Fingerprint, Judgement, Lease

@@ -1,1 +1,0 @@
-"""The contents that were seen: exact digests over the whole crawl, simhashes within a domain."""
