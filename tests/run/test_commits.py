@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.config import Config, RunConfig
-from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope
+from rdfspider.discover.scope import Router, Scope
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Finished, Lease, Page, Verdict

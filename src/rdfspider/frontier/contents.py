@@ -13,8 +13,8 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.codes import DuplicateKind
 from rdfspider.frontier.core import Core
-from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.origins import describe_mirror, note_page, note_repeated
+from rdfspider.frontier.hosts.queues import Slot
 from rdfspider.frontier.outbox import Outbox
 from rdfspider.frontier.store import Store
 from rdfspider.records import Fingerprint, Judgement, Lease, Verdict

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Counts
-from rdfspider.frontier.hosts.back_queues import Queues
 from rdfspider.frontier.hosts.hosts import Hosts
+from rdfspider.frontier.hosts.queues import BackQueues
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import UrlRows
 
@@ -18,7 +18,7 @@ class Core:
     store: Store
     url_rows: UrlRows
     hosts: Hosts
-    queues: Queues
+    queues: BackQueues
     config: Config
     clock: Clock
     counts: Counts

@@ -20,13 +20,11 @@ from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import Counts, HostEntry, PageFacts, Priority, Refusal, RobotsAnswer, UrlEntry
 from rdfspider.frontier.hosts.active import ActiveHosts
-from rdfspider.frontier.hosts.back_queues import Queues
-from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import Host, Hosts
 from rdfspider.frontier.hosts.origins import Origins
 from rdfspider.frontier.hosts.outages import Outages
-from rdfspider.frontier.hosts.pacing import Pacing
-from rdfspider.frontier.hosts.side_requests import ForeignHosts, SideRequests
+from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing, SideRequests
+from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
 from rdfspider.frontier.keys import PRIORITIES, pack_row
 from rdfspider.frontier.learning.patterns import Patterns
 from rdfspider.frontier.learning.priority import Ratings
@@ -34,8 +32,7 @@ from rdfspider.frontier.outbox import Inbox, Outbox
 from rdfspider.frontier.state import Meta, mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import UrlRows, decode_row, to_entry
-from rdfspider.frontier.urls.finishing import Finisher, FinishParts
-from rdfspider.frontier.urls.imported import Imports
+from rdfspider.frontier.urls.finishing import Finisher, FinishParts, Imports
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import HostParts, Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
@@ -242,7 +239,7 @@ class Frontier:
         self._url_rows = UrlRows(store, shard)
         self._sieve = Sieve(store, self._hosts, self._state.salt)
         self._state.queued = self._state.queued or self._hosts.count_queued()
-        queues = Queues(store, self._url_rows, self._state.queued)
+        queues = BackQueues(store, self._url_rows, self._state.queued)
         core = Core(store, self._url_rows, self._hosts, queues, config, clock, counts)
         # Twice as long, so that only a clock that was set back can make a wait look longer.
         self._front_queues = FrontQueues(store, self._state.next_place, 2 * longest_wait_s(config.frontier))

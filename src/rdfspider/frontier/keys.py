@@ -12,7 +12,7 @@ MAX_SEQUENCE = 1 << _SEQUENCE_BITS
 PRIORITIES = 8
 
 # The front queues: 0 to 7 by priority, then those of hosts that wait for a time, were given up, or are over budget.
-WAITING, GIVEN_UP, OVER_BUDGET = 8, 9, 10
+WAITING_QUEUE, GIVEN_UP_QUEUE, OVER_BUDGET_QUEUE = 8, 9, 10
 
 _ROW = Struct(">II")
 _QUEUE = Struct(">IBI")

@@ -15,13 +15,13 @@ from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import HostEntry, UrlEntry
-from rdfspider.frontier.hosts.back_queues import decode_entry
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
 from rdfspider.frontier.hosts.origins import decode_robots
-from rdfspider.frontier.keys import GIVEN_UP as GIVEN_UP_QUEUE
+from rdfspider.frontier.hosts.queues import decode_entry
 from rdfspider.frontier.keys import (
+    GIVEN_UP_QUEUE,
     MAX_HOSTS,
-    WAITING,
+    WAITING_QUEUE,
     from_url_id,
     origin_of,
     pack_host,
@@ -201,7 +201,7 @@ class FrontierReader:
         pace = self._config.frontier
         calendar = self._state[1] if self._state else None
         left_s = calendar.wait_s(record.last_request, record.gap_s, pace.delay_s) if calendar else 0.0
-        if record.front_key and record.front_key[0] in (WAITING, GIVEN_UP_QUEUE):
+        if record.front_key and record.front_key[0] in (WAITING_QUEUE, GIVEN_UP_QUEUE):
             longest_s = 2 * longest_wait_s(pace)
             left_s = max(left_s, self._clock.left_s(unpack_front_key(record.front_key)[1] / 1000, longest_s))
         return left_s

@@ -22,8 +22,7 @@ from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
 from rdfspider.crawl.folder import shard_folder
 from rdfspider.crawl.status import read_status
-from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope, load_scope_additions, stage_scope_addition
+from rdfspider.discover.scope import Router, Scope, load_scope_additions, stage_scope_addition
 from rdfspider.fetch.robots import PRODUCT, make_user_agent
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 
 from xxhash import xxh3_64_hexdigest
 
-from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope
+from rdfspider.discover.scope import Router, Scope
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered
 from rdfspider.ways import Way

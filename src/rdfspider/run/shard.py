@@ -18,8 +18,7 @@ from rdfspider.crawl.messages import RunState
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.parameters import ParameterDropper
-from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope
+from rdfspider.discover.scope import Router, Scope
 from rdfspider.documents import KeptDocuments
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher

@@ -31,8 +31,7 @@ from rdfspider.crawl.seeds import has_scheme, normalise_seed
 from rdfspider.crawl.status import read_status
 from rdfspider.crawl.summary import write_state
 from rdfspider.discover.parameters import drop_parameters
-from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope, load_scope_additions
+from rdfspider.discover.scope import Router, Scope, load_scope_additions
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import PRODUCT, RobotsTxt

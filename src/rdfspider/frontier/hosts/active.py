@@ -9,10 +9,9 @@ from heapq import heapify, heappop, heappush, nlargest
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Counts, HostEntry
-from rdfspider.frontier.hosts.back_queues import Queues
-from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, Host, Hosts
-from rdfspider.frontier.keys import WAITING
+from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
+from rdfspider.frontier.keys import WAITING_QUEUE
 
 # Parallel requests to one host if there is no delay at all.
 _PARALLEL_REQUESTS = 8
@@ -35,7 +34,7 @@ class ActiveHosts:
     """The hosts in memory, ordered by the time of their next request."""
 
     def __init__(
-        self, hosts: Hosts, front_queues: FrontQueues, queues: Queues, config: Config, clock: Clock, counts: Counts
+        self, hosts: Hosts, front_queues: FrontQueues, queues: BackQueues, config: Config, clock: Clock, counts: Counts
     ) -> None:
         self._hosts = hosts
         self._front_queues = front_queues
@@ -205,7 +204,7 @@ class ActiveHosts:
             return
         for host in list(self._active.values()):
             if host.due is not None and host.due - now > _LONG_WAIT_S and host.is_quiet:
-                self.leave(host, WAITING, host.due)
+                self.leave(host, WAITING_QUEUE, host.due)
 
 
 def _describe_wait(host: Host, wait_s: float) -> HostEntry:

@@ -24,7 +24,7 @@ from rdfspider.records import Addresses
 from rdfspider.urls import host_of_authority
 
 if TYPE_CHECKING:
-    from rdfspider.frontier.hosts.back_queues import Queue, Slot
+    from rdfspider.frontier.hosts.queues import BackQueue, Slot
 
 # Inactive hosts that are kept in memory, because links to the same hosts come again and again.
 _RECENT_HOSTS = 4096
@@ -148,7 +148,7 @@ class Host:
         """The front queue that it enters when nothing of it is in flight, and until when (monotonic); None if it stays."""
         self.due: float | None = None
         """When it is due in the heap; None while it is not there."""
-        self.queues: dict[int, Queue] = {}
+        self.queues: dict[int, BackQueue] = {}
         self.run: deque[Slot] = deque()
         """URLs that were read from the queues and may be leased."""
         self.held: dict[str, list[Slot]] = {}

@@ -10,10 +10,9 @@ from rdfspider.codes import RobotsRule
 from rdfspider.config import FrontierConfig
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.hosts.active import ActiveHosts
-from rdfspider.frontier.hosts.hosts import GIVEN_UP as IS_GIVEN_UP
-from rdfspider.frontier.hosts.hosts import Host, Hosts
+from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host, Hosts
 from rdfspider.frontier.hosts.origins import Origins
-from rdfspider.frontier.keys import GIVEN_UP, origin_of, pack_host, pack_row, unpack_row
+from rdfspider.frontier.keys import GIVEN_UP_QUEUE, origin_of, pack_host, pack_row, unpack_row
 from rdfspider.frontier.store import Store
 from rdfspider.pace import explain_pace, pace_gap_s
 from rdfspider.records import Discovered
@@ -37,7 +36,7 @@ class Outages:
 
     def give_up(self, host: Host, until: float, *, is_silent: bool) -> None:
         """Send a host no requests until a monotonic time; `is_silent` says that its last request got no answer."""
-        self._hosts.set_status(host, IS_GIVEN_UP)
+        self._hosts.set_status(host, GIVEN_UP)
         if host.record.is_seeded:
             key = _INDEX + pack_host(host.number)
             if is_silent:
@@ -45,7 +44,7 @@ class Outages:
             else:
                 # The wait that an answer asked for also holds after restarts.
                 self._meta.delete(key)
-        self._active.leave(host, GIVEN_UP, until)
+        self._active.leave(host, GIVEN_UP_QUEUE, until)
 
     def is_out(self, host: Host) -> bool:
         """Whether a host has not answered since it was given up for its own errors."""
@@ -73,21 +72,21 @@ class Outages:
 
     def end_silence(self, host: Host) -> None:
         """Let a host that was given up without an answer try once more at its usual pace; one error gives it up again."""
-        if host.record.status != IS_GIVEN_UP and not self.is_out(host):
+        if host.record.status != GIVEN_UP and not self.is_out(host):
             return
         delay_s = host.record.crawl_delay_s
         gap_s = pace_gap_s(delay_s, 0.0, self._config)
         self._hosts.shorten_gap(host, gap_s, explain_pace(gap_s, delay_s, 0.0, self._config))
         self._origins.expire_silent(host.number, self._clock.now())
-        if host.record.status == IS_GIVEN_UP:
+        if host.record.status == GIVEN_UP:
             self._active.recall(host)
 
     def keep_out(self, host: Host) -> bool:
         """Whether a host with new URLs is still given up; if so, this is staged."""
         if host.is_active or not self.is_out(host) or host.ready_at <= self._clock.monotonic():
             return False
-        self._hosts.set_status(host, IS_GIVEN_UP)
-        self._active.put_aside(host, GIVEN_UP, host.ready_at)
+        self._hosts.set_status(host, GIVEN_UP)
+        self._active.put_aside(host, GIVEN_UP_QUEUE, host.ready_at)
         return True
 
     def reconsider(self, host: Host, links: Iterable[Discovered]) -> None:

@@ -9,8 +9,8 @@ from rdfspider.codes import DuplicateKind, Reason, VerdictState
 from rdfspider.domains import Domains
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.active import ActiveHosts
-from rdfspider.frontier.hosts.back_queues import Slot
 from rdfspider.frontier.hosts.hosts import Host
+from rdfspider.frontier.hosts.queues import Slot
 from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
 from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns, find_pattern
 from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again

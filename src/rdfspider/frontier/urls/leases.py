@@ -13,14 +13,12 @@ from rdfspider.codes import DuplicateKind, FailureCode, LeaseKind, RobotsRule, V
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.hosts.active import FRONT, ActiveHosts
-from rdfspider.frontier.hosts.back_queues import Slot
-from rdfspider.frontier.hosts.hosts import OVER_BUDGET as IS_OVER_BUDGET
-from rdfspider.frontier.hosts.hosts import Host
+from rdfspider.frontier.hosts.hosts import OVER_BUDGET, Host
 from rdfspider.frontier.hosts.origins import Origins, is_silent
 from rdfspider.frontier.hosts.outages import Outages
-from rdfspider.frontier.hosts.pacing import Pacing
-from rdfspider.frontier.hosts.side_requests import ForeignHosts
-from rdfspider.frontier.keys import OVER_BUDGET, origin_of
+from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing
+from rdfspider.frontier.hosts.queues import Slot
+from rdfspider.frontier.keys import OVER_BUDGET_QUEUE, origin_of
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.verdicts import is_error, judge_exchange
 from rdfspider.pace import longest_wait_s
@@ -350,8 +348,8 @@ class Leases:
             pages = share.record.fetched_pages if isinstance(share, Host) else share.fetched_pages
             if limit and pages + share.unrecorded >= limit:
                 if pages >= limit:
-                    self._hosts.set_status(host, IS_OVER_BUDGET)
-                    self._active.leave(host, OVER_BUDGET, 0.0)
+                    self._hosts.set_status(host, OVER_BUDGET)
+                    self._active.leave(host, OVER_BUDGET_QUEUE, 0.0)
                 else:
                     host.domain.stalled.append(host)
                 return True

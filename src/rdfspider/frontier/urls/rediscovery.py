@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from rdfspider.codes import PREREQUISITE_REASONS, Reason
 from rdfspider.frontier.core import Core
-from rdfspider.frontier.hosts.back_queues import Slot, find_read
+from rdfspider.frontier.hosts.queues import Slot, find_read
 from rdfspider.frontier.keys import pack_row
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow
 from rdfspider.frontier.urls.revisits import VisitHistory, plan_visit

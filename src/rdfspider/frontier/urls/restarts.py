@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from rdfspider.codes import PREREQUISITE_REASONS, Reason
 from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
-from rdfspider.frontier.hosts.front_queues import FrontQueues
 from rdfspider.frontier.hosts.hosts import NORMAL, OVER_BUDGET
 from rdfspider.frontier.hosts.outages import Outages
+from rdfspider.frontier.hosts.queues import FrontQueues
 from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.state import FrontierState
 from rdfspider.frontier.url_rows import DISALLOWED, FAILED, SCHEDULED, UrlRow, decode_row, decode_url

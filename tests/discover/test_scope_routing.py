@@ -7,10 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from rdfspider.config import CrawlConfig
-from rdfspider.discover import routing
+from rdfspider.discover import scope as routing
 from rdfspider.discover.finder import follow_redirect
-from rdfspider.discover.routing import Router
-from rdfspider.discover.scope import Scope
+from rdfspider.discover.scope import Router, Scope
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.records import Discovered, Lease
 from rdfspider.urls import host_of

@@ -1,8 +1,13 @@
-"""The back queues of each host: URLs by priority, then by arrival, read in runs and removed when they are recorded.
+"""The two levels of queues: the front queues of hosts, and the back queues of each host's URLs. All are on disk.
 
-The new URLs of a page on one host get consecutive sequences, so a queue entry is a span: first sequence, count and turn. An
-entry is deleted when the last of its URLs is recorded, and the stored head passes only recorded URLs: leased ones are read
-again by the next process. Within one process the cursor is ahead of the head, and reads nothing twice.
+Front queues hold the hosts with URLs that are not active: by priority, or by the time at which their wait ends. An active host
+keeps its entry until it gets another or has nothing left, so a crash loses none. Only cursors are in memory: the hosts that
+they have passed are active.
+
+Back queues hold URLs by priority, then by arrival; they are read in runs, and removed when they are recorded. The new URLs of a
+page on one host get consecutive sequences, so an entry is a span: first sequence, count and turn. It is deleted when the last of
+its URLs is recorded, and the stored head passes only recorded URLs: leased ones are read again by the next process. Within one
+process the cursor is ahead of the head, and reads nothing twice.
 """
 
 from collections import deque
@@ -10,14 +15,29 @@ from collections import deque
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.hosts.hosts import Host
-from rdfspider.frontier.keys import origin_of, pack_queue, pack_row, unpack_queue
+from rdfspider.frontier.keys import (
+    GIVEN_UP_QUEUE,
+    OVER_BUDGET_QUEUE,
+    PRIORITIES,
+    WAITING_QUEUE,
+    origin_of,
+    pack_front_key,
+    pack_queue,
+    pack_row,
+    unpack_front_key,
+    unpack_queue,
+)
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import SCHEDULED, UrlRow, UrlRows, decode_row, decode_url
 
-# Entries per read; most hold several URLs.
-_ENTRIES = 20
+# Entries of a back queue per read; most hold several URLs.
+_ENTRIES_A_READ = 20
 # Entries that are searched for a URL to withdraw, which takes some milliseconds.
 _ENTRIES_SEARCHED = 2000
+# Entries of a front queue per read.
+_HOSTS_A_READ = 64
+# The number of front queues.
+_FRONT_QUEUES = OVER_BUDGET_QUEUE + 1
 
 _encode_entry = Encoder().encode
 decode_entry = Decoder(tuple[int, int, int]).decode
@@ -71,7 +91,7 @@ class Slot:
         self.is_turned_away = False
 
 
-class Queue:
+class BackQueue:
     """The part of a back queue that was read: one priority of a host."""
 
     __slots__ = ("next_order", "outstanding", "spans", "start_offset")
@@ -100,7 +120,7 @@ def find_read(host: Host, sequence: int) -> Slot | None:
     return next((slot for slot in outstanding if slot.sequence == sequence), None)
 
 
-class Queues:
+class BackQueues:
     """Reads and writes the back queues of all hosts."""
 
     def __init__(self, store: Store, url_rows: UrlRows, queued: list[int]) -> None:
@@ -126,7 +146,7 @@ class Queues:
         for priority in sorted(host.record.queued):
             queue = host.queues.get(priority)
             if queue is None:
-                queue = host.queues[priority] = Queue(host.record.heads[priority])
+                queue = host.queues[priority] = BackQueue(host.record.heads[priority])
             while len(slots) < limit:
                 if not queue.spans and not self._read_entries(host, priority, queue):
                     break
@@ -174,17 +194,17 @@ class Queues:
             del record.queued[priority], record.heads[priority]
             host.queues.pop(priority, None)
 
-    def _read_entries(self, host: Host, priority: int, queue: Queue) -> bool:
+    def _read_entries(self, host: Host, priority: int, queue: BackQueue) -> bool:
         lower = pack_queue(host.number, priority, queue.next_order)
         upper = pack_queue(host.number, priority + 1, 0)
-        for key, value in self._queue.scan(lower, upper, _ENTRIES):
+        for key, value in self._queue.scan(lower, upper, _ENTRIES_A_READ):
             order = unpack_queue(key)[2]
             offset = queue.start_offset if order == queue.next_order else 0
             queue.spans.append(Span(priority, order, *decode_entry(value), offset))
             queue.next_order, queue.start_offset = order + 1, 0
         return bool(queue.spans)
 
-    def _read_rows(self, host: Host, queue: Queue, limit: int, slots: list[Slot]) -> None:
+    def _read_rows(self, host: Host, queue: BackQueue, limit: int, slots: list[Slot]) -> None:
         """Read on in the first span; URLs that were recorded out of order, or queued again since, are skipped."""
         span = queue.spans[0]
         offsets = range(span.offset, min(span.offset + limit, span.count))
@@ -205,3 +225,105 @@ class Queues:
         span.unrecorded -= 1
         if not span.unrecorded:
             self._queue.delete(pack_queue(host.number, span.priority, span.order))
+
+
+class FrontQueues:
+    """Puts hosts into front queues, and takes those whose turn it is."""
+
+    def __init__(self, store: Store, next_order: int, longest_wait_s: float) -> None:
+        self._entries = store.tables["places"]
+        self.next_order = next_order
+        """The turn of the next host in a front queue; stored with every commit."""
+        self._longest_wait_s = longest_wait_s
+        self._read: list[deque[bytes]] = [deque() for _ in range(_FRONT_QUEUES)]
+        """Keys that were read but not taken, by queue."""
+        self._cursors = [pack_front_key(kind, 0, 0) for kind in range(_FRONT_QUEUES)]
+        self._may_have_more = [True] * _FRONT_QUEUES
+        self._staged: dict[int, bytes] = {}
+        """The lowest staged key by queue, as reads before the commit miss staged keys."""
+        self._choices = 0
+
+    def put_front(self, host: Host) -> None:
+        """Stage a host at the tail of the front queue of its best URL."""
+        self._put(host, min(host.record.queued), self.next_order)
+        self.next_order += 1
+
+    def put_waiting(self, host: Host, kind: int, wake: float) -> None:
+        """Stage a host that gets no request before a time (seconds since 1970)."""
+        self._put(host, kind, max(int(wake * 1000), 0))
+
+    def remove(self, host: Host) -> None:
+        """Stage the removal of a host from its queue."""
+        if host.record.front_key:
+            self._entries.delete(host.record.front_key)
+            host.record.front_key = b""
+
+    def has_front(self) -> bool:
+        """Whether an inactive host is in a queue of a priority."""
+        return any(self._peek(kind) is not None for kind in range(PRIORITIES))
+
+    def take_front(self) -> tuple[int, bytes] | None:
+        """The next host and its key. Every second pick is from the best priority, every second of the rest from the next one,
+        and so on: better priorities are picked more often, and none starves."""
+        self._choices += 1
+        first = min((self._choices & -self._choices).bit_length() - 1, PRIORITIES - 1)
+        for kind in (first, *range(PRIORITIES)):
+            key = self._peek(kind)
+            if key is not None:
+                self._read[kind].popleft()
+                return unpack_front_key(key)[2], key
+        return None
+
+    def take_due(self, now: float) -> tuple[int, bytes] | None:
+        """A host whose wait is over, given up or not."""
+        for kind in (WAITING_QUEUE, GIVEN_UP_QUEUE):
+            key = self._peek(kind)
+            if key is not None and not self._left_s(key, now):
+                self._read[kind].popleft()
+                return unpack_front_key(key)[2], key
+        return None
+
+    def has_due(self, now: float) -> bool:
+        """Whether the wait of a host is over, except hosts that were given up."""
+        return self.next_in_s(now) == 0
+
+    def next_in_s(self, now: float) -> float | None:
+        """Seconds until the next wait is over, except those of hosts that were given up; None if none waits."""
+        key = self._peek(WAITING_QUEUE)
+        return None if key is None else self._left_s(key, now)
+
+    def over_budget(self) -> list[int]:
+        """The numbers of all hosts that have reached a page limit."""
+        rows = self._entries.scan(pack_front_key(OVER_BUDGET_QUEUE, 0, 0), pack_front_key(_FRONT_QUEUES, 0, 0))
+        return [unpack_front_key(key)[2] for key, _ in rows]
+
+    def settle(self) -> None:
+        """After a commit, make staged keys readable; a new wait may end before those that were already read."""
+        for kind, first in self._staged.items():
+            self._may_have_more[kind] = True
+            if kind >= PRIORITIES:
+                self._cursors[kind] = min(self._cursors[kind], first, *self._read[kind])
+                self._read[kind].clear()
+        self._staged.clear()
+
+    def _left_s(self, key: bytes, now: float) -> float:
+        """Seconds until a host's wait is over. A wait longer than the maximum shows that the clock was set back: then this is 0,
+        and the host's own clock decides."""
+        left_s = unpack_front_key(key)[1] / 1000 - now
+        return left_s if 0 < left_s <= self._longest_wait_s else 0.0
+
+    def _put(self, host: Host, kind: int, turn: int) -> None:
+        self.remove(host)
+        key = host.record.front_key = pack_front_key(kind, turn, host.number)
+        self._entries.put(key, b"")
+        self._staged[kind] = min(key, self._staged.get(kind, key))
+
+    def _peek(self, kind: int) -> bytes | None:
+        read = self._read[kind]
+        if not read and self._may_have_more[kind]:
+            rows = self._entries.scan(self._cursors[kind], pack_front_key(kind + 1, 0, 0), _HOSTS_A_READ)
+            read.extend(key for key, _ in rows)
+            self._may_have_more[kind] = len(rows) == _HOSTS_A_READ
+            if rows:
+                self._cursors[kind] = rows[-1][0] + b"\0"
+        return read[0] if read else None

@@ -4,8 +4,8 @@ import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture
 
 from rdfspider.config import FrontierConfig
-from rdfspider.frontier.hosts import side_requests
-from rdfspider.frontier.hosts.side_requests import ForeignHosts
+from rdfspider.frontier.hosts import pacing
+from rdfspider.frontier.hosts.pacing import ForeignHosts
 from rdfspider.records import Capture, Discovered, Failure
 
 NAME, URL = "parking.test", "http://parking.test/robots.txt"
@@ -15,7 +15,7 @@ def test_one_request_at_a_time_and_a_gap_after_it(open_frontier: OpenFrontier, c
     frontier = open_frontier()
     assert frontier.side_requests.begin(NAME) == 0
     clock.advance(5)
-    assert frontier.side_requests.begin(NAME) == pytest.approx(side_requests._RECHECK_S), "it is being asked"
+    assert frontier.side_requests.begin(NAME) == pytest.approx(pacing._RECHECK_S), "it is being asked"
     assert frontier.side_requests.begin("other.test") == 0
     frontier.side_requests.end(NAME, capture(URL))
     assert frontier.side_requests.begin(NAME) == pytest.approx(1.0)
@@ -66,7 +66,7 @@ def test_a_host_that_becomes_known_keeps_the_pace_it_had(
     assert frontier.lease() is None
     if not is_over:
         frontier.side_requests.end(NAME, capture(URL, duration_s=2.0))
-        clock.advance(side_requests._RECHECK_S)
+        clock.advance(pacing._RECHECK_S)
         assert frontier.lease() is None
     assert frontier.side_requests.begin(NAME) == pytest.approx(20.0, abs=0.2)
     crawler.run()
@@ -75,7 +75,7 @@ def test_a_host_that_becomes_known_keeps_the_pace_it_had(
 
 
 def test_few_are_kept_and_the_oldest_leave(clock: HandClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_requests, "_MAX_FOREIGN", 3)
+    monkeypatch.setattr(pacing, "_MAX_FOREIGN", 3)
     known = ForeignHosts(FrontierConfig(), clock, 1)
     for name in ("over", "under-way", "waits"):
         assert known.begin(name) == 0
