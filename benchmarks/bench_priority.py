@@ -13,10 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.frontier.simulation import SimulatedWeb, crawl_simulation
+from tests.frontier.simulation import SimulatedWeb, by_depth, crawl_simulation
 
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.frontier.entries import by_depth
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from zlib import crc32
 from rdfspider.config import Config
 from rdfspider.domains import Domains
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import PageFacts, Priority, RobotsAnswer
+from rdfspider.frontier.entries import LOWEST_PRIORITY, PageFacts, Priority, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Capture, Discovered, Judgement, Lease, Page, RobotsState
 
@@ -156,6 +156,11 @@ class VirtualClock(Clock):
     def monotonic(self) -> float:
         """Seconds since 1970, as good as any."""
         return self.time
+
+
+def by_depth(link: Discovered) -> int:
+    """Breadth first: seeds and URLs near them come before the rest, in whatever order they were found."""
+    return link.depth if link.depth < LOWEST_PRIORITY else LOWEST_PRIORITY
 
 
 def crawl_simulation(

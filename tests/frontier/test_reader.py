@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
+from tests.frontier.simulation import by_depth
 
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
 from rdfspider.errors import RdfspiderError
-from rdfspider.frontier.entries import Refusal, RobotsAnswer, by_depth
+from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.reader import FrontierReader, open_reader
 from rdfspider.records import Addresses, Discovered, Failure, RobotsState
 

@@ -19,11 +19,6 @@ Priority = Callable[[Discovered], int]
 LOWEST_PRIORITY = 7
 
 
-def by_depth(link: Discovered) -> int:
-    """Breadth first: seeds and URLs near them come before the rest, in whatever order they were found."""
-    return link.depth if link.depth < LOWEST_PRIORITY else LOWEST_PRIORITY
-
-
 class GapError(RdfspiderError):
     """A message from another shard is missing before this one; the sender must resume from the cursor."""
 

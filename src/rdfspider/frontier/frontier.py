@@ -17,30 +17,25 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Calendar, Clock
 from rdfspider.frontier.contents import Contents
-from rdfspider.frontier.core import Core
+from rdfspider.frontier.core import open_core
 from rdfspider.frontier.entries import Counts, HostEntry, PageFacts, Priority, Refusal, RobotsAnswer, UrlEntry
-from rdfspider.frontier.hosts.active import ActiveHosts
-from rdfspider.frontier.hosts.hosts import Host, Hosts
-from rdfspider.frontier.hosts.origins import Origins
-from rdfspider.frontier.hosts.outages import Outages
-from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing, SideRequests
-from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
+from rdfspider.frontier.hosts.hosts import Host
+from rdfspider.frontier.hosts.pacing import SideRequests
 from rdfspider.frontier.keys import PRIORITIES, pack_row
 from rdfspider.frontier.learning.patterns import Patterns
 from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.outbox import Inbox, Outbox
 from rdfspider.frontier.state import Meta, mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
-from rdfspider.frontier.url_rows import UrlRows, decode_row, to_entry
-from rdfspider.frontier.urls.finishing import Finisher, FinishParts, Imports
+from rdfspider.frontier.url_rows import decode_row, to_entry
+from rdfspider.frontier.urls.finishing import Finisher, Imports
 from rdfspider.frontier.urls.learned_traps import Traps
-from rdfspider.frontier.urls.leases import HostParts, Leases
+from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
-from rdfspider.frontier.urls.restarts import RestartParts, Restarts
+from rdfspider.frontier.urls.restarts import Restarts
 from rdfspider.frontier.urls.revisits import Visits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve
-from rdfspider.pace import longest_wait_s
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, Verdict
 
 _NO_FACTS = PageFacts()
@@ -143,7 +138,7 @@ class Frontier:
         """Seconds until `lease` may return something, 0 for now. None means that nothing waits: all other URLs are staged, in
         flight, on hosts that were given up, or due at a future visit."""
         has_work = self._schedule.has_due_visits() or self._traps.restoring
-        return 0.0 if has_work else self._active.next_in_s()
+        return 0.0 if has_work else self._core.active.next_in_s()
 
     @overload
     def release(self, lease: Lease, answer: Capture | Failure | Refusal) -> Verdict: ...
@@ -205,7 +200,7 @@ class Frontier:
         for part in self._settled_by_commit:
             part.settle()
         for host in changed:
-            self._active.wake(host)
+            self._core.active.wake(host)
 
     def sync(self) -> None:
         """Make all commits survive a loss of power. This touches nothing else, so it may run in a thread."""
@@ -231,55 +226,39 @@ class Frontier:
 
     def find_waiting(self, limit: int) -> list[HostEntry]:
         """The hosts in memory with the longest waits, at far less cost than a scan of all hosts."""
-        return self._active.find_waiting(limit)
+        return self._core.active.find_waiting(limit)
 
     def _build(self, domains: Domains, shard: int, calendar: Calendar, priority: Priority | None) -> None:
-        store, config, clock, counts = self._store, self._config, self._clock, self._state.counts
-        self._hosts = Hosts(store, domains, config.frontier, clock, calendar, counts)
-        self._url_rows = UrlRows(store, shard)
-        self._sieve = Sieve(store, self._hosts, self._state.salt)
-        self._state.queued = self._state.queued or self._hosts.count_queued()
-        queues = BackQueues(store, self._url_rows, self._state.queued)
-        core = Core(store, self._url_rows, self._hosts, queues, config, clock, counts)
-        # Twice as long, so that only a clock that was set back can make a wait look longer.
-        self._front_queues = FrontQueues(store, self._state.next_place, 2 * longest_wait_s(config.frontier))
+        store, state = self._store, self._state
+        core = open_core(store, state, self._config, domains, shard, self._clock, calendar)
+        self._core = core
+        self._hosts = core.hosts
+        self._url_rows = core.url_rows
+        self._front_queues = core.front_queues
+        self._sieve = Sieve(store, core.hosts, state.salt)
         visits = Visits(store)
-        origins = Origins(store)
-        self._active = ActiveHosts(self._hosts, self._front_queues, queues, config, clock, counts)
-        self._outages = Outages(store, self._hosts, self._active, origins, config.frontier, clock)
-        pacing = Pacing(self._hosts, self._outages, config.frontier, clock)
-        foreign = ForeignHosts(config.frontier, clock, self._active.max_in_flight)
         self._patterns = Patterns(store)
-        ratings = Ratings(self._patterns, counts)
-        self._schedule = Schedule(core, self._sieve, visits, self._outages, ratings, priority)
-        self._traps = Traps(core, domains, self._patterns, ratings, self._schedule, self._active)
-        host_parts = HostParts(
-            self._active, origins, self._outages, pacing, foreign, calendar.epoch, self._state.lookup_epoch
-        )
-        self._leases = Leases(core, host_parts, self._traps)
+        ratings = Ratings(self._patterns, core.counts)
+        self._schedule = Schedule(core, self._sieve, visits, ratings, priority)
+        self._traps = Traps(core, domains, self._patterns, ratings, self._schedule)
+        self._leases = Leases(core, self._traps, calendar.epoch, state.lookup_epoch)
         self._rediscovery = Rediscovery(core, self._schedule, self._leases.slots)
         self.meta = Meta(store)
-        self.outbox = Outbox(store, calendar.epoch, self._state.outbox_bytes)
+        self.outbox = Outbox(store, calendar.epoch, state.outbox_bytes)
         self.inbox = Inbox(store)
         self.contents = Contents(core, self.outbox, shard, domains.shards)
-        self.side_requests = SideRequests(self._hosts, self._active, self._outages, pacing, foreign, clock)
+        self.side_requests = SideRequests(core.hosts, core.active, core.outages, core.pacing, core.foreign, self._clock)
         self.imports = Imports(core, self._sieve)
-        restart_parts = RestartParts(
-            self._front_queues, self._outages, self._schedule, self.contents, self._state, self.commit
-        )
-        self.restarts = Restarts(core, restart_parts)
+        self.restarts = Restarts(core, self._schedule, self.contents, state, self.commit)
         traps = self._traps if priority is None else None
-        finish_parts = FinishParts(
-            visits, self._leases, self._rediscovery, self._outages, self.restarts, self.contents, traps
-        )
-        self._finisher = Finisher(core, finish_parts)
+        self._finisher = Finisher(core, visits, self._leases, self._rediscovery, self.restarts, self.contents, traps)
         self._settled_by_commit = (
             self._sieve,
-            self._url_rows,
-            self._hosts,
-            self._front_queues,
+            core.url_rows,
+            core.hosts,
+            core.front_queues,
+            core.origins,
             self.inbox,
-            origins,
             visits,
             self._patterns,
             self.contents,
@@ -288,11 +267,11 @@ class Frontier:
 
     def _queue_host(self, host: Host) -> None:
         """Before a commit, put a host with scheduled URLs into their front queue, and take one without out of all."""
-        self._active.settle_empty(host)
+        self._core.active.settle_empty(host)
         record = host.record
         if not record.queued:
             return
-        if not record.front_key and self._outages.keep_out(host):
+        if not record.front_key and self._core.outages.keep_out(host):
             return
         is_front = record.front_key[:1] < bytes((PRIORITIES,))
         if not record.front_key or (is_front and not host.is_active and min(record.queued) < record.front_key[0]):

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from tests.frontier.conftest import HandClock
-from tests.frontier.simulation import SimulatedWeb, crawl_simulation
+from tests.frontier.simulation import SimulatedWeb, by_depth, crawl_simulation
 
 from rdfspider.domains import Domains
-from rdfspider.frontier.entries import Counts, by_depth
+from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.hosts import Host, HostRecord
 from rdfspider.frontier.learning.patterns import HostPatterns, Pattern, Patterns
 from rdfspider.frontier.learning.priority import Ratings, rate_again

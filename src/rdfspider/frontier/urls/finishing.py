@@ -1,5 +1,8 @@
-"""Stages the result of a page from its verdict and facts: the row, the queue, the next visit, the counts, and what contents and
-patterns learn from it."""
+"""Stages the results of pages: of leased ones from verdict and facts, and of those that were imported from WARC files.
+
+What is staged is the row, the queue, the next visit, the counts, and what contents and patterns learn from the page. Imported
+pages are done at once, and in no queue.
+"""
 
 from dataclasses import dataclass
 
@@ -8,7 +11,6 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import PageFacts
-from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.hosts.queues import Slot
 from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow
@@ -23,73 +25,55 @@ from rdfspider.ways import Way
 
 
 @dataclass(frozen=True, slots=True)
-class FinishParts:
-    """The parts that a finished page changes besides its row and its queue."""
+class Finisher:
+    """Stages the results of leased pages."""
 
+    core: Core
     visits: Visits
     leases: Leases
     rediscovery: Rediscovery
-    outages: Outages
     restarts: Restarts
     contents: Contents
     traps: Traps | None
     """None if patterns are not learned."""
 
-
-class Finisher:
-    """Stages the results of pages."""
-
-    def __init__(self, core: Core, parts: FinishParts) -> None:
-        self._url_rows = core.url_rows
-        self._hosts = core.hosts
-        self._queues = core.queues
-        self._clock = core.clock
-        self._counts = core.counts
-        self._config = core.config.crawl
-        self._visits = parts.visits
-        self._leases = parts.leases
-        self._rediscovery = parts.rediscovery
-        self._outages = parts.outages
-        self._restarts = parts.restarts
-        self._contents = parts.contents
-        self._traps = parts.traps
-
     def finish(self, lease: Lease, verdict: Verdict, facts: PageFacts) -> None:
         """Stage the result of a leased page."""
-        judgement = facts.judgement
-        slot = self._leases.slots[lease.url_id]
+        core, judgement = self.core, facts.judgement
+        slot = self.leases.slots[lease.url_id]
         host, row = slot.host, slot.row
         row.attempts += slot.is_attempt
         row.turned_away += slot.is_turned_away
         row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, verdict.error, verdict.rule
-        now = self._clock.now()
+        now = core.clock.now()
         is_changed = verdict.reason != Reason.UNCHANGED and facts.digest != row.digest
         history = VisitHistory(now, row.decided, is_changed)
         row.decided = now
-        self._queues.remove(slot)
+        core.queues.remove(slot)
         if verdict.is_final:
             if verdict.reason != Reason.UNCHANGED:
-                self._contents.record(slot, lease.url_id, verdict, facts.digest, judgement)
+                self.contents.record(slot, lease.url_id, verdict, facts.digest, judgement)
                 row.etag, row.last_modified = facts.etag, facts.last_modified
                 row.digest, row.captured = facts.digest, facts.captured
                 row.quads, row.simhash = facts.quads, judgement.simhash
                 row.duplicate, row.original = judgement.duplicate, judgement.original
             row.segment, row.offset = facts.position or ("", 0)
             self._end(lease.url_id, slot, verdict, facts, history)
-            if self._traps is not None:
-                self._traps.learn(lease, host, verdict, facts.quads, judgement)
+            if self.traps is not None:
+                self.traps.learn(lease, host, verdict, facts.quads, judgement)
         else:
             row.turn += 1
-            self._queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
-        self._url_rows.put(pack_row(host.number, slot.sequence), row, slot.url)
-        self._hosts.mark_changed(host)
-        self._leases.finish(slot)
-        self._rediscovery.settle(lease.url_id, slot)
+            core.queues.put(host, slot.span.priority, slot.sequence, turn=row.turn)
+        core.url_rows.put(pack_row(host.number, slot.sequence), row, slot.url)
+        core.hosts.mark_changed(host)
+        self.leases.finish(slot)
+        self.rediscovery.settle(lease.url_id, slot)
 
     def _end(self, url_id: int, slot: Slot, verdict: Verdict, facts: PageFacts, history: VisitHistory) -> None:
         """Stage the final state of a URL, which is no longer scheduled."""
-        counts, row = self._counts, slot.row
-        self._hosts.count_scheduled(slot.host, -1)
+        core, row = self.core, slot.row
+        counts = core.counts
+        core.hosts.count_scheduled(slot.host, -1)
         if verdict.state == VerdictState.DONE:
             row.state = DONE
             counts.done += 1
@@ -102,15 +86,15 @@ class Finisher:
         counts.body_bytes += facts.body_bytes
         counts.quads += facts.quads
         if verdict.is_page:
-            self._hosts.count_page(slot.host, facts.quads, duplicate=row.duplicate)
-        if row.state == DONE and (next_visit := plan_visit(history, self._config)):
+            core.hosts.count_page(slot.host, facts.quads, duplicate=row.duplicate)
+        if row.state == DONE and (next_visit := plan_visit(history, core.config.crawl)):
             row.next_visit = next_visit
-            self._visits.put(next_visit, url_id)
+            self.visits.put(next_visit, url_id)
             counts.future_visits += 1
         if row.state == FAILED and row.found_as == Way.SEED and not row.status:
-            self._outages.note_seed(slot.host.number, slot.sequence)
+            core.outages.note_seed(slot.host.number, slot.sequence)
         if row.state == DISALLOWED and row.reason == Reason.FILTERED:
-            self._restarts.note_filtered(slot.host.number, slot.sequence)
+            self.restarts.note_filtered(slot.host.number, slot.sequence)
 
 
 class Imports:

@@ -8,7 +8,6 @@ small steps. Queued URLs of a barren pattern move behind others.
 from rdfspider.codes import DuplicateKind, Reason, VerdictState
 from rdfspider.domains import Domains
 from rdfspider.frontier.core import Core
-from rdfspider.frontier.hosts.active import ActiveHosts
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.queues import Slot
 from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
@@ -32,15 +31,7 @@ _INDEX_END = b"restoring0"
 class Traps:
     """Learns from pages, and keeps URLs that are not worth a request out of the runs of hosts."""
 
-    def __init__(
-        self,
-        core: Core,
-        domains: Domains,
-        patterns: Patterns,
-        ratings: Ratings,
-        schedule: Schedule,
-        active: ActiveHosts,
-    ) -> None:
+    def __init__(self, core: Core, domains: Domains, patterns: Patterns, ratings: Ratings, schedule: Schedule) -> None:
         self._url_rows = core.url_rows
         self._hosts = core.hosts
         self._queues = core.queues
@@ -51,7 +42,7 @@ class Traps:
         self._patterns = patterns
         self._ratings = ratings
         self._schedule = schedule
-        self._active = active
+        self._active = core.active
         index = self._meta.scan(_INDEX, _INDEX_END)
         self.restoring = {int.from_bytes(key[len(_INDEX) :], "big"): 0 for key, _ in index}
         """Hosts with URLs to be scheduled again, and the next sequence; a new process starts from the first one."""

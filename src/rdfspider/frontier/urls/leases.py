@@ -4,7 +4,6 @@ A host's addresses come first, then each origin's robots.txt, then pages, one re
 gaps, and several requests at once. Leases are not stored: if the process dies, the URL of an open lease is still in its queue.
 """
 
-from dataclasses import dataclass
 from math import inf
 
 from msgspec.structs import replace
@@ -12,11 +11,9 @@ from msgspec.structs import replace
 from rdfspider.codes import DuplicateKind, FailureCode, LeaseKind, RobotsRule, VerdictState
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
-from rdfspider.frontier.hosts.active import FRONT, ActiveHosts
+from rdfspider.frontier.hosts.active import FRONT
 from rdfspider.frontier.hosts.hosts import OVER_BUDGET, Host
-from rdfspider.frontier.hosts.origins import Origins, is_silent
-from rdfspider.frontier.hosts.outages import Outages
-from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing
+from rdfspider.frontier.hosts.origins import is_silent
 from rdfspider.frontier.hosts.queues import Slot
 from rdfspider.frontier.keys import OVER_BUDGET_QUEUE, origin_of
 from rdfspider.frontier.urls.learned_traps import Traps
@@ -39,37 +36,24 @@ _MAX_ADDRESS_S = 86_400.0
 _NO_SUCH_HOST = frozenset({"nxdomain", "private"})
 
 
-@dataclass(frozen=True, slots=True)
-class HostParts:
-    """The parts of hosts that leases need."""
-
-    active: ActiveHosts
-    origins: Origins
-    outages: Outages
-    pacing: Pacing
-    foreign: ForeignHosts
-    epoch: int
-    lookup_epoch: int
-    """The first epoch whose DNS results are still valid."""
-
-
 class Leases:
     """Gives leases and ends them."""
 
-    def __init__(self, core: Core, parts: HostParts, traps: Traps) -> None:
+    def __init__(self, core: Core, traps: Traps, epoch: int, lookup_epoch: int) -> None:
+        """`lookup_epoch` is the first epoch whose DNS results are still valid."""
         self._hosts = core.hosts
         self._queues = core.queues
+        self._active = core.active
+        self._origins = core.origins
+        self._outages = core.outages
+        self._pacing = core.pacing
+        self._foreign = core.foreign
         self._id_of = core.url_rows.id_of
         self._clock = core.clock
         self._counts = core.counts
-        self._active = parts.active
-        self._origins = parts.origins
-        self._outages = parts.outages
-        self._pacing = parts.pacing
-        self._foreign = parts.foreign
-        self._epoch = parts.epoch
-        self._lookup_epoch = parts.lookup_epoch
         self._traps = traps
+        self._epoch = epoch
+        self._lookup_epoch = lookup_epoch
         config = core.config
         self._config = config.frontier
         self._max_robots_s = max(config.fetch.robots_ttl_s, longest_wait_s(config.frontier)) + _MIN_ANSWER_S

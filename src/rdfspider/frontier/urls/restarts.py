@@ -1,18 +1,12 @@
-"""URLs that enter the frontier other than by links: those that a restart brings back, and imported pages.
-
-A restart brings back hosts whose budget was raised, pages that the archive has lost, seeds that had no answer, and URLs that the
-filters no longer refuse. Imported pages were read from WARC files: they are done at once, and in no queue.
-"""
+"""What a restart brings back: hosts whose budget was raised, pages that the archive has lost, seeds that had no answer, and URLs
+that the filters no longer refuse."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rdfspider.codes import PREREQUISITE_REASONS, Reason
 from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.hosts import NORMAL, OVER_BUDGET
-from rdfspider.frontier.hosts.outages import Outages
-from rdfspider.frontier.hosts.queues import FrontQueues
 from rdfspider.frontier.keys import pack_row, unpack_row
 from rdfspider.frontier.state import FrontierState
 from rdfspider.frontier.url_rows import DISALLOWED, FAILED, SCHEDULED, UrlRow, decode_row, decode_url
@@ -27,34 +21,24 @@ _INDEX = b"filtered/"
 _INDEX_END = b"filtered0"
 
 
-@dataclass(frozen=True, slots=True)
-class RestartParts:
-    """The parts that rescheduling reads and changes."""
-
-    front_queues: FrontQueues
-    outages: Outages
-    schedule: Schedule
-    contents: Contents
-    state: FrontierState
-    commit: Callable[[], None]
-    """Commits what is staged."""
-
-
 class Restarts:
     """Schedules done, failed or refused URLs again."""
 
-    def __init__(self, core: Core, parts: RestartParts) -> None:
+    def __init__(
+        self, core: Core, schedule: Schedule, contents: Contents, state: FrontierState, commit: Callable[[], None]
+    ) -> None:
+        """`commit` commits what is staged."""
         self._meta = core.store.tables["meta"]
         self._url_rows = core.url_rows
         self._hosts = core.hosts
+        self._front_queues = core.front_queues
+        self._outages = core.outages
         self._config = core.config.crawl
         self._clock = core.clock
-        self._front_queues = parts.front_queues
-        self._outages = parts.outages
-        self._schedule = parts.schedule
-        self._contents = parts.contents
-        self._state = parts.state
-        self._commit = parts.commit
+        self._schedule = schedule
+        self._contents = contents
+        self._state = state
+        self._commit = commit
 
     def apply_limits(self) -> None:
         """Queue hosts over their budgets again if the budgets have changed since the last start. This is part of opening a

@@ -8,7 +8,6 @@ from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import LOWEST_PRIORITY, Priority
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host
 from rdfspider.frontier.hosts.origins import is_mirrored
-from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
 from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow, encode_fresh
@@ -28,9 +27,7 @@ _VISITS_AT_ONCE = 500
 class Schedule:
     """Stages rows of URLs and entries of back queues."""
 
-    def __init__(
-        self, core: Core, sieve: Sieve, visits: Visits, outages: Outages, ratings: Ratings, priority: Priority | None
-    ) -> None:
+    def __init__(self, core: Core, sieve: Sieve, visits: Visits, ratings: Ratings, priority: Priority | None) -> None:
         self._url_rows = core.url_rows
         self._hosts = core.hosts
         self._queues = core.queues
@@ -38,7 +35,7 @@ class Schedule:
         self._counts = core.counts
         self._sieve = sieve
         self._visits = visits
-        self._outages = outages
+        self._outages = core.outages
         self._ratings = ratings
         self._priority = priority
         self._next_visits = 0.0
