@@ -105,7 +105,7 @@ def test_nothing_is_started_after_the_end(site_crawl: Crawl) -> None:
         with pytest.raises(UnansweredError):
             start()
     with pytest.raises(RuntimeError):
-        site.askers.submit(int)
+        site.query_threads.submit(int)
 
 
 def test_a_site_that_nobody_looks_at_holds_no_old_files(site_crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:

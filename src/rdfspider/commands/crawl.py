@@ -14,7 +14,7 @@ import typer
 from rdfspider.api import Crawl
 from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
-from rdfspider.commands.serve import SiteBeside
+from rdfspider.commands.serve import SiteBeside, make_options
 from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked, find_name, load_config
@@ -108,7 +108,7 @@ def crawl(
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **(asked | _split_settings(other or ())))
     if not site:
         raise typer.Exit(run_crawl(found, as_json=as_json))
-    with SiteBeside(folder, port, query_timeout, query_rows, cors) as beside:
+    with SiteBeside(folder, port, make_options(query_timeout, query_rows, cors)) as beside:
         beside.start()
         code = run_crawl(found, as_json=as_json)
         # After a stop from the site or by a command, the site stays up; a signal means that the user wants to leave.

@@ -20,6 +20,7 @@ from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
 
 if TYPE_CHECKING:
     from rdfspider.serve.server import ServerSettings
+    from rdfspider.serve.site import SiteOptions
 
 LOOPBACK = "127.0.0.1"
 _END_S = 5.0
@@ -71,10 +72,8 @@ def serve(
         port=listener.getsockname()[1],
         token=token,
         is_public=public,
-        query_timeout_s=query_timeout or QUERY_TIMEOUT_S,
-        query_rows=query_rows or QUERY_ROWS,
-        allows_cors=cors is not False,
         names=tuple(name or ()),
+        options=make_options(query_timeout, query_rows, cors),
     )
     try:
         _announce(settings, access.is_control_allowed)
@@ -90,15 +89,7 @@ def serve(
 class SiteBeside:
     """The site of a crawl in a process beside it, from `start` until the context ends; its port is reserved earlier."""
 
-    def __init__(
-        self,
-        folder: Path,
-        port: int | None = None,
-        query_timeout: float | None = None,
-        query_rows: int | None = None,
-        cors: bool | None = None,
-    ) -> None:
-        """None means the default."""
+    def __init__(self, folder: Path, port: int | None = None, options: "SiteOptions | None" = None) -> None:
         # Not at the top: a crawl without a site does not need it.
         from rdfspider.serve.server import ServerSettings, listen
 
@@ -109,9 +100,7 @@ class SiteBeside:
             host=LOOPBACK,
             port=self._listener.getsockname()[1],
             token=_choose_token(),
-            query_timeout_s=query_timeout or QUERY_TIMEOUT_S,
-            query_rows=query_rows or QUERY_ROWS,
-            allows_cors=cors is not False,
+            options=options or make_options(),
         )
         self.address = _locate(self._settings)
         self._process: subprocess.Popen[bytes] | None = None
@@ -152,6 +141,13 @@ class SiteBeside:
                 time.sleep(0.2)
         except KeyboardInterrupt:
             return
+
+
+def make_options(timeout_s: float | None = None, rows: int | None = None, cors: bool | None = None) -> "SiteOptions":
+    """The site's options by the flags of a command; None means the default."""
+    from rdfspider.serve.site import SiteOptions
+
+    return SiteOptions(timeout_s or QUERY_TIMEOUT_S, rows or QUERY_ROWS, cors is not False)
 
 
 def open_browser(address: str) -> None:

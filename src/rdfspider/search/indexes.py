@@ -19,7 +19,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.errors import UnansweredError, UnreadableError, UsageError
 from rdfspider.index.entities.contributions import URN
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.ledger.reader import LedgerReader, LedgerTotals, NameCount, open_ledger
+from rdfspider.index.ledger.reader import LedgerReader, NameCount, open_ledger
 from rdfspider.index.ledger.usage import SITE
 from rdfspider.index.log.foreign import read_sources
 from rdfspider.index.log.sources import Forgotten
@@ -307,11 +307,6 @@ class Indexes:
     def recent_statistics(self) -> Statistics | None:
         """Return the totals and the most used names, some seconds old at most; None if nothing is indexed yet."""
         return self._statistics.read()
-
-    def totals(self) -> LedgerTotals:
-        """Return the totals of everything indexed."""
-        with self.use_ledger() as ledger:
-            return ledger.read_totals()
 
     def names(self, kind: str, limit: int, offset: int = 0) -> list[NameCount]:
         """List names of a kind, the most used first."""

@@ -1,7 +1,7 @@
 """The web site of a crawl: the folder of a crawl enters, HTML, JSON, CSV, RDF and SPARQL results leave over HTTP.
 
-- `server` runs the site, in this process or in one beside a crawl; `app` maps paths to pages; `guard` and `connections`
-  refuse requests that are too fast, too long, or have the wrong Host.
+- `server` runs the site, in this process or in one beside a crawl, and limits its connections; `app` maps paths to pages;
+  `guard` refuses requests that are too fast, too long, or have the wrong Host.
 - A page (`pages/`) is a function from a `PageRequest` to a `PageReply` (`replies`). `negotiation` writes the reply in the
   requested format; `rendering` holds the templates. A new page is one module in `pages/` and one line in `app.PAGES`.
 - `endpoint` implements the SPARQL 1.1 Protocol; `monitor/` shows the running crawl, from the samples of `sampler`.

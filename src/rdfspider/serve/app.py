@@ -6,8 +6,7 @@ written in the requested format. Errors use that format too, and never contain a
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,7 +22,6 @@ from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
 from rdfspider.serve import endpoint
 from rdfspider.serve.access import IMAGES_COOKIE, find_client, is_secure
 from rdfspider.serve.guard import NONCE, Guard
-from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY
 from rdfspider.serve.monitor import event_stream, metrics
 from rdfspider.serve.negotiation import (
     MEDIA_TYPES,
@@ -34,20 +32,7 @@ from rdfspider.serve.negotiation import (
     split_suffix,
 )
 from rdfspider.serve.openapi import describe_api
-from rdfspider.serve.pages import (
-    control,
-    copies,
-    editor,
-    entity,
-    home,
-    inspector,
-    login,
-    monitor,
-    paste,
-    search,
-    sites,
-    vocabulary,
-)
+from rdfspider.serve.pages import control, editor, entity, home, inspector, monitor, paste, profiles, search
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.replies import (
     MAX_VALUE_CHARS,
@@ -59,8 +44,7 @@ from rdfspider.serve.replies import (
     TokenError,
     find_status,
 )
-from rdfspider.serve.site import Site
-from rdfspider.serve.threads import DisconnectedError, run_while_wanted
+from rdfspider.serve.site import DisconnectedError, Site, run_while_wanted
 
 _log = logging.getLogger(__name__)
 
@@ -69,14 +53,11 @@ PAGES: tuple[SitePage, ...] = (
     *search.PAGES,
     *entity.PAGES,
     *inspector.PAGES,
-    *copies.PAGES,
     *paste.PAGES,
+    *profiles.PAGES,
     *editor.PAGES,
     *monitor.PAGES,
     *control.PAGES,
-    *vocabulary.PAGES,
-    *sites.PAGES,
-    *login.PAGES,
 )
 """All pages, in the order of the documentation."""
 ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
@@ -87,32 +68,23 @@ ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
 """Endpoints that are not pages and have rules of their own."""
 # No page normally takes this long; the request is then given up, and its thread ends by its own limits.
 _PAGE_S = 60.0
-# Python runs one thread at a time, so more threads would only slow each other down: one works while the other waits for the
-# index.
-_THREADS = 2
 _FIELDS = 1000
 
 
 def make_app(site: Site) -> Starlette:
     """The application for one crawl."""
-    pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="page")
-    # Slow pages have a pool of their own, so that other pages never wait for them; they mostly wait for other processes. The
-    # limit per client is lower than the number of threads, so one client cannot occupy all of them.
-    heavy_pool = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="heavy")
 
     @asynccontextmanager
     async def live(app: Starlette) -> AsyncIterator[None]:
         site.sampler.start()
         yield
-        for each in (pool, heavy_pool):
-            each.shutdown(wait=False, cancel_futures=True)
         site.close()
 
     # Before pages, because an endpoint may leave some requests for its path to a page.
     routes: list[BaseRoute] = [route for make_routes in ROUTES for route in make_routes(site)]
     for path in dict.fromkeys(page.path for page in PAGES):
         pages = {page.method: page for page in PAGES if page.path == path}
-        answer = partial(_answer, site, pool, heavy_pool, pages)
+        answer = partial(_answer, site, pages)
         methods = [*(("GET", "HEAD") if "GET" in pages else ()), *(("POST",) if "POST" in pages else ())]
         suffixes = {name for page in pages.values() for name in page.formats if name != "html"}
         base = "/home" if path == "/" else path
@@ -135,16 +107,9 @@ def make_app(site: Site) -> Starlette:
     return app
 
 
-async def _answer(
-    site: Site,
-    pool: ThreadPoolExecutor,
-    heavy_pool: ThreadPoolExecutor,
-    pages: Mapping[str, SitePage],
-    request: Request,
-) -> Response:
+async def _answer(site: Site, pages: Mapping[str, SitePage], request: Request) -> Response:
     page = pages.get("GET" if request.method == "HEAD" else request.method) or next(iter(pages.values()))
     page_request = _make_page_request(site, page, request)
-    loop = asyncio.get_running_loop()
     try:
         page_request = replace(page_request, root=endpoint.find_root(request))
         if page.method == "POST":
@@ -152,11 +117,10 @@ async def _answer(
         _check_rights(page_request, page, request)
         if not page_request.format:
             raise FormatError(f"this page is there as {', '.join(MEDIA_TYPES[name] for name in page.formats)}")
+        make = partial(_make, page, page_request)
         if page.is_heavy:
-            return await run_while_wanted(
-                request, heavy_pool, page_request.cancel, partial(_make, page, page_request), _PAGE_S
-            )
-        run: Awaitable[Response] = loop.run_in_executor(pool, _make, page, page_request)
+            return await run_while_wanted(request, site.heavy_threads, page_request.cancel, make, _PAGE_S)
+        run = asyncio.get_running_loop().run_in_executor(site.page_threads, make)
         return await asyncio.wait_for(run, _PAGE_S)
     except DisconnectedError:
         return Response(status_code=499)
@@ -241,13 +205,7 @@ def _collect(pairs: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 
 def _fail(page_request: PageRequest, status: int, message: str, wants_token: bool = False) -> Response:
     """Report an error in the requested format."""
-    known = (
-        page_request.format
-        if page_request.format in ("html", "json")
-        else "html"
-        if not page_request.format
-        else "json"
-    )
+    known = "html" if page_request.format in ("", "html") else "json"
     context = {"status": status, "message": message, "wants_token": wants_token}
     reply = PageReply("error.html", context, data=lambda: {"error": message}, status=status)
     # Other formats have no error page.

@@ -40,8 +40,7 @@ from rdfspider.serve.negotiation import (
     write_content_type,
 )
 from rdfspider.serve.replies import FormatError, MediaTypeError, RefusedError, find_status
-from rdfspider.serve.site import Site
-from rdfspider.serve.threads import DisconnectedError, run_while_wanted
+from rdfspider.serve.site import DisconnectedError, Site, run_while_wanted
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.prefixes import XSD
 from rdfspider.vocabulary.terms import FETCHES_GRAPH
@@ -196,7 +195,7 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
     try:
         answer = await run_while_wanted(
             request,
-            site.askers,
+            site.query_threads,
             cancel,
             partial(_ask_index, site, question, formats, base, cancel, find_client(request)),
         )

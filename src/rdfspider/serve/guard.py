@@ -18,7 +18,7 @@ from rdfspider.serve import limits
 from rdfspider.serve.access import IMAGES_COOKIE, find_client
 from rdfspider.serve.limits import ConcurrencyLimit, LimitReachedError, RateLimit
 from rdfspider.serve.negotiation import make_refusal, split_suffix
-from rdfspider.serve.site import Site
+from rdfspider.serve.site import DisconnectedError, Site
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Guard:
                 answer: Response | None = _say(request, 400, complaint)
             else:
                 answer = self._refuse(request, client) or await self._pass(request, client, receive, outlet)
-        except _DisconnectedError:
+        except DisconnectedError:
             return
         except LimitReachedError:
             answer = _say(request, 503, "too many questions are being answered: try again in a moment", 1)
@@ -151,10 +151,6 @@ class _TooLongError(Exception):
     """A body is longer than allowed."""
 
 
-class _DisconnectedError(Exception):
-    """The client has disconnected."""
-
-
 class _Outlet:
     """Sends long responses in pieces, each after the previous one was read, so that no unread data accumulates uncounted in
     the server's memory."""
@@ -208,7 +204,7 @@ async def _read_body(request: Request, receive: Receive, most_bytes: int) -> Rec
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise _DisconnectedError
+                raise DisconnectedError
             body += message.get("body", b"")
             if len(body) > most_bytes:
                 raise _TooLongError

@@ -1,9 +1,10 @@
-"""Runs the site: in this process until it ends, or in a process of its own beside a crawl.
+"""Runs the site: in this process until it ends, or in a process of its own beside a crawl; and limits its connections.
 
 The child process gets its settings on stdin, and a socket that is already listening, so an early browser waits instead of
 failing. It ends when its stdin is closed, at the latest when the parent process is gone.
 """
 
+import asyncio
 import errno
 import logging
 import os
@@ -14,16 +15,17 @@ import threading
 from pathlib import Path
 from typing import IO
 
+import h11
 import msgspec
 import uvicorn
 from msgspec import Struct
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rdfspider.api import Crawl
 from rdfspider.errors import UsageError
+from rdfspider.serve import limits
 from rdfspider.serve.access import make_access
 from rdfspider.serve.app import make_app
-from rdfspider.serve.connections import SiteProtocol
-from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
 from rdfspider.serve.site import Site, SiteOptions
 
 PORT = 8321
@@ -31,6 +33,7 @@ _PORTS_TRIED = 50
 _KEPT_S = 15
 _GRACE_S = 2
 _SWITCH_S = 0.0005
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class ServerSettings(Struct, frozen=True):
@@ -43,11 +46,9 @@ class ServerSettings(Struct, frozen=True):
     port: int
     token: str
     is_public: bool = False
-    query_timeout_s: float = QUERY_TIMEOUT_S
-    query_rows: int = QUERY_ROWS
-    allows_cors: bool = True
     names: tuple[str, ...] = ()
     """Further host names that are allowed."""
+    options: SiteOptions = SiteOptions()
 
 
 class SiteServer(uvicorn.Server):
@@ -63,6 +64,74 @@ class SiteServer(uvicorn.Server):
         self._site.sampler.stop()
         self._site.end_visits()
         await super().shutdown(sockets)
+
+
+class SiteProtocol(H11Protocol):
+    """HTTP/1.1 with limits that uvicorn lacks: a connection is closed if its client has too many, or sends or reads too slowly.
+    The guard sees a request only when its headers are complete."""
+
+    _is_refused = False
+    _reading: asyncio.TimerHandle | None = None
+    """Closes a connection whose request does not complete in time."""
+    _writing: asyncio.TimerHandle | None = None
+    """Closes a connection whose client does not read."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept or refuse a connection."""
+        super().connection_made(transport)
+        others = (other for other in self.connections if isinstance(other, SiteProtocol))
+        same = sum(_find_host(other) == _find_host(self) for other in others)
+        if len(self.connections) > limits.MAX_CONNECTIONS or same > limits.MAX_CLIENT_CONNECTIONS:
+            self._is_refused = True
+            self.connections.discard(self)
+            transport.write(_BUSY)
+            transport.close()
+            return
+        # Watch any unsent data: a client that reads nothing of a short response would keep the connection for ever.
+        transport.set_write_buffer_limits(high=0)
+        self._watch_reading()
+
+    def data_received(self, data: bytes) -> None:
+        """Handle received data."""
+        if not self._is_refused:
+            super().data_received(data)
+            self._watch_reading()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._watch_reading()
+
+    def pause_writing(self) -> None:
+        """Start the timer for a client that does not read."""
+        super().pause_writing()
+        if self._writing is None:
+            self._writing = self.loop.call_later(limits.WRITE_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop the timer: the client has read what was sent."""
+        super().resume_writing()
+        _stop(self._writing)
+        self._writing = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timers."""
+        for timer in (self._reading, self._writing):
+            _stop(timer)
+        super().connection_lost(exc)
+
+    def _watch_reading(self) -> None:
+        """Run a timer from the start of a request to the end of its headers, and while an unneeded body is still being sent."""
+        is_answered = self.cycle is not None and self.cycle.response_complete
+        state = self.conn.their_state
+        # Between requests, uvicorn has its own keep-alive timer.
+        is_late = state is h11.IDLE and self.timeout_keep_alive_task is None
+        if is_late or (state is h11.SEND_BODY and is_answered):
+            if self._reading is None:
+                self._reading = self.loop.call_later(limits.HEADERS_S, self.transport.abort)
+        else:
+            _stop(self._reading)
+            self._reading = None
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -112,8 +181,7 @@ def run_site(settings: ServerSettings, listener: socket.socket, lifeline: IO[byt
     access = make_access(
         settings.host, settings.is_public, token=settings.token, port=settings.port, names=settings.names
     )
-    options = SiteOptions(settings.query_timeout_s, settings.query_rows, settings.allows_cors)
-    server = make_server(Site(crawl, access, options))
+    server = make_server(Site(crawl, access, settings.options))
     if lifeline is not None:
         threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
     # One thread does all I/O; this is the longest that it waits for the threads that make pages.
@@ -151,6 +219,15 @@ def main() -> None:
 def _wait_for_end(lifeline: IO[bytes], server: uvicorn.Server) -> None:
     lifeline.read()
     server.should_exit = True
+
+
+def _find_host(connection: H11Protocol) -> str | None:
+    return connection.client and connection.client[0]
+
+
+def _stop(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 if __name__ == "__main__":

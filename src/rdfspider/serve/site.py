@@ -1,15 +1,18 @@
-"""What all pages of the site share: the crawl, its indexes, the templates and the access rules.
+"""What all pages of the site share: the crawl, its indexes, the templates, the access rules, and the threads that make pages.
 
 Indexes are opened on first use, and retried until they exist: the site may start before the first page is fetched.
 """
 
+import asyncio
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from starlette.requests import Request
 
 from rdfspider.api import Crawl
 from rdfspider.crawl.reports.live import LiveReports
@@ -21,6 +24,17 @@ from rdfspider.serve.access import Access, hide_place
 from rdfspider.serve.limits import MAX_HEAVY_UNDER_WAY, QUERY_ROWS, QUERY_TIMEOUT_S
 from rdfspider.serve.rendering import make_templates
 from rdfspider.serve.sampler import Sampler
+
+_T = TypeVar("_T")
+# Python runs one thread at a time, so more threads would only slow each other down: one works while the other waits for the
+# index.
+_PAGE_THREADS = 2
+# The wait for work that does not check whether it is cancelled; it ends by its own limits.
+_LEAVE_S = 60.0
+
+
+class DisconnectedError(Exception):
+    """The client has disconnected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +66,11 @@ class Site:
         self.sampler = Sampler(crawl, self.live_reports)
         """The state of the crawl and the machine, every second."""
         self.sampler.listeners.append(lambda sample: self.rest())
-        self.askers = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
+        self.page_threads = ThreadPoolExecutor(_PAGE_THREADS, thread_name_prefix="page")
+        # Slow pages have a pool of their own, so that other pages never wait for them; they mostly wait for other processes.
+        # The limit per client is lower than the number of threads, so one client cannot occupy all of them.
+        self.heavy_threads = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="heavy")
+        self.query_threads = ThreadPoolExecutor(MAX_HEAVY_UNDER_WAY, thread_name_prefix="sparql")
         """Threads that wait for SPARQL answers."""
         self._templates = make_templates()
         self._lock = threading.Lock()
@@ -63,7 +81,9 @@ class Site:
     def visitor(self) -> Visitor:
         """Extracts pasted pages, and fetches single pages on request."""
         with self._lock:
-            self._check_open()
+            if self._is_closed:
+                # A page that is still being made must not start processes.
+                raise UnansweredError("the server is being ended")
             if self._visitor is None:
                 self._visitor = Visitor(self.folder, self.crawl.config)
             return self._visitor
@@ -97,7 +117,8 @@ class Site:
     def close(self) -> None:
         """Close everything."""
         self.sampler.stop()
-        self.askers.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.page_threads, self.heavy_threads, self.query_threads):
+            threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._is_closed = True
             visitor, self._visitor = self._visitor, None
@@ -106,7 +127,36 @@ class Site:
             visitor.close()
         self.live_reports.close()
 
-    def _check_open(self) -> None:
-        """Raise if the site is closed: a page still being made must not start processes afterwards."""
-        if self._is_closed:
-            raise UnansweredError("the server is being ended")
+
+async def run_while_wanted(
+    request: Request,
+    pool: ThreadPoolExecutor,
+    cancel: threading.Event,
+    work: Callable[[], _T],
+    timeout_s: float | None = None,
+) -> _T:
+    """Run work for a client in a thread and return its result; if the client disconnects or the time is up, set `cancel` and
+    raise DisconnectedError or TimeoutError."""
+    asking = asyncio.get_running_loop().run_in_executor(pool, work)
+    # Errors of abandoned work are dropped.
+    asking.add_done_callback(lambda done: done.cancelled() or done.exception())
+    leaving = asyncio.create_task(_wait_for_end(request))
+    try:
+        await asyncio.wait((asking, leaving), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if asking.done():
+            return asking.result()
+        cancel.set()
+        if not leaving.done():
+            raise TimeoutError
+        # The request counts as running as long as it occupies a thread.
+        await asyncio.wait((asking,), timeout=_LEAVE_S)
+        raise DisconnectedError
+    finally:
+        cancel.set()
+        leaving.cancel()
+
+
+async def _wait_for_end(request: Request) -> None:
+    """Return when the client has disconnected."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

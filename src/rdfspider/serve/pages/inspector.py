@@ -1,16 +1,21 @@
 """The page inspector: a URL enters, everything known about it leaves: what happened to it and why, how it was found, its
-statements by syntax, its problems, its links out and in. URLs that were never fetched are explained, too."""
+statements by syntax, its problems, its links out and in; and its archived copy, unless the page forbids copies.
+
+URLs that were never fetched are explained, too.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+from markupsafe import Markup
+
 from rdfspider.crawl.reports.why import Explanation
-from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
+from rdfspider.errors import OtherVersionError, UnansweredError, UnindexedError, UsageError
 from rdfspider.index.text.results import Card
 from rdfspider.processes.calls import CallError
-from rdfspider.run.visitor import prepare_address
-from rdfspider.search.page_record import PageRecord, forbids_copy, read_page
+from rdfspider.run.visitor import prepare_address, read_address
+from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (
     LINKS_SHOWN,
     SYNTAX_NAMES,
@@ -21,7 +26,8 @@ from rdfspider.serve.inspections import (
     make_table,
     write_nquads,
 )
-from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
+from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
+from rdfspider.serve.sanitized_copies import MAX_BYTES, Copy, make_copy
 from rdfspider.serve.site import Site
 
 _MAX_PAGE = 200
@@ -40,6 +46,8 @@ _FETCH_FACTS = {
     "unchanged": "Not changed, by",
 }
 _FETCH_NUMBERS = {"fetchTimeMs", "wire-bytes"}
+# Stricter than for other pages: even if sanitizing failed, a browser runs and loads nothing here.
+_COPY_HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,21 @@ class PageData(InspectionData):
     in_links: InLinksData
 
 
+@dataclass(frozen=True, slots=True)
+class CopyData:
+    """The copy of a page, for JSON."""
+
+    url: str
+    time: float
+    """The time of the fetch, in seconds since 1970."""
+    media_type: str
+    is_cut: bool
+    html: str
+    """Sanitized."""
+    source: str
+    """The decoded text as it was sent: untrusted."""
+
+
 def show_page(request: PageRequest) -> PageReply:
     """Show everything known about a URL."""
     text = request.get("url")
@@ -117,6 +140,34 @@ def show_page(request: PageRequest) -> PageReply:
         data=lambda: _describe(why, record, inspection, in_links),
         table=lambda: _make_table(request, inspection, in_links),
         nquads=lambda: write_nquads(inspection),
+    )
+
+
+def show_copy(request: PageRequest) -> PageReply:
+    """Show the copy, below a line that says what it is."""
+    text = request.get("url")
+    if not text:
+        raise UsageError("name a page: /copy?url=…")
+    url = read_address(text)
+    why = request.site.live_reports.why(prepare_address(text))
+    record, message = find_record(request.site, url, why.wishes)
+    if record is None and why.url != url:
+        # The page is known under another spelling of its URL.
+        record, message = find_record(request.site, why.url, why.wishes)
+    if record is None:
+        raise NotFoundError(message or f"there is no copy of {why.url}: it is not among the pages that were indexed")
+    copy = _read_copy(request, record, why.wishes)
+    return PageReply(
+        "copy.html",
+        {
+            "copy": copy,
+            "drawn": Markup(copy.html),
+            "url": record.url,
+            "title": record.title,
+            "time": record.outcome.time,
+        },
+        data=lambda: CopyData(record.url, record.outcome.time, copy.media_type, copy.is_cut, copy.html, copy.source),
+        headers=_COPY_HEADERS,
     )
 
 
@@ -231,6 +282,27 @@ def _make_table(request: PageRequest, inspection: Inspection, in_links: InLinks)
     return make_table(request, inspection)
 
 
+def _read_copy(request: PageRequest, record: PageRecord, newest_directives: str) -> Copy:
+    if record.payload is None:
+        for directives in filter(forbids_copy, (newest_directives, record.fields.get("robots", ""))):
+            raise NotFoundError(f"{record.url} asks that no copy be kept ({directives}), and none is shown")
+        raise NotFoundError(
+            f"the archive has no copy of {record.url}: bodies of such pages are not kept (archive.keep)"
+        )
+    capture = read_copy(record.payload, MAX_BYTES)
+    if capture is None:
+        raise NotFoundError(f"the archive has no copy of {record.url}")
+    try:
+        copy: Copy = request.site.visitor.call(make_copy, capture)
+    except CallError as error:
+        raise UnansweredError(f"the copy cannot be shown: {error}") from error
+    if copy.is_refused:
+        raise NotFoundError(f"{record.url} asks that no copy be shown")
+    if copy.is_binary:
+        raise NotFoundError(f"this is {copy.media_type}, and only text is shown")
+    return copy
+
+
 PAGES = (
     SitePage(
         "/page",
@@ -245,5 +317,14 @@ PAGES = (
         # A page of a foreign file is extracted again.
         is_heavy=True,
         answer=PageData,
+    ),
+    SitePage(
+        "/copy",
+        show_copy,
+        "The archived copy of a page, without anything that could run or load.",
+        (Parameter("url", "The URL of the page.", is_required=True),),
+        formats=("html", "json"),
+        is_heavy=True,
+        answer=CopyData,
     ),
 )

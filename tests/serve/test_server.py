@@ -8,7 +8,7 @@ import pytest
 
 from rdfspider import Crawl
 from rdfspider.serve import limits
-from rdfspider.serve.connections import SiteProtocol
+from rdfspider.serve.server import SiteProtocol
 from serving import serve
 from waiting import PATIENCE_S, wait_until
 
