@@ -1,6 +1,7 @@
 """Crawls that find pages in other ways than by links, on real servers: sitemaps, headers, data, contexts, ontologies."""
 
 import gzip
+import itertools
 import json
 import os
 import time
@@ -10,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from web import Answer, Crawling, Outcome, Site, Web, command, crawl, make_page, read_outcomes
+from web import Answer, Crawling, Outcome, Site, Web, command, crawl, make_page, pages_of, read_outcomes
 
 EVERYWHERE = {"*.test": "127.0.0.1"}
-QUICK = ["--delay", 0, "--shards", 2]
+QUICK = ["--delay", 0, "--shards", 1]
+# Where pages of several sites have to do with each other.
+TWO_SHARDS = ["--delay", 0, "--shards", 2]
 TEXT, XML, JSON_LD = "text/plain", "application/xml", "application/ld+json"
 PLAIN = Answer(body=b"<title>nothing else</title>")
 
@@ -48,7 +51,7 @@ def find(folder: Path, site: Site, *arguments: object, ways: str, **settings: ob
 
 
 def paths_of(web: Web) -> list[str]:
-    return [exchange.path for exchange in web.log if exchange.path != "/robots.txt"]
+    return [exchange.path for exchange in pages_of(web.log)]
 
 
 def test_sitemaps_of_every_kind_lead_to_pages(tmp_path: Path) -> None:
@@ -135,26 +138,31 @@ def test_a_page_in_the_place_of_a_sitemap_is_a_page(tmp_path: Path) -> None:
         assert not found[url].get("quads")
 
 
-@pytest.mark.parametrize("first", ["/", "/1"])
-@pytest.mark.parametrize("status", [200, 302])
-def test_a_home_page_in_the_place_of_a_sitemap_is_one_page(tmp_path: Path, first: str, status: int) -> None:
+def test_a_home_page_in_the_place_of_a_sitemap_is_one_page(tmp_path: Path) -> None:
     """Whether it is known before the sitemap is looked for or not, and whether the server sends us there or answers with it."""
     site = Site()
-    home = make_page("http://a.test/", ["/1", "/2"], padding_bytes=200)
-    site.add("http://a.test/", home)
-    site.add("http://a.test/sitemap.xml", home if status == 200 else Answer(302, headers={"Location": "/"}))
-    for path in ("/1", "/2"):
-        site.add(f"http://a.test{path}", make_page(f"http://a.test{path}", ["/"]))
+    cases = list(enumerate(itertools.product(["/", "/1"], [200, 302])))
+    for number, (_, status) in cases:
+        home = make_page(f"http://a{number}.test/", ["/1", "/2"], padding_bytes=200)
+        site.add(f"http://a{number}.test/", home)
+        moved = Answer(302, headers={"Location": "/"})
+        site.add(f"http://a{number}.test/sitemap.xml", home if status == 200 else moved)
+        for path in ("/1", "/2"):
+            site.add(f"http://a{number}.test{path}", make_page(f"http://a{number}.test{path}", ["/"]))
     with Web(site) as web:
-        crawl(tmp_path / "crawl", f"http://a.test{first}", *QUICK, *web.resolve(EVERYWHERE), crawl_ways="sitemaps")
-    assert sorted(paths_of(web)) == ["/", "/1", "/2", "/sitemap.xml"]
+        seeds = [f"http://a{number}.test{first}" for number, (first, _) in cases]
+        crawl(tmp_path / "crawl", *seeds, *QUICK, *web.resolve(EVERYWHERE), crawl_ways="sitemaps")
     found = outcomes_of(tmp_path / "crawl")
-    assert found["http://a.test/"].get("reason") == "fetched"
-    assert found["http://a.test/"].get("quads")
-    assert not found["http://a.test/"].get("duplicate")
-    assert not found["http://a.test/sitemap.xml"].get("quads")
+    for number, _ in cases:
+        paths = [exchange.path for exchange in pages_of(web.log) if exchange.host == f"a{number}.test"]
+        assert sorted(paths) == ["/", "/1", "/2", "/sitemap.xml"]
+        home_page, sitemap = found[f"http://a{number}.test/"], found[f"http://a{number}.test/sitemap.xml"]
+        assert home_page.get("reason") == "fetched"
+        assert home_page.get("quads")
+        assert not home_page.get("duplicate")
+        assert not sitemap.get("quads")
     totals = totals_of(tmp_path / "crawl")
-    assert (totals["pages"], totals["duplicates"]) == (3, 0)
+    assert (totals["pages"], totals["duplicates"]) == (3 * len(cases), 0)
 
 
 def test_sitemaps_are_asked_for_whatever_the_first_page_is_and_count_as_no_pages(tmp_path: Path) -> None:
@@ -174,7 +182,7 @@ def test_sitemaps_are_asked_for_whatever_the_first_page_is_and_count_as_no_pages
     site.add("http://a.test/shy.xml", shy)
     site.add("http://a.test/1", make_page("http://a.test/1", ["/linked.xml"]))
     site.add("http://a.test/linked.xml", Answer(body=make_sitemap(), content_type=XML))
-    web = find(tmp_path / "crawl", site, ways="sitemaps")
+    web = find(tmp_path / "crawl", site, *TWO_SHARDS, ways="sitemaps")
     lists = {f"/{name}.xml" for name in ("empty", "index", "shy", "pages")}
     assert set(paths_of(web)) == {"/", "/1", "/linked.xml", *lists}
     found = outcomes_of(tmp_path / "crawl")
@@ -231,10 +239,10 @@ def test_a_person_may_want_as_a_page_what_was_fetched_as_a_context(tmp_path: Pat
     site.add("http://b.test/", make_page("http://b.test/", ["http://b.test/next"]))
     site.add("http://b.test/next", PLAIN)
     folder = tmp_path / "crawl"
-    find(folder, site, ways="contexts")
+    find(folder, site, *TWO_SHARDS, ways="contexts")
     assert outcomes_of(folder)["http://b.test/"].get("reason") == "no-context"
     with Web(site) as web:
-        crawl(folder, "http://b.test/", *QUICK, *web.resolve(EVERYWHERE))
+        crawl(folder, "http://b.test/", *TWO_SHARDS, *web.resolve(EVERYWHERE))
     assert {"/", "/next"} <= {exchange.path for exchange in web.log if exchange.host == "b.test"}
     assert outcomes_of(folder)["http://b.test/"].get("reason") == "fetched"
 
@@ -341,7 +349,7 @@ def test_ontologies_are_asked_for_as_data_and_not_followed(tmp_path: Path) -> No
     site.add("http://onto.test/ns.ttl", Answer(body=labels, content_type="text/turtle"))
     site.add("http://defs.test/p/", make_page("http://defs.test/p/", ["/more"]))
     with Web(site) as web:
-        arguments = [*QUICK, "--ontologies", *web.resolve({**EVERYWHERE, "www.w3.org": "127.0.0.1"})]
+        arguments = [*TWO_SHARDS, "--ontologies", *web.resolve({**EVERYWHERE, "www.w3.org": "127.0.0.1"})]
         crawl(tmp_path / "crawl", "http://a.test/", *arguments, crawl_ways="data ontologies")
     found = {url: way for url, way in ways_of(tmp_path / "crawl").items() if "w3.org" not in url}
     assert found == {
@@ -374,10 +382,10 @@ def test_a_context_is_fetched_once_and_kept(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with Web(site) as web:
         seeds = [f"http://{host}/" for host in hosts]
-        crawl(folder, *seeds, "--pages", 6, *QUICK, *web.resolve(EVERYWHERE), crawl_ways="contexts")
+        crawl(folder, *seeds, "--pages", 6, *TWO_SHARDS, *web.resolve(EVERYWHERE), crawl_ways="contexts")
         assert sorted(paths_of(web)) == [*["/"] * 6, "/context.jsonld", "/old"]
         site.add("http://late.test/", make_data("http://www.ctx.test/context.jsonld"))
-        crawl(folder, "http://late.test/", "--pages", 7, *QUICK, *web.resolve(EVERYWHERE), crawl_ways="contexts")
+        crawl(folder, "http://late.test/", "--pages", 7, *TWO_SHARDS, *web.resolve(EVERYWHERE), crawl_ways="contexts")
         assert paths_of(web)[8:] == ["/"]
     found = outcomes_of(folder)
     assert {found[f"http://{host}/"].get("quads") for host in (*hosts, "late.test")} == {"jsonld 1"}
@@ -467,7 +475,7 @@ def test_who_waits_for_a_context_does_not_keep_a_crawl_from_its_end(
     site.robots["slow.test"] = Answer(503, headers={"Retry-After": "60"})
     folder = tmp_path / "crawl"
     with Web(site) as web:
-        arguments = ["http://a.test/", *QUICK, *web.resolve(EVERYWHERE)]
+        arguments = ["http://a.test/", *TWO_SHARDS, *web.resolve(EVERYWHERE)]
         with Crawling(folder, *arguments, crawl_ways="contexts") as crawling:
             assert crawling.wait_until(lambda: any(exchange.host == "slow.test" for exchange in web.log))
             command(folder, end)

@@ -67,8 +67,8 @@ def make_pages(count: int, sites: int = 7) -> dict[str, bytes]:
     return {f"https://site{n % sites}.example/{n}": make_page(f"Thing {n}") for n in range(count)}
 
 
-def import_archives(folder: Path, *sources: Path) -> int:
-    return run_command(["import", *map(str, sources), "--dir", str(folder), "--shards", "2"])
+def import_archives(folder: Path, *sources: Path, shards: int = 1) -> int:
+    return run_command(["import", *map(str, sources), "--dir", str(folder), "--shards", str(shards)])
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +84,7 @@ def test_pages_of_archives_are_in_the_crawl_as_if_it_had_fetched_them(
     first = write_warc(tmp_path / "a.warc.gz", {url: pages[url] for url in urls[:25]})
     second = write_warc(tmp_path / "b.warc.gz", {url: pages[url] for url in urls[25:]})
     folder = tmp_path / "crawl"
-    assert import_archives(folder, first, second) == 0
+    assert import_archives(folder, first, second, shards=2) == 0
     assert "imported    40 pages" in capsys.readouterr().err
     assert read_responses(folder) == Counter(list(pages))
     assert {outcome.get("reason") for outcome in read_outcomes(folder)} == {"imported"}
@@ -235,15 +235,16 @@ def test_what_is_no_archive_is_said_before_anything_is_made(
 
 def test_a_full_disk_ends_an_import_and_says_so(tmp_path: Path) -> None:
     archive = write_warc(tmp_path / "a.warc.gz", make_pages(10))
-    command = [sys.executable, "-m", "rdfspider", "import", str(archive), "--dir", str(tmp_path / "crawl")]
+    folder = tmp_path / "crawl"
+    command = [sys.executable, "-m", "rdfspider", "import", str(archive), "--dir", str(folder), "--shards", "1"]
     environment = os.environ | {"RDFSPIDER_RUN_MIN_FREE_BYTES": "900TB"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "make room and run the same command again" in done.stderr
     assert done.stderr.endswith("rdfspider: the import has ended early; what was imported is kept\n")
     assert "Traceback" not in done.stderr
-    assert import_archives(tmp_path / "crawl", archive) == 0
-    assert sum(read_responses(tmp_path / "crawl").values()) == 10
+    assert import_archives(folder, archive) == 0
+    assert sum(read_responses(folder).values()) == 10
 
 
 def test_the_disk_of_the_frontier_counts_too(tmp_path: Path) -> None:
@@ -289,15 +290,15 @@ def test_a_file_with_the_name_and_the_size_of_another_is_another(tmp_path: Path)
 
 def test_no_new_frontier_is_made_where_a_disk_is_missing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "crawl"
-    assert import_archives(folder, write_warc(tmp_path / "a.warc.gz", make_pages(10))) == 0
+    assert import_archives(folder, write_warc(tmp_path / "a.warc.gz", make_pages(10)), shards=2) == 0
     frontier = folder / "shards/001/frontier"
     frontier.rename(tmp_path / "elsewhere")
     more = write_warc(tmp_path / "b.warc.gz", make_pages(20))
-    assert import_archives(folder, more) == 1
+    assert import_archives(folder, more, shards=2) == 1
     assert f"its frontier is missing: '{frontier}'" in capfd.readouterr().err
     assert not frontier.exists()
     (tmp_path / "elsewhere").rename(frontier)
-    assert import_archives(folder, more) == 0
+    assert import_archives(folder, more, shards=2) == 0
     assert sum(read_responses(folder).values()) == 20
 
 

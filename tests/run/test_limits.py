@@ -107,14 +107,13 @@ def test_time_is_counted_over_restarts(tmp_path: Path) -> None:
     site = make_chain("a.test", 500)
     with Web(site) as web:
         flags = ["--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE)]
-        status = crawl(tmp_path / "crawl", "http://a.test/", *flags, "--time", 6).status()
+        status = crawl(tmp_path / "crawl", "http://a.test/", *flags, "--time", 3).status()
         assert status["reason"] == "time"
-        assert status["elapsed_s"] >= 6
-        count = len(served(web))
+        assert status["elapsed_s"] >= 3
         # Where the machine is busy, there may be none.
-        assert count < 100
-        crawl(tmp_path / "crawl", "http://a.test/", *flags, "--time", 6)
-        assert len(served(web)) == count, "the second run had its six seconds again"
+        count = len(served(web))
+        crawl(tmp_path / "crawl", "http://a.test/", *flags, "--time", 3)
+        assert len(served(web)) == count, "the second run had its three seconds again"
         crawl(tmp_path / "crawl", "http://a.test/", *flags, "--time", 3600, "--pages", count + 5)
     assert len(served(web)) == count + 5
     assert check_once(web.log) == []
@@ -127,9 +126,11 @@ def test_bytes_end_a_crawl(tmp_path: Path) -> None:
         site.add(url, make_page(url, [f"/{number + 1}"], padding_bytes=20_000))
     with Web(site) as web:
         flags = ["--delay", 0.1, "--shards", 1, *web.resolve(EVERYWHERE)]
-        crawl(tmp_path / "crawl", "http://a.test/", *flags, frontier_ip_delay_s=0.02, crawl_bytes=200_000)
-    # It is noticed with the next beat, a second later at most.
-    assert 10 <= len(served(web)) < 70
+        limit = {"frontier_ip_delay_s": 0.02, "crawl_bytes": 200_000}
+        status = crawl(tmp_path / "crawl", "http://a.test/", *flags, **limit).status()
+    assert status["reason"] == "bytes"
+    # It is noticed with the next beat, before the site is at its end.
+    assert 10 <= len(served(web)) < 100
 
 
 def test_each_host_and_domain_has_its_budget(tmp_path: Path) -> None:
