@@ -246,8 +246,11 @@ class Capture:
 
     def header(self, name: str) -> str:
         """Return the first value of a header, ignoring case; empty if there is none."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), "")
+        wanted, size = name.lower(), len(name)
+        for key, value in self.headers:
+            if len(key) == size and key.lower() == wanted:
+                return value
+        return ""
 
     def list_header(self, name: str) -> list[str]:
         """Return all values of a header, in order; `name` must be in lower case."""

@@ -6,6 +6,7 @@ Unknown patterns are tried.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from rdfspider.frontier.entries import LOWEST_PRIORITY, Counts
 from rdfspider.frontier.hosts.hosts import Host
@@ -13,15 +14,11 @@ from rdfspider.frontier.learning.patterns import HostPatterns, Pattern, Patterns
 from rdfspider.records import Discovered
 from rdfspider.ways import WAYS, Way
 
-# Looked up once: an attribute of an enumeration takes longer than to compare with it.
-_SEED = Way.SEED
-
 SPENT = 8
 """The offset that puts a pattern whose budget is used up behind all others."""
 
 # The step of a URL by its depth, if nothing else is known; the last applies to all greater depths.
 _STEPS = (1, 2, 3, 4, 4, 4, 5)
-_RANKS = {way: rules.rank for way, rules in WAYS.items()}
 # Ranks that override everything else.
 _FIRST_RANK, _LAST_RANK = -8, 8
 _BEST, _WORST = 1, LOWEST_PRIORITY - 1
@@ -51,7 +48,7 @@ class Ratings:
         if known is None:
             if page is not None and is_lead:
                 page.leads = True
-            return [self._bound(link, 0) for link in links]
+            return [_rate(link.depth, link.found_as, link.rank, 0) for link in links]
         known.passed = 0
         met: dict[str, Pattern | None] = {}
         offsets: dict[str, int] = {}
@@ -71,7 +68,7 @@ class Ratings:
                         has_trials = True
                     else:
                         offsets[key] = offset
-            rated.append(self._bound(link, offset))
+            rated.append(_rate(link.depth, link.found_as, link.rank, offset))
         if page is not None and is_lead:
             page.leads = page.leads or has_trials
             page.lead_to(met)
@@ -96,14 +93,6 @@ class Ratings:
             return 1 if total.visits >= _BARREN_VISITS else 0
         return -1 if crawl and total.mean >= _FAIR * crawl else 0
 
-    def _bound(self, link: Discovered, offset: int) -> int:
-        rank = link.rank + _RANKS[link.found_as]
-        if link.found_as == _SEED or rank <= _FIRST_RANK:
-            return 0
-        if offset >= SPENT or rank >= _LAST_RANK:
-            return LOWEST_PRIORITY
-        return min(max(_find_step(link.depth) + offset + rank, _BEST), _WORST)
-
     def _crawl_mean(self) -> float:
         return self._counts.quads / self._counts.pages if self._counts.pages else 0.0
 
@@ -111,6 +100,18 @@ class Ratings:
 def rate_again(depth: int, offset: int) -> int:
     """The priority of a queued URL whose pattern has turned out to be worse than expected."""
     return LOWEST_PRIORITY if offset >= SPENT else min(_find_step(depth) + offset, _WORST)
+
+
+# The links of a page hardly differ in these, and every new link is rated.
+@lru_cache(maxsize=1024)
+def _rate(depth: int, found_as: Way, rank: int, offset: int) -> int:
+    """The priority of a new URL, `offset` steps behind one of which nothing is known."""
+    rank += WAYS[found_as].rank
+    if found_as == Way.SEED or rank <= _FIRST_RANK:
+        return 0
+    if offset >= SPENT or rank >= _LAST_RANK:
+        return LOWEST_PRIORITY
+    return min(max(_find_step(depth) + offset + rank, _BEST), _WORST)
 
 
 def _find_step(depth: int) -> int:
