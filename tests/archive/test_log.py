@@ -13,8 +13,8 @@ from msgspec import structs
 from rdfspider.archive.log import list_segments, read_outcome, read_outcomes
 from rdfspider.archive.metadata import list_fields
 from rdfspider.archive.outcomes import Outcome, decide_effect
-from rdfspider.archive.reader import Damage
 from rdfspider.archive.segments import read_committed, write_committed
+from rdfspider.archive.warc_file import Damage
 from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.config import ArchiveConfig
 from rdfspider.errors import UsageError

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from fastwarc.stream_io import BrotliWriter, ZstdWriter, zstd_train_dictionary_from_samples
 
-from rdfspider.archive.reader import Damage, Mark, is_archive, read_archive, read_file, split_archive
+from rdfspider.archive.reader import Mark, is_archive, read_archive, read_file, split_archive
+from rdfspider.archive.warc_file import Damage
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
 

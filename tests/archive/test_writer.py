@@ -16,9 +16,10 @@ from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 from warcio.cli import main as warcio
 
 from rdfspider import extract
-from rdfspider.archive.reader import Damage, read_archive
+from rdfspider.archive.reader import read_archive
 from rdfspider.archive.segments import read_committed
 from rdfspider.archive.warc import compute_digest
+from rdfspider.archive.warc_file import Damage
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import ArchiveConfig
 from rdfspider.records import (

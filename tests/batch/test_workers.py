@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rdfspider.archive.reader import Damage
+from rdfspider.archive.warc_file import Damage
 from rdfspider.batch.sources import ArchivePart, FilesPart, Part, plan_parts
 from rdfspider.batch.workers import PageResult, PartEnd, Work, run_parts
 from rdfspider.config import ExtractConfig

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rdfspider.archive.reader import Archive
+from rdfspider.archive.warc_file import WarcFile
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.processes.calls import CallError, KillableCalls
 from waiting import PATIENCE_S, wait_until
@@ -42,7 +42,7 @@ def test_what_a_function_makes_is_passed_on_whatever_it_is(calls: KillableCalls)
 
 def test_what_goes_wrong_is_told_apart(calls: KillableCalls) -> None:
     with pytest.raises(UsageError, match=r"^/nowhere/x\.warc: No such file"):
-        calls.call(Archive, Path("/nowhere/x.warc"))
+        calls.call(WarcFile, Path("/nowhere/x.warc"))
     with pytest.raises(CallError, match="ValueError: invalid literal") as failed:
         calls.call(int, "x")
     assert failed.value.code == "crashed"

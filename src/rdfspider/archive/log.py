@@ -15,9 +15,10 @@ from fastwarc.warc import WarcRecord, WarcRecordType
 
 from rdfspider.archive.metadata import read_date, read_due, read_metadata
 from rdfspider.archive.outcomes import Effect, Outcome, decide_effect
-from rdfspider.archive.reader import Archive, Damage, read_run, read_url
+from rdfspider.archive.reader import read_url
 from rdfspider.archive.segments import SegmentKind, parse_name, read_committed
-from rdfspider.codes import PREREQUISITE_REASONS
+from rdfspider.archive.warc_file import Damage, WarcFile
+from rdfspider.codes import PREREQUISITE_REASONS, Reason
 from rdfspider.errors import UsageError
 
 _log = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ def read_outcome(path: Path, source: str, offset: int, max_block_bytes: int) -> 
 
     At most `max_block_bytes` are read of the statements in each syntax, and of the text. UsageError if there is no file.
     """
-    with Archive(path) as archive:
+    with WarcFile(path) as archive:
         stop = archive.size
     for item in _read_groups(path, offset, stop, max_block_bytes):
         if isinstance(item, Damage):
@@ -96,7 +97,7 @@ def read_fetch(path: Path, offset: int) -> Outcome | None:
     """Read the outcome whose metadata record begins at `offset`, without statements and text, and with only the first of many
     links; None if the file or the record is unreadable."""
     try:
-        with Archive(path) as archive:
+        with WarcFile(path) as archive:
             if offset >= archive.size:
                 return None
             _, records = archive.open_at(offset)
@@ -154,7 +155,7 @@ def _read_groups(
     path: Path, start: int, stop: int, max_block_bytes: int = _MAX_BLOCK_BYTES
 ) -> Iterator[tuple[_Metadata, int] | Damage]:
     """Read metadata records with the conversions after them, and where the next outcome begins."""
-    with Archive(path) as archive:
+    with WarcFile(path) as archive:
         found: _Metadata | None = None
         for item in _read_items(archive, start, min(stop, archive.size), max_block_bytes):
             if isinstance(item, Damage):
@@ -170,14 +171,11 @@ def _read_groups(
 
 
 def _read_items(
-    archive: Archive, start: int, stop: int, max_block_bytes: int
+    archive: WarcFile, start: int, stop: int, max_block_bytes: int
 ) -> Generator[_Metadata | _Conversion | _SegmentEnd | Damage, None, None]:
     read = partial(_read_record, max_block_bytes=max_block_bytes)
-    position = start
-    while position < stop:
-        run: Generator[_Metadata | _Conversion | Damage, None, int] = read_run(archive, position, stop, read)
-        position = yield from run
-    yield _SegmentEnd(position)
+    run: Generator[_Metadata | _Conversion | Damage, None, int] = archive.read(start, stop, read)
+    yield _SegmentEnd((yield from run))
 
 
 def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Metadata | _Conversion | None:
@@ -205,7 +203,7 @@ def _make_outcome(found: _Metadata, end: int, source: str, now: float) -> Outcom
     known = dict(found.attributes)
     reason, due = known.pop("reason", ""), read_due(known.get("directives", ""))
     if 0 < due <= now:
-        reason, due = "noindex", 0.0
+        reason, due = Reason.NOINDEX, 0.0
     effect = decide_effect(reason, known.get("status", 0), known.get("unchanged", ""))
     says = found.conversions if effect is Effect.REPLACE else ()
     if effect is Effect.REMOVE:

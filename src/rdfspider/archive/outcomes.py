@@ -14,8 +14,8 @@ from msgspec import Struct, field
 from xxhash import xxh3_64
 
 from rdfspider.archive.segments import Position
-from rdfspider.codes import REFUSALS, Reason
-from rdfspider.records import Capture, Extraction, Failure, Finished, Problem
+from rdfspider.codes import REFUSALS, Reason, VerdictState
+from rdfspider.records import Capture, Extraction, Failure, Finished, Page, Problem
 
 
 class Effect(StrEnum):
@@ -45,8 +45,8 @@ class Outcome(Struct, frozen=True, gc=False):
     end: int
     """Where the next outcome begins."""
     effect: Effect
-    verdict: str = "done"
-    reason: str = "fetched"
+    verdict: str = VerdictState.DONE
+    reason: str = Reason.FETCHED
     rule: str = ""
     status: int = 0
     error: str = ""
@@ -107,6 +107,11 @@ _EFFECTS_BY_STATUS = dict.fromkeys((304, 408, 421, 425, 429), Effect.TOUCH)
 _EFFECTS_BY_HUNDRED = {2: Effect.REPLACE, 3: Effect.REMOVE, 4: Effect.REMOVE}
 
 
+# What stands for an exchange without a page, and for a page from which nothing was extracted.
+_NO_CAPTURE = Capture(Page("", b""), 0, "", "", (), (), "", 0.0, 0.0, 0)
+_NO_EXTRACTION = Extraction("", "")
+
+
 def decide_effect(reason: str, status: int, unchanged: str = "") -> Effect:
     """Decide how an outcome changes what the indexes have of its page.
 
@@ -123,8 +128,9 @@ def make_outcome(
 ) -> Outcome:
     """Make the outcome of a finished lease; `via` is the URL of `lease.via`, if known."""
     lease, verdict, exchange, extraction, _, judgement = finished
-    capture = exchange if isinstance(exchange, Capture) else None
-    said = extraction or _NOTHING
+    capture = exchange if isinstance(exchange, Capture) else _NO_CAPTURE
+    has_page = capture is not _NO_CAPTURE
+    said = extraction or _NO_EXTRACTION
     effect = decide_effect(verdict.reason, verdict.status, unchanged)
     return Outcome(
         url=lease.url,
@@ -146,18 +152,18 @@ def make_outcome(
         redirected_from=lease.chain,
         attempts=lease.attempts,
         fetch_ms=round(exchange.duration_s * 1000) if exchange is not None else None,
-        http_version=capture.http_version if capture else "",
-        content_type=capture.header("content-type") if capture else "",
-        etag=capture.header("etag") if capture else "",
-        last_modified=capture.header("last-modified") if capture else "",
-        x_robots_tag=", ".join(capture.list_header("x-robots-tag")) if capture else "",
-        body_bytes=len(capture.page.body) if capture else None,
-        wire_bytes=capture.wire_bytes if capture else None,
-        truncated=capture.truncated if capture else "",
+        http_version=capture.http_version,
+        content_type=capture.header("content-type"),
+        etag=capture.header("etag"),
+        last_modified=capture.header("last-modified"),
+        x_robots_tag=", ".join(capture.list_header("x-robots-tag")),
+        body_bytes=len(capture.page.body) if has_page else None,
+        wire_bytes=capture.wire_bytes if has_page else None,
+        truncated=capture.truncated,
         digest=digest,
         unchanged=unchanged,
         payload=payload,
-        target=(capture.redirect or "") if capture else "",
+        target=capture.redirect or "",
         directives=", ".join(judgement.directives),
         duplicate=judgement.duplicate,
         duplicate_of=judgement.original,
@@ -171,9 +177,6 @@ def make_outcome(
         text=said.text,
         due=judgement.robots.unavailable_after if effect is not Effect.REMOVE else 0.0,
     )
-
-
-_NOTHING = Extraction("", "")
 
 
 class OutcomeStamp(NamedTuple):

@@ -28,13 +28,14 @@ from rdfspider.archive.warc import (
     make_response_head,
     pack_record,
 )
+from rdfspider.codes import Truncation
 from rdfspider.config import ArchiveConfig
 from rdfspider.records import Capture, Finished
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _STANDARD = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 # The reasons for a cut block in WARC 1.1, 5.13; an unwanted type is not among them.
-_TRUNCATIONS = {"length": "length", "time": "time", "disconnect": "disconnect"}
+_TRUNCATIONS = frozenset({"", Truncation.LENGTH, Truncation.TIME, Truncation.DISCONNECT})
 
 
 class RevisitProfile(StrEnum):
@@ -159,7 +160,7 @@ class ArchiveWriter:
         """Append the records of a page if it is kept; return what its metadata says about the body."""
         lease, extraction, judgement = finished.lease, finished.extraction, finished.judgement
         is_wanted = not (judgement.robots.noarchive or judgement.robots.noindex)
-        is_whole = capture.truncated in ("", "length")
+        is_whole = capture.truncated in ("", Truncation.LENGTH)
         body = capture.page.body
         if capture.status == 304:
             digest = lease.digest
@@ -257,7 +258,7 @@ def _make_response(about: _About, identity: str, capture: Capture, digest: str, 
         ("WARC-IP-Address", about.address),
         ("WARC-Payload-Digest", digest),
         ("WARC-Identified-Payload-Type", clean_value(media_type)),
-        ("WARC-Truncated", _TRUNCATIONS.get(capture.truncated, "unspecified") if capture.truncated else ""),
+        ("WARC-Truncated", capture.truncated if capture.truncated in _TRUNCATIONS else "unspecified"),
     ]
     # The payload digest is enough: a block digest would read every body a second time.
     return pack_record("response", fields, make_response_head(capture), capture.page.body)
@@ -274,7 +275,7 @@ def _make_revisit(
         ("WARC-Payload-Digest", digest),
         ("WARC-Refers-To-Target-URI", about.url),
         ("WARC-Refers-To-Date", format_date(captured)),
-        ("WARC-Truncated", "length" if profile == RevisitProfile.SAME_PAYLOAD else ""),
+        ("WARC-Truncated", Truncation.LENGTH if profile == RevisitProfile.SAME_PAYLOAD else ""),
     ]
     return make_record("revisit", fields, make_response_head(capture))
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from rdfspider.archive.reader import Damage, Mark, is_archive, read_archive, read_file, split_archive
+from rdfspider.archive.reader import Mark, is_archive, read_archive, read_file, split_archive
 from rdfspider.archive.segments import is_committed_list
+from rdfspider.archive.warc_file import Damage
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
 from rdfspider.urls import resolve_iri

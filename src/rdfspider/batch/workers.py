@@ -15,7 +15,8 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 
-from rdfspider.archive.reader import Damage, Mark
+from rdfspider.archive.reader import Mark
+from rdfspider.archive.warc_file import Damage
 from rdfspider.batch.counts import PageCounts, count_statements
 from rdfspider.batch.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
 from rdfspider.config import ExtractConfig

@@ -123,11 +123,11 @@ def read_statements(folder: Path) -> dict[str, str]:
     """The statements of a crawl, from its archive: N-Quads by the URL of the page."""
     from fastwarc.warc import WarcRecordType
 
-    from rdfspider.archive.reader import Archive
+    from rdfspider.archive.warc_file import WarcFile
 
     found: dict[str, str] = defaultdict(str)
     for path in sorted(folder.glob("shards/*/warc/*-facts-*.warc.gz")):
-        with Archive(path) as archive:
+        with WarcFile(path) as archive:
             _, records = archive.open_at(0)
             for record in records:
                 is_statements = record.headers.get("Content-Type") == "application/n-quads"

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from rdfspider.archive.reader import Damage
+from rdfspider.archive.warc_file import Damage
 from rdfspider.batch.counts import BatchStatistics
 from rdfspider.batch.output import Write, open_output
 from rdfspider.batch.sources import plan_parts

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from rdfspider import __version__
-from rdfspider.codes import RobotsRule, Truncation
+from rdfspider.codes import FailureCode, RobotsRule, Truncation
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.robots_rules import Rule, Ruleset, read_target
 from rdfspider.pace import backoff_gap_s, read_retry_after
@@ -145,7 +145,7 @@ def judge_robots(
     that a redirect leads to and that must not be asked yet.
     """
     if isinstance(exchange, Failure):
-        if exchange.code == "unsupported":
+        if exchange.code == FailureCode.UNSUPPORTED:
             # No request is possible there; a page fails permanently for the same reason.
             return RobotsState(RobotsRule.ALLOW, now, now + config.robots_ttl_s, reason=exchange.code)
         return _judge_unreachable(previous, exchange.code, now, busy_s, pace, config)
@@ -181,7 +181,7 @@ def _judge_unreachable(
 
     If the server refuses requests for now (429), the copy is kept for later. If we could not ask, that counts as no failure.
     """
-    is_busy = reason == "busy"
+    is_busy = reason == FailureCode.BUSY
     errors = (previous.errors if previous else 0) + (not is_busy)
     # The clock may have been set back.
     since = min(previous.fetched, now) if previous and previous.errors else now

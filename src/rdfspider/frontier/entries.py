@@ -158,8 +158,6 @@ class UrlEntry(Struct, frozen=True):
     decided: float = 0.0
     """When the last verdict was recorded."""
     next_visit: float = 0.0
-    etag: str = ""
-    last_modified: str = ""
     digest: str = ""
     captured: float = 0.0
     quads: int = 0

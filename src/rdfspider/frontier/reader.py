@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
-from rdfspider.codes import RobotsRule
+from rdfspider.codes import FailureCode, RobotsRule
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
@@ -46,11 +46,14 @@ _TABLES = ("urls", "ledger", "queue", "names", "hosts", "robots", "domains", "pa
 # Back queue entries to scan for the position of a URL, which takes a fraction of a second.
 _MAX_ENTRIES = 100_000
 # Why a host has no address, in words.
-_NO_ADDRESS = {"nxdomain": "there is no such name", "private": "its addresses are private"}
+_NO_ADDRESS: dict[str, str] = {
+    FailureCode.NXDOMAIN: "there is no such name",
+    FailureCode.PRIVATE: "its addresses are private",
+}
 
 
 def _count_errors(record: HostRecord) -> int:
-    is_missing = record.addresses is not None and record.addresses.failure == "nxdomain"
+    is_missing = record.addresses is not None and record.addresses.failure == FailureCode.NXDOMAIN
     return record.failed + is_missing
 
 

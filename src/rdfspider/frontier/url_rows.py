@@ -7,7 +7,7 @@ to the path, so two thirds of a row take almost no space on disk. Reading a URL 
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from rdfspider.codes import DuplicateKind
+from rdfspider.codes import DuplicateKind, Reason
 from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.keys import from_url_id, pack_row, to_url_id
 from rdfspider.frontier.store import Store
@@ -62,7 +62,7 @@ class UrlRow(Struct, gc=False, array_like=True):
     @property
     def is_imported(self) -> bool:
         """Whether the recorded page came from another archive; an imported page with noindex has `noindex` as its reason."""
-        return self.reason == "imported" or (self.reason == "noindex" and self.found_as == Way.IMPORT)
+        return self.reason == Reason.IMPORTED or (self.reason == Reason.NOINDEX and self.found_as == Way.IMPORT)
 
 
 _encode = Encoder().encode
@@ -160,8 +160,6 @@ def to_entry(row: UrlRow, url: str, url_id: int) -> UrlEntry:
         attempts=row.attempts,
         decided=row.decided,
         next_visit=row.next_visit,
-        etag=row.etag,
-        last_modified=row.last_modified,
         digest=row.digest,
         captured=row.captured,
         quads=row.quads,

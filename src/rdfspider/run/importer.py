@@ -17,7 +17,8 @@ from typing import NamedTuple
 import msgspec
 from xxhash import xxh3_128_hexdigest
 
-from rdfspider.archive.reader import Archived, Damage, read_captures
+from rdfspider.archive.reader import Archived, read_captures
+from rdfspider.archive.warc_file import Damage
 from rdfspider.archive.writer import Written
 from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config

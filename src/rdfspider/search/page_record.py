@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from rdfspider.archive.log import read_outcome
 from rdfspider.archive.metadata import list_fields
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.archive.reader import MAX_BODY_BYTES, Archive, Archived, Damage, read_capture, read_run
+from rdfspider.archive.reader import MAX_BODY_BYTES, Archived, read_capture
 from rdfspider.archive.segments import parse_name
+from rdfspider.archive.warc_file import Damage, WarcFile
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths
@@ -112,10 +113,10 @@ def read_page(
 def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
     """Read the archived response, with the body cut to `limit` bytes plus one if there are more; None if there is none.
     Raise UnreadableError if it cannot be read."""
-    with Archive(payload.path) as archive:
+    with WarcFile(payload.path) as archive:
         if payload.offset >= archive.size:
             raise UnreadableError(f"{payload.path} ends before {payload.offset}, where the page should be")
-        run = read_run(archive, payload.offset, payload.offset + 1, lambda record, at: read_capture(record, at, limit))
+        run = archive.read(payload.offset, payload.offset + 1, lambda record, at: read_capture(record, at, limit))
         found: Archived | Damage | None = next(run, None)
     if isinstance(found, Damage):
         raise UnreadableError(f"{payload.path} at {found.offset} cannot be read: {found.reason}")

@@ -15,7 +15,7 @@ from tests.index.logs import ShardLog
 from tests.index.pages import find_cards
 
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.archive.reader import Damage
+from rdfspider.archive.warc_file import Damage
 from rdfspider.config import ExtractConfig
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.log import follower as follower_module

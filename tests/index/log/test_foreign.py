@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.archive.reader import Damage
+from rdfspider.archive.warc_file import Damage
 from rdfspider.archive.writer import ArchiveWriter
 from rdfspider.config import ArchiveConfig, ExtractConfig
 from rdfspider.errors import UsageError

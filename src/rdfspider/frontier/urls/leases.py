@@ -33,7 +33,7 @@ _MIN_ANSWER_S = 30.0
 # The maximum lifetime of addresses.
 _MAX_ADDRESS_S = 86_400.0
 # DNS results that make all URLs of the host fail without a request.
-_NO_SUCH_HOST = frozenset({"nxdomain", "private"})
+_NO_SUCH_HOST = frozenset({FailureCode.NXDOMAIN, FailureCode.PRIVATE})
 
 
 class Leases:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome
-from rdfspider.archive.reader import Damage
+from rdfspider.archive.warc_file import Damage
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.log.sources import FORGOTTEN, Forgotten, LogState, Sources
 from rdfspider.index.status import ViewStatus

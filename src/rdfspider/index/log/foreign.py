@@ -17,9 +17,10 @@ from msgspec import structs
 from rdfspider.archive.log import Segment, read_outcome, read_outcomes
 from rdfspider.archive.metadata import is_metadata_of_crawl
 from rdfspider.archive.outcomes import Effect, Outcome, make_outcome
-from rdfspider.archive.reader import Archive, Damage, read_capture, read_revisit, read_run, read_url
+from rdfspider.archive.reader import read_capture, read_revisit, read_url
 from rdfspider.archive.segments import Position, SegmentKind, find_committed_length, kind_of
 from rdfspider.archive.warc import compute_digest
+from rdfspider.archive.warc_file import Damage, WarcFile
 from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import ExtractConfig
 from rdfspider.detect.content import detect_content
@@ -83,7 +84,7 @@ def read_foreign(
     """
     now = time.time() if now is None else now
     source = str(path.absolute())
-    with Archive(path) as archive:
+    with WarcFile(path) as archive:
         stop = archive.size if stop is None else min(stop, archive.size)
         is_facts = _holds_facts(archive)
         if 0 < start < stop and archive.find_record(start) != start:
@@ -92,7 +93,7 @@ def read_foreign(
     if is_facts:
         yield from read_outcomes(path, source, start, stop, now=now)
         return
-    with Archive(path) as archive:
+    with WarcFile(path) as archive:
         last: _Visit | None = None
         for item in _read_visits(archive, start, stop, config.max_body_bytes):
             if isinstance(item, Damage):
@@ -106,7 +107,7 @@ def read_foreign(
 def read_foreign_outcome(path: Path, url: str, offset: int, config: ExtractConfig | None) -> Outcome | Damage | None:
     """The outcome of a page that begins at an offset, with the same rules as `log.read_outcome`. Raise UsageError if the page
     would have to be extracted and `config` is None."""
-    with Archive(path) as archive:
+    with WarcFile(path) as archive:
         if _holds_facts(archive):
             return read_outcome(path, str(path), offset, (config or ExtractConfig()).max_body_bytes)
         if config is None:
@@ -137,7 +138,7 @@ class _FileEnd(NamedTuple):
     position: int
 
 
-def _holds_facts(archive: Archive) -> bool:
+def _holds_facts(archive: WarcFile) -> bool:
     """Whether a file is a segment of facts, by its name or by its first records."""
     if kind_of(archive.path.name) == SegmentKind.FACTS:
         return True
@@ -153,12 +154,10 @@ def _holds_facts(archive: Archive) -> bool:
 
 
 def _read_visits(
-    archive: Archive, start: int, stop: int, limit: int
+    archive: WarcFile, start: int, stop: int, limit: int
 ) -> Generator[_Visit | _FileEnd | Damage, None, None]:
-    position = start
-    while position < stop:
-        position = yield from read_run(archive, position, stop, lambda record, at: _read_visit(record, at, limit))
-    yield _FileEnd(position)
+    end = yield from archive.read(start, stop, lambda record, at: _read_visit(record, at, limit))
+    yield _FileEnd(end)
 
 
 def _read_visit(record: WarcRecord, position: int, limit: int) -> _Visit | None:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from rdfspider.archive.log import Segment, list_segments, read_outcomes
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.archive.reader import Damage
+from rdfspider.archive.warc_file import Damage
 from rdfspider.config import ExtractConfig
 from rdfspider.disk import add_lines, read_lines
 from rdfspider.errors import UsageError
