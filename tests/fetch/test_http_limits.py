@@ -200,7 +200,7 @@ def test_the_whole_exchange_has_a_limit() -> None:
             writer.write(b"x" * 1000)
             await asyncio.sleep(0.05)
 
-    capture = captured(stream, settings={"timeout_s": 2})
+    capture = captured(stream, settings={"timeout_s": 4})
     assert capture.truncated == "time"
     assert len(capture.page.body) >= 1000
 

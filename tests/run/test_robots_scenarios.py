@@ -233,7 +233,7 @@ def test_an_expired_copy_is_used_while_the_server_fails_and_replaced_when_it_is_
             asked.append(len(asked))
             match asked[-1]:
                 case 0:
-                    return text(RULES + b"Crawl-delay: 0.1\n")
+                    return text(RULES + b"Crawl-delay: 0.2\n")
                 case 1 | 2 | 3:
                     return Answer(500 + asked[-1])
                 case _:
@@ -244,7 +244,7 @@ def test_an_expired_copy_is_used_while_the_server_fails_and_replaced_when_it_is_
     folder = tmp_path / "crawl"
     with Web(answer) as web:
         flags = ["--delay", 0.02, "--shards", 1, *web.resolve(EVERYWHERE)]
-        crawl(folder, "http://a.test/", *flags, fetch_robots_ttl_s=2, frontier_ip_delay_s=0.001, frontier_backoff_s=1)
+        crawl(folder, "http://a.test/", *flags, fetch_robots_ttl_s=2, frontier_ip_delay_s=0.001, frontier_backoff_s=0.5)
     log = sorted(web.log, key=lambda exchange: exchange.started)
     robots = [exchange for exchange in log if exchange.path == "/robots.txt"]
     assert [exchange.status for exchange in robots] == [200, 501, 502, 503, 200]
@@ -254,7 +254,7 @@ def test_an_expired_copy_is_used_while_the_server_fails_and_replaced_when_it_is_
     for before, after in pairwise(robots):
         assert any(before.ended < page.started < after.started for page in pages), "nothing was fetched meanwhile"
     assert max(page.started for page in pages) < robots[-1].started
-    assert check_pace(log, 0.1) == [], "the Crawl-delay of the old copy was forgotten"
+    assert check_pace(log, 0.2) == [], "the Crawl-delay of the old copy was forgotten"
     outcomes = {outcome.url: outcome for outcome in read_outcomes(folder)}
     assert outcomes[f"http://a.test/{len(pages)}"].get("reason") == "disallowed"
     assert {outcome.get("reason") for url, outcome in outcomes.items() if "/private" in url} == {"disallowed"}

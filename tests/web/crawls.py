@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import signal
@@ -16,7 +15,7 @@ from typing import Any, Self
 
 import psutil
 
-from rdfspider.cli import run_command
+from command_line import run_line
 from waiting import PATIENCE_S
 
 QUICK = {
@@ -187,15 +186,10 @@ def wait_for_end(process: psutil.Process, timeout_s: float = PATIENCE_S) -> floa
 
 
 def command(folder: Path, name: str, *flags: str) -> str:
-    """Another command for a crawl's folder, which must go well; its stdout. It runs in this process, which is there already."""
-    errors = io.StringIO()
-    data = io.BytesIO()
-    output = io.TextIOWrapper(data, encoding="utf-8", newline="")
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
-        code = run_command([name, "--dir", str(folder), *flags])
-    assert code == 0, f"{name} ended with {code}: {errors.getvalue()}"
-    output.flush()
-    return data.getvalue().decode()
+    """Another command for a crawl's folder, which must go well; its stdout."""
+    done = run_line(name, "--dir", folder, *flags)
+    assert done.returncode == 0, f"{name} ended with {done.returncode}: {done.stderr}"
+    return done.stdout
 
 
 def _set_calendar(ahead_s: float) -> dict[str, str]:

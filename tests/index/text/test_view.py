@@ -192,7 +192,7 @@ def test_pages_that_were_forgotten_in_a_commit_that_ends_halfway_are_gone(
 
 
 FOLLOW = """
-import sys
+import sys, time
 from pathlib import Path
 from index.text.test_view import make_history
 from rdfspider.index.layout import IndexPaths
@@ -201,10 +201,13 @@ history = make_history(5, 200)
 view = TextView(IndexPaths(Path(sys.argv[1])))
 start = view.load_cursors().get("log", 0)
 print("reading from", start, flush=True)
+last = start + 10 * int(sys.argv[2])
 for end in range(start + 10, len(history) + 10, 10):
     view.apply(history[end - 10 : end])
     print("applied", flush=True)
     view.commit({"log": min(end, len(history))})
+    if end == last:
+        time.sleep(600)
 while view.has_deferred:
     view.commit(view.load_cursors())
 print("done", flush=True)
@@ -214,10 +217,13 @@ print("done", flush=True)
 def test_killed_at_any_instant_it_ends_as_if_nothing_had_happened(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     chance = random.Random(6)
-    # Each time it comes a little further, and is killed at some moment of a commit.
+    # Each time it comes a little further, and is killed at some moment of a commit, after which it would do nothing more.
     for steps in (1, 2, 2, 3, 0):
         process = subprocess.Popen(
-            [sys.executable, "-c", FOLLOW, tmp_path / "killed"], stdout=subprocess.PIPE, text=True, env=environment
+            [sys.executable, "-c", FOLLOW, tmp_path / "killed", str(steps)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
         assert process.stdout is not None
         with process:
