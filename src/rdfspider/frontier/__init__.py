@@ -1,9 +1,9 @@
 """Which URL is fetched next: the state of all URLs and hosts of one shard, and the pace of requests.
 
-`frontier.py` is the only interface; `reader.py` reads a frontier from outside while a crawl runs. Inside are four
-packages, each of which imports only those after it: `urls` (the life of a URL), `contents` (duplicates), `learning`
-(the yield of URL patterns) and `hosts` (pace and queues). Below them are the tables: `store.py`, `keys.py`,
-`url_rows.py`, `state.py`.
+`frontier.py` is the only interface, with the records of `entries.py`; `reader.py` reads a frontier from outside while a crawl
+runs. Inside are four rooms, each of which imports only those after it: `urls` (the life of a URL), `contents.py`
+(duplicates), `learning` (the yield of URL patterns) and `hosts` (pace and queues). `core.py` is what is below the URLs, opened.
+Below the rooms are the tables: `store.py`, `keys.py`, `url_rows.py`, `state.py`.
 
 The life of a URL
 -----------------
@@ -16,8 +16,8 @@ Sifted. `urls/sieve.py` checks whether the URL was seen before. Nearly all were,
 better than the old one (`urls/rediscovery.py`).
 
 Scheduled. A new URL gets a row (`url_rows.py`), a priority from 0 to 7 (`learning/priority.py`) and an entry in the
-back queue of its host and priority (`urls/schedule.py`, `hosts/back_queues.py`). The host enters the front queue of its
-best URL (`hosts/front_queues.py`). The next commit writes all of this to disk.
+back queue of its host and priority (`urls/schedule.py`). The host enters the front queue of its best URL
+(`hosts/queues.py`). The next commit writes all of this to disk.
 
 Queued. Hosts with work move from the front queues into memory when there is room (`hosts/active.py`), and take turns in
 the order in which their clocks allow a request. A host leaves memory after its run, or when it must wait long.

@@ -33,7 +33,8 @@ from rdfspider.frontier.keys import (
     unpack_front_key,
     unpack_queue,
 )
-from rdfspider.frontier.learning.patterns import find_pattern, read_patterns
+from rdfspider.frontier.learning.patterns import read_patterns
+from rdfspider.frontier.learning.url_patterns import find_pattern
 from rdfspider.frontier.state import read_state
 from rdfspider.frontier.store import StoreReader, has_store
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry

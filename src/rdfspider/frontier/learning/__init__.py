@@ -1,1 +1,5 @@
-"""What the crawl learns: which URLs look alike, what they yielded, and how soon the next one is fetched."""
+"""The room of learning: which URLs are alike (`url_patterns.py`), what they have yielded (`patterns.py`), and how soon the next
+one is fetched (`priority.py`).
+
+The number of patterns of a host is limited, and a pattern that is used up is still probed, so nothing is lost for ever.
+"""

@@ -1,12 +1,11 @@
-"""The pattern of a URL, without numbers, dates and names, and what the URLs of each pattern have yielded.
+"""What the URLs of each pattern have yielded: judgements of pages enter; counts, and whether a pattern still gives anything new,
+leave.
 
-URLs and judgements of pages enter; patterns, their counts, and whether one still gives anything new leave. Rare patterns of a
-host are merged into wider ones, so that their number is limited.
+Rare patterns of a host are merged into wider ones, so that their number is limited.
 """
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
+from dataclasses import dataclass
 
 from msgspec import Struct, field
 from msgspec.msgpack import Decoder, Encoder
@@ -14,80 +13,9 @@ from msgspec.msgpack import Decoder, Encoder
 from rdfspider.codes import DuplicateKind
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import pack_host
+from rdfspider.frontier.learning.url_patterns import REST, widen_path, widen_query
 from rdfspider.frontier.store import Store, TableRows
 from rdfspider.records import Judgement
-
-REST = "…"
-"""The end of a pattern that others were merged into."""
-
-_SEGMENTS = 4
-_NAMED_SEGMENTS = 2
-_PARAMETERS = 6
-_MAX_WORD = 24
-_WORD = re.compile(r"[A-Za-z]+(?:[-_][A-Za-z]+)?(?:\.[A-Za-z]{1,5})?")
-_NUMBER = re.compile(r"[0-9][0-9.:_T+-]*")
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
-_VALUES = re.compile(r"=[^&]*")
-_DEEPER = "**"
-
-
-def find_pattern(url: str) -> str:
-    """The pattern of a normalized URL: `/calendar/0/0`, `/products/*.html`, `/search?page&q`.
-
-    Numbers and dates become `0`, the last segment and everything that is not a plain word `*`, and parameters lose their values.
-    The last segment before parameters is kept, as it names a program.
-    """
-    path, _, query = url[url.find("/", 8) :].partition("?")
-    parts = path.split("/", _SEGMENTS + 1)
-    last = len(parts) - (1 if parts[-1] else 2)
-    for place in range(1, last):
-        parts[place] = _name_segment(parts[place]) if place <= _NAMED_SEGMENTS else _name_late_segment(parts[place])
-    if last > _SEGMENTS:
-        parts[last:] = [_DEEPER]
-    elif last > 0:
-        parts[last] = _name_segment(parts[last]) if query else _name_leaf(parts[last])
-    pattern = "/".join(parts)
-    return f"{pattern}?{_name_parameters(_VALUES.sub('', query))}" if query else pattern
-
-
-def drop_parameters(key: str) -> str:
-    """The pattern of all URLs with the same path and several parameters."""
-    path, mark, names = key.partition("?")
-    return f"{path}{mark}{REST}" if "&" in names else key
-
-
-def widen(key: str) -> str:
-    """The pattern of all URLs with the same first segment."""
-    first, slash, _ = key[1:].partition("/")
-    return f"/{first}/{REST}" if slash else REST
-
-
-@lru_cache(maxsize=4096)
-def _name_segment(part: str) -> str:
-    """Keep a plain word with its extension; replace anything else."""
-    if len(part) <= _MAX_WORD and _WORD.fullmatch(part):
-        return part
-    return _name_leaf(part)
-
-
-@lru_cache(maxsize=1024)
-def _name_parameters(names: str) -> str:
-    found = {_name_segment(name) for name in names.split("&", 2 * _PARAMETERS)[: 2 * _PARAMETERS]}
-    return "&".join(sorted(found)[:_PARAMETERS])
-
-
-def _name_late_segment(part: str) -> str:
-    return "0" if part.isdigit() or _NUMBER.fullmatch(part) else "*"
-
-
-def _name_leaf(part: str) -> str:
-    if part.isdigit():
-        return "0"
-    found = _EXTENSION.search(part) if "." in part else None
-    extension = found[0].lower() if found else ""
-    is_number = "0" <= part[:1] <= "9" and _NUMBER.fullmatch(part.removesuffix(found[0]) if found else part)
-    return ("0" if is_number else "*") + extension
-
 
 MAX_PATTERNS = 200
 """The maximum of separate patterns per host."""
@@ -238,6 +166,10 @@ class Pattern(Struct, array_like=True, gc=False):
         return is_new
 
 
+_encode = Encoder().encode
+_decode = Decoder(Pattern).decode
+
+
 class HostPatterns:
     """The patterns of one host in memory."""
 
@@ -265,7 +197,7 @@ class HostPatterns:
     def name(self, key: str) -> str:
         """The pattern itself, or the wider one that it is merged into."""
         if self._is_folded and key not in self.by_key:
-            for wider in (drop_parameters(key), widen(key), REST):
+            for wider in (widen_query(key), widen_path(key), REST):
                 if wider in self.by_key:
                     return wider
         return key
@@ -309,13 +241,13 @@ class HostPatterns:
         ]
         if len(rare) >= _PARAMETER_SETS:
             self._is_folded = True
-            self.by_key[drop_parameters(key)] = Pattern(is_combined=True)
-            self._merge(rare, drop_parameters)
+            self.by_key[widen_query(key)] = Pattern(is_combined=True)
+            self._merge(rare, widen_query)
 
     def _fold(self) -> None:
         """Merge the least visited patterns by the first segment, and if too many remain, the least visited into one."""
         self._is_folded = True
-        self._merge([key for key in self.by_key if not key.endswith(REST)], widen)
+        self._merge([key for key in self.by_key if not key.endswith(REST)], widen_path)
         if len(self.by_key) > 3 * MAX_PATTERNS // 4:
             self._merge([key for key in self.by_key if key != REST], lambda key: REST)
 
@@ -328,20 +260,18 @@ class HostPatterns:
             self.changed[find_wider(key)] = wider
 
 
+@dataclass(slots=True)
 class PageLeads:
     """Where the links of the last recorded page lead; they are added after it."""
 
-    __slots__ = ("host", "leads", "pattern", "promise", "url_id")
-
-    def __init__(self, url_id: int, host: Host, pattern: Pattern) -> None:
-        self.url_id = url_id
-        self.host = host
-        self.pattern = pattern
-        self.leads = False
-        """Whether a new URL among them is worth a page: it has another pattern that gives new data, or one to be tried. New
-        words are not enough, as the months and days of a calendar would lead to each other for ever."""
-        self.promise = 0.0
-        """Quads per page of the best of these patterns."""
+    url_id: int
+    host: Host
+    pattern: Pattern
+    leads: bool = False
+    """Whether a new URL among them is worth a page: it has another pattern that gives new data, or one to be tried. New words are
+    not enough, as the months and days of a calendar would lead to each other for ever."""
+    promise: float = 0.0
+    """Quads per page of the best of these patterns."""
 
     def lead_to(self, met: dict[str, Pattern | None]) -> None:
         """Take account of new links to URLs of these patterns of one host; unknown ones are None."""
@@ -414,7 +344,3 @@ def read_patterns(table: TableRows, number: int) -> HostPatterns:
     prefix = pack_host(number)
     rows = table.scan(prefix, pack_host(number + 1))
     return HostPatterns({key[len(prefix) :].decode(): _decode(value) for key, value in rows})
-
-
-_encode = Encoder().encode
-_decode = Decoder(Pattern).decode

@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from rdfspider.frontier.entries import LOWEST_PRIORITY, Counts
 from rdfspider.frontier.hosts.hosts import Host
-from rdfspider.frontier.learning.patterns import HostPatterns, Pattern, Patterns, find_pattern
+from rdfspider.frontier.learning.patterns import HostPatterns, Pattern, Patterns
+from rdfspider.frontier.learning.url_patterns import find_pattern
 from rdfspider.records import Discovered
 from rdfspider.ways import WAYS, Way
 

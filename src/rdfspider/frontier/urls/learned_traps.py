@@ -11,8 +11,9 @@ from rdfspider.frontier.core import Core
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.queues import Slot
 from rdfspider.frontier.keys import pack_host, pack_row, unpack_row
-from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns, find_pattern
+from rdfspider.frontier.learning.patterns import RULE, HostPatterns, PageLeads, Pattern, Patterns
 from rdfspider.frontier.learning.priority import SPENT, Ratings, rate_again
+from rdfspider.frontier.learning.url_patterns import find_pattern
 from rdfspider.frontier.url_rows import DISALLOWED, UrlRow, decode_row, decode_url, is_untouched
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.records import Judgement, Lease, Verdict
