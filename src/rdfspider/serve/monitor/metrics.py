@@ -6,6 +6,7 @@ counters; the others cover the whole crawl.
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import psutil
 from starlette.requests import Request
@@ -22,9 +23,10 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _STATES = ("new", "running", "pausing", "paused", "stopping", "ended", "stopped", "died")
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
-Labels = Mapping[str, object]
-Family = tuple[str, str, str, Iterable[tuple[Labels, float]]]
-"""A metric: its name, type, help text, and values by labels."""
+COUNTER, GAUGE = "counter", "gauge"
+
+Family = tuple[str, str, str, Mapping[str, Mapping[Any, float]] | float]
+"""A metric: its name, type, help text, and its value, or its values by one label: `{label: {key: value}}`."""
 
 
 def make_routes(site: Site) -> Sequence[BaseRoute]:
@@ -52,65 +54,82 @@ def write_metrics(sample: MonitorSample) -> str:
 
 
 def _list_totals(totals: Totals) -> Iterable[Family]:
-    counters = (
-        ("pages", totals.pages, "Pages fetched and committed."),
-        ("structured_pages", totals.structured, "Pages with structured data."),
-        ("duplicate_pages", totals.duplicates, "Pages that repeat another page."),
-        ("body_bytes", totals.body_bytes, "Bytes of the bodies of pages."),
-        ("wire_bytes", totals.wire_bytes, "Bytes of bodies on the wire, in this run."),
+    priorities = {number: totals.queued.get(str(number), 0) for number in range(PRIORITIES)}
+    visits = {kind: totals.visits.get(kind, 0) for kind in ("name", "robots", "page")}
+    return (
+        ("pages_total", COUNTER, "Pages fetched and committed.", totals.pages),
+        ("structured_pages_total", COUNTER, "Pages with structured data.", totals.structured),
+        ("duplicate_pages_total", COUNTER, "Pages that repeat another page.", totals.duplicates),
+        ("body_bytes_total", COUNTER, "Bytes of the bodies of pages.", totals.body_bytes),
+        ("wire_bytes_total", COUNTER, "Bytes of bodies on the wire, in this run.", totals.wire_bytes),
+        ("responses_total", COUNTER, "Answers by HTTP status, in this run.", {"status": _sort(totals.statuses)}),
+        (
+            "errors_total",
+            COUNTER,
+            "Exchanges that gave no answer, by the error, in this run.",
+            {"code": _sort(totals.errors)},
+        ),
+        ("quads_total", COUNTER, "Statements by syntax.", {"syntax": _sort(totals.quads_by_syntax)}),
+        (
+            "problems_total",
+            COUNTER,
+            "What was repaired, dropped or cut short on pages.",
+            {"code": _sort(totals.problems)},
+        ),
+        (
+            "robots_total",
+            COUNTER,
+            "Decisions of robots.txt on URLs, and what became of these files, in this run.",
+            {"decision": _sort(totals.robots)},
+        ),
+        (
+            "cpu_seconds_total",
+            COUNTER,
+            "Processor time of shards by stage, in this run; all is that of their processes.",
+            {"stage": _sort(totals.cpu_s)},
+        ),
+        ("known_urls", GAUGE, "URLs ever seen.", totals.known),
+        ("failed_urls", GAUGE, "URLs that failed for good.", totals.failed),
+        (
+            "disallowed_urls",
+            GAUGE,
+            "URLs that robots.txt, a filter or a trap kept from being fetched.",
+            totals.disallowed,
+        ),
+        ("hosts", GAUGE, "Hosts ever seen.", totals.hosts),
+        ("given_up_hosts", GAUGE, "Hosts that do not answer.", totals.given_up_hosts),
+        ("sites", GAUGE, "Registrable domains with pages.", totals.sites),
+        ("connections", GAUGE, "Open connections.", totals.connections),
+        ("archive_bytes", GAUGE, "Length of the WARC files.", totals.archive_bytes),
+        ("queue_urls", GAUGE, "URLs to be fetched, by priority: 0 is first.", {"priority": priorities}),
+        ("visits", GAUGE, "Leases that are under way, by their kind.", {"kind": visits}),
     )
-    for name, value, about in counters:
-        yield f"{name}_total", "counter", about, [({}, value)]
-    by_label = (
-        ("responses", "status", totals.statuses, "Answers by HTTP status, in this run."),
-        ("errors", "code", totals.errors, "Exchanges that gave no answer, by the error, in this run."),
-        ("quads", "syntax", totals.quads_by_syntax, "Statements by syntax."),
-        ("problems", "code", totals.problems, "What was repaired, dropped or cut short on pages."),
-        ("robots", "decision", totals.robots, "Decisions of robots.txt on URLs, and what became of these files, in this run."),
-        ("cpu_seconds", "stage", totals.cpu_s, "Processor time of shards by stage, in this run; all is that of their processes."),
-    )  # fmt: skip
-    for name, label, counts, about in by_label:
-        yield f"{name}_total", "counter", about, [({label: key}, value) for key, value in sorted(counts.items())]
-    gauges = (
-        ("known_urls", totals.known, "URLs ever seen."),
-        ("failed_urls", totals.failed, "URLs that failed for good."),
-        ("disallowed_urls", totals.disallowed, "URLs that robots.txt, a filter or a trap kept from being fetched."),
-        ("hosts", totals.hosts, "Hosts ever seen."),
-        ("given_up_hosts", totals.given_up_hosts, "Hosts that do not answer."),
-        ("sites", totals.sites, "Registrable domains with pages."),
-        ("connections", totals.connections, "Open connections."),
-        ("archive_bytes", totals.archive_bytes, "Length of the WARC files."),
-    )
-    for name, value, about in gauges:
-        yield name, "gauge", about, [({}, value)]
-    priorities = [({"priority": number}, totals.queued.get(str(number), 0)) for number in range(PRIORITIES)]
-    yield "queue_urls", "gauge", "URLs to be fetched, by priority: 0 is first.", priorities
-    visits = [({"kind": kind}, totals.visits.get(kind, 0)) for kind in ("name", "robots", "page")]
-    yield "visits", "gauge", "Leases that are under way, by their kind.", visits
 
 
 def _list_crawl(sample: MonitorSample) -> Iterable[Family]:
     status, index = sample.status, sample.status.index
-    states = [({"state": state}, int(state == status.state)) for state in _STATES]
-    yield "crawl_state", "gauge", "1 for the state that the crawl is in.", states
-    yield "pages_per_second", "gauge", "Pages a second, in the last seconds.", [({}, _now(sample, status.pages_s))]
-    yield "bytes_per_second", "gauge", "Bytes a second, in the last seconds.", [({}, _now(sample, status.bytes_s))]
-    yield "elapsed_seconds", "gauge", "Time that the crawl has run, over all runs.", [({}, status.elapsed_s)]
-    yield "status_timestamp_seconds", "gauge", "When the crawl last wrote how it goes.", [({}, status.updated)]
     views = index.views if index else ()
-    lags = [({"view": view.name}, view.lag_s) for view in views]
-    yield "index_lag_seconds", "gauge", "How far a view of the index is behind the crawl.", lags
-    behind = [({"view": view.name}, view.behind_bytes) for view in views]
-    yield "index_behind_bytes", "gauge", "Bytes of the archive that a view has still to take.", behind
-    yield "index_pages", "gauge", "Pages that are found by their words.", [({}, index.pages if index else 0)]
-    yield "index_entities", "gauge", "Things that are found.", [({}, index.entities if index else 0)]
+    # A crawl that is over has no current rate.
+    pages_s, bytes_s = (0.0, 0.0) if status.is_over else (status.pages_s, status.bytes_s)
+    states = {state: state == status.state for state in _STATES}
+    lags, behind = ({view.name: getattr(view, field) for view in views} for field in ("lag_s", "behind_bytes"))
+    return (
+        ("crawl_state", GAUGE, "1 for the state that the crawl is in.", {"state": states}),
+        ("pages_per_second", GAUGE, "Pages a second, in the last seconds.", pages_s),
+        ("bytes_per_second", GAUGE, "Bytes a second, in the last seconds.", bytes_s),
+        ("elapsed_seconds", GAUGE, "Time that the crawl has run, over all runs.", status.elapsed_s),
+        ("status_timestamp_seconds", GAUGE, "When the crawl last wrote how it goes.", status.updated),
+        ("index_lag_seconds", GAUGE, "How far a view of the index is behind the crawl.", {"view": lags}),
+        ("index_behind_bytes", GAUGE, "Bytes of the archive that a view has still to take.", {"view": behind}),
+        ("index_pages", GAUGE, "Pages that are found by their words.", index.pages if index else 0),
+        ("index_entities", GAUGE, "Things that are found.", index.entities if index else 0),
+    )
 
 
 def _list_shards(sample: MonitorSample) -> Iterable[Family]:
-    rows = find_rows(sample)
-    is_over = sample.status.is_over
-    up = [({"shard": row.beat.shard}, int(not (is_over or row.silent_s))) for row in rows]
-    yield "shard_up", "gauge", "1 for a shard that beats, 0 for one that is silent or over.", up
+    rows, is_over = find_rows(sample), sample.status.is_over
+    up = {row.beat.shard: not (is_over or row.silent_s) for row in rows}
+    yield "shard_up", GAUGE, "1 for a shard that beats, 0 for one that is silent or over.", {"shard": up}
     fields = (
         ("shard_beat_timestamp_seconds", "time", "When a shard was last heard."),
         ("shard_memory_bytes", "memory_used_bytes", "Memory of a shard's process."),
@@ -119,32 +138,36 @@ def _list_shards(sample: MonitorSample) -> Iterable[Family]:
         ("shard_pages", "pages", "Pages that a shard has."),
     )
     for name, field, about in fields:
-        yield name, "gauge", about, [({"shard": row.beat.shard}, getattr(row.beat, field)) for row in rows]
+        yield name, GAUGE, about, {"shard": {row.beat.shard: getattr(row.beat, field) for row in rows}}
 
 
 def _list_machine(sample: MonitorSample) -> Iterable[Family]:
     machine, process = sample.machine, psutil.Process()
-    cores = [({"core": core}, percent) for core, percent in enumerate(machine.cpu_percent)]
-    yield "machine_cpu_percent", "gauge", "How busy a core is.", cores
-    yield "machine_memory_free_bytes", "gauge", "Memory that can be had.", [({}, machine.memory_free_bytes)]
-    yield "machine_memory_total_bytes", "gauge", "Memory in all.", [({}, machine.memory_total_bytes)]
-    free = [({"disk": disk.name}, disk.free_bytes) for disk in machine.disks]
-    yield "disk_free_bytes", "gauge", "What is free on a disk that the crawl writes to.", free
-    total = [({"disk": disk.name}, disk.total_bytes) for disk in machine.disks]
-    yield "disk_total_bytes", "gauge", "The size of a disk that the crawl writes to.", total
-    used_s = sum(process.cpu_times()[:2])
-    yield "site_cpu_seconds_total", "counter", "Processor time of the process that serves this.", [({}, used_s)]
-    yield "site_memory_bytes", "gauge", "Memory of the process that serves this.", [({}, process.memory_info().rss)]
+    free, total = (
+        {disk.name: getattr(disk, field) for disk in machine.disks} for field in ("free_bytes", "total_bytes")
+    )
+    used_s, memory_bytes = sum(process.cpu_times()[:2]), process.memory_info().rss
+    return (
+        ("machine_cpu_percent", GAUGE, "How busy a core is.", {"core": dict(enumerate(machine.cpu_percent))}),
+        ("machine_memory_free_bytes", GAUGE, "Memory that can be had.", machine.memory_free_bytes),
+        ("machine_memory_total_bytes", GAUGE, "Memory in all.", machine.memory_total_bytes),
+        ("disk_free_bytes", GAUGE, "What is free on a disk that the crawl writes to.", {"disk": free}),
+        ("disk_total_bytes", GAUGE, "The size of a disk that the crawl writes to.", {"disk": total}),
+        ("site_cpu_seconds_total", COUNTER, "Processor time of the process that serves this.", used_s),
+        ("site_memory_bytes", GAUGE, "Memory of the process that serves this.", memory_bytes),
+    )
 
 
-def _now(sample: MonitorSample, value: float) -> float:
-    """A current rate; 0 for a crawl that is over."""
-    return 0.0 if sample.status.is_over else value
+def _sort(counts: Mapping[str, float]) -> Mapping[str, float]:
+    return dict(sorted(counts.items()))
 
 
-def _write_family(name: str, kind: str, about: str, values: Iterable[tuple[Labels, float]]) -> Iterable[str]:
+def _write_family(name: str, kind: str, about: str, values: Mapping[str, Mapping[Any, float]] | float) -> Iterable[str]:
     yield f"# HELP rdfspider_{name} {about}\n"
     yield f"# TYPE rdfspider_{name} {kind}\n"
-    for labels, value in values:
-        pairs = ",".join(f'{key}="{str(label).translate(_ESCAPES)}"' for key, label in labels.items())
-        yield f"rdfspider_{name}{f'{{{pairs}}}' if pairs else ''} {float(value):.17g}\n"
+    if not isinstance(values, Mapping):
+        yield f"rdfspider_{name} {float(values):.17g}\n"
+        return
+    for label, by_key in values.items():
+        for key, value in by_key.items():
+            yield f'rdfspider_{name}{{{label}="{str(key).translate(_ESCAPES)}"}} {float(value):.17g}\n'
