@@ -7,17 +7,23 @@ import msgspec
 import typer
 
 from rdfspider.api import Crawl
-from rdfspider.commands import options
-from rdfspider.commands.options import Exclude, Folder, Include
+from rdfspider.commands.options import AsJson, Exclude, Folder, Include, SeedsFile
 from rdfspider.crawl.status import encode_status
 from rdfspider.crawl.summary import write_place, write_shards, write_summary
 from rdfspider.errors import UsageError
+
+filter_app = typer.Typer(
+    name="filter",
+    help="Change or show which links a crawl follows, also while it runs.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
 
 def status(
     *,
     folder: Folder,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as one line of JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell how a crawl goes, or how it ended."""
     found = Crawl.open(folder).status()
@@ -58,20 +64,12 @@ def add(
         ),
     ] = None,
     *,
-    folder: options.Folder,
-    seeds_file: options.SeedsFile = None,
+    folder: Folder,
+    seeds_file: SeedsFile = None,
 ) -> None:
     """Add seeds to a crawl. One that runs takes them at once; one that does not, when it runs next."""
     count = Crawl.open(folder).add_seeds(seeds or (), seeds_file=seeds_file)
     typer.echo(f"{count:,} new seed{'s' * (count != 1)}")
-
-
-filter_app = typer.Typer(
-    name="filter",
-    help="Change or show which links a crawl follows, also while it runs.",
-    add_completion=False,
-    rich_markup_mode=None,
-)
 
 
 @filter_app.command("add")
@@ -106,20 +104,11 @@ def list_filters(
             typer.echo(f"--{kind} {pattern}")
 
 
-def _check_any(include: list[str] | None, exclude: list[str] | None) -> None:
-    if not any((*(include or ()), *(exclude or ()))):
-        raise UsageError("name at least one filter: --include REGEX or --exclude REGEX")
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count} filter{'s' * (count != 1)} {what}"
-
-
 def why(
     url: Annotated[str, typer.Argument(metavar="URL", help="What to tell of; without a scheme it is https.")],
     *,
     folder: Folder,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as one line of JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell why a URL was fetched or not, or what would become of it."""
     # Not at the top: it imports the frontier, which other commands do not need.
@@ -148,9 +137,14 @@ def hosts(
     from rdfspider.crawl.reports.frontiers import write_hosts
 
     found = Crawl.open(folder).hosts(sort, limit)
-    for line in map(_encode, found) if as_json else write_hosts(found):
+    for line in map(msgspec.json.encode, found) if as_json else write_hosts(found):
         typer.echo(line)
 
 
-def _encode(host: object) -> str:
-    return msgspec.json.encode(host).decode()
+def _check_any(include: list[str] | None, exclude: list[str] | None) -> None:
+    if not any((*(include or ()), *(exclude or ()))):
+        raise UsageError("name at least one filter: --include REGEX or --exclude REGEX")
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} filter{'s' * (count != 1)} {what}"

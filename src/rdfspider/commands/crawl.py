@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +14,7 @@ from rdfspider.api import Crawl
 from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
 from rdfspider.commands.serve import SiteBeside, make_options
-from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
+from rdfspider.commands.terminal import EXIT_CODES, LineTimer, say, show, show_log
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked, find_name, load_config
 from rdfspider.crawl.status import Status, encode_status
@@ -40,7 +39,6 @@ FLAGS = {
     "index.stores": "--store",
 }
 """The settings that have a flag of their own, so that an error names the flag."""
-_LINE_EVERY_S = 5.0
 
 
 def crawl(
@@ -49,12 +47,7 @@ def crawl(
         typer.Argument(metavar="SEED", help="URLs to start from; without a scheme they are https.", show_default=False),
     ] = None,
     *,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--dir", metavar="DIR", help="The folder of the crawl. A crawl that is there goes on.", show_default=False
-        ),
-    ],
+    folder: Annotated[Path, options.folder_option("The folder of the crawl. A crawl that is there goes on.")],
     seeds_file: options.SeedsFile = None,
     pages: options.Pages = None,
     time_limit: options.Time = None,
@@ -139,7 +132,7 @@ class _CrawlProgress:
         self._as_json = as_json
         self._display = Display(folder) if not as_json and can_display(os.environ) else None
         self._context = ExitStack()
-        self._next = time.monotonic() + _LINE_EVERY_S
+        self._lines = LineTimer()
         self._state = RunState.RUNNING
         self.is_unread = False
         """Whether nobody reads the JSON any more, as in `| head`; that ends the crawl."""
@@ -167,8 +160,7 @@ class _CrawlProgress:
                 show(line)
         elif self._display is not None:
             self._display.show(status)
-        elif has_changed or time.monotonic() >= self._next:
-            self._next = time.monotonic() + _LINE_EVERY_S
+        elif self._lines.is_due(has_changed):
             show(write_line(status))
 
     def _write_json(self, status: Status) -> None:

@@ -14,6 +14,7 @@ import typer
 
 from rdfspider.api import Crawl
 from rdfspider.commands.crawl import run_crawl
+from rdfspider.commands.options import port_option
 from rdfspider.commands.query import TABLE, query
 from rdfspider.commands.search import search
 from rdfspider.commands.serve import SiteBeside
@@ -60,25 +61,11 @@ def demo(
         Path,
         typer.Option("--dir", metavar="DIR", help="The folder of the crawl. A crawl of the demo in it is made anew."),
     ] = FOLDER,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=65_535,
-            help="The port to serve at; 8585 or the next free one by default.",
-            show_default=False,
-        ),
-    ] = None,
+    port: Annotated[int | None, port_option("The port to serve at; 8585 or the next free one by default.")] = None,
     has_site: Annotated[
         bool, typer.Option("--site/--no-site", help="Show the crawl in the browser, and stay until Ctrl-C.")
     ] = True,
-    site_port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, max=65_535, help="The site's port; 8321 or the next free one.", show_default=False
-        ),
-    ] = None,
+    site_port: Annotated[int | None, port_option("The site's port; 8321 or the next free one.")] = None,
     serve_only: Annotated[
         bool, typer.Option("--serve-only", help="Only serve the sites, until Ctrl-C, to look at them or try commands.")
     ] = False,

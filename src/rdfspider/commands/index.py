@@ -11,7 +11,7 @@ from rdfspider.api import Crawl
 from rdfspider.archive.reader import find_archives
 from rdfspider.commands import options
 from rdfspider.commands.options import Folder
-from rdfspider.commands.terminal import EXIT_CODES, say, show, show_log
+from rdfspider.commands.terminal import EXIT_CODES, LineTimer, say, show, show_log
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked
 from rdfspider.crawl.status import Status
@@ -23,7 +23,6 @@ from rdfspider.processes.module_process import calm_collector
 from rdfspider.run.importer import ImportReport
 from rdfspider.urls import MAX_URL_CHARS
 
-_LINE_EVERY_S = 5.0
 _DAMAGES_SHOWN = 5
 
 
@@ -37,12 +36,7 @@ def index(
         ),
     ] = None,
     *,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--dir", metavar="DIR", help="The folder of the crawl; made where WARC files are given.", show_default=False
-        ),
-    ],
+    folder: Annotated[Path, options.folder_option("The folder of the crawl; made where WARC files are given.")],
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make the index again, from all that is archived.")
     ] = False,
@@ -96,16 +90,14 @@ class _IndexProgress:
 
     def __init__(self) -> None:
         self._started = time.monotonic()
-        self._next = self._started + _LINE_EVERY_S
+        self._lines = LineTimer()
 
     def show(self, status: IndexStatus) -> None:
         """Report a status."""
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + _LINE_EVERY_S
+        if self._lines.is_due():
             # The number of pages is unknown before they are read.
             rest = f"  {status.behind_bytes / 1e6:,.1f} MB to go" if status.behind_bytes else ""
-            show(f"{now - self._started:.0f} s  {write_index(status)}{rest}")
+            show(f"{time.monotonic() - self._started:.0f} s  {write_index(status)}{rest}")
 
 
 def _tell_running(folder: Path, error: InUseError, *, has_files: bool) -> None:
@@ -158,12 +150,7 @@ def import_archives(
         typer.Argument(metavar="WARC", help="WARC files, patterns, or folders with such files.", show_default=False),
     ],
     *,
-    folder: Annotated[
-        Path,
-        typer.Option(
-            "--dir", metavar="DIR", help="The folder of the crawl; made where it is missing.", show_default=False
-        ),
-    ],
+    folder: Annotated[Path, options.folder_option("The folder of the crawl; made where it is missing.")],
     shards: options.Shards = None,
     archive: Annotated[
         str | None,
@@ -199,12 +186,11 @@ class _ImportProgress:
     """Prints a line at intervals."""
 
     def __init__(self) -> None:
-        self._next = time.monotonic() + _LINE_EVERY_S
+        self._lines = LineTimer()
 
     def show(self, status: Status, reports: Sequence[ImportReport]) -> None:
         """Report a status."""
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _LINE_EVERY_S
+        if self._lines.is_due():
             pages = sum(report.imported for report in reports)
             read_bytes = min((report.read_bytes for report in reports), default=0)
             speed = pages / max(status.run_s, 1)

@@ -1,13 +1,27 @@
 """The flags of commands that work on a crawl, with their help texts. Several commands share some of them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
 
-Folder = Annotated[Path, typer.Option("--dir", metavar="DIR", help="The folder of the crawl.", show_default=False)]
+_OF_SITE = "A crawl has a site with --serve."
+
+
+def folder_option(about: str) -> Any:
+    """The flag for the folder of a crawl."""
+    return typer.Option("--dir", metavar="DIR", help=about, show_default=False)
+
+
+def port_option(about: str) -> Any:
+    """A flag for a port."""
+    return typer.Option(metavar="N", min=1, max=65_535, help=about)
+
+
+Folder = Annotated[Path, folder_option("The folder of the crawl.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all of it as one line of JSON.")]
 SeedsFile = Annotated[
     Path | None,
     typer.Option("--seeds", metavar="FILE", help="A file of seeds, one a line, # begins a comment; - is stdin."),
@@ -82,38 +96,13 @@ Store = Annotated[
     typer.Option(metavar="URL", help="Also send all quads to this SPARQL server; may be repeated."),
 ]
 Serve = Annotated[bool, typer.Option("--serve", help="Show it in the browser meanwhile, and afterwards until Ctrl-C.")]
-SitePort = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, max=65_535, help="The site's port; by default 8321 or the next free one."),
-]
-QueryTimeout = Annotated[
-    float | None,
-    typer.Option(
-        metavar="S",
-        min=0.1,
-        max=3600,
-        help=f"Seconds that a SPARQL query at the site may take; by default {QUERY_TIMEOUT_S:g}. "
-        "A crawl has a site with --serve.",
-    ),
-]
-QueryRows = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        max=1_000_000,
-        help=f"Rows that a SPARQL query at the site may give; by default {QUERY_ROWS:,}. "
-        "A crawl has a site with --serve.",
-    ),
-]
-Cors = Annotated[
-    bool | None,
-    typer.Option(
-        "--cors/--no-cors",
-        help="Let the pages of any web site read what SPARQL answers at the site; by default they may. "
-        "A crawl has a site with --serve.",
-    ),
-]
+SitePort = Annotated[int | None, port_option("The site's port; by default 8321 or the next free one.")]
+_TIMEOUT = f"Seconds that a SPARQL query at the site may take; by default {QUERY_TIMEOUT_S:g}. {_OF_SITE}"
+QueryTimeout = Annotated[float | None, typer.Option(metavar="S", min=0.1, max=3600, help=_TIMEOUT)]
+_ROWS = f"Rows that a SPARQL query at the site may give; by default {QUERY_ROWS:,}. {_OF_SITE}"
+QueryRows = Annotated[int | None, typer.Option(metavar="N", min=1, max=1_000_000, help=_ROWS)]
+_CORS = f"Let the pages of any web site read what SPARQL answers at the site; by default they may. {_OF_SITE}"
+Cors = Annotated[bool | None, typer.Option("--cors/--no-cors", help=_CORS)]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

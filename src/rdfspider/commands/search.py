@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rdfspider.api import Crawl
-from rdfspider.commands.options import Folder
+from rdfspider.commands.options import AsJson, Folder
 from rdfspider.commands.terminal import clean, open_console, show_table, show_text
 from rdfspider.crawl.summary import clean_text, shorten_name
 from rdfspider.search.notebook import cut_text, write_day, write_floor
@@ -23,6 +23,22 @@ if TYPE_CHECKING:
     from rdfspider.search.statistics import Statistics
 
 Names = list[str] | None
+# Limits for printing; the rest is counted, and JSON has more.
+_VALUES_SHOWN = 10
+_SOURCES_SHOWN = 2
+_THINGS_SHOWN = 20
+
+
+class StatsFormat(StrEnum):
+    """How statistics can be printed."""
+
+    text = "text"
+    json = "json"
+    turtle = "turtle"
+
+
+def _filter(flag: str, metavar: str, what: str) -> Any:
+    return typer.Option(flag, metavar=metavar, help=f"Only {what}.")
 
 
 def search(
@@ -37,30 +53,20 @@ def search(
     ] = None,
     *,
     folder: Folder,
-    types: Annotated[
-        Names, typer.Option("--type", metavar="TYPE", help="Only things of a type, such as Person.")
-    ] = None,
-    ontologies: Annotated[
-        Names, typer.Option("--ontology", metavar="NAME|IRI", help="Only what uses an ontology, such as foaf.")
-    ] = None,
-    properties: Annotated[
-        Names, typer.Option("--property", metavar="NAME|IRI", help="Only what has a property, such as isbn.")
-    ] = None,
-    sites: Annotated[Names, typer.Option("--site", metavar="HOST", help="Only what a site says.")] = None,
-    languages: Annotated[
-        Names, typer.Option("--lang", metavar="TAG", help="Only what is in a language, such as en.")
-    ] = None,
-    syntaxes: Annotated[
-        Names, typer.Option("--syntax", metavar="NAME", help="Only what a syntax states, such as jsonld.")
-    ] = None,
-    years: Annotated[Names, typer.Option("--year", metavar="YEAR", help="Only what is dated in a year.")] = None,
-    kinds: Annotated[Names, typer.Option("--kind", metavar="KIND", help="Only entity or only page.")] = None,
+    types: Annotated[Names, _filter("--type", "TYPE", "things of a type, such as Person")] = None,
+    ontologies: Annotated[Names, _filter("--ontology", "NAME|IRI", "what uses an ontology, such as foaf")] = None,
+    properties: Annotated[Names, _filter("--property", "NAME|IRI", "what has a property, such as isbn")] = None,
+    sites: Annotated[Names, _filter("--site", "HOST", "what a site says")] = None,
+    languages: Annotated[Names, _filter("--lang", "TAG", "what is in a language, such as en")] = None,
+    syntaxes: Annotated[Names, _filter("--syntax", "NAME", "what a syntax states, such as jsonld")] = None,
+    years: Annotated[Names, _filter("--year", "YEAR", "what is dated in a year")] = None,
+    kinds: Annotated[Names, _filter("--kind", "KIND", "entity or only page")] = None,
     limit: Annotated[int, typer.Option(metavar="N", help="How many results to print.")] = 10,
     page: Annotated[int, typer.Option(metavar="N", min=1, help="Which page of results.")] = 1,
     facets: Annotated[
         bool, typer.Option("--facets", help="Also count types, ontologies, properties, sites and more.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as one line of JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Search what was found. Flags that sift may be repeated, and mean any of their values."""
     found = Crawl.open(folder).search(
@@ -108,12 +114,6 @@ def _print_line(start: str, marked: "Marked") -> None:
     typer.echo(start + "".join(parts))
 
 
-# Limits for printing; the rest is counted, and JSON has more.
-_VALUES_SHOWN = 10
-_SOURCES_SHOWN = 2
-_THINGS_SHOWN = 20
-
-
 def entity(
     iri: Annotated[
         str,
@@ -131,7 +131,7 @@ def entity(
     """Tell what pages say of a thing, by whom, and what points at it."""
     found = Crawl.open(folder).entity(iri, same=same)
     if as_json:
-        typer.echo(msgspec.json.encode(found).decode())
+        typer.echo(msgspec.json.encode(found))
         return
     console = open_console()
     _show_head(console, found)
@@ -239,14 +239,6 @@ def _draw_types(thing: "RelatedEntity") -> str:
     return ", ".join(map(shorten_name, thing.types[:_VALUES_SHOWN]))
 
 
-class StatsFormat(StrEnum):
-    """How statistics can be printed."""
-
-    text = "text"
-    json = "json"
-    turtle = "turtle"
-
-
 def stats(
     *,
     folder: Folder,
@@ -258,7 +250,7 @@ def stats(
     """Count the classes, properties, ontologies and sites of the pages."""
     found = Crawl.open(folder).stats(top)
     if file_format is StatsFormat.json:
-        typer.echo(msgspec.json.encode(found.to_dict()).decode())
+        typer.echo(msgspec.json.encode(found.to_dict()))
     elif file_format is StatsFormat.turtle:
         typer.echo(found.to_void(), nl=False)
     else:

@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
@@ -17,6 +18,29 @@ from rdfspider.crawl.summary import clean_text
 
 EXIT_CODES = {"interrupted": 128 + signal.SIGINT, "terminated": 128 + signal.SIGTERM}
 """Exit codes for ends by a signal, as shells expect them, by `Status.reason`; all other ends are a success."""
+# The width of lines that go to a file or another program.
+_PLAIN_WIDTH = 160
+_LINE_EVERY_S = 5.0
+
+
+class LineTimer:
+    """Tells when the next line of progress is due."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _LINE_EVERY_S
+
+    def is_due(self, has_news: bool = False) -> bool:
+        """Whether it is time for a line, as it always is for news; the next one is then due some seconds later."""
+        if not has_news and time.monotonic() < self._next:
+            return False
+        self._next = time.monotonic() + _LINE_EVERY_S
+        return True
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Let the command line handle this as for other commands; rich would exit with 1."""
+        raise BrokenPipeError
 
 
 def say(line: str) -> None:
@@ -45,16 +69,6 @@ def show_log() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeHandler(handler)
-
-
-# The width of lines that go to a file or another program.
-_PLAIN_WIDTH = 160
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> NoReturn:
-        """Let the command line handle this as for other commands; rich would exit with 1."""
-        raise BrokenPipeError
 
 
 def open_console() -> Console:
