@@ -36,6 +36,15 @@ _WIDEST = 200
 _LOCAL_NAME = re.compile(r"[\w\-.]+")
 
 
+class ExportFormat(StrEnum):
+    """The formats that can be written."""
+
+    nquads = "nquads"
+    trig = "trig"
+    parquet = "parquet"
+    jsonl = "jsonl"
+
+
 def query(
     text: Annotated[
         str | None, typer.Argument(metavar="SPARQL", help="SELECT, ASK, CONSTRUCT or DESCRIBE.", show_default=False)
@@ -160,15 +169,6 @@ def _join_cells(cells: list[str], widths: list[int]) -> str:
         for cell, size in zip(cells, widths, strict=True)
     )
     return _GAP.join(shown).rstrip()
-
-
-class ExportFormat(StrEnum):
-    """The formats that can be written."""
-
-    nquads = "nquads"
-    trig = "trig"
-    parquet = "parquet"
-    jsonl = "jsonl"
 
 
 def export(

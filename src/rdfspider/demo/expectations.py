@@ -89,6 +89,43 @@ class Hidden(NamedTuple):
     reason: str
 
 
+class DemoQuestion(NamedTuple):
+    """An example question, by words or in SPARQL, and its purpose."""
+
+    why: str
+    words: str = ""
+    type: str = ""
+    ontology: str = ""
+    sparql: str = ""
+
+    @property
+    def arguments(self) -> list[str]:
+        """The command line arguments after `rdfspider`, without the folder."""
+        if self.sparql:
+            return ["query", self.sparql]
+        flags = {"--type": self.type, "--ontology": self.ontology}
+        given = (part for pair in flags.items() if pair[1] for part in pair)
+        return ["search", self.words, *given, "--limit", str(RESULTS_SHOWN)]
+
+
+QUESTIONS = (
+    DemoQuestion("By words; what several pages say of a thing is one result", "echoes"),
+    DemoQuestion("Only people", "corridane", type="Person"),
+    DemoQuestion("Only one ontology, and a word in one property", "author:corridane", ontology="bibo"),
+    DemoQuestion(
+        "In SPARQL, over the merge of all pages",
+        sparql="SELECT DISTINCT (STR(?name) AS ?book) (STR(?by) AS ?author) "
+        "{ ?b a bibo:Book ; schema:name ?name ; schema:author/schema:name ?by } ORDER BY ?book LIMIT 3",
+    ),
+    DemoQuestion(
+        "Words within SPARQL: the books of an author whose name is like this, and which page says so",
+        sparql="SELECT DISTINCT (STR(?name) AS ?title) ?page "
+        "{ SERVICE <urn:rdfspider:text> { ?author text:query 'corridane type:person' } "
+        "GRAPH ?page { ?book schema:author ?author ; schema:name ?name } } ORDER BY ?title LIMIT 3",
+    ),
+)
+
+
 def list_published(at: DemoAddresses) -> list[Published]:
     """Everything that the sites publish, once for each page that states it."""
     return [Published(entity, at.url(site, path), literal) for entity, site, path, literal in _list_stated()]
@@ -170,40 +207,3 @@ def _choose_shared(sites: dict[str, set[str]]) -> list[str]:
 def _count(kind: str, count: int) -> str:
     plural = {"person": "people"}.get(kind, f"{kind}s")
     return f"{count:,} {kind if count == 1 else plural}"
-
-
-class DemoQuestion(NamedTuple):
-    """An example question, by words or in SPARQL, and its purpose."""
-
-    why: str
-    words: str = ""
-    type: str = ""
-    ontology: str = ""
-    sparql: str = ""
-
-    @property
-    def arguments(self) -> list[str]:
-        """The command line arguments after `rdfspider`, without the folder."""
-        if self.sparql:
-            return ["query", self.sparql]
-        flags = {"--type": self.type, "--ontology": self.ontology}
-        given = (part for pair in flags.items() if pair[1] for part in pair)
-        return ["search", self.words, *given, "--limit", str(RESULTS_SHOWN)]
-
-
-QUESTIONS = (
-    DemoQuestion("By words; what several pages say of a thing is one result", "echoes"),
-    DemoQuestion("Only people", "corridane", type="Person"),
-    DemoQuestion("Only one ontology, and a word in one property", "author:corridane", ontology="bibo"),
-    DemoQuestion(
-        "In SPARQL, over the merge of all pages",
-        sparql="SELECT DISTINCT (STR(?name) AS ?book) (STR(?by) AS ?author) "
-        "{ ?b a bibo:Book ; schema:name ?name ; schema:author/schema:name ?by } ORDER BY ?book LIMIT 3",
-    ),
-    DemoQuestion(
-        "Words within SPARQL: the books of an author whose name is like this, and which page says so",
-        sparql="SELECT DISTINCT (STR(?name) AS ?title) ?page "
-        "{ SERVICE <urn:rdfspider:text> { ?author text:query 'corridane type:person' } "
-        "GRAPH ?page { ?book schema:author ?author ; schema:name ?name } } ORDER BY ?title LIMIT 3",
-    ),
-)

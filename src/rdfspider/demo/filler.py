@@ -7,29 +7,6 @@ from zlib import crc32
 
 _SIDE, _CELLS = 96, 6
 _GROUND = (244, 240, 230)
-
-
-def draw_picture(name: str) -> bytes:
-    """Draw a square of cells in one colour, symmetric like woven cloth."""
-    seed = crc32(name.encode())
-    colour = tuple(60 + (seed >> shift) % 140 for shift in (0, 8, 16))
-    cells = crc32(f"{name} cells".encode())
-    rows = []
-    for y in range(_SIDE):
-        row = bytearray()
-        for x in range(_SIDE):
-            across, down = x * _CELLS // _SIDE, y * _CELLS // _SIDE
-            bit = down * _CELLS // 2 + min(across, _CELLS - 1 - across)
-            row += bytes(colour if cells >> bit & 1 else _GROUND)
-        # Each row begins with its filter type: none.
-        rows.append(b"\0" + row)
-    head = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(b"".join(rows), 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc32(kind + data)) for kind, data in chunks
-    )
-
-
 _OPENINGS = (
     "{name} is spoken of wherever {people} meet, and not only in {season}.",
     "Few remember who first wrote about {name}; most guess it was one of the {people}.",
@@ -76,6 +53,27 @@ _WORDS = {
     "water": "lake river canal pond estuary marsh weir spring harbour millrace brook ford".split(),
     "season": ["spring", "early summer", "late summer", "autumn", "winter"],
 }
+
+
+def draw_picture(name: str) -> bytes:
+    """Draw a square of cells in one colour, symmetric like woven cloth."""
+    seed = crc32(name.encode())
+    colour = tuple(60 + (seed >> shift) % 140 for shift in (0, 8, 16))
+    cells = crc32(f"{name} cells".encode())
+    rows = []
+    for y in range(_SIDE):
+        row = bytearray()
+        for x in range(_SIDE):
+            across, down = x * _CELLS // _SIDE, y * _CELLS // _SIDE
+            bit = down * _CELLS // 2 + min(across, _CELLS - 1 - across)
+            row += bytes(colour if cells >> bit & 1 else _GROUND)
+        # Each row begins with its filter type: none.
+        rows.append(b"\0" + row)
+    head = struct.pack(">IIBBBBB", _SIDE, _SIDE, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(b"".join(rows), 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc32(kind + data)) for kind, data in chunks
+    )
 
 
 def describe(name: str, salt: str = "") -> str:

@@ -22,7 +22,6 @@ from starlette.types import Scope
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
 from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.selection import RDF_TYPE
-from rdfspider.index.quads.sparql.engine import QueryAnswer
 from rdfspider.index.quads.sparql.messages import Graphs
 from rdfspider.index.quads.sparql.result_documents import RDF_FORMATS, drop_prefixes
 from rdfspider.index.quads.sparql.result_documents import TRIPLES as TRIPLES_KIND
@@ -67,6 +66,19 @@ _PREFLIGHT = {
     "Access-Control-Max-Age": "86400",
 }
 _READ_ONLY = "nothing can be changed here, because only the crawl changes the data: send a query, not an update"
+_SD, _VOID, _FORMATS = (
+    "http://www.w3.org/ns/sparql-service-description#",
+    "http://rdfs.org/ns/void#",
+    "http://www.w3.org/ns/formats/",
+)
+_DCTERMS, _FOAF = "http://purl.org/dc/terms/", "http://xmlns.com/foaf/0.1/"
+_PREFIXES = {"sd": _SD, "void": _VOID, "formats": _FORMATS, "dcterms": _DCTERMS, "foaf": _FOAF, "rdfspider": VOCABULARY}
+_RESULT_FORMATS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
+_TRIPLE_FORMATS = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD")
+_TEXT_SERVICE = NamedNode("urn:rdfspider:text")
+_NAMES_TOLD = 1000
+# Counting them takes a fifth of a second.
+_TRIPLES_COUNTED = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +125,22 @@ class _ProtocolRoute(Route):
 
 
 async def _share(site: Site, answer: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
-    """Answer CORS preflight requests."""
+    """Answer CORS preflight requests; an error of another request becomes a refusal."""
     if request.method == "OPTIONS":
         shared = _PREFLIGHT if site.options.allows_cors else {}
         return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"} | shared)
-    return await answer(request)
+    try:
+        return await answer(request)
+    except RdfspiderError as error:
+        return make_refusal(request, find_status(error), site.tell(error))
 
 
 async def _answer(site: Site, request: Request) -> Response:
-    try:
-        question = await _read_question(request)
-        if question.query is None:
-            return await _send_description(request, question.format, partial(describe_service, find_root(request)))
-        _check_sender(site, request)
-        return await _ask(site, request, question)
-    except RdfspiderError as error:
-        return make_refusal(request, find_status(error), site.tell(error))
+    question = await _read_question(request)
+    if question.query is None:
+        return await _send_description(request, question.format, partial(describe_service, find_root(request)))
+    _check_sender(site, request)
+    return await _ask(site, request, question)
 
 
 def _check_sender(site: Site, request: Request) -> None:
@@ -143,10 +155,7 @@ def _check_sender(site: Site, request: Request) -> None:
 
 
 async def _describe_data(site: Site, request: Request) -> Response:
-    try:
-        return await _send_description(request, _get_format(request), partial(describe_data, site, find_root(request)))
-    except RdfspiderError as error:
-        return make_refusal(request, find_status(error), site.tell(error))
+    return await _send_description(request, _get_format(request), partial(describe_data, site, find_root(request)))
 
 
 async def _read_question(request: Request) -> _Question:
@@ -191,13 +200,21 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
     if not results and not triples:
         raise FormatError(f"answers are there as {', '.join(_list_main(RESULTS))}, {', '.join(_list_main(TRIPLES))}")
     cancel = threading.Event()
-    formats, base = list_formats((*results, *triples)), f"{find_root(request)}{PATH}"
     try:
         answer = await run_while_wanted(
             request,
             site.query_threads,
             cancel,
-            partial(_ask_index, site, question, formats, base, cancel, find_client(request)),
+            partial(
+                site.indexes.ask,
+                question.query or "",
+                formats=list_formats((*results, *triples)),
+                limits=site.limits,
+                graphs=question.graphs,
+                base=f"{find_root(request)}{PATH}",
+                cancel=cancel,
+                client=find_client(request),
+            ),
         )
     except DisconnectedError:
         return Response(status_code=499)
@@ -210,20 +227,6 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
     media_type = next(offer.media_type for offer in offers if offer.format == answer.format)
     headers = {TRUNCATED: "true"} if answer.is_truncated else {}
     return Response(answer.body, headers=headers | {"Content-Type": write_content_type(media_type)})
-
-
-def _ask_index(
-    site: Site, question: _Question, formats: Sequence[str], base: str, cancel: threading.Event, client: str
-) -> QueryAnswer:
-    return site.indexes.ask(
-        question.query or "",
-        formats=formats,
-        limits=site.limits,
-        graphs=question.graphs,
-        base=base,
-        cancel=cancel,
-        client=client,
-    )
 
 
 async def _send_description(request: Request, name: str, describe: Callable[[], Iterable[Triple]]) -> Response:
@@ -281,21 +284,6 @@ def find_root(request: Request) -> str:
 def _list_main(known: Iterable[str]) -> list[str]:
     """The media types that are specific to one kind of answer."""
     return [name for name in known if name not in ("application/json", "application/xml", "text/xml")][:4]
-
-
-_SD, _VOID, _FORMATS = (
-    "http://www.w3.org/ns/sparql-service-description#",
-    "http://rdfs.org/ns/void#",
-    "http://www.w3.org/ns/formats/",
-)
-_DCTERMS, _FOAF = "http://purl.org/dc/terms/", "http://xmlns.com/foaf/0.1/"
-_PREFIXES = {"sd": _SD, "void": _VOID, "formats": _FORMATS, "dcterms": _DCTERMS, "foaf": _FOAF, "rdfspider": VOCABULARY}
-_RESULT_FORMATS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
-_TRIPLE_FORMATS = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD")
-_TEXT_SERVICE = NamedNode("urn:rdfspider:text")
-_NAMES_TOLD = 1000
-# Counting them takes a fifth of a second.
-_TRIPLES_COUNTED = 200_000
 
 
 def describe_service(root: str) -> Iterator[Triple]:

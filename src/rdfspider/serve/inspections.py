@@ -38,6 +38,67 @@ _LINE_CHARS = 500
 LINKS_SHOWN = 50
 TABLES = ("statements", "links", "problems")
 """The tables available as CSV, chosen by the parameter `part`."""
+MAX_STATEMENTS = 3_000
+"""The most statements that are read per syntax."""
+MAX_THINGS = 60
+MAX_VALUES = 12
+"""Per property."""
+_MAX_DEPTH = 6
+_MAX_ITEMS = 200
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_XSD_STRING, _LANGUAGE_STRING = "http://www.w3.org/2001/XMLSchema#string", f"{_RDF}langString"
+Term = NamedNode | BlankNode | Literal
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineValue:
+    """A value of a property."""
+
+    text: str
+    """The text of a literal, an IRI, or the label of a blank node."""
+    kind: str = "literal"
+    """literal, iri or blank."""
+    language: str = ""
+    datatype: str = ""
+    thing: "OutlineNode | None" = None
+    """The content of a blank node, given where the node first appears."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineProperty:
+    """A property of a node."""
+
+    iri: str
+    values: tuple[OutlineValue, ...]
+    left_out: int = 0
+    """The number of values that are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineNode:
+    """The statements about one subject."""
+
+    name: str
+    """Its IRI, or its blank node label on the page: `_:b0`."""
+    is_named: bool
+    label: str = ""
+    """Its name according to the page; empty if there is none."""
+    types: tuple[str, ...] = ()
+    properties: tuple[OutlineProperty, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The statements of a page in one syntax."""
+
+    syntax: str
+    things: tuple[OutlineNode, ...]
+    statements: int
+    """The total number."""
+    things_left_out: int = 0
+    """Nodes in the statements that were read, but that are not shown."""
+    statements_left_out: int = 0
+    """Statements that were not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +140,7 @@ class Inspection:
     """The robots directives of the page, and where each is given."""
 
     @property
-    def outlines(self) -> "list[Outline]":
+    def outlines(self) -> list[Outline]:
         """The statements of each syntax as an outline for people."""
         return [make_outline(syntax, nquads) for syntax, nquads in self.statements.items() if nquads]
 
@@ -208,6 +269,16 @@ def write_nquads(inspection: Inspection) -> bytes:
     return merge_nquads(inspection.statements.values()).encode("utf-8", "replace")
 
 
+def make_outline(syntax: str, nquads: str) -> Outline:
+    """Make the outline of the statements in one syntax."""
+    total = nquads.count("\n")
+    head = "\n".join(islice(nquads.split("\n"), MAX_STATEMENTS)) if total > MAX_STATEMENTS else nquads
+    writer = _OutlineWriter(head)
+    things = tuple(islice(writer.write_things(), MAX_THINGS))
+    left_out = sum(1 for _ in writer.write_things())
+    return Outline(syntax, things, total, left_out, max(total - MAX_STATEMENTS, 0))
+
+
 def _list_statements(inspection: Inspection) -> Iterator[tuple[str, str, str, str]]:
     for syntax, nquads in inspection.statements.items():
         for quad in pyoxigraph.parse(nquads.encode("utf-8", "replace"), RdfFormat.N_QUADS):
@@ -223,80 +294,6 @@ def _name_directives(found: Extraction) -> tuple[str, ...]:
     names = [name for name in ("noindex", "nofollow", "noarchive") if getattr(found.robots, name)]
     names += ["unavailable_after"] if found.robots.unavailable_after else []
     return tuple(f"{name} (meta robots)" for name in names)
-
-
-MAX_STATEMENTS = 3_000
-"""The most statements that are read per syntax."""
-MAX_THINGS = 60
-MAX_VALUES = 12
-"""Per property."""
-_MAX_DEPTH = 6
-_MAX_ITEMS = 200
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_XSD_STRING, _LANGUAGE_STRING = "http://www.w3.org/2001/XMLSchema#string", f"{_RDF}langString"
-
-Term = NamedNode | BlankNode | Literal
-
-
-@dataclass(frozen=True, slots=True)
-class OutlineValue:
-    """A value of a property."""
-
-    text: str
-    """The text of a literal, an IRI, or the label of a blank node."""
-    kind: str = "literal"
-    """literal, iri or blank."""
-    language: str = ""
-    datatype: str = ""
-    thing: "OutlineNode | None" = None
-    """The content of a blank node, given where the node first appears."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutlineProperty:
-    """A property of a node."""
-
-    iri: str
-    values: tuple[OutlineValue, ...]
-    left_out: int = 0
-    """The number of values that are not shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutlineNode:
-    """The statements about one subject."""
-
-    name: str
-    """Its IRI, or its blank node label on the page: `_:b0`."""
-    is_named: bool
-    label: str = ""
-    """Its name according to the page; empty if there is none."""
-    types: tuple[str, ...] = ()
-    properties: tuple[OutlineProperty, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The statements of a page in one syntax."""
-
-    syntax: str
-    things: tuple[OutlineNode, ...]
-    statements: int
-    """The total number."""
-    things_left_out: int = 0
-    """Nodes in the statements that were read, but that are not shown."""
-    statements_left_out: int = 0
-    """Statements that were not read."""
-
-
-def make_outline(syntax: str, nquads: str) -> Outline:
-    """Make the outline of the statements in one syntax."""
-    total = nquads.count("\n")
-    head = "\n".join(islice(nquads.split("\n"), MAX_STATEMENTS)) if total > MAX_STATEMENTS else nquads
-    writer = _OutlineWriter(head)
-    things = tuple(islice(writer.write_things(), MAX_THINGS))
-    left_out = sum(1 for _ in writer.write_things())
-    return Outline(syntax, things, total, left_out, max(total - MAX_STATEMENTS, 0))
 
 
 class _OutlineWriter:

@@ -26,6 +26,62 @@ MEDIA_TYPES = {
 MAX_OUTPUT_BYTES = 64 << 20
 # Spreadsheets treat cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+HTML = "text/html"
+RESULTS = {
+    "application/sparql-results+json": "json",
+    "application/sparql-results+xml": "xml",
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "application/json": "json",
+    "application/xml": "xml",
+    "text/xml": "xml",
+    "text/plain": "tsv",
+}
+"""Formats of `index/quads/sparql/result_documents.py` for SELECT and ASK, by media type, in order of preference."""
+TRIPLES = {
+    "text/turtle": "turtle",
+    "application/n-triples": "ntriples",
+    "application/ld+json": "jsonld",
+    "application/rdf+xml": "rdfxml",
+    "application/turtle": "turtle",
+    "application/x-turtle": "turtle",
+    "text/n3": "turtle",
+    "text/rdf+n3": "turtle",
+    # For a single graph both formats are identical.
+    "application/trig": "turtle",
+    "application/n-quads": "ntriples",
+    "application/json": "jsonld",
+    "application/xml": "rdfxml",
+    "text/xml": "rdfxml",
+    "text/plain": "ntriples",
+}
+"""The same for CONSTRUCT and DESCRIBE."""
+_BROWSERS = ("application/xml", "text/xml", "text/plain")
+DESCRIPTIONS = {name: form for name, form in TRIPLES.items() if name not in _BROWSERS}
+"""The same for descriptions, without the types that browsers list in Accept, so that browsers do not get XML."""
+FORMATS: Mapping[str, tuple[str, ...]] = {
+    "json": ("application/sparql-results+json", "application/ld+json"),
+    "xml": ("application/sparql-results+xml", "application/rdf+xml"),
+    "csv": ("text/csv",),
+    "tsv": ("text/tab-separated-values",),
+    "ttl": ("text/turtle",),
+    "nt": ("application/n-triples",),
+    "nq": ("application/n-quads",),
+    "jsonld": ("application/ld+json",),
+    "rdf": ("application/rdf+xml",),
+}
+"""The media types for a suffix of the path or for the parameter `format`."""
+_OTHER_NAMES = {
+    "turtle": "ttl", "n3": "ttl", "ntriples": "nt", "n-triples": "nt", "nquads": "nq", "json-ld": "jsonld",
+    "rdfxml": "rdf", "rdf+xml": "rdf", "rdf/xml": "rdf",
+}  # fmt: skip
+
+
+class Representation(NamedTuple):
+    """A media type for an answer, and the format that writes it."""
+
+    media_type: str
+    format: str
 
 
 def split_suffix(path: str) -> tuple[str, str]:
@@ -119,64 +175,6 @@ def _encode_other(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise NotImplementedError(type(value))
-
-
-HTML = "text/html"
-RESULTS = {
-    "application/sparql-results+json": "json",
-    "application/sparql-results+xml": "xml",
-    "text/csv": "csv",
-    "text/tab-separated-values": "tsv",
-    "application/json": "json",
-    "application/xml": "xml",
-    "text/xml": "xml",
-    "text/plain": "tsv",
-}
-"""Formats of `index/quads/sparql/result_documents.py` for SELECT and ASK, by media type, in order of preference."""
-TRIPLES = {
-    "text/turtle": "turtle",
-    "application/n-triples": "ntriples",
-    "application/ld+json": "jsonld",
-    "application/rdf+xml": "rdfxml",
-    "application/turtle": "turtle",
-    "application/x-turtle": "turtle",
-    "text/n3": "turtle",
-    "text/rdf+n3": "turtle",
-    # For a single graph both formats are identical.
-    "application/trig": "turtle",
-    "application/n-quads": "ntriples",
-    "application/json": "jsonld",
-    "application/xml": "rdfxml",
-    "text/xml": "rdfxml",
-    "text/plain": "ntriples",
-}
-"""The same for CONSTRUCT and DESCRIBE."""
-_BROWSERS = ("application/xml", "text/xml", "text/plain")
-DESCRIPTIONS = {name: form for name, form in TRIPLES.items() if name not in _BROWSERS}
-"""The same for descriptions, without the types that browsers list in Accept, so that browsers do not get XML."""
-FORMATS: Mapping[str, tuple[str, ...]] = {
-    "json": ("application/sparql-results+json", "application/ld+json"),
-    "xml": ("application/sparql-results+xml", "application/rdf+xml"),
-    "csv": ("text/csv",),
-    "tsv": ("text/tab-separated-values",),
-    "ttl": ("text/turtle",),
-    "nt": ("application/n-triples",),
-    "nq": ("application/n-quads",),
-    "jsonld": ("application/ld+json",),
-    "rdf": ("application/rdf+xml",),
-}
-"""The media types for a suffix of the path or for the parameter `format`."""
-_OTHER_NAMES = {
-    "turtle": "ttl", "n3": "ttl", "ntriples": "nt", "n-triples": "nt", "nquads": "nq", "json-ld": "jsonld",
-    "rdfxml": "rdf", "rdf+xml": "rdf", "rdf/xml": "rdf",
-}  # fmt: skip
-
-
-class Representation(NamedTuple):
-    """A media type for an answer, and the format that writes it."""
-
-    media_type: str
-    format: str
 
 
 def get_accept(request: Request) -> str:

@@ -10,6 +10,12 @@ from rdfspider.index.ledger.reader import LedgerTotals, NameCount
 from rdfspider.serve.negotiation import DESCRIPTIONS, MEDIA_TYPES, RESULTS, TRIPLES
 from rdfspider.serve.replies import SitePage
 
+_MISTAKE = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {"error": {"type": "string", "description": "What is wrong, in a sentence."}},
+}
+
 
 def describe_api(pages: Iterable[SitePage]) -> dict[str, Any]:
     """Describe the pages as OpenAPI 3.1."""
@@ -50,13 +56,6 @@ def describe_api(pages: Iterable[SitePage]) -> dict[str, Any]:
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
-
-
-_MISTAKE = {
-    "type": "object",
-    "required": ["error"],
-    "properties": {"error": {"type": "string", "description": "What is wrong, in a sentence."}},
-}
 
 
 def _list_records(page: SitePage) -> tuple[type, ...]:

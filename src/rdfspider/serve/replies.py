@@ -56,11 +56,6 @@ _STATUSES: tuple[tuple[type[RdfspiderError], int], ...] = (
 )
 
 
-def find_status(error: RdfspiderError) -> int:
-    """The HTTP status for an error."""
-    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 503)
-
-
 @dataclass(frozen=True, slots=True)
 class PageRequest:
     """A request for a page, with what pages need to know."""
@@ -202,3 +197,8 @@ class SitePage:
     """The longest body of a POST."""
     answer: type | tuple[type, ...] = ()
     """For OpenAPI: the record that its JSON represents, or all of them if parameters choose one."""
+
+
+def find_status(error: RdfspiderError) -> int:
+    """The HTTP status for an error."""
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 503)

@@ -35,14 +35,6 @@ _BREATH_S = 15.0
 _RETRY_MS = 2000
 
 
-def make_routes(site: Site) -> Sequence[BaseRoute]:
-    """The route of the monitor's event stream."""
-    feed = Feed(site)
-    site.sampler.listeners.append(feed.publish)
-    site.sampler.enders.append(feed.end)
-    return [Route("/monitor/events", feed.answer)]
-
-
 @dataclass(eq=False, slots=True)
 class Watcher:
     """A browser that watches the monitor."""
@@ -52,6 +44,14 @@ class Watcher:
     """The client's address."""
     loop: asyncio.AbstractEventLoop
     news: asyncio.Event
+
+
+def make_routes(site: Site) -> Sequence[BaseRoute]:
+    """The route of the monitor's event stream."""
+    feed = Feed(site)
+    site.sampler.listeners.append(feed.publish)
+    site.sampler.enders.append(feed.end)
+    return [Route("/monitor/events", feed.answer)]
 
 
 class Feed:

@@ -14,6 +14,13 @@ from rdfspider.serve.pages.control import tell_said
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.sampler import History, Machine
 
+_SHARD_FIELDS = (
+    "shard", "state", "reason", "time", "pid", "pages", "body_bytes", "wire_bytes", "archive_bytes", "connections",
+    "cpu_percent", "memory_used_bytes", "disk_free_bytes",
+)  # fmt: skip
+_SHARD_COUNTS = ("known", "scheduled", "done", "failed", "disallowed", "hosts", "quads")
+_SHARD_HEADS = (*_SHARD_FIELDS, *_SHARD_COUNTS)
+
 
 class MonitorData(msgspec.Struct, frozen=True):
     """What the monitor is as JSON."""
@@ -66,14 +73,6 @@ def show_monitor(request: PageRequest) -> PageReply:
         return CsvTable(_SHARD_HEADS, _list_shards(sample.status))
 
     return PageReply("monitor.html", context, make_data, make_table)
-
-
-_SHARD_FIELDS = (
-    "shard", "state", "reason", "time", "pid", "pages", "body_bytes", "wire_bytes", "archive_bytes", "connections",
-    "cpu_percent", "memory_used_bytes", "disk_free_bytes",
-)  # fmt: skip
-_SHARD_COUNTS = ("known", "scheduled", "done", "failed", "disallowed", "hosts", "quads")
-_SHARD_HEADS = (*_SHARD_FIELDS, *_SHARD_COUNTS)
 
 
 def _list_shards(status: Status) -> Iterable[tuple[object, ...]]:

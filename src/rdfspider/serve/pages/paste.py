@@ -34,6 +34,7 @@ TYPES = {
     "application/atom+xml": "Atom or RSS",
 }
 """The media types that a pasted text can be declared as."""
+_PART = Parameter("part", "For CSV: statements, links or problems.")
 
 
 class VisitData(InspectionData):
@@ -118,7 +119,6 @@ def _describe_visit(visit: Visit | None) -> dict[str, Any]:
     return described
 
 
-_PART = Parameter("part", "For CSV: statements, links or problems.")
 PAGES = (
     SitePage(
         "/inspect",

@@ -30,6 +30,12 @@ _KEPT_SHORTLY = {"Cache-Control": "private, max-age=10"}
 # Per result, in RDF.
 _MAX_STATEMENTS = 2_000
 _HEADS = ("kind", "id", "label", "types", "snippet", "url", "image", "facts", "pages", "sites", "date")
+FIELDS = {name: field.facet for name, field in FACETS.items()}
+"""The parameters that filter, with their titles."""
+# Per field; nobody chooses more.
+_MAX_CHOSEN = 20
+_NAME_CHARS = 48
+_QUESTION = Parameter("q", "Words, and more: see the documentation of search.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,45 @@ class SuggestionsData:
 
     query: str
     suggestions: list[Suggestion]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of a facet."""
+
+    value: str
+    name: str
+    """The display name: short, and different from the others."""
+    whole: str
+    """The full value, for when the name is shortened."""
+    count: int
+    address: str
+    """The URL that toggles the choice."""
+    is_chosen: bool
+    inside: tuple["Choice", ...] = ()
+    """Values below it in the hierarchy: subclasses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """A facet with its values."""
+
+    field: str
+    title: str
+    choices: tuple[Choice, ...]
+    is_approximate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A chosen value."""
+
+    title: str
+    """The title of its field."""
+    name: str
+    whole: str
+    address: str
+    """The URL that removes the choice."""
 
 
 def show_search(request: PageRequest) -> PageReply:
@@ -135,52 +180,6 @@ def _make_row(hit: Hit) -> Sequence[object]:
     facts = "; ".join(f"{name}: {value}" for name, value in hit.fact_names)
     shown = (hit.label, " ".join(hit.types), hit.snippet.text, hit.url, hit.image, facts)
     return (hit.kind, hit.id, *shown, hit.sources, hit.site_count, hit.day)
-
-
-FIELDS = {name: field.facet for name, field in FACETS.items()}
-"""The parameters that filter, with their titles."""
-# Per field; nobody chooses more.
-_MAX_CHOSEN = 20
-_NAME_CHARS = 48
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value of a facet."""
-
-    value: str
-    name: str
-    """The display name: short, and different from the others."""
-    whole: str
-    """The full value, for when the name is shortened."""
-    count: int
-    address: str
-    """The URL that toggles the choice."""
-    is_chosen: bool
-    inside: tuple["Choice", ...] = ()
-    """Values below it in the hierarchy: subclasses."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """A facet with its values."""
-
-    field: str
-    title: str
-    choices: tuple[Choice, ...]
-    is_approximate: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Chip:
-    """A chosen value."""
-
-    title: str
-    """The title of its field."""
-    name: str
-    whole: str
-    address: str
-    """The URL that removes the choice."""
 
 
 class FacetSelection:
@@ -314,7 +313,6 @@ def _without(values: tuple[str, ...], taken: Iterable[str]) -> tuple[str, ...]:
     return tuple(value for value in values if value not in gone)
 
 
-_QUESTION = Parameter("q", "Words, and more: see the documentation of search.")
 PAGES = (
     SitePage(
         "/search",
