@@ -99,8 +99,8 @@ def test_every_published_thing_is_in_the_archive(demo: Demo) -> None:
 def test_nothing_hidden_is_in_the_archive(demo: Demo, reason: str) -> None:
     hidden = [thing for thing in list_hidden(demo.at) if thing.reason == reason]
     assert hidden
-    betrayed = [(thing, kind) for kind, words in demo.records for thing in hidden if make_key(thing.literal) in words]
-    assert betrayed == []
+    leaked = [(thing, kind) for kind, words in demo.records for thing in hidden if make_key(thing.literal) in words]
+    assert leaked == []
     assert {thing.url for thing in hidden if "?" not in thing.url and not thing.url.endswith("/products")}.isdisjoint(
         read_responses(demo.folder)
     )

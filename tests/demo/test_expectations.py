@@ -3,7 +3,7 @@
 from rdfspider.demo.expectations import Hidden, Published, tell_findings
 
 
-def test_what_is_missing_or_betrayed_is_told() -> None:
+def test_what_is_missing_or_leaked_is_told() -> None:
     published = [
         Published("book/eels", "http://a.localhost/1", "Eels"),
         Published("book/eels", "http://b.localhost/1", "Eels"),

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 _END_S = 5.0
 _LEAST_TOKEN_CHARS = 16
-# On an otherwise idle machine this changes nothing.
-_GIVES_WAY = 15
+# How nice a crawl is to the site beside it. On an otherwise idle machine this changes nothing.
+_NICENESS = 15
 
 
 def serve(
@@ -117,7 +117,7 @@ class SiteBeside:
         _announce(self._settings, is_control_allowed=True)
         open_browser(self.address)
         # People wait for the site, but nobody waits for the next page.
-        os.nice(_GIVES_WAY)
+        os.nice(_NICENESS)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -156,14 +156,14 @@ def tell_findings(
     lines = ["", f"Found {len(sites):,} of {len(names):,} things that the sites publish: {counts}."]
     shared = [f"  {names[entity]:<24} {', '.join(sorted(sites[entity]))}" for entity in _choose_shared(sites)]
     lines += ["Known from several sites, among others:", *shared] if shared else []
-    betrayed = find_names(everything, hidden)
-    reasons = Counter(thing.reason for thing in hidden if thing not in betrayed)
+    leaked = find_names(everything, hidden)
+    reasons = Counter(thing.reason for thing in hidden if thing not in leaked)
     parts = (f"{count} {_REASONS[reason]}" for reason, count in reasons.most_common())
     lines += [f"Left out, as it should be: {', '.join(parts)}."] if reasons else []
     lines += [f"Not found: {row.literal} ({row.url})" for row in missing[:_MISSING_SHOWN]]
     if len(missing) > _MISSING_SHOWN:
         lines.append(f"Not found either: {len(missing) - _MISSING_SHOWN:,} of {len(published):,} things on pages")
-    return lines + [f"Found, but it is {_REASONS[thing.reason]}: {thing.literal} ({thing.url})" for thing in betrayed]
+    return lines + [f"Found, but it is {_REASONS[thing.reason]}: {thing.literal} ({thing.url})" for thing in leaked]
 
 
 def find_names(text: str, hidden: Sequence[Hidden]) -> list[Hidden]:

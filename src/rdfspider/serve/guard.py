@@ -53,11 +53,9 @@ class Guard:
         self._most_bytes = most_bytes
         self._show = show
         self._list_open_headers = list_open_headers
-        self._rate = RateLimit(per_s=100, burst=400)
-        # Programs send many small queries in sequence; the limit on concurrent ones protects the server.
-        self._heavy_rate = RateLimit(per_s=50, burst=300)
-        # Nobody mistypes a token more often than this.
-        self._login_rate = RateLimit(per_s=1, burst=20)
+        self._rate = RateLimit(*limits.RATE)
+        self._heavy_rate = RateLimit(*limits.HEAVY_RATE)
+        self._login_rate = RateLimit(*limits.LOGIN_RATE)
         self._static_rate = RateLimit(*limits.STATIC_RATE)
         self._reading = ConcurrencyLimit(limits.MAX_READING, limits.MAX_CLIENT_READING)
         self._under_way = ConcurrencyLimit(limits.MAX_UNDER_WAY, limits.MAX_CLIENT_UNDER_WAY)

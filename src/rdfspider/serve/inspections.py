@@ -298,35 +298,37 @@ def _name_directives(found: Extraction) -> tuple[str, ...]:
 
 class _OutlineWriter:
     def __init__(self, nquads: str) -> None:
-        self._said: dict[NamedNode | BlankNode, dict[str, list[Term]]] = {}
+        self._statements: dict[NamedNode | BlankNode, dict[str, list[Term]]] = {}
         self._inner: set[BlankNode] = set()
         self._written: set[NamedNode | BlankNode] = set()
         for quad in pyoxigraph.parse(nquads.encode("utf-8", "replace"), RdfFormat.N_QUADS):
             subject, value = quad.subject, quad.object
             if isinstance(subject, (NamedNode, BlankNode)) and isinstance(value, (NamedNode, BlankNode, Literal)):
-                self._said.setdefault(subject, {}).setdefault(quad.predicate.value, []).append(value)
+                self._statements.setdefault(subject, {}).setdefault(quad.predicate.value, []).append(value)
                 if isinstance(value, BlankNode) and value != subject:
                     self._inner.add(value)
 
     def write_things(self) -> Iterator[OutlineNode]:
         """Top-level nodes first, then those that are only part of a cycle or nested too deep."""
-        for subject in [subject for subject in self._said if subject not in self._inner] + list(self._said):
+        for subject in [subject for subject in self._statements if subject not in self._inner] + list(self._statements):
             if subject not in self._written:
                 yield self._write_thing(subject, 0)
 
     def _write_thing(self, subject: NamedNode | BlankNode, depth: int) -> OutlineNode:
         self._written.add(subject)
-        said = self._said.get(subject, {})
+        properties = self._statements.get(subject, {})
         return OutlineNode(
             subject.value if isinstance(subject, NamedNode) else str(subject),
             isinstance(subject, NamedNode),
-            _find_label(said),
+            _find_label(properties),
             tuple(
-                dict.fromkeys(fold_iri(term.value) for term in said.get(RDF_TYPE, ()) if isinstance(term, NamedNode))
+                dict.fromkeys(
+                    fold_iri(term.value) for term in properties.get(RDF_TYPE, ()) if isinstance(term, NamedNode)
+                )
             ),
             tuple(
                 self._write_property(iri, terms, depth)
-                for iri, terms in said.items()
+                for iri, terms in properties.items()
                 if iri != RDF_TYPE or not all(isinstance(term, NamedNode) for term in terms)
             ),
         )
@@ -343,7 +345,7 @@ class _OutlineWriter:
             return OutlineValue(term.value, language=term.language or "", datatype="" if plain else datatype)
         if isinstance(term, NamedNode):
             return OutlineValue(term.value, "iri")
-        is_new = term in self._said and term not in self._written and depth < _MAX_DEPTH
+        is_new = term in self._statements and term not in self._written and depth < _MAX_DEPTH
         return OutlineValue(str(term), "blank", thing=self._write_thing(term, depth + 1) if is_new else None)
 
     def _read_list(self, term: Term) -> list[Term]:
@@ -352,19 +354,19 @@ class _OutlineWriter:
         seen: set[Term] = set()
         node = term
         while isinstance(node, BlankNode) and node not in seen and len(items) < _MAX_ITEMS:
-            said = self._said.get(node, {})
-            if not said.keys() <= {f"{_RDF}first", f"{_RDF}rest", RDF_TYPE} or f"{_RDF}first" not in said:
+            properties = self._statements.get(node, {})
+            if not properties.keys() <= {f"{_RDF}first", f"{_RDF}rest", RDF_TYPE} or f"{_RDF}first" not in properties:
                 break
             seen.add(node)
-            items += said[f"{_RDF}first"]
-            node = next(iter(said.get(f"{_RDF}rest", ())), NamedNode(f"{_RDF}nil"))
+            items += properties[f"{_RDF}first"]
+            node = next(iter(properties.get(f"{_RDF}rest", ())), NamedNode(f"{_RDF}nil"))
         self._written.update(each for each in seen if not isinstance(each, Literal))
         return items or [term]
 
 
-def _find_label(said: Mapping[str, Sequence[Term]]) -> str:
+def _find_label(properties: Mapping[str, Sequence[Term]]) -> str:
     """The name that the page gives to a node."""
-    named = [(rank, terms) for iri, terms in said.items() if (rank := LABELS.get(fold_iri(iri))) is not None]
+    named = [(rank, terms) for iri, terms in properties.items() if (rank := LABELS.get(fold_iri(iri))) is not None]
     for _, terms in sorted(named, key=lambda each: each[0]):
         if label := next((term.value for term in terms if isinstance(term, Literal) and term.value.strip()), ""):
             return label

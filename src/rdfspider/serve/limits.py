@@ -10,8 +10,12 @@ MAX_BODY_BYTES = 2 << 20
 """The longest body of a request: a query or a form."""
 MAX_FIELDS, MAX_COOKIES, MAX_TYPES, MAX_COOKIE_BYTES = 1000, 300, 300, 16 << 10
 """Limits for the query string and the headers Cookie and Accept: all requests wait while these are parsed."""
-STATIC_RATE = 500, 2000
-"""Static files per second, and as a burst: each page needs several, if the browser does not cache them."""
+RATE, STATIC_RATE = (100, 400), (500, 2000)
+"""Requests per second, and as a burst; a page needs several static files, if the browser does not cache them."""
+HEAVY_RATE = 50, 300
+"""Programs send many small queries in sequence; the limit on concurrent ones protects the server."""
+LOGIN_RATE = 1, 20
+"""Nobody mistypes a token more often than this."""
 MAX_CONNECTIONS, MAX_CLIENT_CONNECTIONS = 500, 100
 MAX_READING, MAX_CLIENT_READING = 64, 20
 """Requests whose body is being received."""

@@ -15,9 +15,9 @@ from rdfspider.serve.rendering import clean_text, make_address
 from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
 from rdfspider.vocabulary.names import shorten_iri, split_iri
 
-_NODES, _A_SIDE = 16, 11
+_MAX_NODES, _MAX_A_SIDE = 16, 11
 # The most neighbours by one property: in the first round, and in total.
-_A_PROPERTY, _MOST_A_PROPERTY = 2, 6
+_FIRST_A_PROPERTY, _MAX_A_PROPERTY = 2, 6
 _BOX, _MIDDLE, _SPACE, _HEIGHT, _ROW = 166, 128, 40, 34, 42
 _PIXELS = 1.3
 _TITLE_CHARS = 300
@@ -34,8 +34,8 @@ class _Neighbour:
 def draw_neighbourhood(entity: Entity) -> Markup:
     """Draw the picture; empty if the entity has no links."""
     outward, inward = list(_list_outward(entity)), list(_list_inward(entity))
-    room = max(_NODES // 2, _NODES - len(outward)), max(_NODES // 2, _NODES - len(inward))
-    left, right = inward[: min(room[0], _A_SIDE)], outward[: min(room[1], _A_SIDE)]
+    room = max(_MAX_NODES // 2, _MAX_NODES - len(outward)), max(_MAX_NODES // 2, _MAX_NODES - len(inward))
+    left, right = inward[: min(room[0], _MAX_A_SIDE)], outward[: min(room[1], _MAX_A_SIDE)]
     if not (left or right):
         return Markup("")
     rows = max(len(left), len(right))
@@ -66,10 +66,10 @@ def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
         if predicate == RDF_TYPE or predicate in IMAGES or predicate in ADDRESSES:
             continue
         values = [value for value in each.values if value.kind == "iri" or (value.kind == "blank" and value.label)]
-        for at, value in enumerate(values[:_MOST_A_PROPERTY]):
+        for at, value in enumerate(values[:_MAX_A_PROPERTY]):
             label = _keep_visible(value.label)
             neighbour = _Neighbour(value.text, label or _name_iri(value.text), [predicate])
-            found.append((at // _A_PROPERTY, not label, -value.source_count, value.text, neighbour))
+            found.append((at // _FIRST_A_PROPERTY, not label, -value.source_count, value.text, neighbour))
     found.sort(key=lambda item: item[:4])
     return _merge((item[4] for item in found), entity)
 
@@ -81,7 +81,7 @@ def _list_inward(entity: Entity) -> Iterator[_Neighbour]:
         at = seen[thing.property] = seen.get(thing.property, -1) + 1
         name = _keep_visible(thing.label)
         label = name or (f"a {_name_iri(thing.types[0])}" if thing.types else _name_iri(thing.id))
-        found.append((at // _A_PROPERTY, not name, thing.id, _Neighbour(thing.id, label, [thing.property])))
+        found.append((at // _FIRST_A_PROPERTY, not name, thing.id, _Neighbour(thing.id, label, [thing.property])))
     found.sort(key=lambda item: item[:3])
     return _merge((item[3] for item in found), entity)
 

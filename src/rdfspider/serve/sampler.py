@@ -105,7 +105,7 @@ class Sampler:
         """The hosts with the longest waits."""
         self.listeners: list[Callable[[MonitorSample], None]] = []
         """Called every second, in the sampler's thread."""
-        self.enders: list[Callable[[], None]] = []
+        self.end_listeners: list[Callable[[], None]] = []
         """Called when the sampler has ended."""
 
     @property
@@ -151,8 +151,8 @@ class Sampler:
                 if is_well:
                     _log.exception("the crawl could not be looked at")
                 is_well = False
-        for ender in self.enders:
-            ender()
+        for listener in self.end_listeners:
+            listener()
 
     def _look(self) -> None:
         self._cpu_percent = tuple(psutil.cpu_percent(percpu=True))
@@ -196,7 +196,7 @@ class WaitingHosts:
         self._look()
         return self._merge(status)
 
-    def find_aside(self, status: Status) -> tuple[HostEntry, ...]:
+    def find_in_background(self, status: Status) -> tuple[HostEntry, ...]:
         """The same, but read in a separate thread and return the hosts known so far."""
         if time.monotonic() >= self._due and not self._lock.locked():
             threading.Thread(target=self._look, name="waiting hosts", daemon=True).start()

@@ -30,7 +30,7 @@ from rdfspider.serve.site import Site, SiteOptions
 
 PORT = 8321
 _PORTS_TRIED = 50
-_KEPT_S = 15
+_KEEP_ALIVE_S = 15
 _GRACE_S = 2
 _SWITCH_S = 0.0005
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -167,7 +167,7 @@ def make_server(site: Site) -> SiteServer:
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_keep_alive=_KEPT_S,
+        timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
         lifespan="on",
         ws="none",

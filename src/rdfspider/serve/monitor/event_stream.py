@@ -31,7 +31,7 @@ from rdfspider.serve.sampler import MonitorSample
 from rdfspider.serve.site import Site
 
 # The interval of keep-alive comments, which show both ends, and proxies between them, that the connection is alive.
-_BREATH_S = 15.0
+_KEEP_ALIVE_S = 15.0
 _RETRY_MS = 2000
 
 
@@ -50,7 +50,7 @@ def make_routes(site: Site) -> Sequence[BaseRoute]:
     """The route of the monitor's event stream."""
     feed = Feed(site)
     site.sampler.listeners.append(feed.publish)
-    site.sampler.enders.append(feed.end)
+    site.sampler.end_listeners.append(feed.end)
     return [Route("/monitor/events", feed.answer)]
 
 
@@ -61,7 +61,7 @@ class Feed:
         self._site = site
         self._lock = threading.Lock()
         self._watchers: set[Watcher] = set()
-        self._tally = ConcurrencyLimit(MAX_WATCHERS, MAX_CLIENT_WATCHERS)
+        self._limit = ConcurrencyLimit(MAX_WATCHERS, MAX_CLIENT_WATCHERS)
         self._number = 0
         """The number of the last publication."""
         self._sections: dict[str, tuple[int, str]] = {}
@@ -78,7 +78,7 @@ class Feed:
         sampler = self._site.sampler
         spans = tuple({watcher.span for watcher in watchers})
         drawn = draw_sections(
-            self._site, sample, sampler.waiting.find_aside(sample.status), sampler.copy_history(), spans
+            self._site, sample, sampler.waiting.find_in_background(sample.status), sampler.copy_history(), spans
         )
         with self._lock:
             self._number += 1
@@ -100,7 +100,7 @@ class Feed:
         )
         try:
             with self._lock:
-                self._tally.take(client, most_by_client=MAX_OWN_WATCHERS if is_loopback(client) else None)
+                self._limit.take(client, most_by_client=MAX_OWN_WATCHERS if is_loopback(client) else None)
                 self._watchers.add(watcher)
         except LimitReachedError:
             return PlainTextResponse("too many browsers watch already: try again later\n", 503, {"Retry-After": "10"})
@@ -116,14 +116,14 @@ class Feed:
     def _leave(self, watcher: Watcher) -> None:
         with self._lock:
             self._watchers.discard(watcher)
-            self._tally.give_back(watcher.client)
+            self._limit.give_back(watcher.client)
 
     async def _stream(self, watcher: Watcher) -> AsyncIterator[bytes]:
         yield f"retry: {_RETRY_MS}\n\n".encode()
         seen = 0
         while not self._site.sampler.is_over:
             try:
-                await asyncio.wait_for(watcher.news.wait(), _BREATH_S)
+                await asyncio.wait_for(watcher.news.wait(), _KEEP_ALIVE_S)
             except TimeoutError:
                 yield b": still here\n\n"
                 continue

@@ -51,7 +51,7 @@ _CLASSES = {
     "4": "4xx: refused or not there",
     "5": "5xx: errors",
 }
-_ERRANDS = {
+_DOCUMENTS = {
     "sitemap": "Sitemaps",
     "no-sitemap": "Sitemaps that are not there",
     "context": "Contexts of JSON-LD",
@@ -117,7 +117,7 @@ def draw_sections(
             "classes": _sort_statuses(totals.statuses),
             "errors": rank(totals.errors),
             "failures": rank(totals.failures, 8),
-            "errands": rank({_ERRANDS.get(name, name): count for name, count in totals.errands.items()}),
+            "documents": rank({_DOCUMENTS.get(name, name): count for name, count in totals.errands.items()}),
         },
         "robots": {"robots": totals.robots, "visits": totals.visits, "disallowed": robots_disallowed},
         "queue": {"queued": _list_queue(totals.queued), "totals": totals},
