@@ -66,9 +66,9 @@ def make_directory(at: DemoAddresses) -> DemoSite:
 def make_gazetteer(at: DemoAddresses) -> DemoSite:
     """data: places as Linked Data. IRIs redirect (303) to data or a page by content negotiation; JSON-LD has its own context."""
     site = DemoSite("Places of the North", _PLACE_ROBOTS)
-    ways = [(f"/id/{place.key}", place.name) for place in PLACES]
-    ways += [("/ns", "Vocabulary"), ("/dump.nt", "All of it"), (_DRAFT.path, "Drafts")]
-    site.add("/", "Welcome", listing(ways))
+    menu = [(f"/id/{place.key}", place.name) for place in PLACES]
+    menu += [("/ns", "Vocabulary"), ("/dump.nt", "All of it"), (_DRAFT.path, "Drafts")]
+    site.add("/", "Welcome", listing(menu))
     for place in PLACES:
         data = f"/data/{place.key}"
         head = alternate(f"{data}.ttl", "text/turtle")
@@ -152,8 +152,8 @@ def make_portal(at: DemoAddresses) -> DemoSite:
     site = DemoSite(
         "Open Data Lake Amble", f"User-agent: *\nDisallow:\n\nSitemap: {at.url('portal', '/sitemap-index.xml')}\n"
     )
-    ways = [(f"/dataset/{dataset.key}", dataset.title) for dataset in LINKED] + [("/catalog.ttl", "Catalogue")]
-    site.add("/", "Welcome", listing(ways))
+    menu = [(f"/dataset/{dataset.key}", dataset.title) for dataset in LINKED] + [("/catalog.ttl", "Catalogue")]
+    site.add("/", "Welcome", listing(menu))
     for number, dataset in enumerate(DATASETS):
         path = f"/dataset/{dataset.key}"
         ending, media_type = FORMS[number % len(FORMS)]

@@ -61,9 +61,9 @@ def make_shop(at: DemoAddresses) -> DemoSite:
         "# Nobody but customers and staff\nUser-agent: *\nDisallow: /cart\nDisallow: /account/\nDisallow: /staff/\n",
     )
     categories = list(dict.fromkeys(product.category for product in PRODUCTS))
-    ways = [("/products?utm_source=home&utm_medium=banner", "All products"), (_CART.path, "Your cart")]
-    ways += [(f"/category/{category}", category.title()) for category in categories]
-    ways += [(_STAFF.path, "For our staff"), (_WISHES.path, "Your wishes")]
+    menu = [("/products?utm_source=home&utm_medium=banner", "All products"), (_CART.path, "Your cart")]
+    menu += [(f"/category/{category}", category.title()) for category in categories]
+    menu += [(_STAFF.path, "For our staff"), (_WISHES.path, "Your wishes")]
     seller = {
         "@type": "Store",
         "@id": "/#shop",
@@ -71,7 +71,7 @@ def make_shop(at: DemoAddresses) -> DemoSite:
         "sameAs": at.url("town", "/people/ina-pelhavner"),
     }
     partner = link(_PARTNER.path, "From our partner", 'rel="sponsored"')
-    site.add("/", "Welcome", f"<h1>Marsh &amp; Mill</h1>{listing(ways)}{partner}", head=script(seller))
+    site.add("/", "Welcome", f"<h1>Marsh &amp; Mill</h1>{listing(menu)}{partner}", head=script(seller))
     for category in categories:
         own = [product for product in PRODUCTS if product.category == category]
         site.add(f"/category/{category}", category.title(), f"<p>{describe(category, 'shop')}</p>{_list_products(own)}")
@@ -114,11 +114,11 @@ def _find_list(site: DemoSite, path: str, query: str) -> DemoAnswer | None:
     if asked.get("sort") == "price":
         shown = tuple(sorted(shown, key=lambda product: float(product.price)))
     head = _point_to(f"/products?page={page}")
-    ways = [(f"/products?page={page}&sort=price", "Cheapest first"), *_offer_filters({})]
+    menu = [(f"/products?page={page}&sort=price", "Cheapest first"), *_offer_filters({})]
     if page * _PAGE_PRODUCTS < len(PRODUCTS):
         head += f'<link rel="next" href="/products?page={page + 1}">\n'
-        ways.append((f"/products?page={page + 1}", "Next page"))
-    return site.frame(f"Products, page {page}", _list_products(shown) + listing(ways), head=head)
+        menu.append((f"/products?page={page + 1}", "Next page"))
+    return site.frame(f"Products, page {page}", _list_products(shown) + listing(menu), head=head)
 
 
 def _make_filtered(site: DemoSite, filters: dict[str, str]) -> DemoAnswer:
@@ -180,9 +180,9 @@ def make_cookbook(at: DemoAddresses) -> DemoSite:
     """recipes: recipes in Microdata, some in broken JSON-LD. Missing pages are soft 404s: every path is answered with 200."""
     site = DemoSite("The Oxwhistle Cookbook", "User-agent: *\nDisallow: /print/\n")
     courses = list(dict.fromkeys(recipe.course for recipe in RECIPES))
-    ways = [(f"/courses/{course}", course.title()) for course in courses]
-    ways += [(f"/cooks/{person.key}", person.name) for person in COOKS]
-    site.add("/", "Welcome", listing(ways))
+    menu = [(f"/courses/{course}", course.title()) for course in courses]
+    menu += [(f"/cooks/{person.key}", person.name) for person in COOKS]
+    site.add("/", "Welcome", listing(menu))
     for number, course in enumerate(courses):
         own = [(f"/recipes/{recipe.key}", recipe.name) for recipe in RECIPES if recipe.course == course]
         own += [(f"/recipes/{key}", key.replace("-", " ").title()) for key in _LOST[number::5]]
@@ -236,9 +236,9 @@ def _write_recipe_json(recipe: Recipe) -> str:
 def make_events(at: DemoAddresses) -> DemoSite:
     """events: events and venues in JSON-LD, and a calendar with endless links to the next and previous month."""
     site = DemoSite("What Is On", "User-agent: *\nDisallow: /tickets/\n")
-    ways = [("/list/1", "All events"), ("/calendar/2026/03", "Calendar")]
-    ways += [(f"/venues/{place.key}", place.name) for place in VENUES]
-    site.add("/", "Welcome", listing(ways), head=script({"@type": "WebSite", "@id": "/#site", "name": "What Is On"}))
+    menu = [("/list/1", "All events"), ("/calendar/2026/03", "Calendar")]
+    menu += [(f"/venues/{place.key}", place.name) for place in VENUES]
+    site.add("/", "Welcome", listing(menu), head=script({"@type": "WebSite", "@id": "/#site", "name": "What Is On"}))
     for page, start in enumerate(range(0, len(EVENTS), _PAGE_EVENTS), 1):
         links = [(f"/events/{event.key}", event.name) for event in EVENTS[start : start + _PAGE_EVENTS]]
         more = [(f"/list/{page + 1}", "More")] if start + _PAGE_EVENTS < len(EVENTS) else []

@@ -43,9 +43,9 @@ def make_museum(at: DemoAddresses) -> DemoSite:
     """
     site = DemoSite("Museum of Small Things")
     rooms = list(dict.fromkeys(exhibit.room for exhibit in EXHIBITS))
-    ways = [(f"/rooms/{make_key(room)}", room) for room in rooms] + [(_MASK.path, "From the depot")]
+    menu = [(f"/rooms/{make_key(room)}", room) for room in rooms] + [(_MASK.path, "From the depot")]
     about = '<p typeof="Museum" resource="/#museum"><b property="name">Museum of Small Things</b></p>'
-    site.add("/", "Welcome", f"<div {_MUSEUM_PREFIXES}>{about}</div>{listing(ways)}")
+    site.add("/", "Welcome", f"<div {_MUSEUM_PREFIXES}>{about}</div>{listing(menu)}")
     for room in rooms:
         own = [exhibit for exhibit in EXHIBITS if exhibit.room == room]
         links = listing((f"/objects/{exhibit.key}", exhibit.name) for exhibit in own)
@@ -82,10 +82,10 @@ def make_library(at: DemoAddresses) -> DemoSite:
     """library: books in RDFa, with subjects and authors; authors are also in RDF/XML, which only a Link header refers to."""
     site = DemoSite("Harrowmere Town Library", "User-agent: *\nAllow: /\n")
     subjects = list(dict.fromkeys(book.subject for book in BOOKS))
-    ways = [(f"/subjects/{subject}", subject.title()) for subject in subjects]
-    ways += [("/authors", "Authors"), ("/books?page=1", "All books"), (_HYMNAL.path, "Reserve")]
+    menu = [(f"/subjects/{subject}", subject.title()) for subject in subjects]
+    menu += [("/authors", "Authors"), ("/books?page=1", "All books"), (_HYMNAL.path, "Reserve")]
     about = f'<p {_LIBRARY_PREFIXES} typeof="Library" resource="/#library"><b property="name">Harrowmere Town Library</b></p>'
-    site.add("/", "Welcome", about + listing(ways))
+    site.add("/", "Welcome", about + listing(menu))
     site.add("/authors", "Authors", listing((f"/authors/{person.key}", person.name) for person in AUTHORS))
     for subject in subjects:
         own = [book for book in BOOKS if book.subject == subject]
@@ -149,10 +149,10 @@ def make_university(at: DemoAddresses) -> DemoSite:
     """university: people and courses in JSON-LD; each person has a FOAF file in Turtle, linked in the page's head."""
     site = DemoSite("University of Drossen", "User-agent: *\nDisallow:\n")
     departments = list(dict.fromkeys(course.department for course in COURSES))
-    ways = [(f"/departments/{make_key(name)}", name) for name in departments]
-    ways += [(f"/people/{person.key}", person.name) for person in SCHOLARS]
-    ways += [(_FELLOW.path, "Our guest")]
-    site.add("/", "Welcome", listing(ways), head=script(_UNIVERSITY))
+    menu = [(f"/departments/{make_key(name)}", name) for name in departments]
+    menu += [(f"/people/{person.key}", person.name) for person in SCHOLARS]
+    menu += [(_FELLOW.path, "Our guest")]
+    site.add("/", "Welcome", listing(menu), head=script(_UNIVERSITY))
     for name in departments:
         own = [course for course in COURSES if course.department == name]
         data = {"@type": "Organization", "@id": f"/departments/{make_key(name)}#it", "name": f"Department of {name}"}

@@ -77,11 +77,11 @@ def _write_atom(at: DemoAddresses, posts: tuple[Post, ...]) -> str:
 def make_newspaper(at: DemoAddresses) -> DemoSite:
     """town: a newspaper with OpenGraph, and hCards of citizens. Pages use every kind of robots directive."""
     site = DemoSite("Harrowmere Herald", "User-agent: *\nDisallow: /council/closed/\nCrawl-delay: 0.1\n")
-    ways = [(f"/articles/{article.key}", article.title) for article in ARTICLES]
-    ways += [(f"/people/{person.key}", person.name) for person in CITIZENS]
-    ways += [("/archive/", "Archive"), ("/letters", "Letters"), (_CLOSED.path, "For the council")]
-    ways += [(_DRAFT.path, "In the making"), (_EMBARGOED.path, "Next week"), (_AUCTION.path, "Older notices")]
-    site.add("/", "Front page", listing(ways))
+    menu = [(f"/articles/{article.key}", article.title) for article in ARTICLES]
+    menu += [(f"/people/{person.key}", person.name) for person in CITIZENS]
+    menu += [("/archive/", "Archive"), ("/letters", "Letters"), (_CLOSED.path, "For the council")]
+    menu += [(_DRAFT.path, "In the making"), (_EMBARGOED.path, "Next week"), (_AUCTION.path, "Older notices")]
+    site.add("/", "Front page", listing(menu))
     for article in ARTICLES:
         head = _write_opengraph(at, article)
         if article == NOT_KEPT:
