@@ -21,7 +21,7 @@ import pytest
 
 from command_line import run_line
 from rdfspider.cli import run_command
-from rdfspider.commands.crawl import FLAGS
+from rdfspider.commands.options import FLAGS
 from rdfspider.crawl.bounds import BOUNDS, CHOICES, read_value
 from rdfspider.crawl.settings import SETTINGS
 from waiting import PATIENCE_S, wait_until

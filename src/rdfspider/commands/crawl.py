@@ -21,25 +21,6 @@ from rdfspider.crawl.status import Status, encode_status
 from rdfspider.crawl.summary import warn_of_nothing, write_line, write_place, write_summary
 from rdfspider.errors import UsageError
 
-FLAGS = {
-    "crawl.pages": "--pages",
-    "crawl.time_s": "--time",
-    "crawl.depth": "--depth",
-    "crawl.scope": "--scope",
-    "crawl.include": "--include",
-    "crawl.exclude": "--exclude",
-    "crawl.ways": "--ontologies",
-    "crawl.shards": "--shards",
-    "frontier.delay_s": "--delay",
-    "fetch.allow_private": "--allow-private",
-    "fetch.resolve": "--resolve",
-    "fetch.contact": "--contact",
-    "archive.keep": "--archive",
-    "index.enabled": "--index",
-    "index.stores": "--store",
-}
-"""The settings that have a flag of their own, so that an error names the flag."""
-
 
 def crawl(
     seeds: Annotated[
@@ -97,8 +78,8 @@ def crawl(
         "index.enabled": index,
         "index.stores": store,
     }
-    asked: dict[str, Any] = {name: Asked(value, FLAGS[name]) for name, value in given.items() if value is not None}
-    found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **(asked | _split_settings(other or ())))
+    asked: dict[str, Any] = options.name_flags(given) | _split_settings(other or ())
+    found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **asked)
     if not site:
         raise typer.Exit(run_crawl(found, as_json=as_json))
     with SiteBeside(folder, port, make_options(query_timeout, query_rows, cors)) as beside:

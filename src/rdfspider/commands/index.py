@@ -13,7 +13,6 @@ from rdfspider.commands import options
 from rdfspider.commands.options import Folder
 from rdfspider.commands.terminal import EXIT_CODES, LineTimer, say, show, show_log
 from rdfspider.crawl.messages import RunState
-from rdfspider.crawl.settings import Asked
 from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import write_counts, write_index
 from rdfspider.errors import InUseError, UsageError
@@ -164,9 +163,7 @@ def import_archives(
     goes on where it was when the same command is run again; pages that the crawl has already, as new or newer, are passed
     over, and so are answers other than 2xx; both are counted. What was imported is indexed then.
     """
-    given = {"crawl.shards": shards, "archive.keep": archive, "index.enabled": index}
-    flags = {"crawl.shards": "--shards", "archive.keep": "--archive", "index.enabled": "--index"}
-    asked = {name: Asked(value, flags[name]) for name, value in given.items() if value is not None}
+    asked = options.name_flags({"crawl.shards": shards, "archive.keep": archive, "index.enabled": index})
     # Before a folder is created for them.
     find_archives(sources)
     progress = _ImportProgress()

@@ -1,13 +1,38 @@
 """The flags of commands that work on a crawl, with their help texts. Several commands share some of them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from rdfspider.crawl.settings import Asked
 from rdfspider.serve.limits import QUERY_ROWS, QUERY_TIMEOUT_S
 
+FLAGS = {
+    "crawl.pages": "--pages",
+    "crawl.time_s": "--time",
+    "crawl.depth": "--depth",
+    "crawl.scope": "--scope",
+    "crawl.include": "--include",
+    "crawl.exclude": "--exclude",
+    "crawl.ways": "--ontologies",
+    "crawl.shards": "--shards",
+    "frontier.delay_s": "--delay",
+    "fetch.allow_private": "--allow-private",
+    "fetch.resolve": "--resolve",
+    "fetch.contact": "--contact",
+    "archive.keep": "--archive",
+    "index.enabled": "--index",
+    "index.stores": "--store",
+}
+"""The settings that have a flag of their own, so that an error names the flag."""
 _OF_SITE = "A crawl has a site with --serve."
+
+
+def name_flags(given: Mapping[str, object]) -> dict[str, Asked]:
+    """The settings that were given, with the flags that errors are to name; None means not given."""
+    return {name: Asked(value, FLAGS[name]) for name, value in given.items() if value is not None}
 
 
 def folder_option(about: str) -> Any:

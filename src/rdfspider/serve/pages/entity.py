@@ -317,16 +317,8 @@ def _make_value_rows(predicate: str, value: StatedValue, sources: Sequence[Sourc
     """One row per source; for a blank node one row per inner value, with the path to it."""
     for source in sources:
         for path, node, inner in _list_leaves(value, shorten_iri(predicate)):
-            yield (
-                predicate,
-                path,
-                node,
-                inner.text,
-                inner.kind,
-                inner.language,
-                inner.datatype,
-                *_write_source(source),
-            )
+            leaf = (inner.text, inner.kind, inner.language, inner.datatype)
+            yield (predicate, path, node, *leaf, *_write_source(source))
 
 
 def _list_leaves(value: StatedValue, path: str, node: str = "") -> Iterator[tuple[str, str, StatedValue]]:
