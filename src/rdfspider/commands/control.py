@@ -8,6 +8,7 @@ import typer
 
 from rdfspider.api import Crawl
 from rdfspider.commands.options import AsJson, Exclude, Folder, Include, SeedsFile
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import encode_status
 from rdfspider.crawl.summary import write_place, write_shards, write_summary
 from rdfspider.errors import UsageError
@@ -20,17 +21,13 @@ filter_app = typer.Typer(
 )
 
 
-def status(
-    *,
-    folder: Folder,
-    as_json: AsJson = False,
-) -> None:
+def status(*, folder: Folder, as_json: AsJson = False) -> None:
     """Tell how a crawl goes, or how it ended."""
     found = Crawl.open(folder).status()
     if as_json:
         typer.echo(encode_status(found))
     else:
-        place = () if found.state == "new" else write_place(found, folder)
+        place = () if found.state == RunState.NEW else write_place(found, folder)
         for line in (*write_summary(found), *write_shards(found, time.time()), *place):
             typer.echo(line)
 

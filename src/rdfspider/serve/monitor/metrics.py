@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Totals
 from rdfspider.frontier.keys import PRIORITIES
 from rdfspider.serve.monitor.sections import find_rows
@@ -20,7 +21,8 @@ from rdfspider.serve.sampler import MonitorSample
 from rdfspider.serve.site import Site
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_STATES = ("new", "running", "pausing", "paused", "stopping", "ended", "stopped", "died")
+# Those of a crawl, without those of a single shard.
+_STATES = tuple(state for state in RunState if state not in (RunState.SLOWED, RunState.SUSPENDED))
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 COUNTER, GAUGE = "counter", "gauge"

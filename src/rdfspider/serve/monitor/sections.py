@@ -58,14 +58,14 @@ _DOCUMENTS = {
     "no-context": "Contexts that are not there",
 }
 _SENTENCES = {
-    "new": "The crawl has not run yet.",
-    "running": "The crawl is running.",
-    "pausing": "The crawl is pausing: it finishes what is under way.",
-    "paused": "The crawl is paused.",
-    "stopping": "The crawl is stopping: it finishes what is under way.",
-    "ended": "The crawl has ended.",
-    "stopped": "The crawl was stopped.",
-    "died": "The crawl has died: its process is gone. Run it again to go on.",
+    RunState.NEW: "The crawl has not run yet.",
+    RunState.RUNNING: "The crawl is running.",
+    RunState.PAUSING: "The crawl is pausing: it finishes what is under way.",
+    RunState.PAUSED: "The crawl is paused.",
+    RunState.STOPPING: "The crawl is stopping: it finishes what is under way.",
+    RunState.ENDED: "The crawl has ended.",
+    RunState.STOPPED: "The crawl was stopped.",
+    RunState.DIED: "The crawl has died: its process is gone. Run it again to go on.",
 }
 
 
@@ -178,8 +178,8 @@ def find_warnings(sample: MonitorSample, rows: list[ShardRow]) -> list[str]:
     if not status.is_over and status.updated and sample.time - status.updated > SILENT_S:
         found.insert(0, "The process that runs the crawl is silent: what is shown is old.")
     for row in rows:
-        if row.state in ("slowed", "suspended"):
-            reason = f": {row.beat.reason}" if row.state == "suspended" else ", so that the index can follow"
+        if row.state in (RunState.SLOWED, RunState.SUSPENDED):
+            reason = f": {row.beat.reason}" if row.state == RunState.SUSPENDED else ", so that the index can follow"
             found.append(f"Shard {row.beat.shard} is {row.state}{reason}.")
     index = status.index
     if index and index.problem:
