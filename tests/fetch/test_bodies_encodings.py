@@ -113,7 +113,7 @@ def test_gzip_members_without_end_are_given_up_soon(member: bytes) -> None:
     before = time.process_time()
     with pytest.raises(ValueError, match="more than 10,000 members"):
         decode("gzip", member * 200_000)
-    assert time.process_time() - before < 0.5
+    assert time.process_time() - before < 2
     assert decode("gzip", member * 2000)[1]
 
 
@@ -160,7 +160,7 @@ def test_a_stream_of_nothing_in_another_ends_soon(encoding: str, block: bytes) -
     before = time.process_time()
     with pytest.raises(ValueError, match="much of little"):
         decode(f"gzip, {encoding}", outer)
-    assert time.process_time() - before < 0.5
+    assert time.process_time() - before < 2
 
 
 def test_a_chunk_that_is_a_bomb_comes_piece_by_piece() -> None:

@@ -121,7 +121,7 @@ def test_hostile_patterns_take_no_longer_than_their_length(pattern: str) -> None
     rules = Ruleset([(False, pattern.encode())])
     started = time.process_time()
     assert rules.find_rule("/" + "a" * 5_000) is None
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < 2
 
 
 def test_thousands_of_hostile_patterns_disallow_what_would_take_too_long() -> None:
@@ -131,7 +131,7 @@ def test_thousands_of_hostile_patterns_disallow_what_would_take_too_long() -> No
         found = rules.find_rule("/" + "a" * 8_000 + str(number))
         assert found is not None
         assert not found.allows
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < 2
     assert rules.find_rule("/usual") is None
 
 

@@ -179,7 +179,7 @@ def test_a_page_that_asks_not_to_be_indexed_leaves_neither_data_nor_body(tmp_pat
 
 def test_an_import_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    pages = make_pages(3000)
+    pages = make_pages(1500)
     archive = write_warc(tmp_path / "a.warc.gz", pages)
     command = [sys.executable, "-m", "rdfspider", "import", str(archive), "--dir", str(folder), "--shards", "2"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
