@@ -6,6 +6,52 @@ from dataclasses import dataclass, field
 DocumentSource = Callable[[str], bytes | None]
 """Returns the bytes of a document that a page refers to (a JSON-LD context, an RDFa vocabulary, a GRDDL transformation)
 by its URL, or None if it has no such document. Extraction itself fetches nothing."""
+OPTIONAL_WAYS = ("sitemaps", "headers", "data", "contexts", "ontologies")
+"""What `crawl.ways` may name."""
+DATA_LINKS = (
+    "http://www.w3.org/2000/01/rdf-schema#seeAlso",
+    "http://www.w3.org/2000/01/rdf-schema#isDefinedBy",
+    "http://www.w3.org/2002/07/owl#sameAs",
+    "http://schema.org/url",
+    "https://schema.org/url",
+    "http://schema.org/sameAs",
+    "https://schema.org/sameAs",
+    "http://xmlns.com/foaf/0.1/homepage",
+    "http://xmlns.com/foaf/0.1/page",
+    "http://purl.org/rss/1.0/link",
+    "http://www.w3.org/ns/dcat#landingPage",
+)
+"""Predicates whose objects are pages or documents about the subject."""
+DROPPED_PARAMETERS = (
+    *(
+        "utm_*",
+        "gclid",
+        "dclid",
+        "gbraid",
+        "wbraid",
+        "fbclid",
+        "msclkid",
+        "yclid",
+        "twclid",
+        "igshid",
+        "mc_cid",
+        "mc_eid",
+    ),
+    *(
+        "_ga",
+        "_gl",
+        "_hsenc",
+        "_hsmi",
+        "mkt_tok",
+        "phpsessid",
+        "jsessionid",
+        "aspsessionid*",
+        "sessionid",
+        "session_id",
+    ),
+    *("sid", "cfid", "cftoken", "zanpid", "oly_anon_id", "oly_enc_id", "vero_id", "wickedid", "s_cid"),
+)
+"""Parameters of campaigns, advertisements and sessions, under their vendors' names; case does not matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,60 +131,6 @@ class ExtractConfig:
         if self.syntaxes is None:
             return asked is not False
         return bool(asked) or syntax in self.syntaxes
-
-
-WAYS = ("sitemaps", "headers", "data", "contexts", "ontologies")
-"""What `crawl.ways` may name."""
-
-DATA_LINKS = (
-    "http://www.w3.org/2000/01/rdf-schema#seeAlso",
-    "http://www.w3.org/2000/01/rdf-schema#isDefinedBy",
-    "http://www.w3.org/2002/07/owl#sameAs",
-    "http://schema.org/url",
-    "https://schema.org/url",
-    "http://schema.org/sameAs",
-    "https://schema.org/sameAs",
-    "http://xmlns.com/foaf/0.1/homepage",
-    "http://xmlns.com/foaf/0.1/page",
-    "http://purl.org/rss/1.0/link",
-    "http://www.w3.org/ns/dcat#landingPage",
-)
-"""Predicates whose objects are pages or documents about the subject."""
-
-DROPPED_PARAMETERS = (
-    "utm_*",
-    "gclid",
-    "dclid",
-    "gbraid",
-    "wbraid",
-    "fbclid",
-    "msclkid",
-    "yclid",
-    "twclid",
-    "igshid",
-    "mc_cid",
-    "mc_eid",
-    "_ga",
-    "_gl",
-    "_hsenc",
-    "_hsmi",
-    "mkt_tok",
-    "phpsessid",
-    "jsessionid",
-    "aspsessionid*",
-    "sessionid",
-    "session_id",
-    "sid",
-    "cfid",
-    "cftoken",
-    "zanpid",
-    "oly_anon_id",
-    "oly_enc_id",
-    "vero_id",
-    "wickedid",
-    "s_cid",
-)
-"""Parameters of campaigns, advertisements and sessions, under their vendors' names; case does not matter."""
 
 
 @dataclass(frozen=True, slots=True)

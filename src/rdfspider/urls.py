@@ -122,6 +122,15 @@ def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
     return {link: _refuse_long(target) for link, target in targets.items()} if _has_long_line(lines) else targets
 
 
+def is_valid_iri(text: str) -> bool:
+    """Whether an RDF parser accepts the text as an absolute IRI."""
+    try:
+        NamedNode(text)
+    except (ValueError, UnicodeError):
+        return False
+    return True
+
+
 def _refuse_long(url: str | None) -> str | None:
     return url if url and len(url) <= MAX_URL_CHARS else None
 
@@ -246,15 +255,6 @@ def _repair_iri(text: str) -> Iri | None:
     repaired += "" if query is None else "?" + _escape(query)
     repaired += "" if fragment is None else "#" + _escape(fragment)
     return Iri(repaired, True) if is_valid_iri(repaired) else None
-
-
-def is_valid_iri(text: str) -> bool:
-    """Whether an RDF parser accepts the text as an absolute IRI."""
-    try:
-        NamedNode(text)
-    except (ValueError, UnicodeError):
-        return False
-    return True
 
 
 def _repair_authority(authority: str) -> str:

@@ -92,7 +92,6 @@ WAYS = {
     Way.IMPORT: WayRules(),
     Way.UNKNOWN: WayRules(),
 }
-
 UNSCOPED_WAYS = frozenset(way for way, rules in WAYS.items() if not rules.is_scoped)
 PREREQUISITE_WAYS = frozenset(way for way, rules in WAYS.items() if rules.is_prerequisite)
 REQUESTED_WAYS = frozenset(way for way, rules in WAYS.items() if rules.is_requested)

@@ -5,8 +5,8 @@ import pytest
 from rdfspider.config import DATA_LINKS
 from rdfspider.discover.data_links import (
     MAX_DATA_LINKS,
-    MAX_PER_PAGE,
-    MAX_PER_SITE,
+    MAX_ONTOLOGIES_PER_PAGE,
+    MAX_ONTOLOGIES_PER_SITE,
     DataLinks,
     Ontologies,
     check_query,
@@ -127,16 +127,16 @@ def test_each_is_found_once() -> None:
 def test_a_page_with_a_namespace_a_line_brings_a_few() -> None:
     ontologies = Ontologies()
     data = "".join(state(f"http://n{number}.org/p") for number in range(50))
-    assert len(ontologies.find("s.org", [data])) == MAX_PER_PAGE
+    assert len(ontologies.find("s.org", [data])) == MAX_ONTOLOGIES_PER_PAGE
     # What was not taken may come with another page.
-    assert len(ontologies.find("s.org", [data])) == MAX_PER_PAGE
+    assert len(ontologies.find("s.org", [data])) == MAX_ONTOLOGIES_PER_PAGE
 
 
 def test_no_site_uses_up_the_ontologies_of_all() -> None:
     ontologies = Ontologies()
     pages = ["".join(state(f"http://n{page}-{number}.org/p") for number in range(20)) for page in range(50)]
-    assert sum(len(ontologies.find("a.org", [data])) for data in pages) == MAX_PER_SITE
-    assert len(ontologies.find("b.org", [pages[-1]])) == MAX_PER_PAGE
+    assert sum(len(ontologies.find("a.org", [data])) for data in pages) == MAX_ONTOLOGIES_PER_SITE
+    assert len(ontologies.find("b.org", [pages[-1]])) == MAX_ONTOLOGIES_PER_PAGE
 
 
 def test_a_host_that_no_dns_has_is_left_out() -> None:

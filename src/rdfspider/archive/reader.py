@@ -111,6 +111,31 @@ def read_revisit(record: WarcRecord, position: int) -> Archived:
     return Archived(_make_capture(record, Page(read_url(record), b""), 0), position)
 
 
+def read_url(record: WarcRecord) -> str:
+    """Return the URL of a record; empty if it has none."""
+    return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
+
+
+def find_archives(sources: Sequence[str]) -> list[Path]:
+    """Find the WARC files in files, patterns and folders; UsageError if one has none."""
+    found: dict[Path, None] = {}
+    for source in sources:
+        path = Path(source)
+        if path.is_dir():
+            paths = sorted(inner for inner in path.rglob("*") if is_archive(inner) and inner.is_file())
+        elif path.exists():
+            paths = [path]
+        else:
+            paths = sorted(Path(match) for match in glob.glob(source, recursive=True))  # noqa: PTH207 - as `extract` does
+        if not paths:
+            raise UsageError(f"{source}: no WARC file is there")
+        for inner in paths:
+            # This opens the file, and raises if it has no record.
+            split_archive(inner, 1 << 62)
+            found[inner.absolute()] = None
+    return list(found)
+
+
 def _read_page(record: WarcRecord, limit: int) -> Page | None:
     """Read the page of a record that is a successful HTTP response or a resource; other records have none."""
     kind = record.record_type
@@ -130,11 +155,6 @@ def _read_page(record: WarcRecord, limit: int) -> Page | None:
     if record.consume() < expected:
         raise ValueError("the record is cut short")
     return None
-
-
-def read_url(record: WarcRecord) -> str:
-    """Return the URL of a record; empty if it has none."""
-    return (record.headers.get("WARC-Target-URI") or "").strip().removeprefix("<").removesuffix(">")
 
 
 def _make_capture(record: WarcRecord, page: Page, limit: int) -> Capture:
@@ -162,23 +182,3 @@ def _read_block(record: WarcRecord, limit: int) -> bytes:
     if len(block) < expected:
         raise ValueError(f"the record is cut short: {len(block)} of {record.content_length} bytes")
     return block
-
-
-def find_archives(sources: Sequence[str]) -> list[Path]:
-    """Find the WARC files in files, patterns and folders; UsageError if one has none."""
-    found: dict[Path, None] = {}
-    for source in sources:
-        path = Path(source)
-        if path.is_dir():
-            paths = sorted(inner for inner in path.rglob("*") if is_archive(inner) and inner.is_file())
-        elif path.exists():
-            paths = [path]
-        else:
-            paths = sorted(Path(match) for match in glob.glob(source, recursive=True))  # noqa: PTH207 - as `extract` does
-        if not paths:
-            raise UsageError(f"{source}: no WARC file is there")
-        for inner in paths:
-            # This opens the file, and raises if it has no record.
-            split_archive(inner, 1 << 62)
-            found[inner.absolute()] = None
-    return list(found)

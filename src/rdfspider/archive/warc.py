@@ -23,6 +23,8 @@ MAX_URL_CHARS = 12_000
 _LEVEL = 1
 _GZIP_WINDOW_BITS = 31
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+_WIRE_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_HEADER_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]+")
 
 
 def make_record(kind: str, fields: Iterable[Field], block: bytes) -> bytes:
@@ -77,10 +79,6 @@ def clean_value(text: str) -> str:
 def clean_url(url: str) -> str:
     """Shorten and clean a URL for a record's header."""
     return clean_value(url[:MAX_URL_CHARS])
-
-
-_WIRE_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
-_HEADER_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]+")
 
 
 def make_request(capture: Capture) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import NamedTuple, get_type_hints
 
-from rdfspider.config import WAYS, Config
+from rdfspider.config import OPTIONAL_WAYS, Config
 from rdfspider.errors import UsageError
 from rdfspider.pipeline import check_syntaxes
 
@@ -210,8 +210,8 @@ def _read_list(setting: Setting, value: object) -> list[str]:
         return sorted(set(entries))
     if setting.name in ("crawl.include", "crawl.exclude"):
         _check_patterns(entries)
-    if setting.name == "crawl.ways" and (unknown := [entry for entry in entries if entry not in WAYS]):
-        raise EntryError(unknown[0], f"some of {', '.join(WAYS)}")
+    if setting.name == "crawl.ways" and (unknown := [entry for entry in entries if entry not in OPTIONAL_WAYS]):
+        raise EntryError(unknown[0], f"some of {', '.join(OPTIONAL_WAYS)}")
     if setting.name == "crawl.data_links":
         _check_data_links(entries)
     if setting.name == "fetch.resolve":

@@ -32,6 +32,12 @@ _OPAQUE = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 _SERVICE = re.compile(r"(?<![\w:\-.])SERVICE(?![\w:\-])", re.IGNORECASE)
+MAX_ONTOLOGIES_PER_PAGE = 20
+"""Ontologies that one page can lead to; real pages use a handful."""
+MAX_ONTOLOGIES_PER_SITE = 100
+"""Ontologies from the pages of one registrable domain, so that no site exhausts the shard's limit."""
+# Ontologies per shard: whole catalogues have some thousands.
+_MAX_KNOWN = 10_000
 
 
 class DataLinks:
@@ -103,25 +109,6 @@ def run_query(query: str, url: str, nquads: str) -> list[str]:
     return list(found)
 
 
-def _measure_depth(bare: str) -> int:
-    depth = deepest = 0
-    for character in bare:
-        if character in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in ")]}":
-            depth -= 1
-    return deepest
-
-
-MAX_PER_PAGE = 20
-"""Ontologies that one page can lead to; real pages use a handful."""
-MAX_PER_SITE = 100
-"""Ontologies from the pages of one registrable domain, so that no site exhausts the shard's limit."""
-# Ontologies per shard: whole catalogues have some thousands.
-_MAX_KNOWN = 10_000
-
-
 class Ontologies:
     """Finds namespaces that no page of this shard has used before: their ontologies may be at these addresses."""
 
@@ -143,8 +130,8 @@ class Ontologies:
         for name in sorted(names):
             namespace = _cut_name(name)
             if namespace and namespace not in self._known:
-                is_full = len(self._known) >= _MAX_KNOWN or self._by_site[site] >= MAX_PER_SITE
-                if len(found) == MAX_PER_PAGE or is_full:
+                is_full = len(self._known) >= _MAX_KNOWN or self._by_site[site] >= MAX_ONTOLOGIES_PER_SITE
+                if len(found) == MAX_ONTOLOGIES_PER_PAGE or is_full:
                     break
                 self._known.add(namespace)
                 self._by_site[site] += 1
@@ -152,6 +139,17 @@ class Ontologies:
         addresses = resolve_links("", found)
         urls = dict.fromkeys(address for address in map(addresses.get, found) if address)
         return [url for url in urls if len(host_of(url)) <= MAX_HOST_CHARS]
+
+
+def _measure_depth(bare: str) -> int:
+    depth = deepest = 0
+    for character in bare:
+        if character in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in ")]}":
+            depth -= 1
+    return deepest
 
 
 def _cut_name(term: str) -> str:

@@ -30,6 +30,8 @@ _INNER_RATIO = 4
 _MAX_MEMBERS = 10_000
 # How much of a Brotli stream is kept so that it can be decoded again.
 _KEPT_BYTES = 1024 * 1024
+_EXTRA_BYTES = 65_536
+"""How far encoded bytes may exceed the limit for decoded ones; without this limit a server could send padding for ever."""
 
 
 class Decoder(Protocol):
@@ -55,6 +57,74 @@ def make_decoder(content_encoding: str) -> Decoder | None:
         layer = _make_layer(name)
         decoder = layer if decoder is None else _Nested(layer, decoder)
     return decoder
+
+
+class Flight:
+    """The memory limit for all bodies in flight, and their decoded bytes."""
+
+    def __init__(self, limit_bytes: int, kept_bytes: Callable[[], int] = lambda: 0) -> None:
+        """`kept_bytes` returns the size of fetched bodies that are still held; they count towards the same limit."""
+        self.limit_bytes = limit_bytes
+        self.kept_bytes = kept_bytes
+        self.body_bytes = 0
+
+
+class Body:
+    """The body of one exchange, as far as it was received."""
+
+    def __init__(self, flight: Flight, limit_bytes: int = 0) -> None:
+        self.limit_bytes = limit_bytes
+        self.content_encoding = ""
+        """Must be set before the first piece."""
+        self.body_bytes = 0
+        self.message = ""
+        """An error message about the encoding; empty if there is none."""
+        self._flight = flight
+        # Not a list of pieces: a server may send millions of one or two bytes each.
+        self._content = BytesIO()
+        self._encoded_bytes = 0
+        self._decoder: Decoder | None = None
+
+    def add(self, chunk: bytes) -> FailureCode | Truncation | None:
+        """Add a chunk from libcurl. Return why the rest is not read (LENGTH, BUSY or PROTOCOL), or None to go on."""
+        try:
+            if not self._encoded_bytes:
+                self._decoder = make_decoder(self.content_encoding)
+            self._encoded_bytes += len(chunk)
+            return self._keep((chunk,) if self._decoder is None else self._decoder.decode(chunk))
+        except BROKEN as error:
+            self.message = f"the body is not encoded as it says: {error}"
+            return FailureCode.PROTOCOL
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no decoder expects more input."""
+        return self._decoder is None or self._decoder.is_whole
+
+    def read(self) -> bytes:
+        """Return everything that was kept."""
+        return self._content.getvalue()
+
+    def close(self) -> None:
+        """Release the memory for other bodies."""
+        self._flight.body_bytes -= self.body_bytes
+        self.body_bytes = 0
+
+    def _keep(self, pieces: Iterable[bytes]) -> FailureCode | Truncation | None:
+        flight = self._flight
+        for piece in pieces:
+            room = self.limit_bytes - self.body_bytes
+            is_last = len(piece) > room
+            if is_last:
+                piece = piece[:room]
+            if flight.body_bytes + flight.kept_bytes() + len(piece) > flight.limit_bytes:
+                return FailureCode.BUSY
+            flight.body_bytes += len(piece)
+            self.body_bytes += len(piece)
+            self._content.write(piece)
+            if is_last:
+                return Truncation.LENGTH
+        return Truncation.LENGTH if self._encoded_bytes > self.limit_bytes + _EXTRA_BYTES else None
 
 
 def _make_layer(name: str) -> Decoder:
@@ -185,75 +255,3 @@ class _Nested:
             if self._room < 0:
                 raise ValueError("an encoding that makes much of little, in another")
             yield from self._inner.decode(piece)
-
-
-_EXTRA_BYTES = 65_536
-"""How far encoded bytes may exceed the limit for decoded ones; without this limit a server could send padding for ever."""
-
-
-class Flight:
-    """The memory limit for all bodies in flight, and their decoded bytes."""
-
-    def __init__(self, limit_bytes: int, kept_bytes: Callable[[], int] = lambda: 0) -> None:
-        """`kept_bytes` returns the size of fetched bodies that are still held; they count towards the same limit."""
-        self.limit_bytes = limit_bytes
-        self.kept_bytes = kept_bytes
-        self.body_bytes = 0
-
-
-class Body:
-    """The body of one exchange, as far as it was received."""
-
-    def __init__(self, flight: Flight, limit_bytes: int = 0) -> None:
-        self.limit_bytes = limit_bytes
-        self.content_encoding = ""
-        """Must be set before the first piece."""
-        self.body_bytes = 0
-        self.message = ""
-        """An error message about the encoding; empty if there is none."""
-        self._flight = flight
-        # Not a list of pieces: a server may send millions of one or two bytes each.
-        self._content = BytesIO()
-        self._encoded_bytes = 0
-        self._decoder: Decoder | None = None
-
-    def add(self, chunk: bytes) -> FailureCode | Truncation | None:
-        """Add a chunk from libcurl. Return why the rest is not read (LENGTH, BUSY or PROTOCOL), or None to go on."""
-        try:
-            if not self._encoded_bytes:
-                self._decoder = make_decoder(self.content_encoding)
-            self._encoded_bytes += len(chunk)
-            return self._keep((chunk,) if self._decoder is None else self._decoder.decode(chunk))
-        except BROKEN as error:
-            self.message = f"the body is not encoded as it says: {error}"
-            return FailureCode.PROTOCOL
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether no decoder expects more input."""
-        return self._decoder is None or self._decoder.is_whole
-
-    def read(self) -> bytes:
-        """Return everything that was kept."""
-        return self._content.getvalue()
-
-    def close(self) -> None:
-        """Release the memory for other bodies."""
-        self._flight.body_bytes -= self.body_bytes
-        self.body_bytes = 0
-
-    def _keep(self, pieces: Iterable[bytes]) -> FailureCode | Truncation | None:
-        flight = self._flight
-        for piece in pieces:
-            room = self.limit_bytes - self.body_bytes
-            is_last = len(piece) > room
-            if is_last:
-                piece = piece[:room]
-            if flight.body_bytes + flight.kept_bytes() + len(piece) > flight.limit_bytes:
-                return FailureCode.BUSY
-            flight.body_bytes += len(piece)
-            self.body_bytes += len(piece)
-            self._content.write(piece)
-            if is_last:
-                return Truncation.LENGTH
-        return Truncation.LENGTH if self._encoded_bytes > self.limit_bytes + _EXTRA_BYTES else None

@@ -77,21 +77,7 @@ _UNWANTED_STARTS = (
 _DOWNLOADS = frozenset({"application/octet-stream", "binary/octet-stream", "application/x-download"})
 
 # Servers that do not know RDF send it as a download; the file extension identifies it.
-_DATA_ENDINGS = (
-    ".ttl",
-    ".nt",
-    ".nq",
-    ".n3",
-    ".trig",
-    ".rdf",
-    ".owl",
-    ".rdfs",
-    ".jsonld",
-    ".xml",
-    ".html",
-    ".htm",
-    ".xhtml",
-)
+_DATA_ENDINGS = tuple(".ttl .nt .nq .n3 .trig .rdf .owl .rdfs .jsonld .xml .html .htm .xhtml".split())
 # Large sites compress their sitemaps. Other compressed data is not decompressed.
 _PACKED_ENDINGS = (".xml.gz", ".txt.gz")
 _PACKED = frozenset({*_DOWNLOADS, "application/gzip", "application/x-gzip"})

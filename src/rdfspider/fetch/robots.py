@@ -47,6 +47,11 @@ _MIN_LIFETIME_S = 3600.0
 # RFC 9309, 2.3.1.4: after this time, and this many failures, an unreachable file counts as unavailable.
 _LONG_TIME_S = 30 * 86_400.0
 _MANY_ERRORS = 10
+PRODUCT = "rdfspider"
+"""This crawler's product token in robots.txt files."""
+# A parsed file takes about ten times its length; nearly all files are smaller than 4 KB.
+_KEPT_BYTES = 4 * 1024 * 1024
+_LEAST_BYTES = 1024
 
 
 class RobotsTxt:
@@ -167,6 +172,55 @@ def judge_robots(
     return _judge_unreachable(previous, reason, now, read_retry_after(exchange, now), pace, config)
 
 
+class RecentRules:
+    """A cache of parsed rules, by origin, least recently used dropped first."""
+
+    def __init__(self) -> None:
+        self._rules: OrderedDict[str, tuple[float, int, RobotsTxt]] = OrderedDict()
+        self._kept_bytes = 0
+
+    def allows(self, lease: Lease) -> bool:
+        """Whether the rules of the origin's robots.txt allow the lease's URL."""
+        rules = self._find(lease)
+        return rules is None or rules.allows(lease.url, PRODUCT)
+
+    def explain(self, lease: Lease) -> str:
+        """The line that decides on the lease's URL; empty if none does."""
+        rules = self._find(lease)
+        return rules.rule_for(lease.url, PRODUCT) if rules else ""
+
+    def list_sitemaps(self, lease: Lease) -> tuple[str, ...]:
+        """The sitemaps in the robots.txt of the lease's origin, as written."""
+        rules = self._find(lease)
+        return rules.sitemaps if rules else ()
+
+    def _find(self, lease: Lease) -> RobotsTxt | None:
+        state = lease.robots
+        if state is None or state.rule != RobotsRule.RULES:
+            return None
+        origin = lease.url[: lease.url.find("/", 8)]
+        known = self._rules.get(origin)
+        if known is None or known[0] != state.body_fetched:
+            self._drop(origin)
+            known = (state.body_fetched, len(state.body) + _LEAST_BYTES, RobotsTxt(state.body))
+            self._rules[origin] = known
+            self._kept_bytes += known[1]
+            while self._kept_bytes > _KEPT_BYTES and len(self._rules) > 1:
+                self._drop(next(iter(self._rules)))
+        self._rules.move_to_end(origin)
+        return known[2]
+
+    def _drop(self, origin: str) -> None:
+        known = self._rules.pop(origin, None)
+        if known is not None:
+            self._kept_bytes -= known[1]
+
+
+def make_user_agent(contact: str) -> str:
+    """The User-Agent header: the crawler's name, and the contact of its owner."""
+    return f"{PRODUCT}/{__version__} (+{contact})" if contact else f"{PRODUCT}/{__version__}"
+
+
 def _judge_unreachable(
     previous: RobotsState | None,
     reason: str,
@@ -254,60 +308,3 @@ def _read_name(value: bytes) -> str | None:
         return "*"
     match = _NAME.match(value)
     return match[0].decode().lower() if match else None
-
-
-PRODUCT = "rdfspider"
-"""This crawler's product token in robots.txt files."""
-
-# A parsed file takes about ten times its length; nearly all files are smaller than 4 KB.
-_KEPT_BYTES = 4 * 1024 * 1024
-_LEAST_BYTES = 1024
-
-
-class RecentRules:
-    """A cache of parsed rules, by origin, least recently used dropped first."""
-
-    def __init__(self) -> None:
-        self._rules: OrderedDict[str, tuple[float, int, RobotsTxt]] = OrderedDict()
-        self._kept_bytes = 0
-
-    def allows(self, lease: Lease) -> bool:
-        """Whether the rules of the origin's robots.txt allow the lease's URL."""
-        rules = self._find(lease)
-        return rules is None or rules.allows(lease.url, PRODUCT)
-
-    def explain(self, lease: Lease) -> str:
-        """The line that decides on the lease's URL; empty if none does."""
-        rules = self._find(lease)
-        return rules.rule_for(lease.url, PRODUCT) if rules else ""
-
-    def list_sitemaps(self, lease: Lease) -> tuple[str, ...]:
-        """The sitemaps in the robots.txt of the lease's origin, as written."""
-        rules = self._find(lease)
-        return rules.sitemaps if rules else ()
-
-    def _find(self, lease: Lease) -> RobotsTxt | None:
-        state = lease.robots
-        if state is None or state.rule != RobotsRule.RULES:
-            return None
-        origin = lease.url[: lease.url.find("/", 8)]
-        known = self._rules.get(origin)
-        if known is None or known[0] != state.body_fetched:
-            self._drop(origin)
-            known = (state.body_fetched, len(state.body) + _LEAST_BYTES, RobotsTxt(state.body))
-            self._rules[origin] = known
-            self._kept_bytes += known[1]
-            while self._kept_bytes > _KEPT_BYTES and len(self._rules) > 1:
-                self._drop(next(iter(self._rules)))
-        self._rules.move_to_end(origin)
-        return known[2]
-
-    def _drop(self, origin: str) -> None:
-        known = self._rules.pop(origin, None)
-        if known is not None:
-            self._kept_bytes -= known[1]
-
-
-def make_user_agent(contact: str) -> str:
-    """The User-Agent header: the crawler's name, and the contact of its owner."""
-    return f"{PRODUCT}/{__version__} (+{contact})" if contact else f"{PRODUCT}/{__version__}"

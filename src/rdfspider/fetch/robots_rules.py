@@ -17,6 +17,8 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 # Reserved characters that are no delimiters in a query, where `/` and `%2F` are the same (RFC 9309, 2.2.2, figure 4).
 _SAME_IN_QUERY = re.compile(r"%(?:21|27|28|29|2C|2F|3A|3B|3F|40|5B|5D)")
+# The limit for patterns × characters of a URL, about ten milliseconds: thousands of patterns for a typical URL.
+_MAX_WORK = 4_000_000
 
 
 class Rule(NamedTuple):
@@ -49,8 +51,6 @@ class Rule(NamedTuple):
         return target.find(last, position) >= 0
 
 
-# The limit for patterns × characters of a URL, about ten milliseconds: thousands of patterns for a typical URL.
-_MAX_WORK = 4_000_000
 _TOO_MUCH = Rule(0, False, ("/",), False, b"")
 """The rule for URLs above that limit: disallow, which is the safe choice."""
 

@@ -24,6 +24,14 @@ _PRIVATE_NAMES = (
 )
 """Names under the first group are never on the public internet (RFC 6761, 6762, 8375; ICANN has reserved `internal`). Routers
 and companies use the others for their own machines; of these only `box` is also a public top-level domain."""
+BAD_PORTS = frozenset(
+    map(
+        int,
+        "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 "
+        "135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 "
+        "995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080".split(),
+    )
+)
 
 
 @lru_cache(maxsize=65_536)
@@ -72,13 +80,3 @@ def _is_refused_v6(address: IPv6Address) -> bool:
     if inner is not None:
         return _is_refused_v4(inner)
     return address not in _UNICAST or not address.is_global or address.teredo is not None or address in _EXAMPLES
-
-
-BAD_PORTS = frozenset(
-    map(
-        int,
-        "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 "
-        "135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 "
-        "995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080".split(),
-    )
-)

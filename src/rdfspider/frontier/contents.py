@@ -28,6 +28,7 @@ _ROW_PAGES = 16
 # The simhash, the digest of the statements, the number of the URL, and whether the page is a soft 404.
 _PAGE = Struct(">QQQ?")
 _KEY = Struct(">8sBH")
+_encode = Encoder().encode
 
 
 class Simhashes:
@@ -85,25 +86,6 @@ class Simhashes:
             self._table.put(key, row)
         else:
             self._table.delete(key)
-
-
-def _make_keys(domain: str, simhash: int) -> list[bytes]:
-    place = xxh3_64_digest(domain.encode())
-    return [
-        _KEY.pack(place, block, simhash >> (block * _BLOCK_BITS) & ((1 << _BLOCK_BITS) - 1)) for block in range(_BLOCKS)
-    ]
-
-
-def _unpack(row: bytes) -> Iterator[tuple[int, Fingerprint]]:
-    for simhash, statements, url_id, is_soft_404 in _PAGE.iter_unpack(row):
-        yield url_id, Fingerprint(simhash, statements, is_soft_404)
-
-
-def _leave_out(row: bytes, url_id: int) -> bytes:
-    return b"".join(_PAGE.pack(*fields) for fields in _PAGE.iter_unpack(row) if fields[2] != url_id)
-
-
-_encode = Encoder().encode
 
 
 def pack_digest(digest: str) -> bytes:
@@ -193,3 +175,19 @@ class Contents:
             stored = self._digests.get(key)
             first = stored.decode() if stored else ""
         return first
+
+
+def _make_keys(domain: str, simhash: int) -> list[bytes]:
+    place = xxh3_64_digest(domain.encode())
+    return [
+        _KEY.pack(place, block, simhash >> (block * _BLOCK_BITS) & ((1 << _BLOCK_BITS) - 1)) for block in range(_BLOCKS)
+    ]
+
+
+def _unpack(row: bytes) -> Iterator[tuple[int, Fingerprint]]:
+    for simhash, statements, url_id, is_soft_404 in _PAGE.iter_unpack(row):
+        yield url_id, Fingerprint(simhash, statements, is_soft_404)
+
+
+def _leave_out(row: bytes, url_id: int) -> bytes:
+    return b"".join(_PAGE.pack(*fields) for fields in _PAGE.iter_unpack(row) if fields[2] != url_id)

@@ -1,7 +1,7 @@
 """RocksDB tables of bytes, without knowledge of URLs or hosts, and one batch of everything that is staged.
 
 Puts and deletes are invisible until `write`, which is atomic over all tables, whenever the process dies. Another process can
-read the tables meanwhile (`StoreView`). This is the only module that imports rocksdict.
+read the tables meanwhile (`StoreReader`). This is the only module that imports rocksdict.
 """
 
 import time

@@ -20,6 +20,14 @@ _ENTRY_BYTES = 512
 
 _encode = Encoder().encode
 decode_robots = Decoder(RobotsState).decode
+_WINDOW_PAGES = 20
+# The origins of one host whose pages are compared; a host usually has two.
+_MAX_ORIGINS = 8
+# The minimum of pages of a mirror, the share of pages that makes it one, and the share below which it no longer is one.
+_MIN_PAGES = 10
+_MIRROR_PERCENT, _REST_PERCENT = 80, 50
+# The kinds of duplicates that show that another site has the page too.
+_REPETITIONS = frozenset({DuplicateKind.EXACT, DuplicateKind.NEAR, DuplicateKind.CANONICAL})
 
 
 class Origins:
@@ -76,20 +84,6 @@ class Origins:
 def is_silent(state: RobotsState) -> bool:
     """Whether the request for a robots.txt got no answer; a refusal or a server error is an answer."""
     return state.rule == RobotsRule.UNREACHABLE and not state.reason.startswith("status-")
-
-
-def _size(state: RobotsState | None) -> int:
-    return _ENTRY_BYTES + (len(state.body) if state else 0)
-
-
-_WINDOW_PAGES = 20
-# The origins of one host whose pages are compared; a host usually has two.
-_MAX_ORIGINS = 8
-# The minimum of pages of a mirror, the share of pages that makes it one, and the share below which it no longer is one.
-_MIN_PAGES = 10
-_MIRROR_PERCENT, _REST_PERCENT = 80, 50
-# The kinds of duplicates that show that another site has the page too.
-_REPETITIONS = frozenset({DuplicateKind.EXACT, DuplicateKind.NEAR, DuplicateKind.CANONICAL})
 
 
 class Repeats(Struct, array_like=True):
@@ -174,6 +168,10 @@ def is_mirrored(repeats: dict[str, Repeats], url: str) -> bool:
     """Whether a URL is on an origin that mirrors another."""
     known = repeats.get(origin_of(url))
     return known is not None and known.is_mirror
+
+
+def _size(state: RobotsState | None) -> int:
+    return _ENTRY_BYTES + (len(state.body) if state else 0)
 
 
 def _find_known(repeats: dict[str, Repeats], origin: str, other: str) -> Repeats | None:
