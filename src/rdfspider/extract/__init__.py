@@ -2,8 +2,8 @@
 
 The steps of a page, all in `page.py`:
 
-1. The kind of the content decides what is parsed. HTML is parsed once (`dom.py`); XML is parsed after its entities are
-   expanded (`safe_xml.py`); RDF documents, feeds, JSON and sitemaps are read from their text.
+1. The kind of the content decides what is parsed (`dom.py`): HTML once, XML after its entities are expanded. RDF
+   documents, feeds, JSON and sitemaps are read from their text.
 2. The first `base` element of a page sets the base of its references.
 3. Each syntax of a table reads the tree or the text and adds triples to its own `Statements` (`statements.py`), which
    makes and repairs terms, names blank nodes and keeps the limits of quads and characters. `datatypes.py` knows dates

@@ -9,9 +9,8 @@ import re
 import time
 from dataclasses import replace
 
-from rdfspider.extract.dom import XHTML, Document, Element, parse_html, parse_xml_text, to_xml
+from rdfspider.extract.dom import XHTML, Document, Element, expand_entities, parse_html, parse_xml_text, to_xml
 from rdfspider.extract.rdf import extract_rdf_document
-from rdfspider.extract.safe_xml import expand_entities
 from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import Output, UntrustedLimits, UntrustedRefusal, run_stylesheet, take_answer
 from rdfspider.records import Content, ContentKind

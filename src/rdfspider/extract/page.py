@@ -11,9 +11,8 @@ from dataclasses import replace
 from rdfspider.config import ExtractConfig
 from rdfspider.extract import feeds, grddl, jsonld, meta, microdata, microformats, rdf, rdfa, transforms, xslt
 from rdfspider.extract.document import describe_page, read_links, read_metadata, read_text
-from rdfspider.extract.dom import Document, parse_html, parse_xml_text
+from rdfspider.extract.dom import Document, expand_entities, parse_html, parse_xml_text
 from rdfspider.extract.feeds import read_feed_links
-from rdfspider.extract.safe_xml import expand_entities
 from rdfspider.extract.sitemaps import read_sitemap
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, ContentKind, Extraction, Page

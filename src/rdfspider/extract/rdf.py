@@ -15,7 +15,7 @@ import pyoxigraph
 from lxml import etree
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat
 
-from rdfspider.extract.safe_xml import canonical_content, encode_text, expand_entities, parse_tree, skip_declaration
+from rdfspider.extract.dom import canonical_content, encode_text, expand_entities, parse_lxml, skip_declaration
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import valid_iri
@@ -264,7 +264,7 @@ def normalise_rdf_xml(text: str) -> Normalised:
     if _xml_base_work(text) > _MAX_BASE_WORK:
         return Normalised("", "the document's bases would take too long to resolve")
     try:
-        root = parse_tree(text)
+        root = parse_lxml(text)
     except etree.XMLSyntaxError as error:
         return _cut(text, error)
     if root.xpath(f"boolean(//*[count(@*) > {_MAX_ATTRIBUTES}])") or _too_many_namespaces(root, text):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rdfspider.config import ExtractConfig, Stylesheet
 from rdfspider.errors import UsageError
-from rdfspider.extract.safe_xml import expand_entities
+from rdfspider.extract.dom import expand_entities
 from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import UntrustedLimits, UntrustedRefusal, run_stylesheet, take_answer
 from rdfspider.records import Content

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rdfspider.extract.dom import XHTML
-from rdfspider.extract.safe_xml import canonical_content, expand_entities, parse_tree, skip_declaration
+from rdfspider.extract.dom import XHTML, canonical_content, expand_entities, parse_lxml, skip_declaration
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import Iri, resolve_iri, valid_iri
 from rdfspider.vocabulary.prefixes import DC, DCTERMS
@@ -197,12 +196,12 @@ def parse_feed(text: str, out: Statements) -> etree._Element | None:
         out.problem("iri-too-long", "a namespace that is too long was dropped")
         text = _LONG_NAMESPACE.sub(r"\1urn:x-too-long", text)
     try:
-        return parse_tree(text, only_elements=True)
+        return parse_lxml(text, only_elements=True)
     except etree.XMLSyntaxError as error:
         out.problem("not-well-formed", str(error.msg))
     text = _BARE_AMPERSAND.sub("&amp;", _NOT_XML.sub("", text))
     try:
-        return parse_tree(text, recover=True, only_elements=True)
+        return parse_lxml(text, recover=True, only_elements=True)
     except etree.XMLSyntaxError:
         return None
 

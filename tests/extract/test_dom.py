@@ -2,7 +2,7 @@
 
 import pytest
 
-from rdfspider.extract.safe_xml import encode_text, expand_entities
+from rdfspider.extract.dom import encode_text, expand_entities
 
 
 def test_internal_entities_are_replaced_and_the_subset_is_gone() -> None:
