@@ -12,7 +12,7 @@ from itertools import repeat
 from typing import NamedTuple, cast
 
 from rdfspider.extract.dom import Document, Element, Node
-from rdfspider.extract.microformats.classic import ITEM, ROOTS, Rules, rules_of
+from rdfspider.extract.microformats.mapping import ITEM, ROOTS, Rules, rules_of
 from rdfspider.extract.statements import Report
 
 _MAX_INCLUDED = 20_000
@@ -40,6 +40,9 @@ _V2_PREFIX = re.compile(f"(?:^|[{_SPACE}])(?:[hpue]|dt)-")
 _CLASSIC_ROOTS = frozenset(ROOTS)
 _AFTER_SPACE = re.compile(f" (h-[^ ]*|(?:{'|'.join(sorted(ROOTS))})(?= ))")
 _VALUES = frozenset({"value", "value-title"})
+
+_RELATIONS = frozenset({"bookmark", "tag", "principles"})
+_INCLUDING = ".include, [itemref], [headers]"
 
 
 class PropertyElement(NamedTuple):
@@ -328,10 +331,6 @@ class _Finder:
             nearest.update(dict.fromkeys(passed, stop))
             if isinstance(stop, Element) and stop in properties:
                 self.items.values.setdefault(stop, []).append(element)
-
-
-_RELATIONS = frozenset({"bookmark", "tag", "principles"})
-_INCLUDING = ".include, [itemref], [headers]"
 
 
 def _include_ids(element: Element) -> Iterator[str]:

@@ -1,26 +1,34 @@
-"""Microformats as RDF: items enter, statements leave, by the tables here; `docs/microformats.md` shows them to users.
+"""The tables of microformats: classic names become those of microformats 2, and these become terms of RDF.
 
-People, organisations and places are described in vCard, all else in schema.org; names that neither has are in the
-namespace of the microformats wiki. Every item is a blank node, whatever URL it gives itself: a page does not speak for
-other sites. URLs become IRIs, valid dates typed literals, markup its text. Classes that only look like microformats are
-left out.
+The parsing specification reads a classic root such as `vcard` as `h-card`, and inside it only classic property names
+(`fn` as `p-name`). The first table has these names by root, including those that the formats define and the
+specification's own list leaves out (hCard's `sound`, hNews). In RDF, people, organisations and places are described in
+vCard, all else in schema.org; names that neither has are in the namespace of the microformats wiki.
+`docs/microformats.md` shows the tables to users.
 """
 
-import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from rdfspider.extract.datatypes import mend_xsd_date
-from rdfspider.extract.microformats.items import Item, Items, PropertyElement
-from rdfspider.extract.microformats.values import Markup, PropertyReader, Url
-from rdfspider.extract.statements import Statements
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
 
-VCARD = "http://www.w3.org/2006/vcard/ns#"
-SCHEMA = "http://schema.org/"
-FALLBACK = "http://microformats.org/wiki/"
+VCARD, FALLBACK = PREFIXES["vcard"], PREFIXES["mf"]
+
+Names = dict[str, tuple[str, str]]
+"""A classic class name, and its prefix and name in microformats 2."""
+
+Rels = tuple[tuple[frozenset[str], str, str], ...]
+"""Link relations that are all required, and the prefix and name of the property that they make."""
 
 Terms = dict[str, tuple[str, str]]
 """By name of property: the predicate for literals, and the one for resources."""
+
+
+class Rules(NamedTuple):
+    """The property names and link relations inside a classic item."""
+
+    names: Names
+    rels: Rels = ()
 
 
 class Mapping(NamedTuple):
@@ -28,6 +36,17 @@ class Mapping(NamedTuple):
 
     type: str
     terms: Terms
+
+
+def _names(*groups: str) -> Names:
+    """The table of some groups of words: first a prefix, then `name` or `classic=new`."""
+    names: Names = {}
+    for group in groups:
+        prefix, *words = group.split()
+        for word in words:
+            old, _, new = word.partition("=")
+            names[old] = (prefix, new or old)
+    return names
 
 
 def _terms(namespace: str, words: str) -> Terms:
@@ -40,6 +59,90 @@ def _terms(namespace: str, words: str) -> Terms:
     return terms
 
 
+_ADDRESS = "p post-office-box extended-address street-address locality region postal-code country-name"
+_BOOKMARK = (frozenset({"bookmark"}), "u", "url")
+_SELF_BOOKMARK = (frozenset({"self", "bookmark"}), "u", "url")
+# The value of rel-tag is the last segment of the link's path, so it needs a prefix of its own.
+_TAG = (frozenset({"tag"}), "tag", "category")
+
+ROOTS: dict[str, str] = {
+    "adr": "h-adr",
+    "geo": "h-geo",
+    "hentry": "h-entry",
+    "hfeed": "h-feed",
+    "hnews": "h-news",
+    "hproduct": "h-product",
+    "hrecipe": "h-recipe",
+    "hresume": "h-resume",
+    "hreview": "h-review",
+    "hreview-aggregate": "h-review-aggregate",
+    "vcard": "h-card",
+    "vevent": "h-event",
+}
+"""Classic root class names and their types."""
+
+ITEM = "item"
+"""A class that is a root, of an `h-item`, only where it is a property of a classic review."""
+
+_RULES: dict[str, Rules] = {
+    "adr": Rules(_names(_ADDRESS)),
+    "geo": Rules(_names("p latitude longitude")),
+    "hentry": Rules(
+        _names(
+            "p entry-title=name entry-summary=summary author category geo",
+            "e entry-content=content",
+            "dt published updated",
+        ),
+        (_BOOKMARK, _TAG),
+    ),
+    "hfeed": Rules(_names("p site-title=name site-description=summary author category", "u url photo"), (_TAG,)),
+    "hnews": Rules(
+        _names("p entry dateline geo source-org"),
+        ((frozenset({"principles"}), "u", "principles"),),
+    ),
+    "hproduct": Rules(_names("p fn=name brand category description price review", "u photo url identifier")),
+    "hrecipe": Rules(
+        _names(
+            "p fn=name ingredient yield summary author nutrition category review",
+            "e instructions",
+            "dt duration published",
+            "u photo",
+        ),
+        (_TAG,),
+    ),
+    "hresume": Rules(_names("p summary contact education experience skill affiliation")),
+    "hreview": Rules(
+        _names(
+            "p summary=name item reviewer=author rating best worst category",
+            "e description=content",
+            "dt dtreviewed=published",
+        ),
+        (_SELF_BOOKMARK, _TAG),
+    ),
+    "hreview-aggregate": Rules(
+        _names("p summary=name item rating best worst average count votes category", "e description=content")
+    ),
+    "vcard": Rules(
+        _names(
+            _ADDRESS,
+            "p fn=name honorific-prefix given-name additional-name family-name honorific-suffix nickname sort-string",
+            "p org organization-name organization-unit title=job-title role category note adr label geo latitude",
+            "p longitude tel tz mailer agent class key",
+            "u email logo photo sound url uid",
+            "dt bday rev",
+        )
+    ),
+    "vevent": Rules(
+        _names(
+            "p summary=name description category location attendee contact organizer status",
+            "p geo=location",
+            "dt dtstart=start dtend=end duration",
+            "u url uid",
+        )
+    ),
+    ITEM: Rules(_names("p fn=name", "u photo url")),
+}
+
 _VCARD_TERMS = _terms(
     VCARD,
     "name=fn honorific-prefix given-name additional-name family-name honorific-suffix sort-string nickname "
@@ -49,7 +152,7 @@ _VCARD_TERMS = _terms(
     "geo=geo/hasGeo latitude longitude altitude tz "
     "org=organization-name/org organization-name organization-unit job-title=title title role "
     "category=category/hasCategory note=note/hasNote bday anniversary rev mailer agent class",
-) | {"altitude": ("<http://www.w3.org/2003/01/geo/wgs84_pos#alt>",) * 2}
+) | {"altitude": (f"<{PREFIXES['geo']}alt>",) * 2}
 
 GENERIC = _terms(
     SCHEMA,
@@ -60,7 +163,7 @@ GENERIC = _terms(
 """The terms of names that many formats share, where a format has no term of its own."""
 
 _ENTRY = _terms(SCHEMA, "location=contentLocation geo=contentLocation") | {
-    "in-reply-to": ("<https://www.w3.org/ns/activitystreams#inReplyTo>",) * 2
+    "in-reply-to": (f"<{PREFIXES['as']}inReplyTo>",) * 2
 }
 _RATING = "rating=ratingValue average=ratingValue best=bestRating worst=worstRating count=reviewCount votes=ratingCount"
 
@@ -122,6 +225,17 @@ IGNORED_CLASSES = frozenset(
 """Heights in CSS frameworks such as Tailwind: they look like roots, are on very many pages, and are never meant as roots."""
 
 
+@lru_cache(maxsize=256)
+def rules_of(roots: tuple[str, ...]) -> Rules:
+    """The rules of an element with these classic roots; of two roots with the same name the first counts."""
+    names: Names = {}
+    rels: Rels = ()
+    for root in roots:
+        names = _RULES[root].names | names
+        rels += tuple(rule for rule in _RULES[root].rels if rule not in rels)
+    return Rules(names, rels)
+
+
 def class_terms(types: list[str]) -> list[str]:
     """The classes of an item: the mapped one of each type, and the type itself as the wiki names it."""
     terms = [MAPPINGS[kind].type for kind in types if kind in MAPPINGS]
@@ -144,97 +258,3 @@ def is_defined(name: str) -> bool:
     than undefined properties.
     """
     return name in DEFINED or name.startswith("x-")
-
-
-_POSITION = re.compile(r"\s*(?P<latitude>[+-]?\d{1,3}(?:\.\d+)?)\s*[;,]\s*(?P<longitude>[+-]?\d{1,3}(?:\.\d+)?)\s*")
-
-
-PredicateObject = tuple[str, "str | Item"]
-"""A predicate, and the term or the item that is its object."""
-
-
-def state_items(items: Items, reader: PropertyReader, out: Statements) -> None:
-    """Add the statements of all items of a page that have any."""
-    described: dict[Item, list[PredicateObject]] = {}
-    # Items inside an item decide whether it has statements.
-    for item in items.inside_out():
-        if _may_be_described(item):
-            description = _describe_item(item, described, reader, out)
-            if description:
-                described[item] = description
-    nodes = {item: out.blank() for item in items.every if item in described}
-    for item, node in nodes.items():
-        for term in class_terms(item.types):
-            out.add(node, RDF_TYPE, term)
-        for predicate, thing in described[item]:
-            out.add(node, predicate, nodes[thing] if isinstance(thing, Item) else thing)
-
-
-def _may_be_described(item: Item) -> bool:
-    """Whether an item is meant as a microformat: one of an unknown type must have a property that some format defines."""
-    return any(kind in MAPPINGS for kind in item.types) or any(is_defined(found.name) for found in item.properties)
-
-
-def _describe_item(
-    item: Item, described: dict[Item, list[PredicateObject]], reader: PropertyReader, out: Statements
-) -> list[PredicateObject]:
-    description: list[PredicateObject] = []
-    texts: dict[str, str] = {}
-    for found, value in reader.read_item(item, is_defined):
-        literal, resource = predicate_terms(item.types, found.name)
-        if found.item is not None:
-            if found.item in described:
-                description.append((resource, found.item))
-                continue
-            # An item without statements is read as an element with text.
-            value = reader.read(found.prefix, found.element)
-        if isinstance(value, Url):
-            iri = _url_term(found, value, reader, out)
-            if iri is not None:
-                description.append((resource, iri))
-        elif value:
-            text = _collapse(value.value if isinstance(value, Markup) else value)
-            if text:
-                texts.setdefault(found.name, text)
-                description.append((literal, date_literal(text, out) if found.prefix == "dt" else out.literal(text)))
-    if "h-card" in item.types and "org" in texts and texts["org"] == texts.get("name"):
-        description.append((RDF_TYPE, ORGANISATION))
-    if "h-geo" in item.types and "latitude" not in texts:
-        description = _position(item, texts, reader, out) or description
-    for child in item.children:
-        if child in described:
-            is_entry = "h-feed" in item.types and "h-entry" in child.types
-            description.append((FEED_CHILD if is_entry else CHILD, child))
-    return description
-
-
-def _url_term(found: PropertyElement, value: Url, reader: PropertyReader, out: Statements) -> str | None:
-    """The IRI of a URL; e-mail addresses get `mailto:`, and data: URLs are left out, since they name nothing."""
-    if value.value[:5].lower() == "data:":
-        return None
-    if found.name == "email" and value.value[:7].lower() != "mailto:":
-        text = reader.read("p", found.element)
-        if isinstance(text, str) and "@" in text and ":" not in text:
-            return out.iri(f"mailto:{text.strip()}")
-    return out.resolve(value.value)
-
-
-def _position(item: Item, texts: dict[str, str], reader: PropertyReader, out: Statements) -> list[PredicateObject]:
-    """The position of a geo without properties, from its text: latitude, semicolon, longitude."""
-    text = texts.get("name") if item.rules is None else None if item.properties else reader.read("p", item.element)
-    match = _POSITION.fullmatch(text) if isinstance(text, str) else None
-    if match is None:
-        return []
-    names = ("latitude", "longitude")
-    return [(predicate_terms(item.types, name)[0], out.literal(match[name])) for name in names]
-
-
-def _collapse(text: str) -> str:
-    """Text as a browser shows it: every run of white space is a space."""
-    return " ".join(text.split())
-
-
-def date_literal(text: str, out: Statements) -> str:
-    """The term of a date, time or duration, normalised and typed where XML Schema has a datatype for it."""
-    lexical, datatype = mend_xsd_date(text)
-    return out.literal(lexical, datatype=datatype)
