@@ -11,12 +11,13 @@ from typing import NamedTuple
 from rdfspider.config import ExtractConfig
 from rdfspider.extract.dom import Document, Element, parse_html
 from rdfspider.extract.rdfa.evaluation import ProcessorGraph
-from rdfspider.extract.rdfa.expansion import Triple, copy_patterns, expand_vocabularies
+from rdfspider.extract.rdfa.expansion import copy_patterns, expand_vocabularies
 from rdfspider.extract.rdfa.host_languages import CORE_TERMS, HostLanguage, find_host_language
 from rdfspider.extract.rdfa.walk import Walk
 from rdfspider.extract.rdfa.walk10 import Walk10
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, ContentKind
+from rdfspider.vocabulary.terms import Triple
 
 # Elements that make statements where no vocabulary is declared: only few link types are terms then.
 _LINK_TYPES = "".join(f',[rel~="{term}" i]' for term in CORE_TERMS)

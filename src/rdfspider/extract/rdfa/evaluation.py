@@ -8,21 +8,35 @@ which the resolution of names reports to.
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from rdfspider.extract.dom import Element
-from rdfspider.extract.rdfa.expansion import Triple
+from rdfspider.extract.dom import Document, Element
 from rdfspider.extract.rdfa.host_languages import HostLanguage
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, RDFA, RDFA_INITIAL_CONTEXT, XHV
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, Triple
 
 _DESCRIPTION = f"<{DCTERMS}description>"
 _CONTEXT = f"<{RDFA}context>"
-
+_ROLE = f"<{XHV}role>"
 # Reports are for people; nobody reads more about one page.
 _MAX_REPORTS = 1000
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_\-]{1,200}")
+_TERM = re.compile(r"[^\W\d][\w.\-/\u00b7]*")
+_PREFIX = re.compile(r"[^\W\d][\w.\-\u00b7]*")
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+# Prefix mappings that are made for one page in all: nested declarations multiply them.
+_MAX_MAPPINGS = 500_000
+# Names of properties and classes are shorter, and are cached across pages.
+_USUAL_CHARS = 200
+
+Attributes = dict[str, str | list[str] | None]
+"""Attributes as the tree has them: link types are lists, and attributes without a value may be None."""
+
+IncompleteTriple = tuple[str, str | list[str]]
+"""An incomplete triple: `forward` or `reverse` with its predicate, or `list` with the list to add members to."""
 
 
 class ProcessorGraph:
@@ -45,17 +59,6 @@ class ProcessorGraph:
                 out.add(node, RDF_TYPE, f"<{RDFA}{subclass}>")
             out.add(node, _DESCRIPTION, out.literal(message))
             out.add(node, _CONTEXT, out.page)
-
-
-_TERM = re.compile(r"[^\W\d][\w.\-/\u00b7]*")
-_PREFIX = re.compile(r"[^\W\d][\w.\-\u00b7]*")
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-
-# Prefix mappings that are made for one page in all: nested declarations multiply them.
-_MAX_MAPPINGS = 500_000
-
-# Names of properties and classes are shorter, and are cached across pages.
-_USUAL_CHARS = 200
 
 
 class Names:
@@ -194,6 +197,22 @@ class PageNames:
         """The term of an IRI reference; for an invalid one a blank node, so that its statements get no wrong subject."""
         return self._make_iri(resolve_iri(base, value.strip())) or self._out.blank()
 
+    def find_base(self, tree: Document) -> str:
+        """The page's base: by its root's @xml:base, or by its `base` element where `page` has not read that already."""
+        out = self._out
+        if self.host_language.xml_base and tree.root is not None:
+            return self.resolve_base(out.base, tree.root.attr("xml:base") or "")
+        if self.host_language.base_element and out.base == out.page[1:-1]:
+            element = tree.select_one("base[href]")
+            if element is not None:
+                return self.resolve_base(out.base, element.attr("href") or "")
+        return self.resolve_base(out.base, "")
+
+    def resolve_base(self, base: str, reference: str) -> str:
+        """A new base; the page's URL in place of one that is too long, since every IRI would be resolved against it."""
+        found = resolve_iri(base, reference.strip())
+        return found if len(found) <= self._out.config.max_iri_chars else self._out.page[1:-1]
+
     def report_curie(self, curie: str) -> None:
         """Report a CURIE that cannot be resolved to the processor graph."""
         self._report("Warning", "UnresolvedCURIE", f"not a CURIE with a known prefix: {curie[:200]!r}")
@@ -233,13 +252,6 @@ def _prefix_pairs(text: str) -> list[tuple[str, str]]:
     return pairs
 
 
-Attributes = dict[str, str | list[str] | None]
-"""Attributes as the tree has them: link types are lists, and attributes without a value may be None."""
-
-IncompleteTriple = tuple[str, str | list[str]]
-"""An incomplete triple: `forward` or `reverse` with its predicate, or `list` with the list to add members to."""
-
-
 class ListMapping:
     """The lists of one subject, by predicate, as far as they are collected."""
 
@@ -249,29 +261,29 @@ class ListMapping:
         self.subject = subject
         self.items: dict[str, list[str]] = {}
 
+    def write(self, triples: list[Triple], out: Statements) -> None:
+        """Step 14: the triples of the lists, which are complete where the subject's element ends."""
+        for predicate, members in self.items.items():
+            node = out.blank() if members else RDF_NIL
+            triples.append((self.subject, predicate, node))
+            for number, member in enumerate(members, start=1):
+                rest = out.blank() if number < len(members) else RDF_NIL
+                triples.append((node, RDF_FIRST, member))
+                triples.append((node, RDF_REST, rest))
+                node = rest
 
+
+@dataclass(slots=True, eq=False)
 class EvaluationContext:
     """What an element passes on to its descendants."""
 
-    __slots__ = ("base", "incomplete", "language", "lists", "names", "object", "subject")
-
-    def __init__(
-        self,
-        subject: str,
-        obj: str,
-        incomplete: list[IncompleteTriple],
-        lists: ListMapping,
-        names: Names,
-        language: str | None,
-        base: str,
-    ) -> None:
-        self.subject = subject
-        self.object = obj
-        self.incomplete = incomplete
-        self.lists = lists
-        self.names = names
-        self.language = language
-        self.base = base
+    subject: str
+    object: str
+    incomplete: list[IncompleteTriple]
+    lists: ListMapping
+    names: Names
+    language: str | None
+    base: str
 
 
 class LocalElement:
@@ -320,10 +332,6 @@ def tokens_of(value: str | list[str] | None) -> list[str]:
 def text_value(value: str | list[str] | None) -> str:
     """An attribute as one text."""
     return " ".join(value) if isinstance(value, list) else value or ""
-
-
-_ROLE = f"<{XHV}role>"
-_PLAIN_ID = re.compile(r"[A-Za-z0-9_\-]{1,200}")
 
 
 class Roles:

@@ -12,18 +12,18 @@ import pyoxigraph
 from pyoxigraph import NamedNode, RdfFormat
 
 from rdfspider.extract.statements import Statements
-from rdfspider.vocabulary.prefixes import RDFA
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.prefixes import PREFIXES, RDFA, RDFS
+from rdfspider.vocabulary.terms import RDF_TYPE, Triple
 
-Triple = tuple[str, str, str]
+COPY = f"<{RDFA}copy>"
+PATTERN = f"<{RDFA}Pattern>"
+
 RdfaReader = Callable[[str, str], list[Triple]]
 
-_RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-_OWL = "http://www.w3.org/2002/07/owl#"
-_SUB_PROPERTY = f"<{_RDFS}subPropertyOf>"
-_SUB_CLASS = f"<{_RDFS}subClassOf>"
-_SAME_PROPERTY = f"<{_OWL}equivalentProperty>"
-_SAME_CLASS = f"<{_OWL}equivalentClass>"
+_SUB_PROPERTY = f"<{RDFS}subPropertyOf>"
+_SUB_CLASS = f"<{RDFS}subClassOf>"
+_SAME_PROPERTY = f"<{PREFIXES['owl']}equivalentProperty>"
+_SAME_CLASS = f"<{PREFIXES['owl']}equivalentClass>"
 _RELATIONS = frozenset({_SUB_PROPERTY, _SUB_CLASS, _SAME_PROPERTY, _SAME_CLASS})
 
 # schema.org, one of the largest vocabularies, has 1 MB in Turtle and 2,500 terms, with up to 9 broader ones.
@@ -119,10 +119,6 @@ def _parsed(body: bytes, rdf_format: RdfFormat, url: str) -> Iterable[Triple]:
         predicate = str(quad.predicate)
         if predicate in _RELATIONS and isinstance(quad.subject, NamedNode) and isinstance(quad.object, NamedNode):
             yield str(quad.subject), predicate, str(quad.object)
-
-
-COPY = f"<{RDFA}copy>"
-PATTERN = f"<{RDFA}Pattern>"
 
 
 def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:

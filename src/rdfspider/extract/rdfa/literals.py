@@ -18,6 +18,17 @@ _NODE_CHARS = 32
 # No date, time or duration is longer.
 _MAX_TIME_CHARS = 100
 
+# Namespaces in scope are repeated on each outermost element of a literal; more than these are of no use.
+_MAX_NAMESPACES = 256
+# Real pages have a few kilobytes of XML literals; nested ones repeat each other and could make gigabytes.
+_MAX_PAGE_CHARS = 4 * 1024 * 1024
+_FOREIGN = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
+_NAME = re.compile(r"[^\W\d][\w.\-\u00b7]*(?::[^\W\d][\w.\-\u00b7]*)?")
+_NOT_IN_NAMES = re.compile(r"[^\w.\-\u00b7]")
+_NOT_IN_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#xD;"})
+_IN_ATTRIBUTE = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#x9;", "\n": "&#xA;", "\r": "&#xD;"})
+
 
 class Literals:
     """Makes the literals of one page, and counts their characters against the page's limit."""
@@ -65,18 +76,6 @@ class Literals:
             return None
         self._page.room -= len(text)
         return self._out.literal(text, None, XML_LITERAL)
-
-
-# Namespaces in scope are repeated on each outermost element of a literal; more than these are of no use.
-_MAX_NAMESPACES = 256
-# Real pages have a few kilobytes of XML literals; nested ones repeat each other and could make gigabytes.
-_MAX_PAGE_CHARS = 4 * 1024 * 1024
-_FOREIGN = {"svg": "http://www.w3.org/2000/svg", "math": "http://www.w3.org/1998/Math/MathML"}
-_NAME = re.compile(r"[^\W\d][\w.\-\u00b7]*(?::[^\W\d][\w.\-\u00b7]*)?")
-_NOT_IN_NAMES = re.compile(r"[^\w.\-\u00b7]")
-_NOT_IN_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_IN_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#xD;"})
-_IN_ATTRIBUTE = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "&quot;", "\t": "&#x9;", "\n": "&#xA;", "\r": "&#xD;"})
 
 
 class XmlWriter:

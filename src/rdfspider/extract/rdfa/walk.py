@@ -17,14 +17,14 @@ from rdfspider.extract.rdfa.evaluation import (
     text_value,
     tokens_of,
 )
-from rdfspider.extract.rdfa.expansion import COPY, Triple
+from rdfspider.extract.rdfa.expansion import COPY
 from rdfspider.extract.rdfa.host_languages import HostLanguage, find_pragma_language
 from rdfspider.extract.rdfa.literals import Literals
 from rdfspider.extract.statements import MAX_LANGUAGE_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
 from rdfspider.vocabulary.prefixes import RDFA
-from rdfspider.vocabulary.terms import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE, Triple
 
 _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 
@@ -54,7 +54,7 @@ class Walk:
         self._host_language = host_language
         self._page = PageNames(out, host_language, processor_graph)
         self._literals = Literals(content, out, host_language, self._page)
-        base = self._find_base(tree)
+        base = self._page.find_base(tree)
         self._base_term = out.iri(resolve_iri(base, "")) or out.page
         language = find_pragma_language(tree) if host_language.html else None
         lists = ListMapping(self._base_term)
@@ -79,7 +79,7 @@ class Walk:
                 self._out.problem("too-many-triples", f"reading stopped after {len(self.triples)} triples")
                 break
         while self._open_lists:
-            self._close_list()
+            self._open_lists.pop().write(self.triples, self._out)
 
     def _visit(self, element: Element, role: str | None) -> None:
         contexts, parent = self._contexts, element.parent
@@ -122,11 +122,14 @@ class Walk:
             self._add_content(text_value(attributes["property"]), text_value(attributes["content"]), context)
             return context
         while self._open_lists[-1] is not context.lists:
-            self._close_list()
+            self._open_lists.pop().write(self.triples, self._out)
         element = LocalElement(node, attributes, context)
         if settings:
             self._read_settings(element)
-        return self._annotate(element) if annotated else self._pass_through(element)
+        if annotated:
+            return self._annotate(element)
+        element.skip = True
+        return self._next_context(element)
 
     def _add_meta(self, element: Element, context: EvaluationContext) -> bool:
         """Add the triples of a `meta` element with @property and @content only; False for any other element."""
@@ -158,7 +161,9 @@ class Walk:
         else:
             self._set_subject(element)
         self._add_types(element)
-        self._open_list_mapping(element)
+        if self._lists and element.subject != element.context.object and not element.skip:
+            # Step 8: a new subject has a list mapping of its own.
+            element.lists = self._open_lists_of(element.subject)
         self._add_relations(element)
         if "property" in attributes:
             self._add_property(element)
@@ -187,7 +192,7 @@ class Walk:
         elif "lang" in attributes and self._host_language.lang:
             element.language = self._find_language(attributes["lang"])
         if "xml:base" in attributes and self._host_language.xml_base and element.node is not self._root:
-            element.base = self._resolve_base(element.base, text_value(attributes["xml:base"]))
+            element.base = self._page.resolve_base(element.base, text_value(attributes["xml:base"]))
 
     def _find_language(self, value: str | list[str] | None) -> str | None:
         """Step 4: an empty language means none; one that is too long is dropped, since each literal would repeat it."""
@@ -248,11 +253,6 @@ class Walk:
                 term = element.names.term(token)
                 if term is not None:
                     self.triples.append((element.typed, RDF_TYPE, term))
-
-    def _open_list_mapping(self, element: LocalElement) -> None:
-        """Step 8: a new subject has a list mapping of its own."""
-        if self._lists and element.subject != element.context.object and not element.skip:
-            element.lists = self._open_lists_of(element.subject)
 
     def _open_lists_of(self, subject: str) -> ListMapping:
         lists = ListMapping(subject)
@@ -345,52 +345,26 @@ class Walk:
                 self.triples.append((element.subject, what, context.subject))
 
     def _next_context(self, element: LocalElement) -> EvaluationContext:
-        """Step 13: the context for the element's descendants; without a change, the parent's context."""
+        """Step 13: the context for the element's descendants; without a change, the parent's context.
+
+        Of an element that is skipped, only the settings are passed on.
+        """
+        context, subject = element.context, element.subject
+        names, language, base = element.names, element.language, element.base
+        is_same = names is context.names and language == context.language and base == context.base
         if element.skip:
-            return self._pass_through(element)
-        context = element.context
-        obj = element.object or element.subject
-        if (
-            obj == context.object == element.subject
-            and element.lists is context.lists
-            and not element.incomplete
-            and not context.incomplete
-            and element.names is context.names
-            and element.language == context.language
-            and element.base == context.base
-        ):
-            return context
-        lists = self._open_lists_of(obj) if self._lists and obj != element.subject else element.lists
-        return EvaluationContext(
-            element.subject, obj, element.incomplete, lists, element.names, element.language, element.base
-        )
-
-    def _pass_through(self, element: LocalElement) -> EvaluationContext:
-        """Step 13 for an element that is skipped: only its settings are passed on."""
-        context = element.context
-        if element.names is context.names and element.language == context.language and element.base == context.base:
-            return context
-        return EvaluationContext(
-            context.subject,
-            context.object,
-            context.incomplete,
-            context.lists,
-            element.names,
-            element.language,
-            element.base,
-        )
-
-    def _close_list(self) -> None:
-        """Step 14: the lists of a subject are complete where its element ends."""
-        lists = self._open_lists.pop()
-        for predicate, members in lists.items.items():
-            node = self._out.blank() if members else RDF_NIL
-            self.triples.append((lists.subject, predicate, node))
-            for number, member in enumerate(members, start=1):
-                rest = self._out.blank() if number < len(members) else RDF_NIL
-                self.triples.append((node, RDF_FIRST, member))
-                self.triples.append((node, RDF_REST, rest))
-                node = rest
+            if is_same:
+                return context
+            return EvaluationContext(
+                context.subject, context.object, context.incomplete, context.lists, names, language, base
+            )
+        obj, lists, incomplete = element.object or subject, element.lists, element.incomplete
+        if is_same and obj == context.object == subject and lists is context.lists:
+            if not incomplete and not context.incomplete:
+                return context
+        elif self._lists and obj != subject:
+            lists = self._open_lists_of(obj)
+        return EvaluationContext(subject, obj, incomplete, lists, names, language, base)
 
     def _about(self, element: LocalElement) -> str | None:
         value = element.attributes.get("about")
@@ -412,22 +386,6 @@ class Walk:
 
     def _is_head_or_body(self, node: Element) -> bool:
         return self._host_language.head_body and node.tag.rpartition(":")[2] in ("head", "body")
-
-    def _find_base(self, tree: Document) -> str:
-        """The page's base: by its root's @xml:base, or by its `base` element where `page` has not read that already."""
-        out = self._out
-        if self._host_language.xml_base and tree.root is not None:
-            return self._resolve_base(out.base, tree.root.attr("xml:base") or "")
-        if self._host_language.base_element and out.base == out.page[1:-1]:
-            element = tree.select_one("base[href]")
-            if element is not None:
-                return self._resolve_base(out.base, element.attr("href") or "")
-        return self._resolve_base(out.base, "")
-
-    def _resolve_base(self, base: str, reference: str) -> str:
-        """A new base; the page's URL in place of one that is too long, since every IRI would be resolved against it."""
-        found = resolve_iri(base, reference.strip())
-        return found if len(found) <= self._out.config.max_iri_chars else self._out.page[1:-1]
 
 
 def _drop_plain_relations(element: LocalElement) -> None:
