@@ -76,7 +76,7 @@ def test_plain_scripts_of_real_pages_agree_with_a_general_parser(corpus: Path) -
         plain += 1
         direct, parsed = _statements(url), _statements(url)
         write_plain(roots, direct)
-        parsed.add_parsed(to_quads(document, features, url, None, JsonLdOptions(), parsed.problem))
+        parsed.add_parsed(to_quads(document, features, parsed, JsonLdOptions()))
         differing += _canonical(_parsed(direct)) != _canonical(_parsed(parsed))
     # The one that differs has an HTML element for a URL, of which pyoxigraph makes no IRI at all.
     assert (plain, differing) == (466, 1)
@@ -152,12 +152,11 @@ def _passes(test: dict[str, Any], folder: Path) -> bool:
 
 
 def _strict_quads(document: Any, base: str, options: JsonLdOptions, folder: Path) -> list[Any]:
-    problems: list[str] = []
-    features = analyse_document(document, 500)
-    quads = to_quads(document, features, base, _source(folder), options, lambda code, message: problems.append(message))
-    found = list(quads)
-    if problems:
-        raise RefusedError(problems)
+    problems = Problems()
+    out = Statements(base, base, "jsonld", ExtractConfig(documents=_source(folder)), problems)
+    found = list(to_quads(document, analyse_document(document, 500), out, options))
+    if problems.listed():
+        raise RefusedError(problems.listed())
     return found
 
 

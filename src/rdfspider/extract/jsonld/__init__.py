@@ -7,17 +7,14 @@ documents become statements straight from the JSON (`plain`). Others are read by
 """
 
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import msgspec
 import pyoxigraph
 from pyoxigraph import Quad, RdfFormat
 
-from rdfspider.config import DocumentSource
 from rdfspider.extract.dom import CData, Document, Element, Text
 from rdfspider.extract.jsonld import processor
 from rdfspider.extract.jsonld.contexts import (
@@ -147,51 +144,44 @@ def read_json(text: str, max_depth: int, report: Report, *, strict: bool = False
     return repaired.values
 
 
-def to_quads(
-    document: Any,
-    features: DocumentFeatures,
-    base: str,
-    documents: DocumentSource | None,
-    options: JsonLdOptions,
-    report: Report,
-    may_spend: Callable[[int], bool] = lambda cost_ns: True,
-    max_iri_chars: int = sys.maxsize,
-) -> Iterator[Quad]:
+def to_quads(document: Any, features: DocumentFeatures, out: Statements, options: JsonLdOptions) -> Iterator[Quad]:
     """JSON-LD 1.1 API, deserialise to RDF, by the processor that suits the features of the document.
 
-    `may_spend` takes the estimated cost in nanoseconds, and returns whether it is within the page's budget.
+    Base, limits and documents are those of `out`, to which problems and the estimated cost are added, but no statement.
     """
     encoded = msgspec.json.encode(document)
     words = sorted({word.decode() for word in _WORDS.findall(encoded)}) if b"schema.org" in encoded else []
     schemaorg = schemaorg_context(words, own_vocabulary=b'"@vocab"' in encoded)
     # An @context inside a JSON literal is no context; only expansion can tell the difference.
     json_literals = b'"@json"' in encoded and len(features.holders) > 1
-    load_context = _bound_loader(context_loader(schemaorg, documents), may_spend)
+    load_context = _bound_loader(schemaorg, out)
     if json_literals:
         contexts = [holder["@context"] for holder in features.holders]
     else:
-        contexts = _load_contexts(features, base, load_context, report)
+        contexts = _load_contexts(features, load_context, out)
     used = analyse_contexts(contexts)
     try:
-        longest = measure_iris(used, features, max_iri_chars)
+        longest = measure_iris(used, features, out.config.max_iri_chars)
         steps = count_steps(features, used, longest)
         small = features.values <= _MAX_PYLD_VALUES and steps <= _MAX_PYLD_STEPS
         by_pyld = (
-            json_literals or (small and features.large_number) or _needs_pyld(encoded, features, used, base, options)
+            json_literals
+            or (small and features.large_number)
+            or _needs_pyld(encoded, features, used, out.base, options)
         )
         if by_pyld and not small:
             raise ContextError("jsonld-too-large", f"{features.values} values, too many for what they use")
-        cost_ns = estimate_cost(features, used, steps, longest, base, by_pyld)
+        cost_ns = estimate_cost(features, used, steps, longest, out.base, by_pyld)
         if features.values * len(encoded) > _UNCOUNTED_CHARS:
             cost_ns += count_repeated(document, used, encoded) * LONG_CHAR_NS
-        if not may_spend(cost_ns):
+        if not spend(out, cost_ns):
             raise ContextError("jsonld-too-large", f"{features.values} values with {steps} terms would take too long")
         if by_pyld:
-            measured = _measure_loaded(load_context, features, max_iri_chars, may_spend)
-            dataset = processor.to_dataset(document, options.api_options(base), measured)
-            quads = processor.dataset_quads(dataset, lenient=not options.strict, report=report)
+            measured = _measure_loaded(load_context, features, out)
+            dataset = processor.to_dataset(document, options.api_options(out.base), measured)
+            quads = processor.dataset_quads(dataset, lenient=not options.strict, report=out.problem)
     except ContextError as error:
-        report(error.code, str(error))
+        out.problem(error.code, str(error))
         return
     if not by_pyld:
         for holder, context in zip(features.holders, contexts, strict=True):
@@ -199,7 +189,7 @@ def to_quads(
         encoded = msgspec.json.encode(document) if features.holders else encoded
         # Lenient parsing keeps IRIs that can be repaired, but also the values of terms that no context defines.
         lenient = not options.strict and _defines_all_keys(document, features, used)
-        quads = _parse(encoded, base, lenient=lenient, report=report)
+        quads = _parse(encoded, out, lenient=lenient)
     yield from quads
 
 
@@ -219,18 +209,8 @@ def _extract_value(document: Any, out: Statements, options: JsonLdOptions) -> No
     if not features.holders and not options.strict and not _has_absolute_names(document, features):
         out.problem("context-missing", "without an @context, the terms of a document have no meaning")
         return
-
-    def find_document(url: str) -> bytes | None:
-        found = out.config.documents(url) if out.config.documents is not None else None
-        if found is None and len(out.missing_documents) < _MAX_MISSING_DOCUMENTS:
-            out.missing_documents.append(url)
-        return found
-
-    quads = to_quads(
-        document, features, out.base, find_document, options, out.problem, partial(spend, out), out.config.max_iri_chars
-    )
     # Labels of blank nodes are shared by all scripts of a page, which are one document (JSON-LD 1.1, 7.3).
-    out.add_parsed(quads)
+    out.add_parsed(to_quads(document, features, out, options))
 
 
 def _is_jsonld(script: Element) -> bool:
@@ -242,15 +222,14 @@ def _has_absolute_names(document: Any, features: DocumentFeatures) -> bool:
     """Whether a document without a context uses IRIs for its properties, or for the types of what it describes."""
     if any(":" in key for key in features.keys):
         return True
-    roots = [root for root in (document if isinstance(document, list) else [document]) if isinstance(root, dict)]
-    return any(":" in str(root.get("@type")) for root in roots)
+    return any(isinstance(root, dict) and ":" in str(root.get("@type")) for root in _list(document))
 
 
 def _repair_contexts(document: Any, features: DocumentFeatures, report: Report) -> bool:
     """Repair contexts with obvious misspellings; whether there were any."""
     notes: list[str] = []
     if not features.holders:
-        for root in document if isinstance(document, list) else [document]:
+        for root in _list(document):
             if isinstance(root, dict) and (key := repair_root(root)):
                 features.holders.append(root)
                 notes.append(f"the key {key!r} was read as @context")
@@ -262,48 +241,55 @@ def _repair_contexts(document: Any, features: DocumentFeatures, report: Report) 
     return bool(notes)
 
 
-def _load_contexts(features: DocumentFeatures, base: str, load_context: ContextLoader, report: Report) -> list[Any]:
+def _load_contexts(features: DocumentFeatures, load_context: ContextLoader, out: Statements) -> list[Any]:
     """The contexts of all objects that have one. An object whose context is missing loses its content."""
     contexts = []
     # A relative reference against a base of unusual length finds no context, and resolving it would take long.
-    near = base if len(base) <= USUAL_CHARS else ""
+    near = out.base if len(out.base) <= USUAL_CHARS else ""
     for holder in features.holders:
         try:
             context = holder["@context"]
             inlined = inline_context(context, near, load_context)
             contexts.append(inlined[0] if len(inlined) == 1 and not isinstance(context, list) else inlined)
         except ContextError as error:
-            report(error.code, str(error))
+            out.problem(error.code, str(error))
             holder.clear()
             holder["@context"] = {}
             contexts.append([])
     return contexts
 
 
-def _bound_loader(load_context: ContextLoader, may_spend: Callable[[int], bool]) -> ContextLoader:
-    """The same loader within the page's budget: contexts that refer to each other repeatedly multiply."""
+def _bound_loader(schemaorg: dict[str, Any], out: Statements) -> ContextLoader:
+    """A loader of contexts within the page's budget: contexts that refer to each other repeatedly multiply."""
+
+    def find_document(url: str) -> bytes | None:
+        found = out.config.documents(url) if out.config.documents is not None else None
+        if found is None and len(out.missing_documents) < _MAX_MISSING_DOCUMENTS:
+            out.missing_documents.append(url)
+        return found
+
+    load_context = context_loader(schemaorg, find_document)
 
     def load_bounded(reference: str) -> Any:
         if len(reference) > _MAX_REFERENCE_CHARS:
             raise ContextError("context-unknown", f"no context has a name so long: {reference[:200]}")
         context = load_context(reference)
-        if not may_spend(estimate_loading(context)):
+        if not spend(out, estimate_loading(context)):
             raise ContextError("context-too-large", "contexts are named too often")
         return context
 
     return load_bounded
 
 
-def _measure_loaded(
-    load_context: ContextLoader, features: DocumentFeatures, max_iri_chars: int, may_spend: Callable[[int], bool]
-) -> ContextLoader:
+def _measure_loaded(load_context: ContextLoader, features: DocumentFeatures, out: Statements) -> ContextLoader:
     """The same loader for PyLD, which loads contexts that were not analysed before: they are measured when loaded."""
 
     def load_measured(reference: str) -> Any:
         context = load_context(reference)
         used = analyse_contexts([context])
-        longest = measure_iris(used, features, max_iri_chars)
-        if not may_spend(used.terms * PYLD_TERM_NS + features.values * max(0, longest - USUAL_CHARS) * PYLD_CHAR_NS):
+        longest = measure_iris(used, features, out.config.max_iri_chars)
+        chars = features.values * max(0, longest - USUAL_CHARS)
+        if not spend(out, used.terms * PYLD_TERM_NS + chars * PYLD_CHAR_NS):
             raise ContextError("context-too-large", f"{used.terms} terms of {reference[:200]} would take too long")
         return context
 
@@ -335,21 +321,21 @@ def _defines_all_keys(document: Any, features: DocumentFeatures, used: ContextFe
         return False
     if all(key[:1] == "@" or ":" in key or key in used.keys for key in features.keys):
         return True
-    roots = document if isinstance(document, list) else [document]
-    return all(isinstance(root, dict) and _sets_vocabulary(root.get("@context")) for root in roots)
+    return all(isinstance(root, dict) and _sets_vocabulary(root.get("@context")) for root in _list(document))
 
 
 def _sets_vocabulary(context: Any) -> bool:
-    return any(
-        isinstance(part, dict) and "@vocab" in part for part in (context if isinstance(context, list) else [context])
-    )
+    return any(isinstance(part, dict) and "@vocab" in part for part in _list(context))
 
 
-def _parse(encoded: bytes, base: str, *, lenient: bool, report: Report) -> Iterator[Quad]:
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _parse(encoded: bytes, out: Statements, *, lenient: bool) -> Iterator[Quad]:
     """The quads that pyoxigraph finds; after an error, it continues."""
-    found = valid_iri(base)
-    base_iri = found.value if found else None
-    quads = pyoxigraph.parse(encoded, RdfFormat.JSON_LD, base_iri=base_iri, lenient=lenient)
+    base = valid_iri(out.base)
+    quads = pyoxigraph.parse(encoded, RdfFormat.JSON_LD, base_iri=base.value if base else None, lenient=lenient)
     errors: list[str] = []
     while len(errors) < _MAX_ERRORS:
         try:
@@ -360,4 +346,4 @@ def _parse(encoded: bytes, base: str, *, lenient: bool, report: Report) -> Itera
             errors.append(_UNORDERED.sub(r"\1", str(error)[:_MAX_ERROR_CHARS]))
     # Sorted, because pyoxigraph defines the terms of a context in no fixed order.
     for message in sorted(errors):
-        report("jsonld-error", message)
+        out.problem("jsonld-error", message)

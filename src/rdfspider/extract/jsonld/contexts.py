@@ -62,11 +62,6 @@ def is_schemaorg(reference: str) -> bool:
     return len(reference) < _MAX_REFERENCE_CHARS and _is_served(reference)
 
 
-def means_schemaorg(reference: str) -> bool:
-    """Whether this reference to a context, though wrong, can only mean schema.org's."""
-    return len(reference) < _MAX_REFERENCE_CHARS and _is_meant(reference)
-
-
 def schemaorg_context(words: Iterable[str], own_vocabulary: bool) -> dict[str, Any]:
     """Schema.org's context, reduced to the terms and prefixes among the words that a document uses.
 
@@ -86,7 +81,7 @@ def schemaorg_context(words: Iterable[str], own_vocabulary: bool) -> dict[str, A
 def repair_root(root: dict[str, Any]) -> str | None:
     """Give a root object without a context the context under a misspelt key; returns that key."""
     for key, value in root.items():
-        if isinstance(value, str) and _MISSPELT_KEY.fullmatch(key) and means_schemaorg(value):
+        if isinstance(value, str) and _MISSPELT_KEY.fullmatch(key) and _means_schemaorg(value):
             root["@context"] = value
             return key
     return None
@@ -95,7 +90,7 @@ def repair_root(root: dict[str, Any]) -> str | None:
 def repair_context(context: Any) -> tuple[Any, list[str]]:
     """The context with obvious mistakes repaired, and a note on each."""
     if isinstance(context, str):
-        if not is_schemaorg(context) and means_schemaorg(context):
+        if not is_schemaorg(context) and _means_schemaorg(context):
             return VOCABULARY, [f"{context!r} was read as {VOCABULARY}"]
         return context, []
     if isinstance(context, list):
@@ -145,6 +140,11 @@ def inline_context(context: Any, base: str, load_context: ContextLoader, depth: 
     return [context]
 
 
+def _means_schemaorg(reference: str) -> bool:
+    """Whether this reference to a context, though wrong, can only mean schema.org's."""
+    return len(reference) < _MAX_REFERENCE_CHARS and _MEANT.fullmatch(reference) is not None
+
+
 def _inline_list(contexts: list[Any], base: str, load_context: ContextLoader, depth: int) -> list[Any]:
     """The same for several. All are asked for before a missing one is reported, so that all missing ones are known at once."""
     found: list[Any] = []
@@ -180,11 +180,6 @@ def _read_context(reference: str, documents: DocumentSource | None) -> Any:
 @lru_cache(maxsize=1024)
 def _is_served(reference: str) -> bool:
     return _SERVED.fullmatch(reference) is not None
-
-
-@lru_cache(maxsize=1024)
-def _is_meant(reference: str) -> bool:
-    return _MEANT.fullmatch(reference) is not None
 
 
 @lru_cache(maxsize=1)

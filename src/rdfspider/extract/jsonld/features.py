@@ -25,6 +25,50 @@ _KEYWORDS = frozenset(
     " @prefix @propagate @protected @reverse @set @type @value @version @vocab".split()
 )
 
+_REFERRING = ("@id", "@type", "@reverse", "@index")
+_IRI_KEYS = ("@id", "@reverse")
+MAX_CHAIN = 16
+"""How many terms may be defined in terms of each other in a chain."""
+
+_MAX_COST_NS = 2_000_000_000
+# PyLD's time grows with the square of the values.
+_PYLD_SQUARE_NS = 450
+PYLD_TERM_NS = 10_000
+PYLD_CHAR_NS = 100
+# The time of pyoxigraph to define a term, and to copy one to an inner context.
+_TERM_NS = 1_400
+_COPY_NS = 200
+# The time to look up a remote context, and for each context that it lists.
+_NAMED_NS = 3_000
+_LISTED_NS = 200
+# The time per character to resolve a reference against a base of unusual length.
+BASE_CHAR_NS = 80
+# The cost per character beyond the usual length of an IRI, each time that the IRI is written: of memory rather than
+# time, of which this allows some 30 MB.
+LONG_CHAR_NS = 60
+USUAL_CHARS = 500
+"""Characters of an IRI; longer ones are rare."""
+
+# The largest contexts in use have about three thousand.
+_MAX_TERMS = 50_000
+# Memory of pyoxigraph for the contexts in scope; a term takes some 500 bytes besides its IRI.
+_MAX_CONTEXT_BYTES = 100_000_000
+_TERM_BYTES = 500
+# So few terms cannot exhaust its stack, however they are defined by each other.
+_UNCHECKED_TERMS = 200
+_LONG_STRING = re.compile(rb'"[^"]{%d,}+(?=(":)?)' % USUAL_CHARS)
+_COLON = ord(":")
+# Where the concatenated texts of the contexts, once per value, have no more characters, the exact length is not computed.
+_UNFOLLOWED_CHARS = 500_000
+
+
+class ContextError(Exception):
+    """A context that is missing or refused; `code` is that of the Problem."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
 
 @dataclass(slots=True)
 class DocumentFeatures:
@@ -132,110 +176,6 @@ def analyse_contexts(contexts: list[Any]) -> ContextFeatures:
     return features
 
 
-def _analyse_context(context: Any, features: ContextFeatures) -> None:
-    features.unmapped = features.unmapped or context is None
-    level = [context] if isinstance(context, dict | list) else []
-    while level:
-        below: list[Any] = []
-        for node in level:
-            if isinstance(node, dict):
-                _analyse_definitions(node, features)
-                members: Iterable[Any] = node.values()
-            else:
-                members = node
-            for value in members:
-                if isinstance(value, dict | list):
-                    below.append(value)
-                elif value is None or (isinstance(value, str) and value[:1] == "@" and value not in _KEYWORDS):
-                    features.unmapped = True
-        level = below
-
-
-def _analyse_definitions(node: dict[str, Any], features: ContextFeatures) -> None:
-    features.terms += len(node)
-    features.keys.update(node)
-    features.definitions.append(node)
-    if isinstance(base := node.get("@base"), str):
-        features.bases.append(base)
-    if _names_contexts(node.get("@context")):
-        features.scoped_names = True
-    container = node.get("@container")
-    if container == "@type" or (isinstance(container, list) and "@type" in container):
-        features.type_maps = True
-
-
-def _relative_chars(node: dict[str, Any]) -> int:
-    return sum(
-        len(text) for text in (node.get("@vocab"), node.get("@base")) if isinstance(text, str) and ":" not in text
-    )
-
-
-def _names_contexts(scoped: Any) -> bool:
-    return isinstance(scoped, str) or (isinstance(scoped, list) and any(isinstance(part, str) for part in scoped))
-
-
-_REFERRING = ("@id", "@type", "@reverse", "@index")
-MAX_CHAIN = 16
-"""How many terms may be defined in terms of each other in a chain."""
-
-
-class ContextError(Exception):
-    """A context that is missing or refused; `code` is that of the Problem."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-def check_chains(context: dict[str, Any]) -> None:
-    """Refuse long chains of terms that are defined by other terms: native parsers follow them recursively."""
-    waiting = {term: _references(term, value) for term, value in context.items()}
-    for _ in range(MAX_CHAIN):
-        waiting = {
-            term: rest for term, names in waiting.items() if (rest := [name for name in names if name in waiting])
-        }
-        if not waiting:
-            return
-    raise ContextError("context-invalid", f"{len(waiting)} terms are defined by each other in a long chain")
-
-
-def _references(term: str, definition: Any) -> list[str]:
-    """The terms that this one's definition may refer to."""
-    parts = [definition] if isinstance(definition, str) else []
-    if isinstance(definition, dict):
-        parts = [value for key in _REFERRING if isinstance(value := definition.get(key), str)]
-    names = {name for part in (*parts, term) for name in (part, part.partition(":")[0])}
-    return sorted(names - {term})
-
-
-_MAX_COST_NS = 2_000_000_000
-# PyLD's time grows with the square of the values.
-_PYLD_SQUARE_NS = 450
-PYLD_TERM_NS = 10_000
-PYLD_CHAR_NS = 100
-# The time of pyoxigraph to define a term, and to copy one to an inner context.
-_TERM_NS = 1_400
-_COPY_NS = 200
-# The time to look up a remote context, and for each context that it lists.
-_NAMED_NS = 3_000
-_LISTED_NS = 200
-# The time per character to resolve a reference against a base of unusual length.
-BASE_CHAR_NS = 80
-# The cost per character beyond the usual length of an IRI, each time that the IRI is written: of memory rather than
-# time, of which this allows some 30 MB.
-LONG_CHAR_NS = 60
-USUAL_CHARS = 500
-"""Characters of an IRI; longer ones are rare."""
-
-# The largest contexts in use have about three thousand.
-_MAX_TERMS = 50_000
-# Memory of pyoxigraph for the contexts in scope; a term takes some 500 bytes besides its IRI.
-_MAX_CONTEXT_BYTES = 100_000_000
-_TERM_BYTES = 500
-# So few terms cannot exhaust its stack, however they are defined by each other.
-_UNCHECKED_TERMS = 200
-
-
 def spend(out: Statements, cost_ns: int) -> bool:
     """Take the cost off the page's budget; False, and nothing is taken, where it exceeds the budget."""
     if out.spent_ns + cost_ns > _MAX_COST_NS:
@@ -257,7 +197,7 @@ def count_steps(features: DocumentFeatures, used: ContextFeatures, longest: int)
         raise ContextError("context-too-large", f"{used.terms} terms in {len(features.holders)} contexts are too many")
     for definitions in used.definitions:
         if len(definitions) > _UNCHECKED_TERMS:
-            check_chains(definitions)
+            _check_chains(definitions)
     return used.processed + (features.values * used.terms if scoped else 0)
 
 
@@ -269,13 +209,6 @@ def estimate_cost(
     if by_pyld:
         return features.values**2 * _PYLD_SQUARE_NS + steps * PYLD_TERM_NS + chars * PYLD_CHAR_NS
     return steps * _TERM_NS + used.terms * len(features.holders) * _COPY_NS + chars * LONG_CHAR_NS
-
-
-_IRI_KEYS = ("@id", "@reverse")
-_LONG_STRING = re.compile(rb'"[^"]{%d,}+(?=(":)?)' % USUAL_CHARS)
-_COLON = ord(":")
-# Where the concatenated texts of the contexts, once per value, have no more characters, the exact length is not computed.
-_UNFOLLOWED_CHARS = 500_000
 
 
 def measure_iris(used: ContextFeatures, features: DocumentFeatures, max_iri_chars: int) -> int:
@@ -325,6 +258,69 @@ def count_repeated(document: Any, used: ContextFeatures, encoded: bytes) -> int:
     for number in range(len(nodes) - 1, 0, -1):
         sizes[parents[number]] += sizes[number]
     return sum(chars * size for chars, size in zip(long_chars, sizes, strict=True) if chars)
+
+
+def _analyse_context(context: Any, features: ContextFeatures) -> None:
+    features.unmapped = features.unmapped or context is None
+    level = [context] if isinstance(context, dict | list) else []
+    while level:
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, dict):
+                _analyse_definitions(node, features)
+                members: Iterable[Any] = node.values()
+            else:
+                members = node
+            for value in members:
+                if isinstance(value, dict | list):
+                    below.append(value)
+                elif value is None or (isinstance(value, str) and value[:1] == "@" and value not in _KEYWORDS):
+                    features.unmapped = True
+        level = below
+
+
+def _analyse_definitions(node: dict[str, Any], features: ContextFeatures) -> None:
+    features.terms += len(node)
+    features.keys.update(node)
+    features.definitions.append(node)
+    if isinstance(base := node.get("@base"), str):
+        features.bases.append(base)
+    if _names_contexts(node.get("@context")):
+        features.scoped_names = True
+    container = node.get("@container")
+    if container == "@type" or (isinstance(container, list) and "@type" in container):
+        features.type_maps = True
+
+
+def _relative_chars(node: dict[str, Any]) -> int:
+    return sum(
+        len(text) for text in (node.get("@vocab"), node.get("@base")) if isinstance(text, str) and ":" not in text
+    )
+
+
+def _names_contexts(scoped: Any) -> bool:
+    return isinstance(scoped, str) or (isinstance(scoped, list) and any(isinstance(part, str) for part in scoped))
+
+
+def _check_chains(context: dict[str, Any]) -> None:
+    """Refuse long chains of terms that are defined by other terms: native parsers follow them recursively."""
+    waiting = {term: _references(term, value) for term, value in context.items()}
+    for _ in range(MAX_CHAIN):
+        waiting = {
+            term: rest for term, names in waiting.items() if (rest := [name for name in names if name in waiting])
+        }
+        if not waiting:
+            return
+    raise ContextError("context-invalid", f"{len(waiting)} terms are defined by each other in a long chain")
+
+
+def _references(term: str, definition: Any) -> list[str]:
+    """The terms that this one's definition may refer to."""
+    parts = [definition] if isinstance(definition, str) else []
+    if isinstance(definition, dict):
+        parts = [value for key in _REFERRING if isinstance(value := definition.get(key), str)]
+    names = {name for part in (*parts, term) for name in (part, part.partition(":")[0])}
+    return sorted(names - {term})
 
 
 def _has_long_names(encoded: bytes, identifiers: set[str]) -> bool:

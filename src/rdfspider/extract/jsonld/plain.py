@@ -37,7 +37,7 @@ def plain_roots(document: Any, features: DocumentFeatures) -> list[dict[str, Any
     keys = features.keys
     if not features.holders or not keys.isdisjoint(SCHEMAORG.aliases):
         return None
-    if any(key[:1] == "@" for key in keys) and not _only_plain_keywords(keys):
+    if any(key[:1] == "@" and key not in _PLAIN_KEYWORDS for key in keys):
         return None
     for holder in features.holders:
         context = holder["@context"]
@@ -135,10 +135,6 @@ def _may_repeat(subject: str, predicate: str, times: int, out: Statements) -> bo
         return True
     out.problem("jsonld-too-large", f"{times} values of a term were left out, since they make {chars} characters")
     return False
-
-
-def _only_plain_keywords(keys: set[str]) -> bool:
-    return all(key in _PLAIN_KEYWORDS for key in keys if key[:1] == "@")
 
 
 def _subject(node: dict[str, Any], out: Statements) -> str | None:
