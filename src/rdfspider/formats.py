@@ -44,6 +44,16 @@ class Frame(NamedTuple):
     end: str = ""
 
 
+_PREFIX_LINES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in TURTLE_PREFIXES.items())
+FRAMES = {
+    "nquads": Frame(),
+    "turtle": Frame(_PREFIX_LINES),
+    "trig": Frame(_PREFIX_LINES),
+    "jsonld": Frame("[", ",\n", "]\n"),
+}
+"""The text formats, to which pages can be appended; `parquet` is the only other one."""
+
+
 def to_quads(nquads: str) -> list[Quad]:
     """Parse N-Quads."""
     return list(pyoxigraph.parse(nquads, RdfFormat.N_QUADS))
@@ -101,7 +111,7 @@ def to_arrow(statements: Mapping[str, str]) -> Any:
     """Convert the N-Quads of each syntax to a `pyarrow.Table` with `COLUMNS`."""
     import pyarrow
 
-    rows = [row for syntax, nquads in statements.items() for row in _rows_of(nquads, syntax)]
+    rows = [_make_row(match, syntax) for syntax, nquads in statements.items() for match in _LINE.findall(nquads)]
     columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
     return pyarrow.table([pyarrow.array(column, pyarrow.string()) for column in columns], names=COLUMNS)
 
@@ -152,19 +162,6 @@ def page_fragment(statements: Mapping[str, str], file_format: str) -> bytes:
     return nquads.encode()
 
 
-_PREFIX_LINES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in TURTLE_PREFIXES.items())
-
-FRAMES = {
-    "nquads": Frame(),
-    "turtle": Frame(_PREFIX_LINES),
-    "trig": Frame(_PREFIX_LINES),
-    "jsonld": Frame("[", ",\n", "]\n"),
-}
-"""The text formats, to which pages can be appended; `parquet` is the only other one."""
-
-FORMATS = (*FRAMES, "parquet")
-
-
 def _turtle_body(nquads: str) -> str:
     triples = dict.fromkeys(quad.triple for quad in to_quads(nquads))
     return _without_prefixes(_serialize(triples, RdfFormat.TURTLE))
@@ -187,11 +184,7 @@ def _without_prefixes(text: str) -> str:
     return text[start:].rstrip("\n") + "\n" if len(text) > start else ""
 
 
-def _rows_of(nquads: str, syntax: str) -> list[tuple[str | None, ...]]:
-    return [_row_of_match(match, syntax) for match in _LINE.findall(nquads)]
-
-
-def _row_of_match(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]:
+def _make_row(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]:
     subject, predicate, resource, text, language, datatype, graph = (
         _unescape(term) if "\\" in term else term for term in match
     )

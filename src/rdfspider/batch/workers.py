@@ -37,7 +37,7 @@ class Work:
 
     config: ExtractConfig
     file_format: str | None = "nquads"
-    """The format of the fragments, one of `formats.FORMATS`; None for no fragments."""
+    """The format of the fragments, one of `formats.FRAMES`, or `parquet`; None for no fragments."""
     counts: bool = False
     """Whether types and properties are counted."""
 

@@ -39,6 +39,14 @@ _HTML_TAGS = frozenset(
     "iframe form input button label time br hr center font frameset map area".split()
 )
 
+MAGIC = b"\x1f\x8b"
+"""The first bytes of a gzip file."""
+
+_BROKEN = cast(type[Exception], igzip_lib.IsalError)
+_PIECE_BYTES = 65_536
+# Block-wise gzip has about one member per 64 KB. More are crafted to take time: each costs some, even an empty one.
+_MAX_MEMBERS = 10_000
+
 
 def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
     """Detect what the page is and decode its text, if any; reports content that is unknown, binary, or longer than allowed."""
@@ -46,7 +54,7 @@ def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
     if max_body_bytes is not None and len(body) > max_body_bytes:
         problems.append(Problem("body-cut", f"{len(body)} bytes were cut to {max_body_bytes}"))
         body = body[:max_body_bytes]
-    declared, header_charset = read_content_type(page.content_type)
+    declared, header_charset = _read_content_type(page.content_type)
     signature = _match_signature(body)
     if signature == "application/gzip" and (found := _find_packed_sitemap(page, body, max_body_bytes)):
         return found
@@ -60,14 +68,43 @@ def detect_content(page: Page, max_body_bytes: int | None = None) -> Content:
     text, charset, valid = decode_body(body, header_charset, _is_markup(declared, body))
     if not valid:
         problems.append(Problem("bad-bytes", f"some bytes are not {charset}; they became U+FFFD"))
-    media_type, kind, root, namespace = _judge_text(declared, text)
+    media_type, kind, root, namespace = _classify_text(declared, text)
     return Content(media_type, kind, charset, text, root, namespace, tuple(problems))
+
+
+def unpack(body: bytes, limit_bytes: int) -> tuple[bytes, bool]:
+    """Decompress as much as is readable, up to `limit_bytes`; also return whether there may be more."""
+    pieces: list[bytes] = []
+    room = limit_bytes
+    position = 0
+    for _ in range(_MAX_MEMBERS):
+        if not body.startswith(MAGIC, position):
+            return b"".join(pieces), False
+        stream = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        try:
+            while not stream.eof:
+                if room <= 0:
+                    return b"".join(pieces), True
+                chunk = b""
+                if stream.needs_input:
+                    # Not all remaining input: what a member does not use is copied.
+                    chunk = body[position : position + _PIECE_BYTES]
+                    position += len(chunk)
+                piece = stream.decompress(chunk, min(room, _PIECE_BYTES))
+                if not piece and not chunk and stream.needs_input:
+                    return b"".join(pieces), False  # The file is truncated.
+                pieces.append(piece)
+                room -= len(piece)
+        except _BROKEN:
+            return b"".join(pieces), False
+        position -= len(stream.unused_data)
+    return b"".join(pieces), True
 
 
 def _find_packed_sitemap(page: Page, body: bytes, max_body_bytes: int | None) -> Content | None:
     """Detect a gzipped sitemap, or a feed that serves as one; None if the file contains anything else."""
     url = re.sub(r"\.gz(?=$|\?)", "", page.url, flags=re.IGNORECASE)
-    start = unpack_start(body)
+    start, _ = unpack(body, _PIECE_BYTES)
     # Doubly compressed files are refused: they can be crafted to decompress without end.
     if start.startswith(MAGIC) or detect_content(Page(url, start), None).kind not in (
         ContentKind.SITEMAP,
@@ -83,7 +120,7 @@ def _find_packed_sitemap(page: Page, body: bytes, max_body_bytes: int | None) ->
     return replace(found, problems=(*found.problems, cut))
 
 
-def read_content_type(header: str | None) -> tuple[str, str | None]:
+def _read_content_type(header: str | None) -> tuple[str, str | None]:
     """Return a Content-Type's media type, in lower case and by its registered name ("" if missing), and its charset."""
     if not header:
         return "", None
@@ -146,12 +183,12 @@ def _is_markup(declared: str, body: bytes) -> bool:
     return declared == "text/html" or declared.endswith("xml") or b"<" in body[:256]
 
 
-def _judge_text(declared: str, text: str) -> tuple[str, ContentKind, str | None, str | None]:
+def _classify_text(declared: str, text: str) -> tuple[str, ContentKind, str | None, str | None]:
     """Return media type, kind, XML root and its namespace, from the declared type and the first characters."""
     start = text[:_START_CHARS]
     markup = _skip_prolog(text)
     if markup.startswith("<"):
-        return _judge_markup(declared, markup, start.lstrip().startswith("<?xml"), text)
+        return _classify_markup(declared, markup, start.lstrip().startswith("<?xml"), text)
     if declared in KINDS and declared not in VAGUE and KINDS[declared] != ContentKind.HTML:
         return declared, KINDS[declared], None, None
     if declared == "text/html" or declared.endswith("xhtml+xml"):
@@ -160,10 +197,10 @@ def _judge_text(declared: str, text: str) -> tuple[str, ContentKind, str | None,
         return declared, ContentKind.JSON, None, None
     if declared.endswith("+xml"):
         return declared, ContentKind.XML, None, None
-    return (*_judge_plain(declared, start), None, None)
+    return (*_classify_plain(declared, start), None, None)
 
 
-def _judge_plain(declared: str, start: str) -> tuple[str, ContentKind]:
+def _classify_plain(declared: str, start: str) -> tuple[str, ContentKind]:
     if declared not in VAGUE:
         return declared, ContentKind.TEXT
     if start.lstrip()[:1] in ("{", "["):
@@ -186,7 +223,7 @@ def _skip_prolog(text: str) -> str:
     return text[position : position + _START_CHARS]
 
 
-def _judge_markup(
+def _classify_markup(
     declared: str, markup: str, has_declaration: bool, text: str
 ) -> tuple[str, ContentKind, str | None, str | None]:
     doctype = _DOCTYPE.match(markup)
@@ -210,7 +247,7 @@ def _judge_markup(
             return "application/xhtml+xml", ContentKind.HTML, root, namespace
         return "application/xml", ContentKind.XML, root, namespace
     if (declared in VAGUE or KINDS.get(declared) == ContentKind.RDF) and _NTRIPLES.match(markup):
-        return *(_judge_plain("", markup) if declared in VAGUE else (declared, ContentKind.RDF)), None, None
+        return *(_classify_plain("", markup) if declared in VAGUE else (declared, ContentKind.RDF)), None, None
     if is_page or (declared in VAGUE and (root or "").lower() in _HTML_TAGS):
         return "text/html", ContentKind.HTML, root, namespace
     if declared in KINDS and declared not in VAGUE:
@@ -244,44 +281,3 @@ def _read_root(markup: str) -> tuple[str | None, str | None]:
         if declaration[1] == prefix:
             return name, declaration[2] if declaration[2] is not None else declaration[3]
     return name, None
-
-
-MAGIC = b"\x1f\x8b"
-_BROKEN = cast(type[Exception], igzip_lib.IsalError)
-_PIECE_BYTES = 65_536
-# Block-wise gzip has about one member per 64 KB. More are crafted to take time: each costs some, even an empty one.
-_MAX_MEMBERS = 10_000
-
-
-def unpack_start(body: bytes) -> bytes:
-    """Decompress the first bytes, to detect what they are; empty if that fails."""
-    return unpack(body, _PIECE_BYTES)[0]
-
-
-def unpack(body: bytes, limit_bytes: int) -> tuple[bytes, bool]:
-    """Decompress as much as is readable, up to `limit_bytes`; also return whether there may be more."""
-    pieces: list[bytes] = []
-    room = limit_bytes
-    position = 0
-    for _ in range(_MAX_MEMBERS):
-        if not body.startswith(MAGIC, position):
-            return b"".join(pieces), False
-        stream = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-        try:
-            while not stream.eof:
-                if room <= 0:
-                    return b"".join(pieces), True
-                chunk = b""
-                if stream.needs_input:
-                    # Not all remaining input: what a member does not use is copied.
-                    chunk = body[position : position + _PIECE_BYTES]
-                    position += len(chunk)
-                piece = stream.decompress(chunk, min(room, _PIECE_BYTES))
-                if not piece and not chunk and stream.needs_input:
-                    return b"".join(pieces), False  # The file is truncated.
-                pieces.append(piece)
-                room -= len(piece)
-        except _BROKEN:
-            return b"".join(pieces), False
-        position -= len(stream.unused_data)
-    return b"".join(pieces), True

@@ -14,20 +14,43 @@ from rdfspider.extract.robots_directives import NAME, read_directives
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
-from rdfspider.vocabulary.prefixes import DCTERMS
+from rdfspider.vocabulary.prefixes import DCTERMS, FOAF, RDFS
 from rdfspider.vocabulary.terms import RDF_TYPE
 
-FOAF = "http://xmlns.com/foaf/0.1/"
-RDFS_LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
-RDFS_SEE_ALSO = "<http://www.w3.org/2000/01/rdf-schema#seeAlso>"
+_LABEL = f"<{RDFS}label>"
+_SEE_ALSO = f"<{RDFS}seeAlso>"
 MAX_TITLE_CHARS = 2_000
 MAX_ADDRESSES = 1_000
 
 _EMAIL = re.compile(r"(?<![\w.+\-])[\w.+\-]{1,64}@(?:[A-Za-z0-9\-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![\w\-])")
 
+MIN_MAIN_CHARS = 200
+"""Shorter text is no main text but a stub, a listing or a front page; of these, all text is taken."""
+
+MAX_TEXT_CHARS = 500
+"""Characters kept of an anchor text; a longer one is a whole section inside a link."""
+
+MAX_TEXTS_CHARS = 8_000_000
+"""Characters of anchor text read of one page in all: links inside links, as XML allows, would repeat it."""
+
+# Relations by which a page does not vouch for what it links to.
+_UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+# Relations of `link` elements that never lead to data: resources for display, hints about connections, addresses for
+# programs, and other addresses of the same page. A `link` element with no other relation is ignored.
+_WITHOUT_DATA = frozenset(
+    "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
+    "image_src preload prefetch prerender modulepreload subresource expect manifest dns-prefetch preconnect pingback webmention "
+    "search edituri wlwmanifest shortlink openid.server openid.delegate openid2.provider openid2.local_id "
+    "micropub authorization_endpoint token_endpoint indieauth-metadata hub https://api.w.org/".split()
+)
+# The cache of relations must not hold words of any length.
+_MAX_WORD_CHARS = 100
+# Media types of alternates that describe how to embed a page in another.
+_EMBEDDING = "+oembed"
+
 
 class DocumentMetadata(NamedTuple):
-    """What the head of a page declares; None where it declares nothing."""
+    """What the head of a page declares; None where it declares nothing. The fields are those of Extraction."""
 
     title: str | None
     language: str | None
@@ -44,26 +67,6 @@ def read_metadata(tree: Document, base: str) -> DocumentMetadata:
         _read_canonical(tree, base),
         _read_robots(tree),
     )
-
-
-def _read_canonical(tree: Document, base: str) -> str | None:
-    link = tree.select_one('link[rel~="canonical" i][href]')
-    href = (link.attr("href") or "") if link else ""
-    return resolve_links(base, (href,))[href] if href else None
-
-
-def _read_robots(tree: Document) -> Robots:
-    elements = tree.select('meta[name="robots" i]') + tree.select(f'meta[name="{NAME}" i]')
-    return read_directives(element.attr("content") or "" for element in elements) if elements else Robots()
-
-
-def _read_language(tree: Document) -> str | None:
-    root = tree.root
-    language = root.attr("lang") or root.attr("xml:lang") if root is not None else None
-    if not language:
-        meta = tree.select_one('meta[http-equiv="content-language" i]')
-        language = (meta.attr("content") or "").partition(",")[0] if meta else None
-    return (language or "").strip() or None
 
 
 def describe_page(tree: Document, found: Extraction, out: Statements) -> None:
@@ -85,45 +88,6 @@ def describe_page(tree: Document, found: Extraction, out: Statements) -> None:
         _describe_link(link, out)
 
 
-def _describe_addresses(tree: Document, text: str, out: Statements) -> None:
-    addresses = [
-        (link.attr("href") or "")[7:].partition("?")[0].strip() for link in tree.select('a[href^="mailto:" i]')
-    ]
-    addresses += _EMAIL.findall(text)
-    for address in list(dict.fromkeys(addresses))[:MAX_ADDRESSES]:
-        if _EMAIL.fullmatch(address):
-            term = out.iri(f"mailto:{address}")
-            if term:
-                out.add(out.page, f"<{FOAF}mbox>", term)
-
-
-def _describe_images(tree: Document, out: Statements) -> None:
-    for image in tree.select("img[src]"):
-        term = None if (image.attr("src") or "data:").startswith("data:") else out.resolve(image.attr("src") or "")
-        if term:
-            out.add(out.page, f"<{FOAF}depiction>", term)
-            _label(term, image, out)
-
-
-def _label(term: str, image: Element, out: Statements) -> None:
-    alternative = " ".join((image.attr("alt") or "").split())
-    if alternative:
-        out.add(term, RDFS_LABEL, out.literal(alternative))
-
-
-def _describe_link(link: Link, out: Statements) -> None:
-    term = out.iri(link.target)
-    if term is None:
-        return
-    out.add(out.page, RDFS_SEE_ALSO if link.relation.lower() == "alternate" else f"<{DCTERMS}references>", term)
-    if link.text:
-        out.add(term, RDFS_LABEL, out.literal(link.text))
-
-
-MIN_MAIN_CHARS = 200
-"""Shorter text is no main text but a stub, a listing or a front page; of these, all text is taken."""
-
-
 def read_text(tree: Document) -> str:
     """The main text without navigation, or else the whole text; a line is a block of the page.
 
@@ -135,28 +99,6 @@ def read_text(tree: Document) -> str:
             return text
     text = tree.main_text()
     return text if len(text) >= MIN_MAIN_CHARS else tree.to_text()
-
-
-MAX_TEXT_CHARS = 500
-"""Characters kept of an anchor text; a longer one is a whole section inside a link."""
-MAX_TEXTS_CHARS = 8_000_000
-"""Characters of anchor text read of one page in all: links inside links, as XML allows, would repeat it."""
-
-
-# Relations by which a page does not vouch for what it links to.
-_UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
-# Relations of `link` elements that never lead to data: resources for display, hints about connections, addresses for
-# programs, and other addresses of the same page. A `link` element with no other relation is ignored.
-_WITHOUT_DATA = frozenset(
-    "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
-    "image_src preload prefetch prerender modulepreload subresource expect manifest dns-prefetch preconnect pingback webmention "
-    "search edituri wlwmanifest shortlink openid.server openid.delegate openid2.provider openid2.local_id "
-    "micropub authorization_endpoint token_endpoint indieauth-metadata hub https://api.w.org/".split()
-)
-# The cache of relations must not hold words of any length.
-_MAX_WORD_CHARS = 100
-# Media types of alternates that describe how to embed a page in another.
-_EMBEDDING = "+oembed"
 
 
 def read_links(tree: Document, base: str, max_links: int, problems: Problems) -> tuple[Link, ...]:
@@ -183,6 +125,56 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
         problems.add("too-many-links", f"{len(links)} links were cut to {max_links}")
         del links[max_links:]
     return tuple(links)
+
+
+def _read_canonical(tree: Document, base: str) -> str | None:
+    link = tree.select_one('link[rel~="canonical" i][href]')
+    href = (link.attr("href") or "") if link else ""
+    return resolve_links(base, (href,))[href] if href else None
+
+
+def _read_robots(tree: Document) -> Robots:
+    elements = tree.select('meta[name="robots" i]') + tree.select(f'meta[name="{NAME}" i]')
+    return read_directives(element.attr("content") or "" for element in elements) if elements else Robots()
+
+
+def _read_language(tree: Document) -> str | None:
+    root = tree.root
+    language = root.attr("lang") or root.attr("xml:lang") if root is not None else None
+    if not language:
+        meta = tree.select_one('meta[http-equiv="content-language" i]')
+        language = (meta.attr("content") or "").partition(",")[0] if meta else None
+    return (language or "").strip() or None
+
+
+def _describe_addresses(tree: Document, text: str, out: Statements) -> None:
+    addresses = [
+        (link.attr("href") or "")[7:].partition("?")[0].strip() for link in tree.select('a[href^="mailto:" i]')
+    ]
+    addresses += _EMAIL.findall(text)
+    for address in list(dict.fromkeys(addresses))[:MAX_ADDRESSES]:
+        if _EMAIL.fullmatch(address):
+            term = out.iri(f"mailto:{address}")
+            if term:
+                out.add(out.page, f"<{FOAF}mbox>", term)
+
+
+def _describe_images(tree: Document, out: Statements) -> None:
+    for image in tree.select("img[src]"):
+        term = None if (image.attr("src") or "data:").startswith("data:") else out.resolve(image.attr("src") or "")
+        if term:
+            out.add(out.page, f"<{FOAF}depiction>", term)
+            if alternative := " ".join((image.attr("alt") or "").split()):
+                out.add(term, _LABEL, out.literal(alternative))
+
+
+def _describe_link(link: Link, out: Statements) -> None:
+    term = out.iri(link.target)
+    if term is None:
+        return
+    out.add(out.page, _SEE_ALSO if link.relation.lower() == "alternate" else f"<{DCTERMS}references>", term)
+    if link.text:
+        out.add(term, _LABEL, out.literal(link.text))
 
 
 def _may_have_data(element: Element) -> bool:

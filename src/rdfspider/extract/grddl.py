@@ -49,7 +49,8 @@ class _Gleaning:
             return
         transformations = [
             *_root_transformations(tree.root, out.base),
-            *(_page_transformations(tree, out.base) if is_page else ()),
+            # Section 4: links of the relation `transformation`, on pages that declare GRDDL's profile.
+            *(_links(tree, "transformation", out.base) if is_page and DATA_VIEW in _profiles(tree, out.base) else ()),
             *self._namespace_transformations(tree.root, out),
             *(self._profile_transformations(tree, out) if is_page else ()),
         ]
@@ -149,11 +150,6 @@ def _root_transformations(root: Element, base: str) -> list[str]:
         for prefix in prefixes
         for reference in (root.attr(f"{prefix}:transformation") or "").split()
     ]
-
-
-def _page_transformations(tree: Document, base: str) -> list[str]:
-    """Section 4: links of the relation `transformation`, on pages that declare GRDDL's profile."""
-    return _links(tree, "transformation", base) if DATA_VIEW in _profiles(tree, base) else []
 
 
 def _profiles(tree: Document, base: str) -> list[str]:

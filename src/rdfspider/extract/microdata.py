@@ -44,6 +44,8 @@ _PROPERTIES = "[itemprop],[itemprop-reverse]"
 _CYCLE = "an item is a property of itself through itemref"
 _CYCLE_STEPS = 512
 
+_FRAGMENT_SAFE = "!$&'()*+,;=:@/?-._~%"
+
 
 class _Item(NamedTuple):
     """An item whose properties are still to be written; `type` and `vocabulary` are those of the item around it."""
@@ -251,9 +253,6 @@ class _ItemReader:
                 self.languages[parent] = _own_language(named) if named else None
             return self.languages[parent] or None
         return _own_language(element) or None
-
-
-_FRAGMENT_SAFE = "!$&'()*+,;=:@/?-._~%"
 
 
 def _own_language(element: Element) -> str | None:

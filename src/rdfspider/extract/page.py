@@ -7,12 +7,12 @@ file.
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from rdfspider.config import ExtractConfig
 from rdfspider.extract import feeds, grddl, jsonld, meta, microdata, microformats, rdf, rdfa, transforms, xslt
 from rdfspider.extract.document import describe_page, read_links, read_metadata, read_text
 from rdfspider.extract.dom import Document, expand_entities, parse_html, parse_xml_text
-from rdfspider.extract.feeds import read_feed_links
 from rdfspider.extract.sitemaps import read_sitemap
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, ContentKind, Extraction, Page
@@ -69,11 +69,11 @@ def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extract
         reader.report_fault(None, error)
     if content.kind in DOCUMENT_SYNTAXES:
         name, read_document = DOCUMENT_SYNTAXES[content.kind]
-        out = reader.run(name, lambda out: read_document(content, out))
+        out = reader.run(name, partial(read_document, content))
         if out is not None and content.kind == ContentKind.FEED:
-            found = replace(found, links=read_feed_links(out.page, out.base, out.lines, config.max_links))
+            found = replace(found, links=feeds.read_feed_links(out.page, out.base, out.lines, config.max_links))
     if config.transforms:
-        reader.run("transform", lambda out: transforms.extract_by_transform(page, content, out))
+        reader.run("transform", partial(transforms.extract_by_transform, page, content))
     return replace(
         found,
         statements=reader.statements,
@@ -90,6 +90,7 @@ class _PageReader:
         self.content = content
         self.config = config
         self.base = page.url
+        self._is_xhtml = content.media_type == "application/xhtml+xml"
         self.problems = Problems()
         self.statements: dict[str, str] = {}
         self.missing_documents: dict[str, None] = {}
@@ -123,17 +124,14 @@ class _PageReader:
         tree = self._parse_html()
         self.base = self._find_base(tree)
         self._read_tree(tree, HTML_SYNTAXES)
-        metadata = read_metadata(tree, self.base)
         found = replace(
             found,
+            **read_metadata(tree, self.base)._asdict(),
             links=read_links(tree, self.base, self.config.max_links, self.problems),
-            title=metadata.title,
-            language=metadata.language,
-            canonical=metadata.canonical,
-            robots=metadata.robots,
-            text=read_text(self._tree_for_text(tree)),
+            # The parser lays out text as a browser does for trees of HTML only.
+            text=read_text(parse_html(self.content.text) if self._is_xhtml else tree),
         )
-        self.run("page", lambda out: describe_page(tree, found, out))
+        self.run("page", partial(describe_page, tree, found))
         return found
 
     def _find_base(self, tree: Document) -> str:
@@ -154,25 +152,21 @@ class _PageReader:
         if isinstance(tree, str):
             self.problems.add("not-well-formed", tree)
             if self.config.processor_graph:
-                self.run("rdfa", lambda out: rdfa.extract_processor_graph(tree, self.content, out))
+                self.run("rdfa", partial(rdfa.extract_processor_graph, tree, self.content))
         else:
             self._read_tree(tree, XML_SYNTAXES)
 
     def _read_tree(self, tree: Document, syntaxes: dict[str, TreeReader]) -> None:
         for syntax, read in syntaxes.items():
-            self.run(syntax, lambda out, read=read: read(tree, self.content, out))  # type: ignore[misc]
+            self.run(syntax, partial(read, tree, self.content))
 
     def _parse_html(self) -> Document:
-        if self.content.media_type == "application/xhtml+xml":
+        if self._is_xhtml:
             tree = self._parse_xml()
             if not isinstance(tree, str):
                 return tree
             self.problems.add("not-well-formed", f"read as HTML, since it is no XML: {tree}")
         return parse_html(self.content.text)
-
-    def _tree_for_text(self, tree: Document) -> Document:
-        """The tree to read text from: the parser lays out text as a browser does for trees of HTML only."""
-        return parse_html(self.content.text) if self.content.media_type == "application/xhtml+xml" else tree
 
     def _parse_xml(self) -> Document | str:
         text, problem = expand_entities(self.content.text)

@@ -49,8 +49,33 @@ _BRACKET = re.compile(r"([\[({]|<<)|[\])}]|>>")
 _DIRECTIVE = re.compile(r"(?:prefix|base)[^<]*+(?:<[^>]*+)?+", re.IGNORECASE)
 _BASE = re.compile("base", re.IGNORECASE)
 
+_MARK = "urn:x-rdfspider-n3:"
+# Strings, comments and IRIs are matched to be skipped; an unfinished string extends to the end, so the scan is linear.
+_TOKEN = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?|' + r"'''(?:[^'\\]|\\.|'(?!''))*+(?:''')?|"
+    r'"(?:[^"\\\n]|\\.)*+"?|' + r"'(?:[^'\\\n]|\\.)*+'?|"
+    r"#[^\n]*+|<[^<>\s\"{}]*+>|\?(?P<variable>[A-Za-z_]\w*+)|(?P<formula>\{)|(?P<implied><=(?=[\s{?:<\[(]))",
+    re.DOTALL,
+)
+_MAX_ATTRIBUTES = 1000
+_MAX_NAMESPACES = 300
+_MAX_DEPTH = 256
+_MAX_BROKEN_TAG_CHARS = 16_384
+_XML_BASE = re.compile(r"""\bbase\s*+=\s*+(?:"[^"]*+|'[^']*+)""")
+_LONG_TAG = re.compile(rf"<[^<>]{{{_MAX_BROKEN_TAG_CHARS}}}")
+_PARSE_TYPE = f"{{{RDF}}}parseType"
+_ID = f"{{{RDF}}}ID"
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+
 Read = tuple[list[Quad], str | None]
 """The quads of a document, and the error that ended it; None when it was read to its end."""
+
+
+class _Normalised(NamedTuple):
+    """A document for the native parser, empty when refused; `error` says what is wrong with the original."""
+
+    text: str
+    error: str | None = None
 
 
 def extract_rdf_document(content: Content, out: Statements) -> None:
@@ -76,7 +101,7 @@ def read_rdf_xml(text: str, out: Statements) -> Read:
         out.problem(refused.code, refused.message)
         if refused.code == "entity-bomb":
             return [], refused.message
-    document = normalise_rdf_xml(text)
+    document = _normalise_rdf_xml(text)
     if document.error is None:
         return _read_twice(document.text, RdfFormat.RDF_XML, out)
     quads, _ = _read(document.text, RdfFormat.RDF_XML, out, lenient=True)
@@ -93,8 +118,8 @@ def _read_turtle(text: str, syntax: RdfFormat, out: Statements) -> Read:
         return _read_twice(text, syntax, out)
     if text.count("{") > _MAX_FORMULAS:
         return [], f"refused: more than {_MAX_FORMULAS} formulas"
-    quads, error = _read_twice(mark_logic(text), syntax, out)
-    return drop_logic(quads, out), error
+    quads, error = _read_twice(_mark_logic(text), syntax, out)
+    return _drop_logic(quads, out), error
 
 
 def _add_lines(text: str, syntax: RdfFormat, out: Statements) -> None:
@@ -197,23 +222,12 @@ def _base_work(text: str, base: str) -> int:
     return directives * (len(base) + grown)
 
 
-_MARK = "urn:x-rdfspider-n3:"
-
-# Strings, comments and IRIs are matched to be skipped; an unfinished string extends to the end, so the scan is linear.
-_TOKEN = re.compile(
-    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?|' + r"'''(?:[^'\\]|\\.|'(?!''))*+(?:''')?|"
-    r'"(?:[^"\\\n]|\\.)*+"?|' + r"'(?:[^'\\\n]|\\.)*+'?|"
-    r"#[^\n]*+|<[^<>\s\"{}]*+>|\?(?P<variable>[A-Za-z_]\w*+)|(?P<formula>\{)|(?P<implied><=(?=[\s{?:<\[(]))",
-    re.DOTALL,
-)
-
-
-def mark_logic(text: str) -> str:
+def _mark_logic(text: str) -> str:
     """N3 with its variables and formulas marked by IRIs, so that a parser of RDF can read it."""
     return _TOKEN.sub(_mark, text) if "?" in text or "{" in text or "<=" in text else text
 
 
-def drop_logic(quads: list[Quad], out: Statements) -> list[Quad]:
+def _drop_logic(quads: list[Quad], out: Statements) -> list[Quad]:
     """The quads of marked text that are RDF; the others are dropped with a Problem."""
     formulas = {quad.graph_name for quad in quads if not isinstance(quad.graph_name, DefaultGraph)}
     kept: list[Quad] = []
@@ -239,41 +253,22 @@ def _mark(match: re.Match[str]) -> str:
     return f"<{_MARK}{match['variable']}>" if match["variable"] else match[0]
 
 
-_MAX_ATTRIBUTES = 1000
-_MAX_NAMESPACES = 300
-_MAX_DEPTH = 256
-_MAX_BROKEN_TAG_CHARS = 16_384
-
-_XML_BASE = re.compile(r"""\bbase\s*+=\s*+(?:"[^"]*+|'[^']*+)""")
-_LONG_TAG = re.compile(rf"<[^<>]{{{_MAX_BROKEN_TAG_CHARS}}}")
-_PARSE_TYPE = f"{{{RDF}}}parseType"
-_ID = f"{{{RDF}}}ID"
-_XML = "{http://www.w3.org/XML/1998/namespace}"
-
-
-class Normalised(NamedTuple):
-    """A document for the native parser, empty when refused; `error` says what is wrong with the original."""
-
-    text: str
-    error: str | None = None
-
-
-def normalise_rdf_xml(text: str) -> Normalised:
+def _normalise_rdf_xml(text: str) -> _Normalised:
     """The document with comments, CDATA sections and XML literals resolved, or its part before the first error."""
     text = skip_declaration(text)
     if _xml_base_work(text) > _MAX_BASE_WORK:
-        return Normalised("", "the document's bases would take too long to resolve")
+        return _Normalised("", "the document's bases would take too long to resolve")
     try:
         root = parse_lxml(text)
     except etree.XMLSyntaxError as error:
         return _cut(text, error)
     if root.xpath(f"boolean(//*[count(@*) > {_MAX_ATTRIBUTES}])") or _too_many_namespaces(root, text):
-        return Normalised("", "an element has too many attributes or namespaces")
+        return _Normalised("", "an element has too many attributes or namespaces")
     for element in [e for e in root.iter() if e.get(_PARSE_TYPE) is not None] if "parseType" in text else ():
         if _is_literal(element):
             _canonicalise(element)
     etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
-    return Normalised(etree.tostring(root, encoding="unicode"))
+    return _Normalised(etree.tostring(root, encoding="unicode"))
 
 
 def _is_literal(element: etree._Element) -> bool:
@@ -294,14 +289,14 @@ def _canonicalise(element: etree._Element) -> None:
     element.text = text
 
 
-def _cut(text: str, error: etree.XMLSyntaxError) -> Normalised:
+def _cut(text: str, error: etree.XMLSyntaxError) -> _Normalised:
     """The text before the error; nothing where it might exhaust the native parser, since there is no tree to check."""
     line, column = error.position
     message = str(error.msg)
     if text.count("xmlns") > _MAX_NAMESPACES or _LONG_TAG.search(text):
-        return Normalised("", message)
+        return _Normalised("", message)
     lines = text.split("\n")
-    return Normalised("\n".join([*lines[: line - 1], "".join(lines[line - 1 : line])[: max(column - 1, 0)]]), message)
+    return _Normalised("\n".join([*lines[: line - 1], "".join(lines[line - 1 : line])[: max(column - 1, 0)]]), message)
 
 
 def _too_many_namespaces(root: etree._Element, text: str) -> bool:

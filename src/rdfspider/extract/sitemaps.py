@@ -24,6 +24,9 @@ MAX_LISTED = 50_000
 # From the first priority on, a page is fetched a step earlier; up to the second, a step later. The protocol's default is 0.5.
 _HIGH, _LOW = 0.8, 0.2
 
+_Entry = tuple[str, str, str, str]
+"""Address, relation, date of the last change and priority, as they are written; empty where they are missing."""
+
 
 def read_sitemap(content: Content, out: Statements) -> tuple[Link, ...]:
     """The links of a sitemap, in its order."""
@@ -38,10 +41,6 @@ def read_sitemap(content: Content, out: Statements) -> tuple[Link, ...]:
         for address, relation, modified, priority in entries
         if (target := targets[address])
     )
-
-
-_Entry = tuple[str, str, str, str]
-"""Address, relation, date of the last change and priority, as they are written; empty where they are missing."""
 
 
 def _read_lines(text: str) -> Iterator[_Entry]:

@@ -104,12 +104,6 @@ class Statements:
         """Add one triple of finished terms."""
         self._append(f"{subject} {predicate} {obj} {self.page} .")
 
-    def add_quad(self, subject: str, predicate: str, obj: str, graph: str | None) -> None:
-        """Add one quad of finished terms; the graph that a source names is kept only with `keep_graphs`."""
-        if graph is None or not self.config.keep_graphs:
-            graph = self.page
-        self._append(f"{subject} {predicate} {obj} {graph} .")
-
     def add_parsed(self, quads: Iterable[Quad], scope: str = "") -> None:
         """Add the quads of an RDF parser, which may be a lenient one: terms are checked, blank nodes are renamed.
 
@@ -201,16 +195,12 @@ class Statements:
             self.problem("too-many-quads", f"only the first {len(self.lines)} quads were kept")
 
     def _add_checked(self, quad: Quad, scope: str) -> None:
-        subject = self._term(quad.subject, scope)
-        predicate = self._term(quad.predicate, scope)
-        obj = self._term(quad.object, scope)
-        graph = None
-        if not isinstance(quad.graph_name, DefaultGraph) and self.config.keep_graphs:
-            graph = self._term(quad.graph_name, scope)
-            if graph is None:
-                return
-        if subject and predicate and obj:
-            self.add_quad(subject, predicate, obj, graph)
+        """Add a quad if all of its terms are valid; the graph that a source names is kept only with `keep_graphs`."""
+        subject, predicate, obj = (self._term(term, scope) for term in (quad.subject, quad.predicate, quad.object))
+        is_named = self.config.keep_graphs and not isinstance(quad.graph_name, DefaultGraph)
+        graph = self._term(quad.graph_name, scope) if is_named else self.page
+        if subject and predicate and obj and graph:
+            self._append(f"{subject} {predicate} {obj} {graph} .")
 
     def _term(self, term: object, scope: str) -> str | None:
         if isinstance(term, NamedNode):

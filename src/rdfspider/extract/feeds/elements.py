@@ -48,6 +48,7 @@ _NOT_IN_NAME = " \t\r\n()<>[]\"'-,;:"
 _MAX_ATTRIBUTES = 1000
 # Attributes whose value is an address, in any namespace.
 _ADDRESSES = frozenset({"href", "url", "src", "resource", "uri"})
+_RESOURCE = f"{{{RDF}}}resource"
 _SKIPPED = frozenset({"http://www.w3.org/XML/1998/namespace", RDF})
 _LOCAL = re.compile(r"[^\s<>\"{}|\\^`]{1,200}")
 _DEGREES = re.compile(r"[+-]?\d{1,3}(?:\.\d{1,20})?")
@@ -254,7 +255,7 @@ def add_source(element: etree._Element, scope: FeedScope, predicate: str) -> Non
 
 
 def _resource(element: etree._Element) -> str | None:
-    return element.get("{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource")
+    return element.get(_RESOURCE)
 
 
 def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> None:
@@ -262,7 +263,7 @@ def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> 
     if not _LOCAL.fullmatch(split_tag(element)[1]) or (predicate := scope.out.iri(predicate[1:-1]) or "") == "":
         return
     attributes = _attributes(element, scope)
-    resource = element.get(f"{{{RDF}}}resource")
+    resource = _resource(element)
     if resource is not None and not attributes:
         scope.add(predicate, scope.resolve(resource))
     elif _is_markup(element):
