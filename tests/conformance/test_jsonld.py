@@ -17,7 +17,6 @@ from rdfspider.extract.dom import parse_html, parse_xml_text
 from rdfspider.extract.jsonld import (
     JsonLdOptions,
     extract_document,
-    processor,
     read_json,
     script_text,
     select_scripts,
@@ -25,6 +24,7 @@ from rdfspider.extract.jsonld import (
 )
 from rdfspider.extract.jsonld.features import ContextError, analyse_document
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
+from rdfspider.extract.jsonld.pyld_processor import dataset_quads, to_dataset
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.urls import resolve_iri
 
@@ -92,10 +92,10 @@ def test_bundled_facts_agree_with_the_whole_context(corpus: Path, suites: Path) 
             continue
         ours, theirs = _statements(url), _statements(url)
         try:
-            dataset = processor.to_dataset(document, {"base": url}, lambda reference: whole)
+            dataset = to_dataset(document, {"base": url}, lambda reference: whole)
         except ContextError:
             continue
-        theirs.add_parsed(processor.dataset_quads(dataset, lenient=True, report=theirs.problem))
+        theirs.add_parsed(dataset_quads(dataset, lenient=True, report=theirs.problem))
         extract_document(json.dumps(document), ours)
         compared += 1
         assert _canonical(_parsed(ours)) == _canonical(_parsed(theirs)), url
@@ -140,7 +140,7 @@ def _passes(test: dict[str, Any], folder: Path) -> bool:
         options = _options(test, folder)
         base = test.get("option", {}).get("base", BASE + test["input"])
         if options.generalized:
-            dataset = processor.to_dataset(read, options.api_options(base), _no_contexts)
+            dataset = to_dataset(read, options.api_options(base), _no_contexts)
             expected = (folder / test["expect"]).read_text(encoding="utf-8")
             return _relabelled(pyld.JsonLdProcessor.to_nquads(dataset)) == _relabelled(expected)
         found = _strict_quads(read, base, options, folder)

@@ -20,7 +20,7 @@ DETECT_BYTES = 64 * 1024
 
 def decode_body(body: bytes, header_charset: str | None, is_markup: bool) -> tuple[str, str, bool]:
     """Return the text, the encoding's name, and whether every byte was valid in it."""
-    charset, mark = _read_mark(body)
+    charset, bom_bytes = _read_bom(body)
     if charset is None:
         charset = _known(header_charset)
     if charset is None and is_markup:
@@ -31,10 +31,11 @@ def decode_body(body: bytes, header_charset: str | None, is_markup: bool) -> tup
         except UnicodeDecodeError:
             found = detect_encoding(body[:DETECT_BYTES]).encoding
             charset = _known(found) or "windows-1252"
-    return _decode(body[mark:], charset)
+    return _decode(body[bom_bytes:], charset)
 
 
-def _read_mark(body: bytes) -> tuple[str | None, int]:
+def _read_bom(body: bytes) -> tuple[str | None, int]:
+    """The encoding by a byte-order mark, or by zero bytes beside the first character, and the length of the mark."""
     for mark, name in _UTF32_BOMS + _BOMS:
         if body.startswith(mark):
             return name, len(mark)

@@ -145,7 +145,7 @@ def _offset(zone: str | None) -> str:
     return f"{digits[:3]}:{digits[3:]}" if delta else "Z"
 
 
-def mend_xsd_date(text: str) -> tuple[str, str | None]:
+def repair_xsd_date(text: str) -> tuple[str, str | None]:
     """The lexical form and the datatype of a date, time or duration as microformats write it; None where it is none.
 
     Seconds that XML Schema insists on are written as 00, zones with their colon.
@@ -153,7 +153,7 @@ def mend_xsd_date(text: str) -> tuple[str, str | None]:
     day = _DAY.match(text)
     if day is None:
         datatype = find_datatype(text, _MICROFORMAT_DATES, len(text))
-        time = None if datatype else _mend_time(text)
+        time = None if datatype else _repair_time(text)
         return (time, f"<{XSD}time>") if time else (text, datatype)
     try:
         date(int(day[1]), int(day[2]), int(day[3]))
@@ -161,11 +161,11 @@ def mend_xsd_date(text: str) -> tuple[str, str | None]:
         return text, None
     if day.end() == len(text):
         return text, f"<{XSD}date>"
-    time = _mend_time(text[day.end() + 1 :]) if text[day.end()] in "tT " else None
+    time = _repair_time(text[day.end() + 1 :]) if text[day.end()] in "tT " else None
     return (f"{day[0]}T{time}", f"<{XSD}dateTime>") if time else (text, None)
 
 
-def _mend_time(text: str) -> str | None:
+def _repair_time(text: str) -> str | None:
     match = _TIME.match(text)
     if match is None:
         return None

@@ -105,27 +105,27 @@ class _Gleaning:
         if body is None:
             return []
         address = subject.partition("#")[0]
-        said = Statements(address, address, out.syntax, out.config, out.problems)
-        tree = self._read(_decode(body), said)
+        statements = Statements(address, address, out.syntax, out.config, out.problems)
+        tree = self._read(_decode(body), statements)
         start = f"<{subject}> <{DATA_VIEW}#{name}> "
-        found = [match[1] for line in said.lines if line.startswith(start) and (match := _OBJECT.match(line))]
+        found = [match[1] for line in statements.lines if line.startswith(start) and (match := _OBJECT.match(line))]
         if tree is not None and DATA_VIEW in _profiles(tree, address):
             found += _links(tree, name, address)
         return found
 
-    def _read(self, text: str, said: Statements) -> Document | None:
+    def _read(self, text: str, statements: Statements) -> Document | None:
         """Read the document of a namespace or profile, which is RDF or again uses GRDDL; its tree, where it is markup."""
         if not _MARKUP.match(text):
-            extract_rdf_document(Content("text/turtle", ContentKind.RDF, "utf-8", text), said)
+            extract_rdf_document(Content("text/turtle", ContentKind.RDF, "utf-8", text), statements)
             return None
         expanded, _ = expand_entities(text)
         tree = parse_xml_text(expanded)
         if isinstance(tree, str) or tree.root is None:
             tree = parse_html(text)
         elif tree.root.tag.rpartition(":")[2] == "RDF":
-            extract_rdf_document(Content("application/rdf+xml", ContentKind.RDF, "utf-8", text), said)
+            extract_rdf_document(Content("application/rdf+xml", ContentKind.RDF, "utf-8", text), statements)
             return None
-        self.glean(tree, said, tree.root is not None and tree.root.tag == "html")
+        self.glean(tree, statements, tree.root is not None and tree.root.tag == "html")
         return tree
 
     def _document(self, url: str, out: Statements) -> bytes | None:

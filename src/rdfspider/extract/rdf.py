@@ -9,7 +9,6 @@ parser, or take it quadratic time, are refused before it sees them.
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import pyoxigraph
 from lxml import etree
@@ -71,13 +70,6 @@ Read = tuple[list[Quad], str | None]
 """The quads of a document, and the error that ended it; None when it was read to its end."""
 
 
-class _Normalised(NamedTuple):
-    """A document for the native parser, empty when refused; `error` says what is wrong with the original."""
-
-    text: str
-    error: str | None = None
-
-
 def extract_rdf_document(content: Content, out: Statements) -> None:
     """Read an RDF document whose syntax its media type names."""
     syntax = FORMATS.get(content.media_type)
@@ -101,11 +93,11 @@ def read_rdf_xml(text: str, out: Statements) -> Read:
         out.problem(refused.code, refused.message)
         if refused.code == "entity-bomb":
             return [], refused.message
-    document = _normalise_rdf_xml(text)
-    if document.error is None:
-        return _read_twice(document.text, RdfFormat.RDF_XML, out)
-    quads, _ = _read(document.text, RdfFormat.RDF_XML, out, lenient=True)
-    return quads, document.error
+    text, error = _normalise_rdf_xml(text)
+    if error is None:
+        return _read_twice(text, RdfFormat.RDF_XML, out)
+    quads, _ = _read(text, RdfFormat.RDF_XML, out, lenient=True)
+    return quads, error
 
 
 def _read_turtle(text: str, syntax: RdfFormat, out: Statements) -> Read:
@@ -253,22 +245,23 @@ def _mark(match: re.Match[str]) -> str:
     return f"<{_MARK}{match['variable']}>" if match["variable"] else match[0]
 
 
-def _normalise_rdf_xml(text: str) -> _Normalised:
-    """The document with comments, CDATA sections and XML literals resolved, or its part before the first error."""
+def _normalise_rdf_xml(text: str) -> tuple[str, str | None]:
+    """The document for the native parser, with comments, CDATA sections and XML literals resolved, or its part before the first
+    error; empty when refused. Also what is wrong with the original."""
     text = skip_declaration(text)
     if _xml_base_work(text) > _MAX_BASE_WORK:
-        return _Normalised("", "the document's bases would take too long to resolve")
+        return "", "the document's bases would take too long to resolve"
     try:
         root = parse_lxml(text)
     except etree.XMLSyntaxError as error:
         return _cut(text, error)
     if root.xpath(f"boolean(//*[count(@*) > {_MAX_ATTRIBUTES}])") or _too_many_namespaces(root, text):
-        return _Normalised("", "an element has too many attributes or namespaces")
+        return "", "an element has too many attributes or namespaces"
     for element in [e for e in root.iter() if e.get(_PARSE_TYPE) is not None] if "parseType" in text else ():
         if _is_literal(element):
             _canonicalise(element)
     etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
-    return _Normalised(etree.tostring(root, encoding="unicode"))
+    return etree.tostring(root, encoding="unicode"), None
 
 
 def _is_literal(element: etree._Element) -> bool:
@@ -289,14 +282,14 @@ def _canonicalise(element: etree._Element) -> None:
     element.text = text
 
 
-def _cut(text: str, error: etree.XMLSyntaxError) -> _Normalised:
+def _cut(text: str, error: etree.XMLSyntaxError) -> tuple[str, str]:
     """The text before the error; nothing where it might exhaust the native parser, since there is no tree to check."""
     line, column = error.position
     message = str(error.msg)
     if text.count("xmlns") > _MAX_NAMESPACES or _LONG_TAG.search(text):
-        return _Normalised("", message)
+        return "", message
     lines = text.split("\n")
-    return _Normalised("\n".join([*lines[: line - 1], "".join(lines[line - 1 : line])[: max(column - 1, 0)]]), message)
+    return "\n".join([*lines[: line - 1], "".join(lines[line - 1 : line])[: max(column - 1, 0)]]), message
 
 
 def _too_many_namespaces(root: etree._Element, text: str) -> bool:

@@ -58,13 +58,13 @@ def _read_xml(text: str, out: Statements) -> Iterator[_Entry]:
     # Elements of extensions have the same local names in other namespaces.
     own, brace, _ = str(root.tag).rpartition("}")
     relations = {f"{own}{brace}url": LISTED, f"{own}{brace}sitemap": SITEMAP}
-    facts = {f"{own}{brace}{name}": name for name in ("loc", "lastmod", "priority")}
+    fields = {f"{own}{brace}{name}": name for name in ("loc", "lastmod", "priority")}
     for number, entry in enumerate(children(root)):
         if number > MAX_LISTED:
             return
         relation = relations.get(str(entry.tag))
         if relation is not None:
-            found = {facts[child.tag]: plain_text(child) for child in entry if child.tag in facts}
+            found = {fields[child.tag]: plain_text(child) for child in entry if child.tag in fields}
             if address := found.get("loc"):
                 yield address, relation, found.get("lastmod", ""), found.get("priority", "")
 

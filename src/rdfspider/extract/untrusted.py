@@ -9,7 +9,7 @@ import atexit
 import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rdfspider.config import ExtractConfig
@@ -120,19 +120,13 @@ def run_command(
         return UntrustedRefusal("transform-failed", f"cannot be started: {error}")
     try:
         output, status, errors = child.exchange(body, wait, limits.output_bytes)
-    except TooLongError:
-        return _refuse_length(limits)
-    except TimeoutError:
-        return _refuse_time(limits)
-    except OSError as error:
-        return UntrustedRefusal("transform-failed", f"cannot be talked to: {error}")
+    except (TooLongError, OSError) as error:
+        return _refuse(error, "transform-failed", limits)
     finally:
         child.end()
     if status != 0:
-        told = " ".join(errors.split())[-300:]
-        return UntrustedRefusal(
-            "transform-failed", f"{describe_exit(status)}: {told}" if told else describe_exit(status)
-        )
+        reason = " ".join(errors.split())[-300:]
+        return UntrustedRefusal("transform-failed", ": ".join(filter(None, (describe_exit(status), reason))))
     return Output(output)
 
 
@@ -155,20 +149,15 @@ def take_answer(answer: Output | UntrustedRefusal, name: str, out: Statements) -
 
 def _ask(job: Header, parts: tuple[bytes, ...], limits: UntrustedLimits) -> Output | UntrustedRefusal:
     """What the child makes of a job."""
-    bounds = {"seconds": limits.seconds, "memory_bytes": limits.memory_bytes, "output_bytes": limits.output_bytes}
-    message = pack_message(job | bounds, *parts)
+    message = pack_message(job | asdict(limits), *parts)
     try:
         answer = _CHILD.ask(message, limits.seconds, limits.output_bytes + _HEADER_BYTES)
     except NotStartedError as error:
         return UntrustedRefusal("transform-crashed", f"no process for it: it {error}")
-    except TooLongError:
-        return _refuse_length(limits)
-    except TimeoutError:
-        return _refuse_time(limits)
     except DiedError as error:
         return UntrustedRefusal("transform-crashed", str(error))
-    except OSError as error:
-        return UntrustedRefusal("transform-crashed", f"cannot be talked to: {error}")
+    except (TooLongError, OSError) as error:
+        return _refuse(error, "transform-crashed", limits)
     return _read_answer(answer)
 
 
@@ -188,12 +177,12 @@ def _is_last(answer: bytes) -> bool:
     return isinstance(found, UntrustedRefusal) and found.code != "transform-failed"
 
 
-def _refuse_length(limits: UntrustedLimits) -> UntrustedRefusal:
-    return UntrustedRefusal("transform-output-too-long", f"gave more than {limits.output_bytes} bytes")
-
-
-def _refuse_time(limits: UntrustedLimits) -> UntrustedRefusal:
-    return UntrustedRefusal("transform-timeout", f"killed after {limits.seconds:g} s")
+def _refuse(error: TooLongError | OSError, code: str, limits: UntrustedLimits) -> UntrustedRefusal:
+    if isinstance(error, TooLongError):
+        return UntrustedRefusal("transform-output-too-long", f"gave more than {limits.output_bytes} bytes")
+    if isinstance(error, TimeoutError):
+        return UntrustedRefusal("transform-timeout", f"killed after {limits.seconds:g} s")
+    return UntrustedRefusal(code, f"cannot be talked to: {error}")
 
 
 def _clean(text: str) -> str:

@@ -19,7 +19,7 @@ from rdfspider.domains import Domains
 from rdfspider.extract.robots_directives import read_directives
 from rdfspider.judge.samples import sample_copy, sample_page
 from rdfspider.judge.simhash import compute_simhash, digest_statements
-from rdfspider.judge.soft404 import is_soft_404, names_thing
+from rdfspider.judge.soft404 import describes_entity, is_soft_404
 from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Lease, Robots, Verdict
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
@@ -116,7 +116,7 @@ def judge_similar(
     if fingerprint.is_soft_404:
         return Duplicate(simhash, DuplicateKind.SOFT_404, absent[-1] if absent else "")
     folders = {each.rpartition("/")[0] for each in (url, *absent)}
-    if len(folders) >= _SOFT_404_FOLDERS and not names_thing(extraction):
+    if len(folders) >= _SOFT_404_FOLDERS and not describes_entity(extraction):
         return Duplicate(simhash, DuplicateKind.SOFT_404, absent[-1])
     same = [other for other, known in similar if known.statements == fingerprint.statements and not known.is_soft_404]
     return Duplicate(simhash, DuplicateKind.NEAR, same[-1]) if same else Duplicate(simhash)

@@ -9,7 +9,7 @@ import re
 from rdfspider.records import Extraction
 from rdfspider.vocabulary.terms import RDF_TYPE
 
-# A longer text has content, whatever its title says; without an apology in the title, the text must be shorter still.
+# A longer text has content, whatever its title says; if the title does not say it, the text must be shorter still.
 _MAX_CHARS = 2_500
 _MAX_UNTITLED_CHARS = 600
 _MAX_TITLE_CHARS = 200
@@ -50,14 +50,14 @@ sayfa bulunamadı|bulunamadı|aradığınız sayfa bulunamadı
 không tìm thấy trang|trang không tồn tại|halaman tidak ditemukan|stránka nenalezena|stránka nebyla nalezena|sidan hittades inte
 sidan kunde inte hittas|siden blev ikke fundet|siden ble ikke funnet|sivua ei löytynyt
 """
-_APOLOGIES = frozenset(_SENTENCES.strip().replace("\n", "|").split("|"))
+_NOT_FOUND = frozenset(_SENTENCES.strip().replace("\n", "|").split("|"))
 # Words and characters that surround such a sentence.
 _NOISE = re.compile(
     r"\b(?:http|status|code|error|erreur|errore|erro|fehler|fout|ошибка|błąd|hata|lỗi|oops+|ooops|uh-oh|whoops|sorry|sorry,? but"
     r"|désolé|the|this|that|die|la|le|esta|essa|questa|эта|данная|404)\b|エラー|错误|錯誤|오류|[^\w\s'’]",
 )
 _PARTS = re.compile(r"\s+[|\-–—·•:»«/<>]+\s+|[|·•»«]|:\s")
-_MAY_APOLOGIZE = re.compile(r"\b404\b|" + "|".join(sorted({re.escape(words) for words in _APOLOGIES})))
+_MAY_SAY_NOT_FOUND = re.compile(r"\b404\b|" + "|".join(sorted({re.escape(words) for words in _NOT_FOUND})))
 # Classes that sites use on every page to describe themselves.
 _SITE_TYPES = frozenset(
     """Organization Corporation NewsMediaOrganization LocalBusiness WebSite WebPage SearchAction ReadAction EntryPoint ImageObject
@@ -72,14 +72,14 @@ def is_soft_404(extraction: Extraction) -> bool:
     if len(text) > _MAX_CHARS:
         return False
     title = (extraction.title or "")[:_MAX_TITLE_CHARS].lower()
-    if _MAY_APOLOGIZE.search(title) is not None:
-        is_said = _apologizes(title) or (_names_status(title) and _apologizes_first(text))
+    if _MAY_SAY_NOT_FOUND.search(title) is not None:
+        is_said = _says_not_found(title) or (_names_status(title) and _begins_not_found(text))
     else:
-        is_said = len(text) <= _MAX_UNTITLED_CHARS and _apologizes_first(text)
-    return is_said and not names_thing(extraction)
+        is_said = len(text) <= _MAX_UNTITLED_CHARS and _begins_not_found(text)
+    return is_said and not describes_entity(extraction)
 
 
-def names_thing(extraction: Extraction) -> bool:
+def describes_entity(extraction: Extraction) -> bool:
     """Whether the data of a page describes anything but the site and the page itself."""
     for nquads in extraction.statements.values():
         # All pieces but the first begin with a class.
@@ -89,15 +89,17 @@ def names_thing(extraction: Extraction) -> bool:
     return False
 
 
-def _apologizes(line: str) -> bool:
+def _says_not_found(line: str) -> bool:
     """Whether a line, or a part of it, is exactly one of the sentences."""
-    return any(_strip(part) in _APOLOGIES for part in (line, *_PARTS.split(line)))
+    return any(_strip(part) in _NOT_FOUND for part in (line, *_PARTS.split(line)))
 
 
-def _apologizes_first(text: str) -> bool:
+def _begins_not_found(text: str) -> bool:
     lines = [line.strip() for line in text[:_MAX_UNTITLED_CHARS].lower().split("\n")]
     return any(
-        _apologizes(line) for line in [line for line in lines if line][:_FIRST_LINES] if len(line) <= _MAX_LINE_CHARS
+        _says_not_found(line)
+        for line in [line for line in lines if line][:_FIRST_LINES]
+        if len(line) <= _MAX_LINE_CHARS
     )
 
 

@@ -174,15 +174,15 @@ def _item_subject(item: etree._Element, scope: FeedScope, used: set[str]) -> str
     for child in children(item):
         local = _local(child)
         if _is_link(child, scope):
-            links.append(_absolute(child.get("href") or plain_text(child), scope.within(child)))
+            links.append(address(scope.within(child).base, child.get("href") or plain_text(child)))
         elif local == "guid":
             identifiers.append(_permalink(child, scope))
         elif local == "id" and scope.name(child).core and ":" in plain_text(child):
-            identifiers.append(_absolute(plain_text(child), scope))
+            identifiers.append(address(scope.base, plain_text(child)))
     for candidate in links + identifiers:
         found = address(scope.base, candidate)
-        if found is not None and f"<{found.value}>" not in used:
-            return f"<{found.value}>"
+        if found is not None and f"<{found}>" not in used:
+            return f"<{found}>"
     return None
 
 
@@ -195,12 +195,7 @@ def _permalink(guid: etree._Element, scope: FeedScope) -> str | None:
     if (guid.get("isPermaLink") or "").strip().lower() == "false":
         return None
     text = plain_text(guid)
-    return _absolute(text, scope.within(guid)) if ":" in text or "/" in text else None
-
-
-def _absolute(reference: str | None, scope: FeedScope) -> str | None:
-    found = address(scope.base, reference)
-    return found.value if found else None
+    return address(scope.within(guid).base, text) if ":" in text or "/" in text else None
 
 
 def _local(element: etree._Element) -> str:

@@ -135,8 +135,7 @@ def add_identifier(element: etree._Element, scope: FeedScope, _: str) -> None:
     text = plain_text(element)
     permanent = (element.get("isPermaLink") or "").strip().lower() != "false"
     if text and ":" not in text and "/" in text and permanent:
-        found = address(scope.base, text)
-        text = found.value if found else text
+        text = address(scope.base, text) or text
     scope.add_plain(term(DCTERMS, "identifier"), text)
 
 

@@ -16,7 +16,7 @@ from lxml import etree
 
 from rdfspider.extract.dom import XHTML, canonical_content, expand_entities, parse_lxml, skip_declaration
 from rdfspider.extract.statements import Statements
-from rdfspider.urls import Iri, resolve_iri, valid_iri
+from rdfspider.urls import resolve_iri, valid_iri
 from rdfspider.vocabulary.prefixes import DC, DCTERMS
 from rdfspider.vocabulary.prefixes import PREFIXES as KNOWN
 
@@ -255,10 +255,11 @@ def plain_text(element: etree._Element) -> str:
     return "".join(str(text) for text in element.itertext()).strip()
 
 
-def address(base: str, reference: str | None) -> Iri | None:
+def address(base: str, reference: str | None) -> str | None:
     """The IRI of a reference; None, without a Problem, where it is invalid."""
     reference = (reference or "").strip()
-    return valid_iri(resolve_iri(base, reference)) if reference and len(reference) < 8192 else None
+    found = valid_iri(resolve_iri(base, reference)) if reference and len(reference) < 8192 else None
+    return found.value if found else None
 
 
 @lru_cache(maxsize=4096)

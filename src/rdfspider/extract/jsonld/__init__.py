@@ -3,7 +3,7 @@
 JSON is parsed strictly, and repaired (`repair`) only where that fails. `features` finds out which features a document
 uses and what reading it costs; this decides how it is read, so that no document is read twice. Plain schema.org
 documents become statements straight from the JSON (`plain`). Others are read by pyoxigraph, with their contexts inlined
-(`contexts`), or by PyLD (`processor`) where pyoxigraph deviates from the specification.
+(`contexts`), or by PyLD (`pyld_processor`) where pyoxigraph deviates from the specification.
 """
 
 import re
@@ -16,7 +16,6 @@ import pyoxigraph
 from pyoxigraph import Quad, RdfFormat
 
 from rdfspider.extract.dom import CData, Document, Element, Text
-from rdfspider.extract.jsonld import processor
 from rdfspider.extract.jsonld.contexts import (
     ContextLoader,
     context_loader,
@@ -43,6 +42,7 @@ from rdfspider.extract.jsonld.features import (
     spend,
 )
 from rdfspider.extract.jsonld.plain import plain_roots, write_plain
+from rdfspider.extract.jsonld.pyld_processor import dataset_quads, to_dataset
 from rdfspider.extract.jsonld.repair import repair_json
 from rdfspider.extract.statements import Report, Statements
 from rdfspider.records import Content
@@ -178,8 +178,8 @@ def to_quads(document: Any, features: DocumentFeatures, out: Statements, options
             raise ContextError("jsonld-too-large", f"{features.values} values with {steps} terms would take too long")
         if by_pyld:
             measured = _measure_loaded(load_context, features, out)
-            dataset = processor.to_dataset(document, options.api_options(out.base), measured)
-            quads = processor.dataset_quads(dataset, lenient=not options.strict, report=out.problem)
+            dataset = to_dataset(document, options.api_options(out.base), measured)
+            quads = dataset_quads(dataset, lenient=not options.strict, report=out.problem)
     except ContextError as error:
         out.problem(error.code, str(error))
         return
@@ -234,8 +234,8 @@ def _repair_contexts(document: Any, features: DocumentFeatures, report: Report) 
                 features.holders.append(root)
                 notes.append(f"the key {key!r} was read as @context")
     for holder in features.holders:
-        holder["@context"], mended = repair_context(holder["@context"])
-        notes += mended
+        holder["@context"], repairs = repair_context(holder["@context"])
+        notes += repairs
     for note in notes:
         report("context-repaired", note)
     return bool(notes)

@@ -12,7 +12,7 @@ IRIs, valid dates typed literals, markup its text.
 import re
 from typing import Any
 
-from rdfspider.extract.datatypes import mend_xsd_date
+from rdfspider.extract.datatypes import repair_xsd_date
 from rdfspider.extract.dom import Document
 from rdfspider.extract.microformats.items import Item, Items, PropertyElement, find_items
 from rdfspider.extract.microformats.mapping import (
@@ -99,7 +99,7 @@ def _describe_item(
             text = " ".join((value.value if isinstance(value, Markup) else value).split())
             if text:
                 texts.setdefault(found.name, text)
-                lexical, datatype = mend_xsd_date(text) if found.prefix == "dt" else (text, None)
+                lexical, datatype = repair_xsd_date(text) if found.prefix == "dt" else (text, None)
                 description.append((literal, out.literal(lexical, datatype=datatype)))
     if "h-card" in item.types and "org" in texts and texts["org"] == texts.get("name"):
         description.append((RDF_TYPE, ORGANISATION))
