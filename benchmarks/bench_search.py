@@ -25,9 +25,9 @@ from growth import copy_outcomes
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.quads.snapshots import SnapshotReader
-from rdfspider.index.quads.sparql.engine import QUERY_PREFIXES
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.search.indexes import Indexes
+from rdfspider.vocabulary.prefixes import QUERY_PREFIXES
 
 MOST_SEARCH_S, MOST_OVERHEAD_S = 0.050, 0.030
 SEARCHES = (

@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
     from rdfspider.crawl.reports.why import Explanation
     from rdfspider.frontier.entries import HostEntry
-    from rdfspider.index.quads.sparql.rows import Rows, Statements
     from rdfspider.index.status import IndexStatus
-    from rdfspider.index.text.results import Results
     from rdfspider.index.text.searcher import Filter
+    from rdfspider.results import Results
     from rdfspider.run.importer import ImportReport
     from rdfspider.run.reindexing import Removal
     from rdfspider.search.entity import Entity
     from rdfspider.search.export import Exported
     from rdfspider.search.indexes import Indexes
     from rdfspider.search.name_lookup import Names
+    from rdfspider.search.rows import Rows, Statements
     from rdfspider.search.statistics import Statistics
 
 _ANSWER_S = 10.0
@@ -251,7 +251,7 @@ class Crawl:
 
         A query that takes longer than `timeout_s` raises UnansweredError; at most `limit` rows or triples are returned.
         """
-        from rdfspider.index.quads.sparql.engine import QueryLimits
+        from rdfspider.results import QueryLimits
 
         return self.indexes.query(text, QueryLimits(timeout_s=timeout_s, rows=limit))
 

@@ -3,6 +3,7 @@
     RdfspiderError
     ├── UsageError      the request cannot be met: say why in one line, exit with 2
     │   ├── InUseError  another process holds it: try again later
+    │   ├── UnfitError  no requested format can hold the answer: ask for another one
     │   ├── UnindexedError  there is no index yet: try again later
     │   └── UnreadableError  files on disk cannot be read: they have to be made again
     │       └── OtherVersionError  because another version made them
@@ -25,6 +26,10 @@ class UsageError(RdfspiderError):
 
 class InUseError(UsageError):
     """Another process holds what is needed."""
+
+
+class UnfitError(UsageError):
+    """None of the requested formats can hold the answer."""
 
 
 class UnindexedError(UsageError):

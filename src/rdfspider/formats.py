@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import pyoxigraph
-from pyoxigraph import RdfFormat
+from pyoxigraph import QueryResultsFormat, RdfFormat
 
 from rdfspider.errors import UsageError
 from rdfspider.vocabulary.prefixes import RDF, TURTLE_PREFIXES, XSD
@@ -23,6 +23,20 @@ if TYPE_CHECKING:
 COLUMNS = ("subject", "predicate", "object", "object_kind", "datatype", "language", "graph", "syntax")
 """The columns of a table of quads; `object_kind` is iri, blank or literal."""
 
+RDF_FORMATS = {
+    "turtle": RdfFormat.TURTLE,
+    "ntriples": RdfFormat.N_TRIPLES,
+    "rdfxml": RdfFormat.RDF_XML,
+    "jsonld": RdfFormat.JSON_LD,
+}
+"""The formats of documents without names of graphs."""
+RESULT_FORMATS = {
+    "json": QueryResultsFormat.JSON,
+    "xml": QueryResultsFormat.XML,
+    "csv": QueryResultsFormat.CSV,
+    "tsv": QueryResultsFormat.TSV,
+}
+"""The formats of SPARQL results: rows, or a truth value."""
 # Limits of a Parquet row group.
 _GROUP_ROWS = 100_000
 _GROUP_BYTES = 64 * 1024 * 1024
@@ -33,6 +47,10 @@ _LINE = re.compile(
     r"(?: (<[^>]*>|_:\S+))? \.\n"
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+# Oxigraph writes one line per prefix before everything else. Text that looks like a prefix does no harm.
+_PREFIXES = re.compile(rb"(?:@prefix [^\n]*\n)+")
+_PREFIX = re.compile(rb"@prefix ([^:]*): [^\n]*\n")
+_USED_PREFIX = re.compile(rb"[\s(^]([a-z0-9]*+):(?!//)")
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
@@ -215,3 +233,12 @@ def _arrow_bytes(table: Any) -> bytes:
         writer.write_table(table)
     data: bytes = sink.getvalue().to_pybytes()
     return data
+
+
+def drop_prefixes(turtle: bytes) -> bytes:
+    """Remove declarations of unused prefixes from the beginning."""
+    head = _PREFIXES.match(turtle)
+    if head is None:
+        return turtle
+    used = set(_USED_PREFIX.findall(turtle, head.end() - 1))
+    return b"".join(line[0] for line in _PREFIX.finditer(head[0]) if line[1] in used) + turtle[head.end() :]

@@ -15,9 +15,9 @@ from index.pages import make_outcome, person
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import VERSION, IndexPaths
-from rdfspider.index.quads.sparql.rows import Rows, Statements
 from rdfspider.index.quads.view import QuadView
 from rdfspider.index.text.view import TextView
+from rdfspider.search.rows import Rows, Statements
 
 NAMES = "SELECT ?name { ?who schema:name ?name } ORDER BY ?name"
 FOREVER = "SELECT (COUNT(*) AS ?n) {" + " ".join(f"?s{n} ?p{n} ?o{n} ." for n in range(20)) + "}"

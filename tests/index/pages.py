@@ -12,7 +12,7 @@ from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.fields import build_schema
-from rdfspider.index.text.results import Card
+from rdfspider.results import Card
 
 
 def make_outcome(url: str, html: str = "", time: float = 1_700_000_000.0, digest: str = "d", **more: Any) -> Outcome:

@@ -20,7 +20,7 @@ from tests.places import EVERYWHERE, find_places, make_worded
 from rdfspider import Crawl
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.quads.sparql.rows import Rows
+from rdfspider.search.rows import Rows
 from waiting import PATIENCE_S
 from web import Site, Web, check_archives, crawl
 

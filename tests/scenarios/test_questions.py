@@ -24,8 +24,8 @@ from rdfspider.errors import UsageError
 from rdfspider.formats import to_arrow
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.selection import is_page
-from rdfspider.index.quads.sparql.rows import Rows
-from rdfspider.index.text.results import Hit
+from rdfspider.results import Hit
+from rdfspider.search.rows import Rows
 from web import Answer, Crawling, Site, Web, check_archives, command, crawl, make_site, prolong
 
 WHALE = "http://library.test/moby#book"

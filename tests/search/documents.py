@@ -11,8 +11,8 @@ from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.text.analysis import register_tokenizers
-from rdfspider.index.text.fields import BUCKETS, CURSOR_ID, ENTITY, PAGE, build_schema, rank_document, weigh_document
-from rdfspider.index.text.results import Card, SourcePage
+from rdfspider.index.text.fields import BUCKETS, CURSOR_ID, build_schema, rank_document, weigh_document
+from rdfspider.results import Card, HitKind, SourcePage
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes
 
 SCHEMA = "http://schema.org/"
@@ -70,7 +70,7 @@ def _make_document(thing: Thing) -> tantivy.Document:
     date = datetime.fromisoformat(thing.date).replace(tzinfo=UTC)
     document = tantivy.Document()
     document.add_text("id", ("p:" if is_page else "e:") + digest)
-    document.add_text("kind", PAGE if is_page else ENTITY)
+    document.add_text("kind", HitKind.PAGE if is_page else HitKind.ENTITY)
     for label in (thing.label, *thing.other_labels):
         document.add_text("label", label)
     document.add_text("text" if is_page else "values", thing.text or "\n".join(thing.values.values()))
@@ -101,7 +101,7 @@ def _make_document(thing: Thing) -> tantivy.Document:
     document.add_unsigned("bucket", int(digest, 16) % BUCKETS)
     card = Card(
         id=url,
-        kind=PAGE if is_page else ENTITY,
+        kind=HitKind.PAGE if is_page else HitKind.ENTITY,
         label=thing.label,
         description=thing.description,
         types=tuple(thing.types),

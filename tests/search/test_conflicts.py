@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.index.quads.described import StatedValue
+from rdfspider.results import StatedValue
 from rdfspider.search.conflicts import SINGLE, SITES, Voice, group_values, judge_values
 
 S = "http://schema.org/"

@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.index.quads.described import StatedValue
+from rdfspider.results import StatedValue
 from rdfspider.serve.readable_literals import draw_date, draw_literal, draw_span, find_place
 
 S = "http://schema.org/"

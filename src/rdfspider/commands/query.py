@@ -22,9 +22,9 @@ from rdfspider.errors import UsageError
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.sparql.engine import QueryAnswer
-    from rdfspider.index.quads.sparql.rows import Rows
+    from rdfspider.results import QueryAnswer
     from rdfspider.search.export import Exported
+    from rdfspider.search.rows import Rows
 
 TABLE = "table"
 _GAP = "  "
@@ -69,7 +69,7 @@ def query(
 ) -> None:
     """Ask in SPARQL what was found; the usual prefixes are declared."""
     # Not at the top: they import the indexes, which other commands do not need.
-    from rdfspider.index.quads.sparql.engine import QueryLimits
+    from rdfspider.results import QueryLimits
     from rdfspider.search.indexes import Indexes
 
     asked = _read_query(text, file)
@@ -77,7 +77,7 @@ def query(
     formats = _choose_formats(file_format)
     crawl = Crawl.open(folder)
     with Indexes(crawl.folder, workers=1, has_spare=False) as indexes:
-        answer = indexes.ask(asked, formats=formats, limits=QueryLimits(timeout_s=timeout_s, rows=rows))
+        answer = indexes.sparql.ask(asked, formats=formats, limits=QueryLimits(timeout_s=timeout_s, rows=rows))
     _print_answer(answer, file_format == TABLE)
     if answer.is_truncated:
         say(f"there is more than is printed here: --rows {rows} was reached, or the limit of bytes")
@@ -114,24 +114,25 @@ def _read_query(text: str | None, file: Path | None) -> str:
 
 def _choose_formats(file_format: str) -> tuple[str, ...]:
     """The formats to request: the one for rows before the one for triples."""
-    from rdfspider.index.quads.sparql.result_documents import FORMATS
+    from rdfspider.formats import RDF_FORMATS, RESULT_FORMATS
 
     if not file_format:
         return ("csv", "turtle")
     if file_format == TABLE:
         return ("json", "turtle")
-    if file_format not in FORMATS:
-        raise UsageError(f"there is no format {file_format!r}: choose {TABLE}, {', '.join(FORMATS)}")
+    known = (*RESULT_FORMATS, *RDF_FORMATS)
+    if file_format not in known:
+        raise UsageError(f"there is no format {file_format!r}: choose {TABLE}, {', '.join(known)}")
     return (file_format,)
 
 
 def _print_answer(answer: "QueryAnswer", is_table: bool) -> None:
-    from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS
-    from rdfspider.index.quads.sparql.rows import read_rows
+    from rdfspider.results import AnswerKind
+    from rdfspider.search.rows import read_rows
 
-    if is_table and answer.kind == BOOLEAN:
+    if is_table and answer.kind == AnswerKind.BOOLEAN:
         typer.echo("true" if b"true" in answer.body else "false")
-    elif is_table and answer.kind == ROWS:
+    elif is_table and answer.kind == AnswerKind.ROWS:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         for line in write_table(read_rows(answer.body), width):
             typer.echo(line)

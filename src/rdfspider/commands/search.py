@@ -17,8 +17,7 @@ from rdfspider.search.notebook import cut_text, write_day, write_floor
 from rdfspider.vocabulary.labels import RDF_TYPE
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.described import StatedValue
-    from rdfspider.index.text.results import Marked, Results
+    from rdfspider.results import Marked, Results, StatedValue
     from rdfspider.search.entity import Entity, EntityProperty, RelatedEntity
     from rdfspider.search.statistics import Statistics
 
@@ -90,7 +89,7 @@ def search(
 
 
 def _print_results(results: "Results") -> None:
-    from rdfspider.index.text.results import list_facts, list_remarks
+    from rdfspider.results import list_facts, list_remarks
 
     for number, hit in enumerate(results, results.offset + 1):
         _print_line(f"{number}. ", hit.marked_label)

@@ -10,8 +10,9 @@ import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.index.quads.counting import count_values
-from rdfspider.index.quads.described import SOURCES_SHOWN, Source, StatedValue, ValueReader, describe_literal
+from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, describe_literal
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
+from rdfspider.results import Source, StatedValue
 from rdfspider.search.conflicts import SINGLE, Voice, judge_values
 from rdfspider.search.entity import Entity, EntityProperty
 from rdfspider.urls import is_valid_iri

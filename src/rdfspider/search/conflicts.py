@@ -19,7 +19,7 @@ from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import SCHEMA
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.described import StatedValue
+    from rdfspider.results import StatedValue
 
 Voice = tuple[str, str]
 """A source: a page, and the syntax of the statement; empty if unknown."""

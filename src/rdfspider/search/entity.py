@@ -11,10 +11,12 @@ from itertools import islice
 from pyoxigraph import NamedNode, Quad, Store
 
 from rdfspider.index.quads.counting import count_references, count_values, list_references
-from rdfspider.index.quads.described import SOURCES_SHOWN, Source, StatedValue, ValueReader, rank_source, write_name
+from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, find_time, rank_source
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
+from rdfspider.results import NameKind, Source, StatedValue
 from rdfspider.search.conflicts import judge_values
-from rdfspider.vocabulary.labels import LABELS, SAME_AS, is_visible
+from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.labels import LABELS, SAME_AS, clean_label, is_visible
 from rdfspider.vocabulary.names import find_short_name, put_known_first, shorten_iri
 
 VALUES_SHOWN, REFERENCES_SHOWN, THINGS_SHOWN = 50, 50, 50
@@ -129,6 +131,23 @@ def read_entity(
     References to it are listed from `start` on; with `via`, only those by that property.
     """
     return _EntityReader(store).read(iri, list(islice(nodes, NODES_MERGED + 1)), same, start, via)
+
+
+def find_uses(store: Store, iri: str) -> list[NameKind]:
+    """Return as what pages use an IRI: as a class, a property, both or neither."""
+    if not is_valid_iri(iri):
+        return []
+    term = NamedNode(iri)
+    patterns = (
+        (NameKind.CLASS, store.quads_for_pattern(None, RDF_TYPE, term, MERGE)),
+        (NameKind.PROPERTY, store.quads_for_pattern(None, term, None, MERGE)),
+    )
+    return [kind for kind, quads in patterns if next(iter(quads), None) is not None]
+
+
+def was_fetched(store: Store, iri: str) -> bool:
+    """Return whether an IRI is the URL of a fetched page."""
+    return is_valid_iri(iri) and find_time(store, iri) > 0
 
 
 class _EntityReader:
@@ -292,7 +311,7 @@ def _choose_types(types: EntityProperty, quads: Iterable[Quad]) -> tuple[str, ..
 def _choose_label(properties: Mapping[str, EntityProperty]) -> str:
     """Return the label of the best rank that most pages state."""
     named = [
-        (rank, -value.source_count, write_name(value.text))
+        (rank, -value.source_count, clean_label(value.text))
         for iri, rank in LABELS.items()
         for value in (properties[iri].values if iri in properties else ())
         if value.kind == "literal" and is_visible(value.text[:_NAME_CHARS])

@@ -6,7 +6,7 @@ life of a process, also while a crawl runs. Nothing here writes.
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -19,20 +19,26 @@ from rdfspider.config import ExtractConfig
 from rdfspider.errors import UnansweredError, UnreadableError, UsageError
 from rdfspider.index.entities.contributions import URN
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.ledger.reader import LedgerReader, NameCount, open_ledger
-from rdfspider.index.ledger.usage import SITE
+from rdfspider.index.ledger.reader import LedgerReader, open_ledger
 from rdfspider.index.log.foreign import read_sources
 from rdfspider.index.log.sources import Forgotten
 from rdfspider.index.quads.counting import MergeCounts, count_merge
 from rdfspider.index.quads.selection import MERGE, Selection, read_quads, restore_blank_nodes, walk_statements
 from rdfspider.index.quads.snapshots import SnapshotReader, tell_damage
-from rdfspider.index.quads.sparql.engine import QueryAnswer, QueryLimits, Sparql
-from rdfspider.index.quads.sparql.messages import Graphs
-from rdfspider.index.quads.sparql.rows import Rows, Statements
-from rdfspider.index.text.fields import PAGE
-from rdfspider.index.text.results import Card, Hit, Results
+from rdfspider.index.quads.sparql.engine import Sparql
+from rdfspider.index.text.fields import FACETS
+from rdfspider.index.text.query_language import parse_question
 from rdfspider.index.text.searcher import Filter, TextIndex
-from rdfspider.index.text.suggestions import Suggestion
+from rdfspider.results import (
+    Card,
+    Hit,
+    HitKind,
+    NameCount,
+    NameKind,
+    QueryLimits,
+    Results,
+    Suggestion,
+)
 from rdfspider.search.attributions import ReadStatements
 from rdfspider.search.entity import NODES_MERGED, Entity, read_entity
 from rdfspider.search.export import Exported, choose_format, export_pages
@@ -50,6 +56,7 @@ from rdfspider.search.profiles import (
     find_count,
 )
 from rdfspider.search.quality.report import Report, inspect_site
+from rdfspider.search.rows import Rows, Statements, read_answer
 from rdfspider.search.statistics import CachedStatistics, Statistics, read_statistics
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.terms import make_graph_iri
@@ -58,6 +65,20 @@ from rdfspider.vocabulary.terms import make_graph_iri
 _WORDS_TIMEOUT_S = 10.0
 # SPARQL gets only the first blank nodes of an entity.
 _MAX_NODES = 100
+
+FACET_TITLES = {name: field.facet for name, field in FACETS.items()}
+"""The fields by which results can be filtered, with the titles of their facets."""
+
+
+def name_value(field: str, value: str) -> str:
+    """Return the display name of a facet's value."""
+    return FACETS[field].show(value)
+
+
+def find_asked_kind(words: str) -> str:
+    """Return the kind of results that a query names by `kind:`; empty if it names none."""
+    clauses = (clause for group in parse_question(words).groups for clause in group)
+    return next((clause.text.lower() for clause in clauses if clause.field == "kind" and not clause.is_excluded), "")
 
 
 class Indexes:
@@ -195,26 +216,9 @@ class Indexes:
 
     # Methods of the quads.
 
-    def ask(
-        self,
-        query: str,
-        *,
-        formats: Sequence[str] = ("json", "turtle"),
-        limits: QueryLimits | None = None,
-        graphs: Graphs | None = None,
-        base: str = "",
-        cancel: threading.Event | None = None,
-        client: str = "",
-    ) -> QueryAnswer:
-        """Answer a SPARQL query with a document; see `Sparql.ask`."""
-        check_index(self.paths)
-        return self.sparql.ask(
-            query, formats=formats, limits=limits, graphs=graphs, base=base, cancel=cancel, client=client
-        )
-
     def query(self, query: str, limits: QueryLimits | None = None) -> Rows | Statements | bool:
-        """Answer a SPARQL query with Python objects; see `Sparql.query`."""
-        return self.sparql.query(query, limits)
+        """Answer a SPARQL query with Python objects; `sparql.ask` answers with documents, and says what it raises."""
+        return read_answer(self.sparql.ask(query, formats=("json", "ntriples"), limits=limits))
 
     def select(
         self, *, site: str | None = None, type: Names = None, ontology: Names = None, page: str | None = None
@@ -308,12 +312,12 @@ class Indexes:
         """Return the totals and the most used names, some seconds old at most; None if nothing is indexed yet."""
         return self._statistics.read()
 
-    def names(self, kind: str, limit: int, offset: int = 0) -> list[NameCount]:
+    def names(self, kind: NameKind, limit: int, offset: int = 0) -> list[NameCount]:
         """List names of a kind, the most used first."""
         with self.use_ledger() as ledger:
             return ledger.read_names(kind, limit, offset)
 
-    def find_names(self, kind: str, text: str, limit: int) -> list[NameCount]:
+    def find_names(self, kind: NameKind, text: str, limit: int) -> list[NameCount]:
         """Find names of a kind that contain a text."""
         with self.use_ledger() as ledger:
             return ledger.search_names(kind, text, limit)
@@ -341,20 +345,20 @@ class Indexes:
     def quality(self, name: str, read_statements: ReadStatements = lambda url: None) -> Report | None:
         """Report on the quality of a site's structured data; None if none of its pages is indexed."""
         with self.use_ledger() as ledger, self.use_quads() as store:
-            count = find_count(ledger, SITE, name)
+            count = find_count(ledger, NameKind.SITE, name)
             return inspect_site(store, ledger, count.name, read_statements=read_statements) if count else None
 
 
 def _list_nodes(ledger: LedgerReader, kind: str, name: str, most: int) -> list[str]:
     """List the IRIs of a result in the quad store."""
-    if kind == PAGE:
+    if kind == HitKind.PAGE:
         return [make_graph_iri(name)]
     return [node for _, node in ledger.find_members(name, most)] if name.startswith(URN) else [name]
 
 
 def _read_hit(store: Store, ledger: LedgerReader, hit: Hit) -> Iterator[Quad]:
     nodes = _list_nodes(ledger, hit.kind, hit.id, NODES_MERGED)
-    if hit.kind == PAGE:
+    if hit.kind == HitKind.PAGE:
         return store.quads_for_pattern(None, None, None, NamedNode(nodes[0]))
     return walk_statements(store, filter(is_valid_iri, nodes), MERGE)
 

@@ -11,8 +11,8 @@ from itertools import islice
 
 from rdfspider.errors import UsageError
 from rdfspider.index.ledger.reader import LedgerReader
-from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
 from rdfspider.index.quads.selection import Selection
+from rdfspider.results import NameKind
 from rdfspider.urls import host_of, is_valid_iri, normalise_url
 from rdfspider.vocabulary.classes import list_class_names
 from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name, list_prefixes, shorten_iri
@@ -47,7 +47,7 @@ def make_selection(
 def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
     """Find the classes in use with this name, and their subclasses in schema.org's hierarchy or as pages state."""
     asked = _expand(name)
-    used = list(_read_names(ledger, CLASS))
+    used = list(_read_names(ledger, NameKind.CLASS))
     parents = (iri for iri in ledger.list_parents() if not asked.isdisjoint(list_class_names(iri)))
     asked |= {child.lower() for parent in parents for child in ledger.find_subclasses(parent)}
     found = {iri for iri in used if not asked.isdisjoint(list_class_names(iri))}
@@ -60,12 +60,15 @@ def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
     """Find the classes and properties in use of an ontology, given by its namespace or a well-known prefix."""
     asked = name.strip().lower().rstrip(":")
     namespaces = {*find_namespaces(asked), *(fold_iri(name.strip() + end) for end in ("", "#", "/"))}
-    used = list(_read_names(ledger, ONTOLOGY))
+    used = list(_read_names(ledger, NameKind.ONTOLOGY))
     found = {iri for iri in used if iri in namespaces or iri.lower() == asked or asked in list_prefixes(iri)}
     if not found:
         raise _complain("ontology", name, used, _name_ontology, _name_ontology)
     return frozenset(
-        iri for kind in (CLASS, PROPERTY) for iri in _read_names(ledger, kind) if find_ontology(iri) in found
+        iri
+        for kind in (NameKind.CLASS, NameKind.PROPERTY)
+        for iri in _read_names(ledger, kind)
+        if find_ontology(iri) in found
     )
 
 
@@ -109,7 +112,7 @@ def _expand(name: str) -> set[str]:
     return {fold_iri(text).lower()}
 
 
-def _read_names(ledger: LedgerReader, kind: str) -> Iterator[str]:
+def _read_names(ledger: LedgerReader, kind: NameKind) -> Iterator[str]:
     for offset in range(0, _NAMES_READ, _NAMES_A_STEP):
         counts = ledger.read_names(kind, _NAMES_A_STEP, offset)
         yield from (each.name for each in counts)
@@ -142,7 +145,7 @@ def _find_site(ledger: LedgerReader, name: str) -> str:
     if url is None:
         raise UsageError(f"{_clean(name)!r} is no site: name a host, such as example.org")
     host = host_of(url)
-    sites = list(_read_names(ledger, SITE))
+    sites = list(_read_names(ledger, NameKind.SITE))
     for site in sites:
         # Sites are registrable domains; the name may be a host of one, or a parent domain of several.
         if site == host or site.endswith(f".{host}"):

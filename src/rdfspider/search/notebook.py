@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
-    from rdfspider.index.quads.described import StatedValue
+    from rdfspider.results import StatedValue
     from rdfspider.search.entity import Entity, RelatedEntity
 
 _TEXT_CHARS = 300

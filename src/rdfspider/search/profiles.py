@@ -12,17 +12,14 @@ from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Store
 
-from rdfspider.index.ledger.reader import LedgerReader, NameCount
-from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
+from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.quads.counting import count_classes, count_properties
-from rdfspider.index.quads.described import write_name
 from rdfspider.index.quads.selection import MERGE
-from rdfspider.index.text.fields import ENTITY
-from rdfspider.index.text.results import Facet, Hit
 from rdfspider.index.text.searcher import TextIndex
+from rdfspider.results import Facet, Hit, HitKind, NameCount, NameKind
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.classes import find_superclasses, fold_class, list_subclasses
-from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, SUBCLASS_OF, is_visible
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, SUBCLASS_OF, clean_label, is_visible
 from rdfspider.vocabulary.names import find_namespaces, list_prefixes, shorten_iri
 from rdfspider.vocabulary.prefixes import XSD_NUMBERS
 from rdfspider.vocabulary.terms import GENID, fold_iri
@@ -175,9 +172,9 @@ class SiteProfile:
 
 def describe_class(text: TextIndex, ledger: LedgerReader, store: Store, name: str) -> ClassProfile | None:
     """Describe a class; None if it has no entities, and neither schema.org nor a page states a super- or subclass."""
-    count = find_count(ledger, CLASS, name)
+    count = find_count(ledger, NameKind.CLASS, name)
     iri = count.name if count else fold_class(next(_list_readings(name), ""))
-    found = text.search(type=iri, kind=ENTITY, limit=_EXAMPLES, facets=_NAMES)
+    found = text.search(type=iri, kind=HitKind.ENTITY, limit=_EXAMPLES, facets=_NAMES)
     superclasses, subclasses = _find_relatives(ledger, store, iri)
     if not (count or found.total or superclasses or subclasses):
         return None
@@ -192,7 +189,7 @@ def describe_class(text: TextIndex, ledger: LedgerReader, store: Store, name: st
         superclasses=superclasses,
         subclasses=subclasses,
         properties=_make_shares(counts[:_NAMES], subjects) if subjects else shares,
-        sites=_count_pages(ledger.list_name_sites(CLASS, iri, _SITES)),
+        sites=_count_pages(ledger.list_name_sites(NameKind.CLASS, iri, _SITES)),
         examples=found.hits,
         is_approximate=subjects == _SUBJECTS if subjects else properties.is_approximate,
     )
@@ -200,10 +197,10 @@ def describe_class(text: TextIndex, ledger: LedgerReader, store: Store, name: st
 
 def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name: str) -> PropertyProfile | None:
     """Describe a property; None if no page uses it."""
-    count = find_count(ledger, PROPERTY, name)
+    count = find_count(ledger, NameKind.PROPERTY, name)
     if count is None:
         return None
-    found = text.search(property=count.name, kind=ENTITY, limit=1)
+    found = text.search(property=count.name, kind=HitKind.ENTITY, limit=1)
     subjects, counts = count_classes(store, count.name, _SUBJECTS) if is_valid_iri(count.name) else (0, [])
     return PropertyProfile(
         iri=count.name,
@@ -211,7 +208,7 @@ def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name:
         things=found.total,
         subjects=subjects,
         classes=_make_shares(counts[:_NAMES], subjects),
-        sites=_count_pages(ledger.list_name_sites(PROPERTY, count.name, _SITES)),
+        sites=_count_pages(ledger.list_name_sites(NameKind.PROPERTY, count.name, _SITES)),
         values=_sample_values(store, count.name),
         is_approximate=subjects == _SUBJECTS,
     )
@@ -219,35 +216,35 @@ def describe_property(text: TextIndex, ledger: LedgerReader, store: Store, name:
 
 def describe_ontology(text: TextIndex, ledger: LedgerReader, name: str) -> OntologyProfile | None:
     """Describe an ontology; None if no page uses it."""
-    count = find_count(ledger, ONTOLOGY, name)
+    count = find_count(ledger, NameKind.ONTOLOGY, name)
     if count is None:
         return None
     return OntologyProfile(
         iri=count.name,
         prefixes=list_prefixes(count.name),
         count=count,
-        classes=tuple(ledger.list_ontology_names(CLASS, count.name)),
-        properties=tuple(ledger.list_ontology_names(PROPERTY, count.name)),
-        sites=_count_pages(ledger.list_name_sites(ONTOLOGY, count.name, _SITES)),
+        classes=tuple(ledger.list_ontology_names(NameKind.CLASS, count.name)),
+        properties=tuple(ledger.list_ontology_names(NameKind.PROPERTY, count.name)),
+        sites=_count_pages(ledger.list_name_sites(NameKind.ONTOLOGY, count.name, _SITES)),
         page=_find_page(ledger, count.name),
-        examples=text.search(ontology=count.name, kind=ENTITY, limit=_EXAMPLES).hits,
+        examples=text.search(ontology=count.name, kind=HitKind.ENTITY, limit=_EXAMPLES).hits,
     )
 
 
 def describe_site(text: TextIndex, ledger: LedgerReader, name: str) -> SiteProfile | None:
     """Describe a site; None if none of its pages is indexed."""
-    count = find_count(ledger, SITE, name)
+    count = find_count(ledger, NameKind.SITE, name)
     if count is None:
         return None
     site = count.name
-    found = text.search(site=site, kind=ENTITY, limit=_EXAMPLES, facets=_SITES)
+    found = text.search(site=site, kind=HitKind.ENTITY, limit=_EXAMPLES, facets=_SITES)
     classes, properties = _find_facet(found.facets, "type"), _find_facet(found.facets, "property")
     return SiteProfile(
         name=site,
         count=count,
         things=found.total,
-        syntaxes=_count_pages(ledger.list_site_names(SYNTAX, site)),
-        languages=_count_pages(ledger.list_site_names(LANGUAGE, site)),
+        syntaxes=_count_pages(ledger.list_site_names(NameKind.SYNTAX, site)),
+        languages=_count_pages(ledger.list_site_names(NameKind.LANGUAGE, site)),
         classes=_make_shares(((one.value, one.count) for one in classes.counts), found.total),
         properties=_make_shares(
             ((one.value, one.count) for one in properties.counts if one.value != RDF_TYPE), found.total
@@ -261,9 +258,9 @@ def describe_site(text: TextIndex, ledger: LedgerReader, name: str) -> SiteProfi
     )
 
 
-def find_count(ledger: LedgerReader, kind: str, name: str) -> NameCount | None:
+def find_count(ledger: LedgerReader, kind: NameKind, name: str) -> NameCount | None:
     """Find the count of a typed name: an IRI, `schema:Person`, a prefix; for a site also one of its hosts."""
-    readings = _list_hosts(name) if kind == SITE else _list_readings(name)
+    readings = _list_hosts(name) if kind == NameKind.SITE else _list_readings(name)
     return next((count for each in readings if (count := ledger.find_name(kind, each)) is not None), None)
 
 
@@ -295,7 +292,9 @@ def _find_relatives(ledger: LedgerReader, store: Store, iri: str) -> tuple[tuple
         above.update((each.value, None) for each in stated if isinstance(each, NamedNode))
         stating = (quad.subject for quad in islice(store.quads_for_pattern(None, relation, node, MERGE), _RELATIVES))
         below.update((each.value, None) for each in stating if isinstance(each, NamedNode))
-    counts = (ledger.find_name(CLASS, each) or NameCount(each, 0, 0, 0) for each in below if _is_named(each, iri))
+    counts = (
+        ledger.find_name(NameKind.CLASS, each) or NameCount(each, 0, 0, 0) for each in below if _is_named(each, iri)
+    )
     ranked = sorted(counts, key=lambda count: (-count.uses, count.name))
     return tuple(each for each in above if _is_named(each, iri))[:_RELATIVES], tuple(ranked[:_RELATIVES])
 
@@ -382,7 +381,7 @@ def _find_label(store: Store, node: str) -> str:
     for quad in islice(store.quads_for_pattern(NamedNode(node), None, None, MERGE), _LABEL_STATEMENTS):
         name, value = quad.predicate.value, quad.object
         if name in LABELS and isinstance(value, Literal) and is_visible(value.value[:_TEXT_CHARS]):
-            named.append((LABELS[name], write_name(value.value[:_TEXT_CHARS])))
+            named.append((LABELS[name], clean_label(value.value[:_TEXT_CHARS])))
         elif name == RDF_TYPE and isinstance(value, NamedNode):
             classes.append(shorten_iri(value.value))
     if named:

@@ -15,15 +15,15 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.ledger.reader import LedgerReader, LedgerTotals, NameCount, open_ledger
-from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX
+from rdfspider.index.ledger.reader import LedgerReader, open_ledger
 from rdfspider.index.quads.counting import MergeCounts
-from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.selection import RDF_TYPE
-from rdfspider.index.quads.sparql.rows import import_library
+from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.search.notebook import draw_link, draw_table
+from rdfspider.search.rows import import_library
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, VOID, XSD
+from rdfspider.vocabulary.terms import VOCABULARY
 
 _XSD_INTEGER = NamedNode(f"{XSD}integer")
 _DATASET = NamedNode("urn:rdfspider:dataset")
@@ -95,7 +95,7 @@ class Statistics:
 
 def read_statistics(ledger: LedgerReader, top: int = 1000) -> Statistics:
     """Read the totals, and the `top` names of each kind."""
-    kinds = (CLASS, PROPERTY, ONTOLOGY, SITE, LANGUAGE, SYNTAX)
+    kinds = (NameKind.CLASS, NameKind.PROPERTY, NameKind.ONTOLOGY, NameKind.SITE, NameKind.LANGUAGE, NameKind.SYNTAX)
     return Statistics(ledger.read_totals(), *(NameCounts(ledger.read_names(kind, top)) for kind in kinds))
 
 

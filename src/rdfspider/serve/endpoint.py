@@ -20,11 +20,8 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
-from rdfspider.index.quads.provenance import VOCABULARY
-from rdfspider.index.quads.selection import RDF_TYPE
-from rdfspider.index.quads.sparql.messages import Graphs
-from rdfspider.index.quads.sparql.result_documents import RDF_FORMATS, drop_prefixes
-from rdfspider.index.quads.sparql.result_documents import TRIPLES as TRIPLES_KIND
+from rdfspider.formats import RDF_FORMATS, drop_prefixes
+from rdfspider.results import AnswerKind, Graphs
 from rdfspider.serve.access import find_client, is_secure
 from rdfspider.serve.negotiation import (
     DESCRIPTIONS,
@@ -41,8 +38,9 @@ from rdfspider.serve.negotiation import (
 from rdfspider.serve.replies import FormatError, MediaTypeError, RefusedError, find_status
 from rdfspider.serve.site import DisconnectedError, Site, run_while_wanted
 from rdfspider.urls import is_valid_iri
-from rdfspider.vocabulary.prefixes import XSD
-from rdfspider.vocabulary.terms import FETCHES_GRAPH
+from rdfspider.vocabulary.labels import RDF_TYPE
+from rdfspider.vocabulary.prefixes import DCTERMS, FOAF, VOID, XSD
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, VOCABULARY
 
 _log = logging.getLogger(__name__)
 
@@ -66,13 +64,9 @@ _PREFLIGHT = {
     "Access-Control-Max-Age": "86400",
 }
 _READ_ONLY = "nothing can be changed here, because only the crawl changes the data: send a query, not an update"
-_SD, _VOID, _FORMATS = (
-    "http://www.w3.org/ns/sparql-service-description#",
-    "http://rdfs.org/ns/void#",
-    "http://www.w3.org/ns/formats/",
-)
-_DCTERMS, _FOAF = "http://purl.org/dc/terms/", "http://xmlns.com/foaf/0.1/"
-_PREFIXES = {"sd": _SD, "void": _VOID, "formats": _FORMATS, "dcterms": _DCTERMS, "foaf": _FOAF, "rdfspider": VOCABULARY}
+_SD, _FORMATS = "http://www.w3.org/ns/sparql-service-description#", "http://www.w3.org/ns/formats/"
+_TYPE = NamedNode(RDF_TYPE)
+_PREFIXES = {"sd": _SD, "void": VOID, "formats": _FORMATS, "dcterms": DCTERMS, "foaf": FOAF, "rdfspider": VOCABULARY}
 _RESULT_FORMATS = ("SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV")
 _TRIPLE_FORMATS = ("Turtle", "N-Triples", "RDF_XML", "JSON-LD")
 _TEXT_SERVICE = NamedNode("urn:rdfspider:text")
@@ -205,8 +199,8 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
             request,
             site.query_threads,
             cancel,
-            partial(
-                site.indexes.ask,
+            # In that thread: opening the index may take a moment.
+            lambda: site.indexes.sparql.ask(
                 question.query or "",
                 formats=list_formats((*results, *triples)),
                 limits=site.limits,
@@ -223,7 +217,7 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
     except Exception:
         _log.exception("a query could not be answered")
         return make_refusal(request, 500, "this could not be answered; what went wrong is in the server's log")
-    offers = triples if answer.kind == TRIPLES_KIND else results
+    offers = triples if answer.kind == AnswerKind.TRIPLES else results
     media_type = next(offer.media_type for offer in offers if offer.format == answer.format)
     headers = {TRUNCATED: "true"} if answer.is_truncated else {}
     return Response(answer.body, headers=headers | {"Content-Type": write_content_type(media_type)})
@@ -290,7 +284,7 @@ def describe_service(root: str) -> Iterator[Triple]:
     """The SPARQL 1.1 Service Description of the endpoint; `root` is the base URL of the server."""
     service, dataset, fetches = NamedNode(f"{root}/sparql#service"), BlankNode("dataset"), BlankNode("fetches")
     data = _name_data(root)
-    yield Triple(service, RDF_TYPE, _sd("Service"))
+    yield Triple(service, _TYPE, _sd("Service"))
     yield Triple(service, _sd("endpoint"), NamedNode(f"{root}/sparql"))
     yield Triple(service, _sd("supportedLanguage"), _sd("SPARQL11Query"))
     for name in (*_RESULT_FORMATS, *_TRIPLE_FORMATS):
@@ -299,38 +293,38 @@ def describe_service(root: str) -> Iterator[Triple]:
     yield Triple(service, _sd("feature"), _TEXT_SERVICE)
     yield Triple(service, _sd("defaultEntailmentRegime"), NamedNode("http://www.w3.org/ns/entailment/Simple"))
     yield Triple(service, _sd("defaultDataset"), dataset)
-    yield Triple(_TEXT_SERVICE, RDF_TYPE, _sd("Feature"))
-    yield Triple(dataset, RDF_TYPE, _sd("Dataset"))
+    yield Triple(_TEXT_SERVICE, _TYPE, _sd("Feature"))
+    yield Triple(dataset, _TYPE, _sd("Dataset"))
     yield Triple(dataset, _sd("defaultGraph"), data)
     # Every page is also a named graph; there are too many to list.
     yield Triple(dataset, _sd("namedGraph"), fetches)
-    yield Triple(data, RDF_TYPE, _sd("Graph"))
-    yield Triple(data, RDF_TYPE, NamedNode(f"{_VOID}Dataset"))
-    yield Triple(data, NamedNode(f"{_FOAF}isPrimaryTopicOf"), _name_description(root))
-    yield Triple(fetches, RDF_TYPE, _sd("NamedGraph"))
+    yield Triple(data, _TYPE, _sd("Graph"))
+    yield Triple(data, _TYPE, NamedNode(f"{VOID}Dataset"))
+    yield Triple(data, NamedNode(f"{FOAF}isPrimaryTopicOf"), _name_description(root))
+    yield Triple(fetches, _TYPE, _sd("NamedGraph"))
     yield Triple(fetches, _sd("name"), NamedNode(FETCHES_GRAPH))
 
 
 def describe_data(site: Site, root: str) -> Iterator[Triple]:
     """The VoID description of the dataset: its endpoint, its size, its classes and properties."""
     data, description = _name_data(root), _name_description(root)
-    yield Triple(description, RDF_TYPE, NamedNode(f"{_VOID}DatasetDescription"))
-    yield Triple(description, NamedNode(f"{_FOAF}primaryTopic"), data)
-    yield Triple(data, RDF_TYPE, NamedNode(f"{_VOID}Dataset"))
-    yield Triple(data, NamedNode(f"{_DCTERMS}title"), Literal("Structured data of the web, collected by rdfspider"))
+    yield Triple(description, _TYPE, NamedNode(f"{VOID}DatasetDescription"))
+    yield Triple(description, NamedNode(f"{FOAF}primaryTopic"), data)
+    yield Triple(data, _TYPE, NamedNode(f"{VOID}Dataset"))
+    yield Triple(data, NamedNode(f"{DCTERMS}title"), Literal("Structured data of the web, collected by rdfspider"))
     yield Triple(
         data,
-        NamedNode(f"{_DCTERMS}description"),
+        NamedNode(f"{DCTERMS}description"),
         Literal(
             "The merge of what all crawled pages state; each page is also a named graph, called by its URL. "
             "`rdfspider export` writes all of it to a file."
         ),
     )
-    yield Triple(data, NamedNode(f"{_FOAF}homepage"), NamedNode(f"{root}/"))
-    yield Triple(data, NamedNode(f"{_VOID}sparqlEndpoint"), NamedNode(f"{root}/sparql"))
-    yield Triple(data, NamedNode(f"{_VOID}uriLookupEndpoint"), NamedNode(f"{root}/entity?iri="))
+    yield Triple(data, NamedNode(f"{FOAF}homepage"), NamedNode(f"{root}/"))
+    yield Triple(data, NamedNode(f"{VOID}sparqlEndpoint"), NamedNode(f"{root}/sparql"))
+    yield Triple(data, NamedNode(f"{VOID}uriLookupEndpoint"), NamedNode(f"{root}/entity?iri="))
     for name in _TRIPLE_FORMATS:
-        yield Triple(data, NamedNode(f"{_VOID}feature"), NamedNode(_FORMATS + name))
+        yield Triple(data, NamedNode(f"{VOID}feature"), NamedNode(_FORMATS + name))
     try:
         statistics = site.indexes.statistics(_NAMES_TOLD)
         merge = site.indexes.count_merge(_TRIPLES_COUNTED)
@@ -341,7 +335,7 @@ def describe_data(site: Site, root: str) -> Iterator[Triple]:
 
 
 def write_description(triples: Iterable[Triple], format_name: str) -> bytes:
-    """Serialize triples without duplicates, in a format of `index/quads/sparql/result_documents.py`."""
+    """Serialize triples without duplicates, in one of `formats.RDF_FORMATS`."""
     prefixes = _PREFIXES | {"xsd": XSD} if format_name in ("turtle", "rdfxml") else None
     body = pyoxigraph.serialize(dict.fromkeys(triples), format=RDF_FORMATS[format_name], prefixes=prefixes) or b""
     return drop_prefixes(body) if format_name == "turtle" else body

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from rdfspider import __version__
-from rdfspider.index.ledger.reader import LedgerTotals, NameCount
+from rdfspider.results import LedgerTotals, NameCount
 from rdfspider.serve.negotiation import DESCRIPTIONS, MEDIA_TYPES, RESULTS, TRIPLES
 from rdfspider.serve.replies import SitePage
 

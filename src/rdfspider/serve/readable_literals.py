@@ -10,9 +10,9 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from rdfspider.index.entities.nodes import decode_references
-from rdfspider.index.quads.described import StatedValue
+from rdfspider.results import StatedValue
 from rdfspider.serve.rendering import draw_outward, write_text
+from rdfspider.vocabulary.labels import decode_references
 from rdfspider.vocabulary.names import find_short_name
 
 _MONTHS = "January February March April May June July August September October November December".split()

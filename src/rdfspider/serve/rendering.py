@@ -14,8 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rdfspider import __version__
-from rdfspider.index.entities.contributions import MAX_TYPES
-from rdfspider.index.text.results import Marked
+from rdfspider.results import MAX_TYPES, Marked
 from rdfspider.vocabulary.labels import is_visible
 from rdfspider.vocabulary.names import shorten_iri, split_iri
 

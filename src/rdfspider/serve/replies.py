@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from rdfspider.errors import RdfspiderError, UnindexedError, UnreadableError, UsageError
+from rdfspider.errors import RdfspiderError, UnfitError, UnindexedError, UnreadableError, UsageError
 from rdfspider.fetch.targets import is_private_host
-from rdfspider.index.quads.sparql.result_documents import UnfitError
 from rdfspider.serve.limits import MAX_BODY_BYTES
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.site import Site

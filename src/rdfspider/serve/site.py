@@ -17,7 +17,7 @@ from starlette.requests import Request
 from rdfspider.api import Crawl
 from rdfspider.crawl.reports.live import LiveReports
 from rdfspider.errors import OtherVersionError, RdfspiderError, UnansweredError, UnindexedError
-from rdfspider.index.quads.sparql.engine import QueryLimits
+from rdfspider.results import QueryLimits
 from rdfspider.run.visitor import Visitor
 from rdfspider.search.indexes import Indexes
 from rdfspider.serve.access import Access, hide_place

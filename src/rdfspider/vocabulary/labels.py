@@ -1,26 +1,37 @@
 """Tables of properties that name, describe, show, date or identify an entity; a lower rank is preferred.
 
-`is_visible` rejects labels without visible characters.
+Also what makes a text of a page a label: visible characters, decoded references, one line.
 """
 
+import re
+from html import unescape
+from html.entities import html5
 from unicodedata import category
 
-from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, PREFIXES, RDF, RDFS, SCHEMA, SKOS
+from rdfspider.vocabulary.prefixes import (
+    DC,
+    DCTERMS,
+    FOAF,
+    NAMESPACES,
+    OG,
+    OWL,
+    PREFIXES,
+    RDF,
+    RDFS,
+    SCHEMA,
+    SKOS,
+    VCARD,
+)
 
-_OG, _ARTICLE, _TWITTER, _RSS = (PREFIXES[name] for name in ("og", "article", "twitter", "rss"))
-_VCARD, _OWL = PREFIXES["vcard"], PREFIXES["owl"]
+_ARTICLE, _TWITTER, _RSS = (PREFIXES[name] for name in ("article", "twitter", "rss"))
 
 RDF_TYPE = RDF + "type"
 SUBCLASS_OF = RDFS + "subClassOf"
 
 # White space, control characters, and combining marks; and blank characters that Unicode classes as letters or symbols.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"))
+_REFERENCE = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-
-
-def is_visible(text: str) -> bool:
-    """Return whether a text has visible characters."""
-    return any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
 
 
 def _rank(*groups: tuple[str, ...]) -> dict[str, int]:
@@ -28,32 +39,32 @@ def _rank(*groups: tuple[str, ...]) -> dict[str, int]:
 
 
 LABELS = _rank(
-    (SCHEMA + "name", SKOS + "prefLabel", FOAF + "name", _VCARD + "fn", "http://purl.org/goodrelations/v1#name"),
+    (SCHEMA + "name", SKOS + "prefLabel", FOAF + "name", VCARD + "fn", PREFIXES["gr"] + "name"),
     (RDFS + "label", SCHEMA + "headline", DCTERMS + "title", DC + "title", _RSS + "title"),
-    (_OG + "title", SCHEMA + "title", "http://usefulinc.com/ns/doap#name"),
-    (_TWITTER + "title", FOAF + "nick", SCHEMA + "legalName", _VCARD + "organization-name"),
+    (OG + "title", SCHEMA + "title", PREFIXES["doap"] + "name"),
+    (_TWITTER + "title", FOAF + "nick", SCHEMA + "legalName", VCARD + "organization-name"),
     (SCHEMA + "alternateName", SCHEMA + "alternativeHeadline", SKOS + "altLabel", SCHEMA + "caption"),
 )
 NO_LABEL_RANK = 9
 """The rank of a label that is only the end of the entity's IRI."""
 DESCRIPTIONS = _rank(
     (SCHEMA + "description", DCTERMS + "description", DC + "description", _RSS + "description"),
-    (_OG + "description", SKOS + "definition", DCTERMS + "abstract", SCHEMA + "abstract"),
-    (RDFS + "comment", _VCARD + "note", _TWITTER + "description"),
+    (OG + "description", SKOS + "definition", DCTERMS + "abstract", SCHEMA + "abstract"),
+    (RDFS + "comment", VCARD + "note", _TWITTER + "description"),
     (SCHEMA + "text", SCHEMA + "articleBody", SCHEMA + "reviewBody"),
 )
 IMAGES = _rank(
-    (SCHEMA + "image", FOAF + "depiction", FOAF + "img", _VCARD + "hasPhoto"),
-    (_OG + "image", SCHEMA + "thumbnailUrl", SCHEMA + "logo", FOAF + "logo", _VCARD + "hasLogo"),
+    (SCHEMA + "image", FOAF + "depiction", FOAF + "img", VCARD + "hasPhoto"),
+    (OG + "image", SCHEMA + "thumbnailUrl", SCHEMA + "logo", FOAF + "logo", VCARD + "hasLogo"),
     (_TWITTER + "image", SCHEMA + "photo"),
 )
 IMAGE_ADDRESSES = (SCHEMA + "contentUrl", SCHEMA + "url")
 """Properties with the address of an image that is a node of its own."""
 ADDRESSES = _rank(
-    (SCHEMA + "url", _VCARD + "hasURL", FOAF + "homepage", _OG + "url", _RSS + "link"),
+    (SCHEMA + "url", VCARD + "hasURL", FOAF + "homepage", OG + "url", _RSS + "link"),
     (SCHEMA + "mainEntityOfPage", FOAF + "page"),
 )
-SAME_AS = frozenset((SCHEMA + "sameAs", _OWL + "sameAs"))
+SAME_AS = frozenset((SCHEMA + "sameAs", OWL + "sameAs"))
 IDENTIFIERS = tuple(
     SCHEMA + name
     for name in ("gtin", "gtin13", "gtin14", "gtin12", "gtin8", "isbn", "productID", "sku", "mpn", "identifier")
@@ -63,7 +74,7 @@ DATES = _rank(
     (SCHEMA + "datePublished", SCHEMA + "startDate", SCHEMA + "uploadDate", SCHEMA + "datePosted"),
     (_ARTICLE + "published_time", "article:published_time", DCTERMS + "issued"),
     (DCTERMS + "date", DC + "date", SCHEMA + "dateCreated", DCTERMS + "created"),
-    (SCHEMA + "dateModified", DCTERMS + "modified", _OG + "updated_time", _ARTICLE + "modified_time"),
+    (SCHEMA + "dateModified", DCTERMS + "modified", OG + "updated_time", _ARTICLE + "modified_time"),
 )
 PARTS = frozenset(
     SCHEMA + name
@@ -77,9 +88,28 @@ PARTS = frozenset(
         "DefinedRegion Answer Comment "
     ).split()
 ) | {
-    "http://xmlns.com/foaf/0.1/Image",
-    "http://data-vocabulary.org/Breadcrumb",
-    "http://rdf.data-vocabulary.org/#Breadcrumb",
-    "http://www.w3.org/2006/vcard/ns#Address",
+    FOAF + "Image",
+    *(namespace + "Breadcrumb" for namespace in NAMESPACES["dv"]),
+    VCARD + "Address",
 }
 """Classes of entities that are only part of another entity, or of a page's layout."""
+
+
+def is_visible(text: str) -> bool:
+    """Return whether a text has visible characters."""
+    return any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
+
+
+def clean_label(text: str) -> str:
+    """Return a label on one line, with character references decoded."""
+    return " ".join(decode_references(text).split())
+
+
+def decode_references(text: str) -> str:
+    """Decode character references, because pages escape too much: `&#39;` is an apostrophe. Decodes once, and only references
+    with a semicolon, because URLs have `&copy=`."""
+    return _REFERENCE.sub(_decode_reference, text) if "&" in text and ";" in text else text
+
+
+def _decode_reference(found: re.Match[str]) -> str:
+    return unescape(found[0]) if found[1][0] == "#" else html5.get(f"{found[1]};", found[0])

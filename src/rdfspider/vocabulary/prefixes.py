@@ -69,7 +69,12 @@ for _namespace, _prefixes in KNOWN_AS.items():
         NAMESPACES[_prefix] = (*NAMESPACES.get(_prefix, ()), _namespace)
 
 PREFIXES = {prefix: namespaces[0] for prefix, namespaces in NAMESPACES.items() if "." not in prefix}
-"""The namespace of each prefix; SPARQL queries may use these without declaring them."""
+"""The namespace of each prefix."""
+
+TEXT_NAMESPACE = "urn:rdfspider:text:"
+"""The namespace of `query`, `score` and `limit` in SPARQL. It has no `#`, which could begin a comment in a query."""
+QUERY_PREFIXES = PREFIXES | {"text": TEXT_NAMESPACE}
+"""The prefixes that a SPARQL query may use without declaring them; its own declarations win."""
 
 
 def take_prefixes(names: str) -> dict[str, str]:
@@ -79,7 +84,8 @@ def take_prefixes(names: str) -> dict[str, str]:
 
 SCHEMA, RDF, RDFS, XSD = (PREFIXES[name] for name in ("schema", "rdf", "rdfs", "xsd"))
 DC, DCTERMS, FOAF, SKOS = (PREFIXES[name] for name in ("dc", "dcterms", "foaf", "skos"))
-XHV, RDFA, VOID = (PREFIXES[name] for name in ("xhv", "rdfa", "void"))
+OG, OWL, VCARD = (PREFIXES[name] for name in ("og", "owl", "vcard"))
+PROV, RDFA, VOID, XHV = (PREFIXES[name] for name in ("prov", "rdfa", "void", "xhv"))
 
 TURTLE_PREFIXES = take_prefixes("schema og dc dcterms foaf rdf rdfs xsd")
 """The prefixes that Turtle and TriG documents declare."""

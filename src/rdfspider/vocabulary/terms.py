@@ -13,14 +13,43 @@ from urllib.parse import quote, unquote
 from pyoxigraph import Literal
 
 from rdfspider.urls import valid_iri
-from rdfspider.vocabulary.prefixes import RDF
+from rdfspider.vocabulary.prefixes import RDF, SCHEMA
 
 RDF_TYPE = f"<{RDF}type>"
 RDF_FIRST = f"<{RDF}first>"
 RDF_REST = f"<{RDF}rest>"
 RDF_NIL = f"<{RDF}nil>"
+GENID = "genid:"
+"""The scheme of blank nodes' IRIs. Such IRIs on pages are stored as `genid:iri/…`, so that no page can refer to another page's
+nodes."""
+RESERVED = "urn:rdfspider:"
+"""The beginning of the names of graphs that are not pages."""
+VOCABULARY = f"{RESERVED}vocab#"
+"""The namespace of terms that no known vocabulary has."""
+FETCHES_GRAPH = f"{RESERVED}fetches"
+"""The graph of facts about the fetch of each page."""
+CURSORS_GRAPH = FETCHES_GRAPH
+"""The graph with the cursors of the log. In a graph of their own they would look like a page to queries for all graphs."""
+
+
+_SCHEMA_VARIANTS = ("https://schema.org/", "http://www.schema.org/", "https://www.schema.org/")
+_STATED_GENID = f"{GENID}iri/"
+_FOLDED_STARTS = tuple(f"<{start}" for start in (GENID, *_SCHEMA_VARIANTS))
+# "n" and a number for blank nodes that extraction named, "x" and the label for others.
+_OWN_LABEL = re.compile(r"p([0-9a-f]{16})(n[0-9]+|x.+)", re.DOTALL)
+_OWN_GENID = re.compile(r"([0-9a-f]{16})/(n[0-9]+|x.+)", re.DOTALL)
+_LITERAL = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\^\^<[^<>"\s]*+>|@[A-Za-z0-9\-]++)?+'
+_LINE = re.compile(
+    rf"\s*+(<[^<>\"\s]*+>|_:\S++)\s++(<[^<>\"\s]*+>)\s++(<[^<>\"\s]*+>|_:\S++|{_LITERAL})(?:\s++(<[^<>\"\s]*+>|_:\S++))?+\s*+\.\s*+",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+Triple = tuple[str, str, str]
+"""Subject, predicate and object, as in the indexes."""
 
 
 @lru_cache(maxsize=4096)
@@ -64,35 +93,6 @@ def _escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(character) or f"\\u{ord(character):04X}"
 
 
-GENID = "genid:"
-"""The scheme of blank nodes' IRIs. Such IRIs on pages are stored as `genid:iri/…`, so that no page can refer to another page's
-nodes."""
-RESERVED = "urn:rdfspider:"
-"""The beginning of the names of graphs that are not pages."""
-FETCHES_GRAPH = f"{RESERVED}fetches"
-"""The graph of facts about the fetch of each page."""
-CURSORS_GRAPH = FETCHES_GRAPH
-"""The graph with the cursors of the log. In a graph of their own they would look like a page to queries for all graphs."""
-
-_SCHEMA = "http://schema.org/"
-_SCHEMA_VARIANTS = ("https://schema.org/", "http://www.schema.org/", "https://www.schema.org/")
-_STATED_GENID = f"{GENID}iri/"
-_FOLDED_STARTS = tuple(f"<{start}" for start in (GENID, *_SCHEMA_VARIANTS))
-# "n" and a number for blank nodes that extraction named, "x" and the label for others.
-_OWN_LABEL = re.compile(r"p([0-9a-f]{16})(n[0-9]+|x.+)", re.DOTALL)
-_OWN_GENID = re.compile(r"([0-9a-f]{16})/(n[0-9]+|x.+)", re.DOTALL)
-_LITERAL = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"(?:\^\^<[^<>"\s]*+>|@[A-Za-z0-9\-]++)?+'
-_LINE = re.compile(
-    rf"\s*+(<[^<>\"\s]*+>|_:\S++)\s++(<[^<>\"\s]*+>)\s++(<[^<>\"\s]*+>|_:\S++|{_LITERAL})(?:\s++(<[^<>\"\s]*+>|_:\S++))?+\s*+\.\s*+",
-    re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
-
-Triple = tuple[str, str, str]
-"""Subject, predicate and object, as in the indexes."""
-
-
 @lru_cache(maxsize=1024)
 def make_graph_iri(url: str) -> str:
     """Return the name of a page's graph: its URL as a valid IRI, as in extraction; never one of the reserved names."""
@@ -111,7 +111,7 @@ def fold_iri(iri: str) -> str:
     """Return an IRI as in the indexes: with variants of schema.org's namespace folded."""
     for variant in _SCHEMA_VARIANTS:
         if iri.startswith(variant):
-            return _SCHEMA + iri[len(variant) :]
+            return SCHEMA + iri[len(variant) :]
     return iri
 
 

@@ -13,9 +13,9 @@ from rdfspider.errors import UsageError
 from rdfspider.index.entities.contributions import find_entity, read_page
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger import reader as ledger_reader
-from rdfspider.index.ledger.reader import LedgerReader, NameCount
-from rdfspider.index.ledger.usage import KINDS
+from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger
+from rdfspider.results import NameCount, NameKind
 
 ADA = person("Ada", **{"@id": "http://x.example/ada"})
 SUBCLASSES = (
@@ -38,7 +38,7 @@ def commit(ledger: Ledger) -> None:
 def dump_counts(folder: Path) -> dict[str, list[NameCount]]:
     reader = LedgerReader(IndexPaths(folder))
     try:
-        return {kind: reader.read_names(kind, 10_000) for kind in KINDS}
+        return {kind: reader.read_names(kind, 10_000) for kind in NameKind}
     finally:
         reader.close()
 

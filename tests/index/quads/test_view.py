@@ -23,10 +23,9 @@ from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads import merge
 from rdfspider.index.quads import view as quads
-from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.snapshots import find_newest, hold_snapshot
 from rdfspider.index.quads.view import QuadView
-from rdfspider.vocabulary.terms import FETCHES_GRAPH, blank_prefix, fold_statements, make_graph_iri
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, VOCABULARY, blank_prefix, fold_statements, make_graph_iri
 from waiting import ShiftedTime
 
 State = dict[str, set[str]]

@@ -8,8 +8,8 @@ from tests.search.documents import SCHEMA, Thing, write_index
 from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.index.text import facets
-from rdfspider.index.text.results import Facet, Results
 from rdfspider.index.text.searcher import TextIndex
+from rdfspider.results import Facet, Results
 from rdfspider.vocabulary.classes import list_facet_classes
 
 THINGS = [

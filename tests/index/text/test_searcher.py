@@ -19,7 +19,8 @@ from rdfspider.errors import UsageError
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.text import facets as facets_module
 from rdfspider.index.text import searcher as text_module
-from rdfspider.index.text.searcher import MAX_LIMIT, MAX_RESULTS, TextIndex
+from rdfspider.index.text.searcher import MAX_LIMIT, TextIndex
+from rdfspider.results import MAX_RESULTS
 
 FOAF = "http://xmlns.com/foaf/0.1/"
 THINGS = [

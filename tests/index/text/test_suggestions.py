@@ -13,7 +13,8 @@ from rdfspider.errors import UsageError
 from rdfspider.index.text import suggestions
 from rdfspider.index.text.analysis import list_starts
 from rdfspider.index.text.searcher import TextIndex
-from rdfspider.index.text.suggestions import MAX_LIMIT, Suggestion
+from rdfspider.index.text.suggestions import MAX_LIMIT
+from rdfspider.results import Suggestion
 
 NAMES = [
     "Moby Dick",

@@ -7,7 +7,7 @@ import pytest
 
 import rdfspider
 from indexed import index_pages
-from rdfspider.index.quads.described import StatedValue
+from rdfspider.results import StatedValue
 from rdfspider.search.attributions import tell_entity_syntaxes
 from rdfspider.search.conflicts import judge_values
 from rdfspider.search.indexes import Indexes

@@ -10,7 +10,7 @@ import pytest
 
 from indexed import index_pages
 from rdfspider import Crawl
-from rdfspider.serve.pages.editor import EXAMPLES, write_name
+from rdfspider.search.example_queries import EXAMPLES, write_name
 from serving import Reply, Serving, serve
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}

@@ -13,6 +13,7 @@ import msgspec
 from xxhash import xxh3_128_digest
 
 from rdfspider.index.entities.nodes import MAX_IRI, MAX_LABEL, Date, Graph, Node, PageSummary, Text, is_web, read_graph
+from rdfspider.results import MAX_TYPES
 from rdfspider.vocabulary.labels import IDENTIFIERS, IMAGE_ADDRESSES, NO_LABEL_RANK, PARTS, SAME_AS
 from rdfspider.vocabulary.names import put_known_first, split_iri
 from rdfspider.vocabulary.prefixes import SCHEMA
@@ -26,8 +27,6 @@ _MAX_VALUES, _MAX_CHARS = 200, 20_000
 """Per contribution."""
 _MAX_PART_VALUES = 20
 """Values of an unnamed part that are kept with the entity it belongs to."""
-MAX_TYPES = 16
-"""Types of an entity that search knows; an entity with this many may have more."""
 _MAX_NODES, _MAX_LABELS, _MAX_LANGUAGES = 8, 8, 8
 _NAMED_PART_WEIGHT, _NESTED_WEIGHT, PART_WEIGHT = 0.8, 0.5, 0.2
 URN = "urn:rdfspider:entity:"

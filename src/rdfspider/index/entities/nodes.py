@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from html import unescape
-from html.entities import html5
 
 import msgspec
 
@@ -22,6 +20,7 @@ from rdfspider.vocabulary.labels import (
     LABELS,
     RDF_TYPE,
     SUBCLASS_OF,
+    decode_references,
     is_visible,
 )
 from rdfspider.vocabulary.names import find_ontology
@@ -38,7 +37,6 @@ _MAX_NAMES = 2_000
 _MAX_NODE_STATEMENTS = 2_000
 """Per subject, for texts and links each; further statements are only counted."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
-_REFERENCE = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _TYPE, _SUBCLASS, _LABEL, _DESCRIPTION, _DATE, _ADDRESS, _IMAGE = range(1, 8)
 _ROLES = {
     _TYPE: {RDF_TYPE: 0},
@@ -216,16 +214,6 @@ def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str)
 def _add_address(node: Node, rank: int, address: str) -> None:
     if is_web(address):
         node.addresses.append((rank, address))
-
-
-def decode_references(text: str) -> str:
-    """Decode character references, because pages escape too much: `&#39;` is an apostrophe. Decodes once, and only references
-    with a semicolon, because URLs have `&copy=`."""
-    return _REFERENCE.sub(_decode_reference, text) if "&" in text and ";" in text else text
-
-
-def _decode_reference(found: re.Match[str]) -> str:
-    return unescape(found[0]) if found[1][0] == "#" else html5.get(f"{found[1]};", found[0])
 
 
 def is_web(address: str) -> bool:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.ledger.reader import LedgerReader, NameCount
-from rdfspider.index.ledger.usage import CLASS
+from rdfspider.index.ledger.reader import LedgerReader
+from rdfspider.results import NameCount, NameKind
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
 
 _CLASSES_SUGGESTED = 1_000
@@ -50,7 +50,7 @@ class LearnedClasses:
                 self._reader, self._commit = None, None
             return self._used
 
-    def search_names(self, commit: Hashable, kind: str, text: str, limit: int) -> list[NameCount]:
+    def search_names(self, commit: Hashable, kind: NameKind, text: str, limit: int) -> list[NameCount]:
         """Used names of a kind that contain a text, as `LedgerReader.search_names` finds them."""
         with self._lock:
             try:
@@ -102,4 +102,4 @@ class LearnedClasses:
         for child, parent in self._reader.list_subclasses() if self._reader else ():
             above[child].append(parent)
         self._above = dict(above)
-        self._used = self._reader.read_names(CLASS, _CLASSES_SUGGESTED) if self._reader else []
+        self._used = self._reader.read_names(NameKind.CLASS, _CLASSES_SUGGESTED) if self._reader else []

@@ -16,8 +16,8 @@ from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.entities.contributions import Contribution, find_entity
 from rdfspider.index.entities.nodes import PageSummary
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.ledger.usage import SITE
 from rdfspider.index.ledger.writer import rank_page
+from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name
 
 _PAGES_A_STEP = 500
@@ -29,28 +29,6 @@ _NAMES_COMPARED = 1_000
 # A user is typing or waiting for a page, so only this many are searched.
 _NAMES_SEARCHED = 50_000
 _SITES_SORTED = 10_000
-
-
-class LedgerTotals(NamedTuple):
-    """The size of everything that is indexed."""
-
-    pages: int
-    quads: int
-    """Statements of all pages, counted in each syntax."""
-    entities: int
-    sites: int
-    classes: int
-    properties: int
-    ontologies: int
-
-
-class NameCount(NamedTuple):
-    """How many statements, pages and sites use a name."""
-
-    name: str
-    uses: int
-    pages: int
-    sites: int
 
 
 class PageEntry(NamedTuple):
@@ -96,28 +74,28 @@ class LedgerReader:
         """All totals."""
         by_kind = dict(self._db.execute("SELECT kind, count(*) FROM names GROUP BY kind"))
         pages, quads = self._db.execute(
-            "SELECT coalesce(sum(pages), 0), coalesce(sum(uses), 0) FROM names WHERE kind = ?", (SITE,)
+            "SELECT coalesce(sum(pages), 0), coalesce(sum(uses), 0) FROM names WHERE kind = ?", (NameKind.SITE,)
         ).fetchone()
         (entities,) = self._db.execute("SELECT count(*) FROM entities").fetchone()
-        names = (by_kind.get(kind, 0) for kind in ("site", "class", "property", "ontology"))
+        names = (by_kind.get(kind, 0) for kind in (NameKind.SITE, NameKind.CLASS, NameKind.PROPERTY, NameKind.ONTOLOGY))
         return LedgerTotals(pages, quads, entities, *names)
 
-    def read_names(self, kind: str, limit: int = 100, offset: int = 0) -> list[NameCount]:
-        """Names of a kind (`usage.KINDS`), the most used first, then in alphabetical order."""
+    def read_names(self, kind: NameKind, limit: int = 100, offset: int = 0) -> list[NameCount]:
+        """Names of a kind (`results.NameKind`), the most used first, then in alphabetical order."""
         rows = self._db.execute(
             "SELECT name, uses, pages, sites FROM names WHERE kind = ? ORDER BY uses DESC, name LIMIT ? OFFSET ?",
             (kind, limit, offset),
         )
         return [NameCount(*row) for row in rows]
 
-    def find_name(self, kind: str, name: str) -> NameCount | None:
+    def find_name(self, kind: NameKind, name: str) -> NameCount | None:
         """How often a name of a kind is used; None if no page uses it."""
         row = self._db.execute(
             "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
         ).fetchone()
         return NameCount(*row) if row else None
 
-    def search_names(self, kind: str, text: str, limit: int = 20) -> list[NameCount]:
+    def search_names(self, kind: NameKind, text: str, limit: int = 20) -> list[NameCount]:
         """Names of a kind that contain a text, ignoring case: first those whose short name begins with it, then those whose
         short name contains it, then the rest, each group by use. A known prefix stands for its namespace: `schema:per`. Only
         the fifty thousand most used names are searched."""
@@ -137,7 +115,7 @@ class LedgerReader:
             :limit
         ]
 
-    def list_ontology_names(self, kind: str, ontology: str, limit: int = 100) -> list[NameCount]:
+    def list_ontology_names(self, kind: NameKind, ontology: str, limit: int = 100) -> list[NameCount]:
         """The classes or properties (a kind) of an ontology, the most used first."""
         start = _clean(ontology)
         rows = self._db.execute(
@@ -148,7 +126,7 @@ class LedgerReader:
         # The names of longer namespaces begin with the same text.
         return [NameCount(*row) for row in rows if find_ontology(row[0]) == start][:limit]
 
-    def list_name_sites(self, kind: str, name: str, limit: int = 20) -> list[tuple[str, int]]:
+    def list_name_sites(self, kind: NameKind, name: str, limit: int = 20) -> list[tuple[str, int]]:
         """The sites where most pages use a name, and how many; of very many sites, those with most statements are compared."""
         row = self._db.execute(
             "SELECT id, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
@@ -165,11 +143,11 @@ class LedgerReader:
             rows = self._db.execute(
                 "SELECT s.site, s.pages FROM (SELECT name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"
                 f" CROSS JOIN name_sites s ON s.name = ? AND s.site = n.name {order}",
-                (SITE, _SITES_SORTED, number, limit),
+                (NameKind.SITE, _SITES_SORTED, number, limit),
             )
         return [(site, pages) for site, pages in rows]
 
-    def list_site_names(self, kind: str, site: str, limit: int = 20) -> list[tuple[str, int]]:
+    def list_site_names(self, kind: NameKind, site: str, limit: int = 20) -> list[tuple[str, int]]:
         """The names of a kind that most pages of a site use, and how many; only the thousand most used names are considered."""
         rows = self._db.execute(
             "SELECT n.name, s.pages FROM (SELECT id, name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"

@@ -17,7 +17,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, round_time
 from rdfspider.index.entities.contributions import Contribution, PageReading
 from rdfspider.index.entities.nodes import PageSummary
-from rdfspider.index.ledger.usage import CLASS, LANGUAGE, ONTOLOGY, PROPERTY, SITE, SYNTAX, UsageCounts
+from rdfspider.results import NameKind
 
 _CACHE_KIB = 65_536
 _JOURNAL_BYTES = 64_000_000
@@ -42,6 +42,16 @@ CREATE TABLE IF NOT EXISTS gone(document TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS subclasses(
   child TEXT NOT NULL, parent TEXT NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (parent, child, page)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS subclasses_by_page ON subclasses(page);
+CREATE TABLE IF NOT EXISTS names(
+  id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, uses INTEGER NOT NULL, pages INTEGER NOT NULL,
+  sites INTEGER NOT NULL, UNIQUE (kind, name));
+CREATE INDEX IF NOT EXISTS names_by_uses ON names(kind, uses);
+CREATE TABLE IF NOT EXISTS name_sites(
+  name INTEGER NOT NULL, site TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (name, site)) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS site_added AFTER INSERT ON name_sites
+  BEGIN UPDATE names SET sites = sites + 1 WHERE id = new.name; END;
+CREATE TRIGGER IF NOT EXISTS site_removed AFTER DELETE ON name_sites
+  BEGIN UPDATE names SET sites = sites - 1 WHERE id = old.name; END;
 """
 _MENTIONS = (
     "SELECT p.url, p.host, p.site, p.language, p.time, substr(c.data, m.start, m.size) FROM mentions m"
@@ -110,7 +120,7 @@ class Ledger:
         self._db.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         self._db.execute(f"PRAGMA journal_size_limit={_JOURNAL_BYTES}")
         self._db.executescript(_SCHEMA)
-        self._counts = UsageCounts(self._db)
+        self._counts = _UsageCounts(self._db)
         self._sources: dict[bytes, int] = {}
         self._db.execute("BEGIN")
         self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (secrets.token_hex(16),))
@@ -287,13 +297,13 @@ class Ledger:
 
     def _count(self, facts: PageSummary, site: str, language: str, sign: int) -> None:
         add = self._counts.add
-        add(CLASS, facts.classes, site, sign)
-        add(PROPERTY, facts.properties, site, sign)
-        add(ONTOLOGY, facts.ontologies, site, sign)
-        add(SYNTAX, facts.syntaxes, site, sign)
-        add(SITE, {site: facts.quads}, site, sign)
+        add(NameKind.CLASS, facts.classes, site, sign)
+        add(NameKind.PROPERTY, facts.properties, site, sign)
+        add(NameKind.ONTOLOGY, facts.ontologies, site, sign)
+        add(NameKind.SYNTAX, facts.syntaxes, site, sign)
+        add(NameKind.SITE, {site: facts.quads}, site, sign)
         if language:
-            add(LANGUAGE, {language.lower(): facts.quads}, site, sign)
+            add(NameKind.LANGUAGE, {language.lower(): facts.quads}, site, sign)
 
     def commit(self) -> None:
         """Make everything durable."""
@@ -304,6 +314,48 @@ class Ledger:
     def close(self) -> None:
         """Close the database; uncommitted changes are lost."""
         self._db.close()
+
+
+class _UsageCounts:
+    """How many statements, pages and sites use each name of a kind (`results.NameKind`).
+
+    Pages add to the counts and subtract from them; sums stay in memory until a commit, because consecutive pages share names.
+    """
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._more: dict[tuple[str, str], list[int]] = {}
+        self._pages: dict[tuple[str, str, str], int] = {}
+
+    def add(self, kind: NameKind, uses: dict[str, int], site: str, sign: int) -> None:
+        """Add what one page of a site uses, or subtract it (sign -1)."""
+        for name, number in uses.items():
+            sums = self._more.get((kind, name))
+            if sums is None:
+                sums = self._more[kind, name] = [0, 0]
+            sums[0] += sign * number
+            sums[1] += sign
+            key = (kind, name, site)
+            self._pages[key] = self._pages.get(key, 0) + sign
+
+    def flush(self) -> None:
+        """Write the sums to the database."""
+        numbers = {}
+        for (kind, name), (uses, pages) in self._more.items():
+            numbers[kind, name] = self._db.execute(
+                "INSERT INTO names(kind, name, uses, pages, sites) VALUES (?, ?, ?, ?, 0) ON CONFLICT DO UPDATE"
+                " SET uses = uses + excluded.uses, pages = pages + excluded.pages RETURNING id",
+                (kind, name, uses, pages),
+            ).fetchone()[0]
+        rows = [(numbers[kind, name], site, pages) for (kind, name, site), pages in self._pages.items() if pages]
+        self._db.executemany(
+            "INSERT INTO name_sites VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET pages = pages + excluded.pages", rows
+        )
+        fewer = [(name, site) for name, site, pages in rows if pages < 0]
+        self._db.executemany("DELETE FROM name_sites WHERE name = ? AND site = ? AND pages = 0", fewer)
+        self._db.executemany("DELETE FROM names WHERE id = ? AND pages = 0", [(each,) for each in numbers.values()])
+        self._more.clear()
+        self._pages.clear()
 
 
 def _read_mention(row: tuple[str, str, str, str, float, bytes]) -> Mention:

@@ -1,36 +1,21 @@
 """Terms of the store enter, described values leave: labels, nested values, and the pages that state them, with fetch times."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
-from rdfspider.index.entities.nodes import decode_references
-from rdfspider.index.quads.provenance import VOCABULARY
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
-from rdfspider.vocabulary.labels import LABELS
+from rdfspider.results import Source, StatedValue
+from rdfspider.vocabulary.labels import LABELS, clean_label
 from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import XSD
-from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, VOCABULARY
 
 _FETCHES = NamedNode(FETCHES_GRAPH)
 _FETCHED = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
 _SYNTAX = NamedNode(f"{VOCABULARY}syntax")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A page that states something."""
-
-    page: str
-    fetched: float = 0.0
-    """In seconds since 1970; 0 if unknown."""
-    syntaxes: tuple[str, ...] = ()
-    """The syntaxes in which the page states anything, or exactly those in which it states this."""
-    is_exact: bool = False
-    """Whether they are exact: the index knows that only for pages with a single syntax."""
 
 
 def find_source(store: Store, page: str) -> Source:
@@ -62,31 +47,6 @@ _FIRST, _REST, _NIL = f"{_RDF}first", f"{_RDF}rest", f"{_RDF}nil"
 _OPENED = frozenset(("geo", "hasgeo"))
 _NESTED_TRIPLES = 100
 _XSD_STRING = f"{XSD}string"
-
-
-@dataclass(frozen=True, slots=True)
-class StatedValue:
-    """A value of a property, and the pages that state it."""
-
-    text: str
-    """The text of a literal, an IRI, or `genid:…` for a blank node."""
-    kind: str = "literal"
-    """literal, iri or blank."""
-    language: str = ""
-    datatype: str = ""
-    label: str = ""
-    """The label of an IRI or a blank node."""
-    inside: Mapping[str, tuple["StatedValue", ...]] = field(default_factory=dict)
-    """The statements about a blank node, or about the coordinates of a place, by property."""
-    items: tuple["StatedValue", ...] = ()
-    """The items of an RDF list, which is a blank node, in order, as far as they were read."""
-    rest: str = ""
-    """The node with which a longer list continues."""
-    sources: tuple[Source, ...] = ()
-    """Some of them, the newest first."""
-    source_count: int = 0
-    has_more_sources: bool = False
-    """Whether there are more than were counted."""
 
 
 class ValueReader:
@@ -159,7 +119,7 @@ class ValueReader:
                 if quad.predicate == RDF_TYPE and isinstance(quad.object, NamedNode):
                     types.append(quad.object.value)
                 elif quad.predicate.value in LABELS and isinstance(quad.object, Literal) and quad.object.value.strip():
-                    labels.append((LABELS[quad.predicate.value], write_name(quad.object.value)))
+                    labels.append((LABELS[quad.predicate.value], clean_label(quad.object.value)))
             self._names[node] = (min(labels)[1] if labels else "", tuple(sorted(types)))
         return self._names[node]
 
@@ -187,11 +147,6 @@ def describe_literal(term: Literal) -> StatedValue:
     datatype = term.datatype.value
     is_plain = term.language or datatype == _XSD_STRING
     return StatedValue(term.value, language=term.language or "", datatype="" if is_plain else datatype)
-
-
-def write_name(text: str) -> str:
-    """A name on one line, with character references decoded."""
-    return " ".join(decode_references(text).split())
 
 
 def rank_source(source: Source) -> tuple[float, str]:

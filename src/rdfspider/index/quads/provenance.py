@@ -11,10 +11,8 @@ from urllib.parse import quote
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, make_stamp
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, XSD
-from rdfspider.vocabulary.terms import RESERVED, make_graph_iri, quoted
+from rdfspider.vocabulary.terms import VOCABULARY, make_graph_iri, quoted
 
-VOCABULARY = f"{RESERVED}vocab#"
-"""Terms that no known vocabulary has."""
 URL = f"{VOCABULARY}url"
 CONTENT, VISIT = f"{VOCABULARY}content", f"{VOCABULARY}visit"
 """The stamps of the outcomes that the two parts come from."""

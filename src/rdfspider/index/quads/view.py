@@ -17,10 +17,10 @@ from rdfspider.archive.outcomes import Outcome
 from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.merge import NOT_PAGES, News, find_next_due, merge_pages, remove_due, remove_pages
-from rdfspider.index.quads.provenance import URL, VISIT, VOCABULARY
+from rdfspider.index.quads.provenance import URL, VISIT
 from rdfspider.index.quads.snapshots import find_newest, remove_old, take_snapshot
 from rdfspider.index.view import Cursors
-from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, make_graph_iri
+from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, VOCABULARY, make_graph_iri
 
 SNAPSHOT_S = 5.0
 """How often readers get a new snapshot while there are changes; many quads bring it sooner."""

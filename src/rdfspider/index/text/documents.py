@@ -15,16 +15,16 @@ import msgspec
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.index.entities.contributions import MAX_TYPES, PART_WEIGHT, Contribution, PageReading
-from rdfspider.index.entities.nodes import MAX_IRI, Text, decode_references
+from rdfspider.index.entities.contributions import PART_WEIGHT, Contribution, PageReading
+from rdfspider.index.entities.nodes import MAX_IRI, Text
 from rdfspider.index.ledger.writer import Mention
 from rdfspider.index.text.analysis import split_scripts
-from rdfspider.index.text.fields import CURSOR_ID, ENTITY, PAGE, Subject, Terms, Texts, fill_fields, make_id
+from rdfspider.index.text.fields import CURSOR_ID, Subject, Terms, Texts, fill_fields, make_id
 from rdfspider.index.text.highlights import choose_facts
-from rdfspider.index.text.results import Card, SourcePage
+from rdfspider.results import MAX_TYPES, Card, HitKind, SourcePage
 from rdfspider.vocabulary.classes import list_class_names, list_facet_classes
 from rdfspider.vocabulary.dates import bound_date
-from rdfspider.vocabulary.labels import is_visible
+from rdfspider.vocabulary.labels import decode_references, is_visible
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes, put_known_first
 from rdfspider.vocabulary.prefixes import SCHEMA
 
@@ -53,12 +53,12 @@ def encode(fields: Fields) -> str:
 
 def make_page_id(url: str) -> str:
     """Return the id of a page's document."""
-    return make_id(PAGE, xxh3_128_digest(url.encode("utf-8", "replace")))
+    return make_id(HitKind.PAGE, xxh3_128_digest(url.encode("utf-8", "replace")))
 
 
 def make_entity_id(entity: bytes) -> str:
     """Return the id of an entity's document."""
-    return make_id(ENTITY, entity)
+    return make_id(HitKind.ENTITY, entity)
 
 
 def build_cursor(state: bytes) -> Fields:
@@ -80,7 +80,7 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
     newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
     card = Card(
         id=min(claim.id for claim in claims),
-        kind=ENTITY,
+        kind=HitKind.ENTITY,
         label=labels[0],
         description=_choose_text([claim.description for claim in claims]),
         types=tuple(types[:MAX_TYPES]),
@@ -128,7 +128,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     languages = [outcome.language] if outcome.language else []
     card = Card(
         id=outcome.url,
-        kind=PAGE,
+        kind=HitKind.PAGE,
         label=(title if is_visible(title) else "") or _choose_title(reading) or outcome.url,
         description=own.description[2][:_MAX_DESCRIPTION] if own and own.description else "",
         types=tuple(types[:MAX_TYPES]),

@@ -12,10 +12,10 @@ from typing import Any
 
 from tantivy import Occur, Query
 
-from rdfspider.index.text.fields import BUCKETS, ENTITY, FACETS, PAGE
+from rdfspider.index.text.fields import BUCKETS, FACETS
 from rdfspider.index.text.query_language import Question
 from rdfspider.index.text.query_plan import Index, asks_for_things, build_plan
-from rdfspider.index.text.results import Facet, FacetCount
+from rdfspider.results import Facet, FacetCount, HitKind
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
 from rdfspider.vocabulary.names import shorten_iri
 from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
@@ -51,7 +51,7 @@ def count_facets(
     typed = query
     if not is_of_pages:
         # As in queries, pages have no type, unless the query asks for pages only: then theirs are the types of their entities.
-        of_things = Query.term_query(index.schema, "kind", ENTITY, "basic")
+        of_things = Query.term_query(index.schema, "kind", HitKind.ENTITY, "basic")
         typed = Query.boolean_query([(Occur.Must, query), (Occur.Must, of_things)])
         found = index.searcher.aggregate(typed, {"type": asked.pop("type")})
     found |= index.searcher.aggregate(query, asked)
@@ -85,14 +85,17 @@ def count_kinds(index: Index, question: Question, total: int) -> dict[str, int]:
     if len(of_kinds) == 1 and not of_kinds[0].is_excluded:
         known[of_kinds[0].text.lower()] = total
     elif asks_for_things(question):
-        known[ENTITY] = total
+        known[HitKind.ENTITY] = total
     # If the question has only `kind:`, the rest matches everything; with its text it would match nothing, like punctuation.
     rest = replace(question, groups=groups, text=question.text if groups or not question.groups else "")
     query = build_plan(rest, index, is_of_any_kind=True).query
-    pages = known[PAGE] if PAGE in known else _count_kind(index, query, PAGE)
     if not of_kinds and not known:
-        return {ENTITY: total - pages, PAGE: pages}
-    return {ENTITY: known[ENTITY] if ENTITY in known else _count_kind(index, query, ENTITY), PAGE: pages}
+        known[HitKind.PAGE] = _count_kind(index, query, HitKind.PAGE)
+        known[HitKind.ENTITY] = total - known[HitKind.PAGE]
+    return {
+        kind: known[kind] if kind in known else _count_kind(index, query, kind)
+        for kind in (HitKind.ENTITY, HitKind.PAGE)
+    }
 
 
 def _count_kind(index: Index, query: Query, kind: str) -> int:
@@ -110,7 +113,7 @@ def _make_facet(field: str, found: Mapping[str, Any], scale: float, values: int)
     if field == "year":
         # The most frequent years, in the order of time.
         most.sort(reverse=True)
-    counts = (FacetCount(value, name_value(field, value), round(count * scale)) for value, count in most)
+    counts = (FacetCount(value, FACETS[field].show(value), round(count * scale)) for value, count in most)
     return Facet(field, tuple(counts), _is_approximate(found, scale))
 
 
@@ -209,8 +212,3 @@ def _find_parents(types: Sequence[str], above: Mapping[str, Sequence[str]]) -> d
         for iri, parents in known.items()
         if (nearer := [parent for parent in parents if len(known[parent]) < len(parents)])
     }
-
-
-def name_value(field: str, value: str) -> str:
-    """Return the display name of a facet's value."""
-    return FACETS[field].show(value)

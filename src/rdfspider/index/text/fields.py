@@ -20,17 +20,14 @@ import msgspec
 from tantivy import Schema, SchemaBuilder
 
 from rdfspider.index.entities.contributions import Contribution
-from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
 from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts
-from rdfspider.index.text.results import Card
+from rdfspider.results import Card, NameKind
 from rdfspider.vocabulary.dates import write_year
 from rdfspider.vocabulary.names import find_namespaces, list_prefixes, shorten_iri
 from rdfspider.vocabulary.terms import fold_iri
 
 CURSOR_ID = "#cursor"
 """The id of the one document that is neither a page nor an entity: its card holds the cursors of the same commit."""
-PAGE, ENTITY = "page", "entity"
-"""The kinds of documents."""
 BUCKETS = 64
 """Documents are spread evenly over this many buckets by their ids, for sampling."""
 BEFORE, AFTER, YEAR = "before", "after", "year"
@@ -125,8 +122,8 @@ class Field:
     """Its names before a colon in queries; also the names of search filters."""
     look_up: LookUp = lambda text, _: [text]
     """How the text after the colon is looked up."""
-    suggests_names: str = ""
-    """The kind of names in the ledger that complete the text after the colon; empty for none."""
+    suggests_names: NameKind | None = None
+    """The kind of names in the ledger that complete the text after the colon."""
     suggests_values: str = ""
     """The field with a facet whose values complete it; empty for none."""
     is_spelled: bool = False
@@ -261,7 +258,7 @@ FIELDS = (
         attrgetter("terms.class_names"),
         asked_as=("type",),
         look_up=_look_up_classes,
-        suggests_names=CLASS,
+        suggests_names=NameKind.CLASS,
         is_spelled=True,
     ),
     # Namespaces and their prefixes.
@@ -271,7 +268,7 @@ FIELDS = (
         attrgetter("terms.ontology_names"),
         asked_as=("ontology",),
         look_up=_look_up_ontology,
-        suggests_names=ONTOLOGY,
+        suggests_names=NameKind.ONTOLOGY,
         is_spelled=True,
     ),
     # IRIs and short names of properties.
@@ -281,12 +278,12 @@ FIELDS = (
         attrgetter("terms.property_names"),
         asked_as=("property",),
         look_up=_look_up_names,
-        suggests_names=PROPERTY,
+        suggests_names=NameKind.PROPERTY,
         is_spelled=True,
     ),
     # The same for nameless parts: their values are among the entity's words, but their properties are not its own.
     Field("part_names", KEYWORD, attrgetter("terms.part_names")),
-    Field("sites", KEYWORD, _list_site_names, asked_as=("site",), look_up=_look_up_site, suggests_names=SITE),
+    Field("sites", KEYWORD, _list_site_names, asked_as=("site",), look_up=_look_up_site, suggests_names=NameKind.SITE),
     # Whole and primary language tags.
     Field(
         "langs",

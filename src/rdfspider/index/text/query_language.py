@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rdfspider.index.text.fields import AFTER, ASKED, BEFORE, ENTITY, PAGE, YEAR
+from rdfspider.index.text.fields import AFTER, ASKED, BEFORE, YEAR
+from rdfspider.results import HitKind
 
 MAX_CHARS = 1_000
 MAX_CLAUSES = 32
@@ -16,7 +17,7 @@ MAX_PREFIXES = 8
 """A prefix stands for thousands of words, and costs as much."""
 WORDS, VALUE = "words", "value"
 """Clauses for any text, and for a property's value: a name before a colon that is not in `ASKED` is a property's."""
-KINDS = (PAGE, ENTITY)
+KINDS = tuple(HitKind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,6 @@ from rdfspider.index.text.fields import (
     ASKED,
     BEFORE,
     CURSOR_ID,
-    ENTITY,
-    PAGE,
     RUN_BOOSTS,
     WORD_BOOSTS,
     YEAR,
@@ -29,6 +27,7 @@ from rdfspider.index.text.fields import (
     list_names,
 )
 from rdfspider.index.text.query_language import VALUE, WORDS, Clause, Question, parse_date
+from rdfspider.results import HitKind
 from rdfspider.vocabulary.names import find_field_name
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -79,7 +78,7 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
         parts.append((Occur.MustNot if group[0].is_excluded else Occur.Must, query))
     if asks_for_things(question) and not is_of_any_kind:
         # Entities on a page have types; the page itself has none.
-        parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", ENTITY, "basic"))))
+        parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", HitKind.ENTITY, "basic"))))
     if not any(occur == Occur.Must for occur, _ in parts):
         # Punctuation alone finds nothing rather than everything.
         parts.append((Occur.Must, Query.empty_query() if _is_signs(question) else Query.all_query()))
@@ -111,7 +110,10 @@ def asks_for_things(question: Question) -> bool:
 def asks_for_pages(question: Question) -> bool:
     """Return whether the question asks for pages only."""
     return any(
-        all(clause.field == "kind" and clause.text.lower() == PAGE and not clause.is_excluded for clause in group)
+        all(
+            clause.field == "kind" and clause.text.lower() == HitKind.PAGE and not clause.is_excluded
+            for clause in group
+        )
         for group in question.groups
     )
 

@@ -27,16 +27,14 @@ from rdfspider.index.ledger.learned_classes import LearnedClasses
 from rdfspider.index.text.analysis import register_tokenizers, split_text
 from rdfspider.index.text.documents import hash_outlinks
 from rdfspider.index.text.facets import VALUES, count_facets, count_kinds
-from rdfspider.index.text.fields import ASKED, CURSOR_ID, PAGE
+from rdfspider.index.text.fields import ASKED, CURSOR_ID
 from rdfspider.index.text.query_language import Clause, Question, parse_question
 from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_plan
-from rdfspider.index.text.results import Card, Facet, Hit, Results
 from rdfspider.index.text.snippets import Marker
-from rdfspider.index.text.suggestions import Suggestion, suggest, suggest_question
+from rdfspider.index.text.suggestions import suggest, suggest_question
+from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Suggestion
 
 MAX_LIMIT = 1_000
-MAX_RESULTS = 10_000
-"""Nobody pages further than this, and each page of results costs more than the one before."""
 # Results are sorted by weight within a window, then by sources, links and label within a block. Both are fixed, so that
 # pages of results do not overlap.
 _WINDOW = 500
@@ -246,7 +244,7 @@ def _lift(index: Index, plan: Plan, hits: Sequence[_Weighed]) -> list[tuple[floa
     for score, order, address in hits:
         document = index.searcher.doc(address)
         card = _read_card(document)
-        in_links = _count_in_links(index, card.id if card.kind == PAGE else card.url or card.id)
+        in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
         lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(plan.phrase, card.label)
         lifted.append((score * lift, order, in_links, document, card))
     lifted.sort(key=lambda one: one[:2], reverse=True)

@@ -7,7 +7,7 @@ from typing import cast
 
 from rdfspider.index.text.analysis import UNSPACED, build_words, normalise_text
 from rdfspider.index.text.query_plan import Plan
-from rdfspider.index.text.results import Marked
+from rdfspider.results import Marked
 
 CHARS = 240
 # How much of a long text is scanned.

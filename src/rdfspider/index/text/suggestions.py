@@ -8,18 +8,16 @@ Every step is bounded, whatever was typed and however many labels there are.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 from tantivy import Occur, Query
 
-from rdfspider.index.ledger.reader import NameCount
 from rdfspider.index.text.analysis import MAX_START, START_SIZES, split_text, write_start
 from rdfspider.index.text.facets import list_values
-from rdfspider.index.text.fields import ASKED, ENTITY, PAGE, WORD_BOOSTS
+from rdfspider.index.text.fields import ASKED, WORD_BOOSTS
 from rdfspider.index.text.query_language import KINDS, VALUE, WORD, WORDS, Clause, Question, parse_question
 from rdfspider.index.text.query_plan import Index, build_plan, has_property
-from rdfspider.index.text.results import Card
+from rdfspider.results import Card, HitKind, NameCount, NameKind, Suggestion
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
 
 # A word in at most so many documents may be a mistake if a neighbour is in so many times more.
@@ -151,20 +149,8 @@ _CLASSES = 3
 _LAST_FIELD = re.compile(rf"""(?i)(?:^|(?<=\s))-?(?P<field>{"|".join(ASKED)}):(?P<value>"[^"]*|[^\s"]*)$""")
 _VALUES_COMPARED = 1_000
 
-FindNames = Callable[[str, str, int], Sequence[NameCount]]
+FindNames = Callable[[NameKind, str, int], Sequence[NameCount]]
 """A kind of names, a text and a limit enter; names that contain the text leave, those that begin with it first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """One completion."""
-
-    text: str
-    """Replaces what was typed."""
-    kind: str
-    """entity, page, type for the name of a class, or the field whose value it is."""
-    about: str
-    """A short description: the type of an entity, the site of a page, the IRI of a name."""
 
 
 def suggest(
@@ -218,10 +204,10 @@ def _list_values(index: Index, find_names: FindNames, field: str, start: str) ->
         yield from (((kind,), "") for kind in KINDS)
     elif counted := ASKED[field].suggests_values:
         yield from (((value,), "") for value in list_values(index, counted))
-    else:
+    elif kind := ASKED[field].suggests_names:
         # An ontology's prefix is not part of its IRI, so all are compared.
         asked = "" if field == "ontology" else start
-        for count in find_names(ASKED[field].suggests_names, asked, _VALUES_COMPARED):
+        for count in find_names(kind, asked, _VALUES_COMPARED):
             if field == "site":
                 yield (count.name,), f"{count.pages:,} {'page' if count.pages == 1 else 'pages'}"
             elif field == "ontology":
@@ -242,7 +228,7 @@ def _suggest_labels(index: Index, before: str, start: str, limit: int) -> list[S
         for card in _read_best(index, both, limit):
             label = write_start(card.label)
             # The title of a page about an entity is mostly the entity's label followed by the site's name.
-            if start in label and not (kind == PAGE and any(label.startswith(f"{known} ") for known in found)):
+            if start in label and not (kind == HitKind.PAGE and any(label.startswith(f"{known} ") for known in found)):
                 found.setdefault(label, _describe(index, before, card))
             if len(found) == limit:
                 return list(found.values())
@@ -257,14 +243,14 @@ def _list_queries(index: Index, start: str) -> Iterator[tuple[Query, str]]:
             begins = Query.term_query(index.schema, "start", start[:size], "basic")
         else:
             begins = Query.fuzzy_term_query(index.schema, "start", start, 0, True, True)
-        yield begins, ENTITY
-        yield begins, PAGE
+        yield begins, HitKind.ENTITY
+        yield begins, HitKind.PAGE
     words = start.split(" ")
     if len(start) < MAX_START and (len(words) > 1 or len(start) >= _MIN_INSIDE):
         # This expands the last word to fifty words at most.
         inside = Query.phrase_prefix_query(index.schema, "label", list[str | tuple[int, str]](words))
-        yield inside, ENTITY
-        yield inside, PAGE
+        yield inside, HitKind.ENTITY
+        yield inside, HitKind.PAGE
 
 
 def _read_best(index: Index, query: Query, limit: int) -> Iterator[Card]:
@@ -281,7 +267,7 @@ def _describe(index: Index, before: str, card: Card) -> Suggestion:
     if not _is_plain(index, label, is_alone=not before):
         # Unquoted it would break the query or mean something else.
         label = f'"{" ".join(label.replace(chr(34), " ").split())}"'
-    about = card.sites[0] if card.kind == PAGE and card.sites else ", ".join(map(shorten_iri, card.types[:1]))
+    about = card.sites[0] if card.kind == HitKind.PAGE and card.sites else ", ".join(map(shorten_iri, card.types[:1]))
     return Suggestion(f"{before}{label}", card.kind, about)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pyoxigraph import Store
 
 from rdfspider.index.ledger.reader import LedgerReader, PageEntry
-from rdfspider.index.ledger.usage import SITE
+from rdfspider.results import NameKind
 from rdfspider.search.attributions import ReadStatements
 from rdfspider.search.quality.conflicts import Conflict, find_conflicts
 from rdfspider.search.quality.gaps import Gap, find_gaps, say_path
@@ -218,7 +218,7 @@ def inspect_site(
 ) -> Report | None:
     """Make the report; None if no page of the site is indexed. A few pages are read again to find the syntax of values."""
     start = time.monotonic()
-    count = ledger.find_name(SITE, site)
+    count = ledger.find_name(NameKind.SITE, site)
     if count is None:
         return None
     entries = choose_pages(ledger, site, count.pages, max_pages)

@@ -15,11 +15,9 @@ from typing import NamedTuple
 from pyoxigraph import Literal, NamedNode, Store
 
 from rdfspider.index.ledger.reader import PageEntry
-from rdfspider.index.quads.described import write_name
-from rdfspider.index.quads.provenance import VOCABULARY
-from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label
 from rdfspider.vocabulary.prefixes import SCHEMA
-from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, blank_prefix, make_graph_iri
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, VOCABULARY, blank_prefix, make_graph_iri
 
 ESCAPED_TWICE = "escaped-twice"
 """The code of a fault that is found in the statements themselves, not during extraction."""
@@ -67,7 +65,7 @@ class Described:
             return
         rank = LABELS.get(name, self._label_rank)
         if rank < self._label_rank and not is_node:
-            self.label, self._label_rank = write_name(text), rank
+            self.label, self._label_rank = clean_label(text), rank
         if name.startswith(SCHEMA):
             known = self.values.setdefault(name.removeprefix(SCHEMA), [])
             if len(known) < _VALUES_A_PROPERTY:

@@ -9,12 +9,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from pyoxigraph import NamedNode, Store
+from pyoxigraph import Store
 
 from rdfspider.errors import UsageError
-from rdfspider.index.entities.nodes import decode_references
-from rdfspider.index.quads.described import Source, StatedValue, find_source
-from rdfspider.index.quads.selection import MERGE
+from rdfspider.results import Source, StatedValue
 from rdfspider.search.attributions import (
     Attribution,
     dump_statements,
@@ -24,13 +22,21 @@ from rdfspider.search.attributions import (
     tell_entity_syntaxes,
 )
 from rdfspider.search.conflicts import group_values
-from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty
+from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty, find_uses, was_fetched
 from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.neighbourhood import draw_neighbourhood
 from rdfspider.serve.readable_literals import draw_literal, draw_place, find_place, read_degrees
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
-from rdfspider.urls import is_valid_iri
-from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGE_ADDRESSES, IMAGES, LABELS, RDF_TYPE, SAME_AS
+from rdfspider.vocabulary.labels import (
+    ADDRESSES,
+    DESCRIPTIONS,
+    IMAGE_ADDRESSES,
+    IMAGES,
+    LABELS,
+    RDF_TYPE,
+    SAME_AS,
+    decode_references,
+)
 from rdfspider.vocabulary.names import find_short_name, shorten_iri
 from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, fold_iri
@@ -85,7 +91,7 @@ def show_entity(request: PageRequest) -> PageReply:
             return _show_missing(request, store, name)
         if says := fold_iri(request.get("says")):
             return _show_attributions(request, store, found, says)
-        page = find_source(store, found.iri) if is_valid_iri(found.iri) else Source(found.iri)
+        is_page = bool(found.things) or was_fetched(store, found.iri)
         uses = _find_uses(store, found.iri)
         others = _list_others(found)
         aliases = read_aliases(store, found, others[:_ALIASES_SHOWN])
@@ -94,7 +100,7 @@ def show_entity(request: PageRequest) -> PageReply:
         "entity.html",
         {
             **_make_context(request, found),
-            "is_page": bool(page.fetched or found.things),
+            "is_page": is_page,
             "uses": uses,
             "start": start,
             "via": via,
@@ -281,14 +287,7 @@ def _sort_inside(inside: Mapping[str, Sequence[StatedValue]]) -> list[tuple[str,
 
 def _find_uses(store: Store, iri: str) -> list[tuple[str, str]]:
     """Whether an IRI is used as a class or a property: the path of the page about it, and the IRI."""
-    if not is_valid_iri(iri):
-        return []
-    term = NamedNode(iri)
-    patterns = (
-        ("class", store.quads_for_pattern(None, NamedNode(RDF_TYPE), term, MERGE)),
-        ("property", store.quads_for_pattern(None, term, None, MERGE)),
-    )
-    return [(path, iri) for path, quads in patterns if next(iter(quads), None) is not None]
+    return [(kind, iri) for kind in find_uses(store, iri)]
 
 
 def _is_image(predicate: str, value: StatedValue) -> bool:

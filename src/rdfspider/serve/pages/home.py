@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 
 from rdfspider.crawl.messages import Find
 from rdfspider.crawl.summary import write_state
-from rdfspider.index.ledger.reader import LedgerTotals, NameCount
+from rdfspider.results import LedgerTotals, NameCount
 from rdfspider.search.statistics import Statistics
 from rdfspider.serve.pages.search import list_ontologies, name_ontologies
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, SitePage

@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from rdfspider.crawl.reports.why import Explanation
 from rdfspider.errors import OtherVersionError, UnansweredError, UnindexedError, UsageError
-from rdfspider.index.text.results import Card
 from rdfspider.processes.calls import CallError
+from rdfspider.results import Card
 from rdfspider.run.visitor import prepare_address, read_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (

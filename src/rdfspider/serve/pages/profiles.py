@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from rdfspider.errors import UsageError
-from rdfspider.index.ledger.reader import LedgerTotals, NameCount
-from rdfspider.index.ledger.usage import CLASS, ONTOLOGY, PROPERTY, SITE
+from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.search.profiles import ClassProfile, OntologyProfile, PropertyProfile, SiteProfile
 from rdfspider.search.quality.gaps import say_path
 from rdfspider.search.quality.report import Finding, Report
@@ -20,14 +19,24 @@ from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequ
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes, shorten_iri
 
-LISTS = {CLASS: "/classes", PROPERTY: "/properties", ONTOLOGY: "/ontologies", SITE: "/sites"}
+LISTS = {
+    NameKind.CLASS: "/classes",
+    NameKind.PROPERTY: "/properties",
+    NameKind.ONTOLOGY: "/ontologies",
+    NameKind.SITE: "/sites",
+}
 """The paths of the lists, by kind."""
-_TITLES = {CLASS: "Classes", PROPERTY: "Properties", ONTOLOGY: "Ontologies", SITE: "Sites"}
+_TITLES = {
+    NameKind.CLASS: "Classes",
+    NameKind.PROPERTY: "Properties",
+    NameKind.ONTOLOGY: "Ontologies",
+    NameKind.SITE: "Sites",
+}
 _ABOUT = {
-    CLASS: "What things are said to be. Uses are things on pages.",
-    PROPERTY: "What is said of things. Uses are statements.",
-    ONTOLOGY: "Where classes and properties come from: their namespaces. Uses are those of both.",
-    SITE: "Who says it. Uses are statements.",
+    NameKind.CLASS: "What things are said to be. Uses are things on pages.",
+    NameKind.PROPERTY: "What is said of things. Uses are statements.",
+    NameKind.ONTOLOGY: "Where classes and properties come from: their namespaces. Uses are those of both.",
+    NameKind.SITE: "Who says it. Uses are statements.",
 }
 NAMES_SHOWN = 50
 _MAX_PAGE = 2_000
@@ -80,7 +89,7 @@ class ReportData(Report):
     findings: tuple[Finding, ...] = field()
 
 
-def show_names(kind: str) -> Callable[[PageRequest], PageReply]:
+def show_names(kind: NameKind) -> Callable[[PageRequest], PageReply]:
     """Make a page that lists the names of a kind, the most used first."""
 
     def show(request: PageRequest) -> PageReply:
@@ -149,7 +158,7 @@ def show_ontology(request: PageRequest) -> PageReply:
     profile = _find_profile(request, "iri", request.site.indexes.ontology_profile, "no page uses the ontology {name}")
     rows = [
         (kind, *count)
-        for kind, counts in ((CLASS, profile.classes), (PROPERTY, profile.properties))
+        for kind, counts in ((NameKind.CLASS, profile.classes), (NameKind.PROPERTY, profile.properties))
         for count in counts
     ]
     context = {"command": _write_command(request, profile.iri, "--ontology")}
@@ -269,13 +278,13 @@ def _list_rows(report: Report) -> list[tuple[object, ...]]:
 
 
 PAGES: tuple[SitePage, ...] = (
-    SitePage("/classes", show_names(CLASS), "Classes by use.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage("/classes", show_names(NameKind.CLASS), "Classes by use.", _LIST_PARAMETERS, answer=NamesData),
     SitePage("/class", show_class, "A class: counts, typical properties, sites, examples.", _IRI, answer=ClassProfile),
-    SitePage("/properties", show_names(PROPERTY), "Properties by use.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage("/properties", show_names(NameKind.PROPERTY), "Properties by use.", _LIST_PARAMETERS, answer=NamesData),
     SitePage(
         "/property", show_property, "A property: counts, classes, sites, example values.", _IRI, answer=PropertyProfile
     ),
-    SitePage("/ontologies", show_names(ONTOLOGY), "Ontologies by use.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage("/ontologies", show_names(NameKind.ONTOLOGY), "Ontologies by use.", _LIST_PARAMETERS, answer=NamesData),
     SitePage(
         "/ontology",
         show_ontology,
@@ -283,7 +292,13 @@ PAGES: tuple[SitePage, ...] = (
         _IRI,
         answer=OntologyProfile,
     ),
-    SitePage("/sites", show_names(SITE), "Sites by the statements on their pages.", _LIST_PARAMETERS, answer=NamesData),
+    SitePage(
+        "/sites",
+        show_names(NameKind.SITE),
+        "Sites by the statements on their pages.",
+        _LIST_PARAMETERS,
+        answer=NamesData,
+    ),
     SitePage(
         "/site",
         show_site,

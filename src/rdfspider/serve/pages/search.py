@@ -7,13 +7,8 @@ from itertools import islice
 from typing import Any
 
 from rdfspider.errors import UnindexedError
-from rdfspider.index.ledger.reader import NameCount
-from rdfspider.index.text.facets import name_value
-from rdfspider.index.text.fields import ENTITY, FACETS, PAGE
-from rdfspider.index.text.query_language import parse_question
-from rdfspider.index.text.results import Facet, FacetCount, Hit, Results
-from rdfspider.index.text.searcher import MAX_RESULTS
-from rdfspider.index.text.suggestions import Suggestion
+from rdfspider.results import MAX_RESULTS, Facet, FacetCount, Hit, HitKind, NameCount, Results, Suggestion
+from rdfspider.search.indexes import FACET_TITLES, find_asked_kind, name_value
 from rdfspider.serve.rendering import MAX_TEXT_CHARS, clean_text, cut_middle, make_address
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
@@ -30,8 +25,6 @@ _KEPT_SHORTLY = {"Cache-Control": "private, max-age=10"}
 # Per result, in RDF.
 _MAX_STATEMENTS = 2_000
 _HEADS = ("kind", "id", "label", "types", "snippet", "url", "image", "facts", "pages", "sites", "date")
-FIELDS = {name: field.facet for name, field in FACETS.items()}
-"""The parameters that filter, with their titles."""
 # Per field; nobody chooses more.
 _MAX_CHOSEN = 20
 _NAME_CHARS = 48
@@ -94,10 +87,10 @@ def show_search(request: PageRequest) -> PageReply:
     kind = _find_kind(request)
     context: dict[str, Any] = {"selection": selection, "page": page, "ontologies": list_ontologies(request)}
     try:
-        results = _search(request, selection, kind or ENTITY, page, limit)
-        if not kind and not results.total and results.kind_counts.get(PAGE):
+        results = _search(request, selection, kind or HitKind.ENTITY, page, limit)
+        if not kind and not results.total and results.kind_counts.get(HitKind.PAGE):
             # If no entity matches, show pages.
-            kind = PAGE
+            kind = HitKind.PAGE
             results = _search(request, selection, kind, page, limit)
     except UnindexedError:
         # The first pages may not be indexed yet, which is not the client's error.
@@ -106,7 +99,7 @@ def show_search(request: PageRequest) -> PageReply:
         return PageReply("search.html", {**context, "results": None}, status=503)
     context |= {
         "results": results,
-        "kind": kind or ENTITY,
+        "kind": kind or HitKind.ENTITY,
         "pages": min(-(-results.total // limit), most_pages),
         "reachable": most_pages * limit,
         "facets": [selection.make_choices(facet) for facet in results.facets if facet.counts],
@@ -170,10 +163,8 @@ def _search(request: PageRequest, selection: "FacetSelection", kind: str, page: 
 
 def _find_kind(request: PageRequest) -> str:
     """The requested kind of results, from the query or the parameter; empty if neither names one."""
-    clauses = (clause for group in parse_question(request.get("q")).groups for clause in group)
-    typed = next((clause.text.lower() for clause in clauses if clause.field == "kind" and not clause.is_excluded), "")
-    kind = typed or request.get("kind")
-    return kind if kind in (ENTITY, PAGE) else ""
+    kind = find_asked_kind(request.get("q")) or request.get("kind")
+    return kind if kind in (HitKind.ENTITY, HitKind.PAGE) else ""
 
 
 def _make_row(hit: Hit) -> Sequence[object]:
@@ -186,7 +177,7 @@ class FacetSelection:
     """The chosen filters, and the URLs that change them."""
 
     def __init__(self, request: PageRequest) -> None:
-        found = ((field, request.get_all(field)[:_MAX_CHOSEN]) for field in FIELDS)
+        found = ((field, request.get_all(field)[:_MAX_CHOSEN]) for field in FACET_TITLES)
         self.chosen: dict[str, tuple[str, ...]] = {field: values for field, values in found if values}
         self._question = request.get("q")
         self._kept = {name: request.get(name) for name in ("kind", "limit") if request.get(name)}
@@ -200,7 +191,7 @@ class FacetSelection:
     def list_chips(self) -> list[Chip]:
         """All chosen values."""
         return [
-            Chip(FIELDS[field].lower(), name, _clean(value), self._locate(field, _without(values, (value,))))
+            Chip(FACET_TITLES[field].lower(), name, _clean(value), self._locate(field, _without(values, (value,))))
             for field, values in self.chosen.items()
             for value, name in name_apart(field, values).items()
         ]
@@ -228,7 +219,7 @@ class FacetSelection:
             below.setdefault(one.parent if one.parent in known else None, []).append(one)
         names = name_apart(facet.field, [one.value for one in facet.counts])
         choices = self._make_level(facet.field, None, below, names, ())
-        return Choices(facet.field, FIELDS[facet.field], choices, facet.is_approximate)
+        return Choices(facet.field, FACET_TITLES[facet.field], choices, facet.is_approximate)
 
     def _make_level(
         self,
@@ -322,7 +313,7 @@ PAGES = (
             _QUESTION,
             *(
                 Parameter(field, f"{title}; several mean any of them.", is_repeated=True)
-                for field, title in FIELDS.items()
+                for field, title in FACET_TITLES.items()
             ),
             Parameter("kind", "entity or page; without it things, and pages where no thing fits."),
             Parameter("page", "Which page of results, from 1 on.", kind="integer"),

@@ -21,12 +21,12 @@ import pytest
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
+from rdfspider.formats import RDF_FORMATS, RESULT_FORMATS
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.quads.snapshots import remove_old, take_snapshot
-from rdfspider.index.quads.sparql.engine import MAX_QUERY_CHARS, QueryLimits, Sparql
-from rdfspider.index.quads.sparql.messages import Graphs
-from rdfspider.index.quads.sparql.result_documents import FORMATS, RDF_FORMATS
-from rdfspider.index.quads.sparql.rows import Rows, Statements
+from rdfspider.index.quads.sparql.engine import MAX_QUERY_CHARS, Sparql
+from rdfspider.results import Graphs, QueryLimits
+from rdfspider.search.rows import Rows, Statements, read_answer
 from waiting import PATIENCE_S, wait_until
 
 SCHEMA = "http://schema.org/"
@@ -75,8 +75,12 @@ def sparql(crawl: Path) -> Iterator[Sparql]:
         yield door
 
 
+def query_objects(sparql: Sparql, query: str, limits: QueryLimits | None = None) -> Rows | Statements | bool:
+    return read_answer(sparql.ask(query, formats=("json", "ntriples"), limits=limits))
+
+
 def ask_rows(sparql: Sparql, query: str, **limits: float) -> Rows:
-    rows = sparql.query(query, QueryLimits(**limits))  # type: ignore[arg-type]
+    rows = query_objects(sparql, query, QueryLimits(**limits))  # type: ignore[arg-type]
     assert isinstance(rows, Rows)
     return rows
 
@@ -84,7 +88,7 @@ def ask_rows(sparql: Sparql, query: str, **limits: float) -> Rows:
 def check_next(sparql: Sparql) -> None:
     """The next question is answered, and need not wait until a process is started."""
     assert sparql._idle
-    assert sparql.query("ASK { ?s schema:position 7 }") is True
+    assert query_objects(sparql, "ASK { ?s schema:position 7 }") is True
 
 
 def is_busy(sparql: Sparql) -> bool:
@@ -95,13 +99,13 @@ def is_busy(sparql: Sparql) -> bool:
 def test_select_ask_construct_describe(sparql: Sparql) -> None:
     rows = ask_rows(sparql, "SELECT ?book ?name { ?book schema:name ?name ; schema:position 7 }")
     assert [tuple(row) for row in rows] == [(name("book7").value, "Book 7")]
-    assert sparql.query("ASK { ?book schema:position 7 }") is True
-    assert sparql.query("ASK { ?book schema:position 777 }") is False
+    assert query_objects(sparql, "ASK { ?book schema:position 7 }") is True
+    assert query_objects(sparql, "ASK { ?book schema:position 777 }") is False
     for query in (
         "CONSTRUCT { ?s dc:title ?o } { ?s schema:name ?o ; schema:position 7 }",
         f"DESCRIBE {name('book7')}",
     ):
-        statements = sparql.query(query)
+        statements = query_objects(sparql, query)
         assert isinstance(statements, Statements)
         assert Literal("Book 7", language="en") in {triple.object for triple in statements}
 
@@ -138,7 +142,7 @@ def test_relative_iris_are_relative_to_a_base(sparql: Sparql) -> None:
 def test_who_does_not_want_the_answer_any_more_frees_the_process(crawl: Path) -> None:
     """Also whoever still waits for one."""
     with Sparql(crawl, workers=1) as sparql, ThreadPoolExecutor(2) as pool:
-        assert sparql.query("ASK {}") is True
+        assert query_objects(sparql, "ASK {}") is True
         cancels = [threading.Event(), threading.Event()]
         asking = [pool.submit(sparql.ask, ENDLESS, limits=LONG, cancel=cancel) for cancel in cancels]
         wait_until(lambda: is_busy(sparql) and all(each.running() for each in asking))
@@ -151,8 +155,8 @@ def test_who_does_not_want_the_answer_any_more_frees_the_process(crawl: Path) ->
 
 
 def test_a_prefix_of_the_query_wins(sparql: Sparql) -> None:
-    assert sparql.query("PREFIX schema: <http://other.example/> ASK { ?s schema:name ?o }") is False
-    assert sparql.query("PREFIX s: <http://schema.org/> ASK { ?s s:name ?o }") is True
+    assert query_objects(sparql, "PREFIX schema: <http://other.example/> ASK { ?s schema:name ?o }") is False
+    assert query_objects(sparql, "PREFIX s: <http://schema.org/> ASK { ?s s:name ?o }") is True
 
 
 @pytest.mark.parametrize(
@@ -223,7 +227,9 @@ def test_of_billions_of_rows_the_first_are_given(sparql: Sparql) -> None:
     rows = ask_rows(sparql, EVERYTHING, rows=5_000)
     assert len(rows) == 5_000
     assert rows.is_truncated
-    statements = sparql.query("CONSTRUCT { ?a ?e ?i } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", QueryLimits(rows=500))
+    statements = query_objects(
+        sparql, "CONSTRUCT { ?a ?e ?i } { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", QueryLimits(rows=500)
+    )
     assert isinstance(statements, Statements)
     assert (len(list(statements)), statements.is_truncated) == (500, True)
 
@@ -248,7 +254,7 @@ def count_rows(file_format: str, body: bytes) -> int:
     return len(list(pyoxigraph.parse(text, RDF_FORMATS[file_format])))
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", (*RESULT_FORMATS, *RDF_FORMATS))
 @pytest.mark.parametrize(
     "limits", [QueryLimits(), QueryLimits(rows=3), QueryLimits(rows=0), QueryLimits(output_bytes=30_000)]
 )
@@ -272,7 +278,7 @@ def test_every_format_is_valid_also_where_it_is_cut(file_format: str, limits: Qu
 @pytest.mark.parametrize("pattern", ["?s schema:position ?o", "?s dcterms:title ?o . ?s a ?o", "?o <a:b> ?s"])
 def test_turtle_declares_the_prefixes_that_it_uses(pattern: str, sparql: Sparql) -> None:
     query = f"CONSTRUCT {{ {pattern} }} {{ ?x schema:position 7 BIND(schema:a AS ?s) BIND(schema:Book AS ?o) }}"
-    for body in (sparql.ask(query, formats=["turtle"]).body, sparql.query(query).to_turtle().encode()):  # type: ignore[union-attr]
+    for body in (sparql.ask(query, formats=["turtle"]).body, query_objects(sparql, query).to_turtle().encode()):  # type: ignore[union-attr]
         declared = set(re.findall(rb"^@prefix (\w+):", body, re.MULTILINE))
         used = set(re.findall(rb"(?:^|\s)(\w+):", re.sub(rb"@prefix.*\n|<.*?>", b"", body)))
         assert declared == used
@@ -305,7 +311,7 @@ def test_triples_in_triples_are_rows_or_a_clear_answer(sparql: Sparql) -> None:
             f"CONSTRUCT {{ <a:a> <a:b> ?x }} {{ BIND({nest(depth)} AS ?x) }}",
         ):
             try:
-                answer = sparql.query(query)
+                answer = query_objects(sparql, query)
                 assert isinstance(answer, Rows)
                 assert answer[0].x
             except RdfspiderError as error:
@@ -325,17 +331,17 @@ def test_without_a_text_index_that_is_told(crawl: Path) -> None:
     with Sparql(crawl, workers=1, has_spare=False) as door:
         with pytest.raises(UsageError, match="there is no text index to ask"):
             door.ask("SELECT * { SERVICE <urn:rdfspider:text> { ?s text:query 'a' } }")
-        assert door.query("ASK {}") is True
+        assert query_objects(door, "ASK {}") is True
 
 
 def test_several_are_asked_at_once(crawl: Path) -> None:
     with Sparql(crawl, workers=3) as door:
-        door.query("ASK {}")
+        query_objects(door, "ASK {}")
 
         def ask(number: int) -> object:
             if number % 5 == 0:
                 with pytest.raises(UnansweredError):
-                    door.query(ENDLESS, QueryLimits(timeout_s=1))
+                    query_objects(door, ENDLESS, QueryLimits(timeout_s=1))
                 return number
             query = f"SELECT ?n {{ ?s schema:position {number} ; schema:position ?n }}"
             return ask_rows(door, query, timeout_s=LONG.timeout_s)[0].n
@@ -347,7 +353,7 @@ def test_several_are_asked_at_once(crawl: Path) -> None:
 
 def test_who_waits_too_long_for_others_is_told(crawl: Path) -> None:
     with Sparql(crawl, workers=1) as door:
-        door.query("ASK {}")
+        query_objects(door, "ASK {}")
         with ThreadPoolExecutor(1) as threads:
             cancel = threading.Event()
             first = threads.submit(door.ask, ENDLESS, limits=LONG, cancel=cancel)
@@ -367,7 +373,7 @@ def test_the_newest_snapshot_is_asked_while_old_ones_go(tmp_path: Path) -> None:
             take_snapshot(store, folder)
             remove_old(folder)
             query = f"ASK {{ ?s schema:about {number} }}"
-            wait_until(lambda query=query: door.query(query))
+            wait_until(lambda query=query: query_objects(door, query))
 
         def has_only_new() -> bool:
             remove_old(folder)
@@ -407,8 +413,8 @@ def list_workers() -> list[psutil.Process]:
 def test_workers_end_with_whoever_started_them(crawl: Path) -> None:
     code = (
         "import sys, time\nfrom pathlib import Path\nfrom rdfspider.index.quads.sparql.engine import Sparql\n"
-        "door = Sparql(Path(sys.argv[1]), workers=1)\ndoor.query('ASK {}')\nprint('ready', flush=True)\n"
-        f"door.query({ENDLESS!r})"
+        "door = Sparql(Path(sys.argv[1]), workers=1)\ndoor.ask('ASK {}')\nprint('ready', flush=True)\n"
+        f"door.ask({ENDLESS!r})"
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(crawl)], stdout=subprocess.PIPE)
     assert parent.stdout is not None
@@ -426,7 +432,7 @@ def test_workers_end_with_whoever_started_them(crawl: Path) -> None:
 
 def test_closing_ends_questions_and_starts_nothing(crawl: Path) -> None:
     door = Sparql(crawl, workers=1)
-    door.query("ASK {}")
+    query_objects(door, "ASK {}")
     workers = [psutil.Process(worker.pid) for worker in door._all]
     with ThreadPoolExecutor(2) as threads:
         asked = [threads.submit(door.ask, ENDLESS, limits=LONG) for _ in range(2)]
@@ -438,7 +444,7 @@ def test_closing_ends_questions_and_starts_nothing(crawl: Path) -> None:
     assert (door._all, door._idle) == (set(), [])
     assert not any(worker.is_running() for worker in workers)
     with pytest.raises(UnansweredError, match="closed meanwhile"):
-        door.query("ASK {}")
+        query_objects(door, "ASK {}")
     door.close()
     assert not door._all
 
@@ -446,16 +452,16 @@ def test_closing_ends_questions_and_starts_nothing(crawl: Path) -> None:
 @pytest.mark.parametrize("query", [None, 5, b"ASK {}"])
 def test_what_is_no_text_is_no_query(query: object, sparql: Sparql) -> None:
     with pytest.raises(UsageError, match="a query is text, not"):
-        sparql.query(query)  # type: ignore[arg-type]
+        query_objects(sparql, query)  # type: ignore[arg-type]
 
 
 def test_a_worker_that_was_killed_is_replaced(crawl: Path) -> None:
     with Sparql(crawl, workers=1) as door:
-        door.query("ASK {}")
+        query_objects(door, "ASK {}")
         for worker in door._all:
             worker.kill()
             worker._popen.wait()
-        assert door.query("ASK {}") is True
+        assert query_objects(door, "ASK {}") is True
 
 
 def test_a_worker_cannot_reach_the_network() -> None:

@@ -9,75 +9,37 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from rdfspider.errors import RdfspiderError, UnansweredError, UnindexedError, UnreadableError, UsageError
+from rdfspider.errors import RdfspiderError, UnansweredError, UnfitError, UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.quads.sparql.fair_queue import FairQueue
-from rdfspider.index.quads.sparql.messages import (
-    DONE,
-    FAILED,
-    MEMORY,
-    UNFIT,
-    UNINDEXED,
-    UNREADABLE,
-    USAGE,
-    WORDS,
-    Graphs,
-    Job,
-    Reply,
-)
-from rdfspider.index.quads.sparql.result_documents import BOOLEAN, ROWS, UnfitError
-from rdfspider.index.quads.sparql.rows import Rows, Statements, read_rows
+from rdfspider.index.quads.sparql.messages import Job, Reply, ReplyCode
 from rdfspider.processes.child import Child, DiedError, Wait, make_command
-from rdfspider.vocabulary.prefixes import PREFIXES
+from rdfspider.results import Graphs, QueryAnswer, QueryLimits
+from rdfspider.vocabulary.prefixes import QUERY_PREFIXES
 
 Find = Callable[[str, int], Sequence[tuple[str, float]]]
 """Takes words and a limit, and returns at most that many IRIs with their scores, the best first."""
 
-QUERY_PREFIXES = PREFIXES | {"text": "urn:rdfspider:text:"}
-"""The prefixes that a query may use without declaring them; its own declarations win."""
 MAX_QUERY_CHARS = 1_000_000
 
 _START_S = 30.0
 _MAX_TIMEOUT_S = 86_400.0
 # Errors whose message goes to the caller unchanged.
-_MISTAKES = {USAGE: UsageError, UNFIT: UnfitError, UNINDEXED: UnindexedError, UNREADABLE: UnreadableError}
+_MISTAKES = {
+    ReplyCode.USAGE: UsageError,
+    ReplyCode.UNFIT: UnfitError,
+    ReplyCode.UNINDEXED: UnindexedError,
+    ReplyCode.UNREADABLE: UnreadableError,
+}
 # How soon a cancelled query is noticed.
 _LOOK_S = 0.1
 # How Rust, C++ and Python report that memory is exhausted.
 _NO_MEMORY = ("memory allocation", "bad_alloc", "MemoryError", "Cannot allocate memory")
-
-
-@dataclass(frozen=True, slots=True)
-class QueryLimits:
-    """What a query may cost."""
-
-    timeout_s: float = 30.0
-    rows: int = 100_000
-    """Rows of the answer, or triples of CONSTRUCT and DESCRIBE; more are left out, and the answer says so."""
-    memory_bytes: int = 2 << 30
-    """On top of what an idle worker has."""
-    output_bytes: int = 256 << 20
-    """Size of the answer; more is left out, and the answer says so. It may be slightly exceeded, because rows stay whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryAnswer:
-    """A result document, and its description."""
-
-    kind: str
-    """rows, boolean or triples."""
-    format: str
-    """json, xml, csv, tsv, turtle, ntriples, rdfxml or jsonld."""
-    body: bytes
-    is_truncated: bool
-    """Whether rows were left out."""
-    seconds: float
 
 
 class Sparql:
@@ -155,15 +117,6 @@ class Sparql:
             self._queue.give_back(client)
         return QueryAnswer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
 
-    def query(self, query: str, limits: QueryLimits | None = None) -> Rows | Statements | bool:
-        """The answer as Python objects: Rows of SELECT, a bool of ASK, Statements of CONSTRUCT and DESCRIBE."""
-        answer = self.ask(query, formats=("json", "ntriples"), limits=limits)
-        if answer.kind == BOOLEAN:
-            return bool(msgspec.json.decode(answer.body)["boolean"])
-        if answer.kind == ROWS:
-            return read_rows(answer.body, answer.is_truncated)
-        return Statements(answer.body, answer.is_truncated)
-
     def warm_up(self) -> None:
         """Start a worker before the first query."""
         with self._lock:
@@ -208,9 +161,9 @@ class Sparql:
             self._put_back(worker, is_sound)
         if kind := _MISTAKES.get(reply.code):
             raise kind(reply.message)
-        if reply.code == MEMORY:
+        if reply.code == ReplyCode.MEMORY:
             raise _tell_memory(job)
-        if reply.code == FAILED:
+        if reply.code == ReplyCode.FAILED:
             raise UnansweredError(f"the query could not be answered: {reply.message}")
         return reply, body
 
@@ -289,11 +242,11 @@ class _Worker(Child):
         wait = patience.find_step_s
         self.send(msgspec.msgpack.encode(job), wait)
         reply = self._receive_reply(wait)
-        if reply.code == WORDS:
+        if reply.code == ReplyCode.WORDS:
             found = [_find_words(find, *asked, patience) for asked in reply.words]
             self.send(msgspec.msgpack.encode(found), wait)
             reply = self._receive_reply(wait)
-        return reply, self.receive(wait) if reply.code == DONE else b""
+        return reply, self.receive(wait) if reply.code == ReplyCode.DONE else b""
 
     def _receive_reply(self, wait: Wait) -> Reply:
         return msgspec.msgpack.decode(self.receive(wait), type=Reply)

@@ -1,23 +1,32 @@
 """The messages between `engine.py` and its worker processes."""
 
+from enum import StrEnum
+
 import msgspec
 
-DONE, WORDS, USAGE, UNFIT, MEMORY, FAILED = "done", "words", "usage", "unfit", "memory", "failed"
-UNINDEXED, UNREADABLE = "unindexed", "unreadable"
-"""The codes of a reply. `words`: the query searches for these texts, and the worker waits for the results. `usage`: the query
-is wrong. `unfit`: no format can hold the answer. `unindexed`, `unreadable`: there are no quads, or damaged ones."""
+from rdfspider.results import AnswerKind, Graphs
 
 Found = list[list[tuple[str, float]]]
 """The results of the text index for each of `Reply.words`."""
 
 
-class Graphs(msgspec.Struct, frozen=True):
-    """The graphs of a query, which replace those that it names."""
+class ReplyCode(StrEnum):
+    """What a reply means."""
 
-    default: tuple[str, ...] = ()
-    """IRIs of the graphs that are merged into the default graph; with none it is empty."""
-    named: tuple[str, ...] = ()
-    """IRIs of the graphs that `GRAPH` can use."""
+    DONE = "done"
+    WORDS = "words"
+    """The query searches for some texts, and the worker waits for the results."""
+    USAGE = "usage"
+    """The query is wrong."""
+    UNFIT = "unfit"
+    """No requested format can hold the answer."""
+    UNINDEXED = "unindexed"
+    """There are no quads yet."""
+    UNREADABLE = "unreadable"
+    """The quads are damaged."""
+    MEMORY = "memory"
+    """The query needs too much memory."""
+    FAILED = "failed"
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -39,9 +48,10 @@ class Job(msgspec.Struct, frozen=True):
 class Reply(msgspec.Struct, frozen=True):
     """The head of a worker's reply; the bytes of a document follow as a separate message."""
 
-    code: str
+    code: ReplyCode
     message: str = ""
-    kind: str = ""
+    kind: AnswerKind = AnswerKind.ROWS
+    """Only if the code is `done`, like the two that follow."""
     format: str = ""
     is_truncated: bool = False
     words: tuple[tuple[str, int], ...] = ()

@@ -10,35 +10,11 @@ from itertools import islice
 from typing import IO, NamedTuple, cast
 
 import pyoxigraph
-from pyoxigraph import QueryBoolean, QueryResultsFormat, QuerySolutions, QueryTriples, RdfFormat, Triple
+from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, Triple
 
-from rdfspider.errors import UsageError
-
-ROWS, BOOLEAN, TRIPLES = "rows", "boolean", "triples"
-"""The kinds of results: of SELECT, ASK, CONSTRUCT and DESCRIBE."""
-MEDIA_TYPES = {
-    "json": "application/sparql-results+json",
-    "xml": "application/sparql-results+xml",
-    "csv": "text/csv; charset=utf-8",
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "turtle": "text/turtle; charset=utf-8",
-    "ntriples": "application/n-triples",
-    "rdfxml": "application/rdf+xml",
-    "jsonld": "application/ld+json",
-}
-RESULT_FORMATS = {
-    "json": QueryResultsFormat.JSON,
-    "xml": QueryResultsFormat.XML,
-    "csv": QueryResultsFormat.CSV,
-    "tsv": QueryResultsFormat.TSV,
-}
-RDF_FORMATS = {
-    "turtle": RdfFormat.TURTLE,
-    "ntriples": RdfFormat.N_TRIPLES,
-    "rdfxml": RdfFormat.RDF_XML,
-    "jsonld": RdfFormat.JSON_LD,
-}
-FORMATS = (*RESULT_FORMATS, *RDF_FORMATS)
+from rdfspider.errors import UnfitError, UsageError
+from rdfspider.formats import RDF_FORMATS, RESULT_FORMATS, drop_prefixes
+from rdfspider.results import AnswerKind
 
 # Nested triples are limited, because parsers read them by recursion.
 _MAX_TERM_DEPTH = 32
@@ -52,14 +28,10 @@ _XML_NAME = re.compile(rf"[{_NAME_STARTS}][{_NAME_STARTS}\-.0-9\xb7\u0300-\u036f
 _NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
 
 
-class UnfitError(UsageError):
-    """None of the requested formats can hold the answer."""
-
-
 class Document(NamedTuple):
     """The result of a query, written in a format."""
 
-    kind: str
+    kind: AnswerKind
     format: str
     body: bytes
     is_truncated: bool
@@ -94,7 +66,7 @@ def write_document(
         )
     chosen = _choose(formats, RESULT_FORMATS, "SELECT and ASK")
     if isinstance(results, QueryBoolean):
-        return Document(BOOLEAN, chosen, results.serialize(format=RESULT_FORMATS[chosen]) or b"", False)
+        return Document(AnswerKind.BOOLEAN, chosen, results.serialize(format=RESULT_FORMATS[chosen]) or b"", False)
     return _write_solutions(results, chosen, max_rows, max_bytes)
 
 
@@ -119,7 +91,7 @@ def _write_solutions(results: QuerySolutions, chosen: str, max_rows: int, max_by
         body, is_whole = _cut_rows(body, rows, max_rows, is_whole)
     if chosen == "xml":
         body = _clean_xml(body)
-    return Document(ROWS, chosen, body, not is_whole)
+    return Document(AnswerKind.ROWS, chosen, body, not is_whole)
 
 
 def _clean_xml(body: bytes) -> bytes:
@@ -214,10 +186,6 @@ _JSON_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
 _XML_END = re.compile(rb"</result>")
 _CSV_PARTS = re.compile(rb'"[^"]*+(?:"|\Z)|\r\n')
 _TSV_END = re.compile(rb"\n")
-# Oxigraph writes one line per prefix before everything else. Text that looks like a prefix does no harm.
-_PREFIXES = re.compile(rb"(?:@prefix [^\n]*\n)+")
-_PREFIX = re.compile(rb"@prefix ([^:]*): [^\n]*\n")
-_USED_PREFIX = re.compile(rb"[\s(^]([a-z0-9]*+):(?!//)")
 _ROWS = {
     "json": _Rows(b"},{", _find_json_ends, b"]}}"),
     "xml": _Rows(b"</result>", _find_xml_ends, b"</results></sparql>"),
@@ -256,16 +224,7 @@ def _write_triples(
         body = drop_prefixes(body)
     elif chosen == "rdfxml":
         body = _clean_xml(body)
-    return Document(TRIPLES, chosen, body, not is_whole)
-
-
-def drop_prefixes(turtle: bytes) -> bytes:
-    """Remove declarations of unused prefixes from the beginning."""
-    head = _PREFIXES.match(turtle)
-    if head is None:
-        return turtle
-    used = set(_USED_PREFIX.findall(turtle, head.end() - 1))
-    return b"".join(line[0] for line in _PREFIX.finditer(head[0]) if line[1] in used) + turtle[head.end() :]
+    return Document(AnswerKind.TRIPLES, chosen, body, not is_whole)
 
 
 class _Output:

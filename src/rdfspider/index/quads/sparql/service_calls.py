@@ -14,10 +14,9 @@ from pyoxigraph import NamedNode
 
 from rdfspider.errors import UsageError
 from rdfspider.index.quads.sparql.lexer import IRI, NAME, OTHER, STRING, VARIABLE, Token, find_services
+from rdfspider.vocabulary.prefixes import TEXT_NAMESPACE
 
 TEXT_SERVICE = "urn:rdfspider:text"
-TEXT_NAMESPACE = "urn:rdfspider:text:"
-"""The namespace of `query`, `score` and `limit`. It has no `#`, which could begin a comment in a query."""
 DEFAULT_LIMIT, MAX_LIMIT = 100, 10_000
 """Results of one call; the maximum also applies to all calls of a query together."""
 MAX_CALLS = 10

@@ -13,23 +13,11 @@ from pathlib import Path
 import msgspec
 from pyoxigraph import NamedNode, QuerySolutions, Store
 
-from rdfspider.errors import UnindexedError, UnreadableError, UsageError
+from rdfspider.errors import UnfitError, UnindexedError, UnreadableError, UsageError
 from rdfspider.index.quads.snapshots import SnapshotReader
 from rdfspider.index.quads.sparql.lexer import VARIABLE, Token, check_kind, find_star, read_tokens
-from rdfspider.index.quads.sparql.messages import (
-    DONE,
-    FAILED,
-    MEMORY,
-    UNFIT,
-    UNINDEXED,
-    UNREADABLE,
-    USAGE,
-    WORDS,
-    Found,
-    Job,
-    Reply,
-)
-from rdfspider.index.quads.sparql.result_documents import UnfitError, write_document
+from rdfspider.index.quads.sparql.messages import Found, Job, Reply, ReplyCode
+from rdfspider.index.quads.sparql.result_documents import write_document
 from rdfspider.index.quads.sparql.service_calls import TextCall, find_calls, replace_calls
 from rdfspider.processes.confinement import (
     confine_process,
@@ -65,7 +53,7 @@ def main() -> None:
         reply, body = _answer(msgspec.msgpack.decode(message, type=Job), snapshots, pipe)
         is_last = read_resident_bytes() - first_bytes > _GROWTH_BYTES
         pipe.send(msgspec.msgpack.encode(msgspec.structs.replace(reply, is_last=is_last)))
-        if reply.code == DONE:
+        if reply.code == ReplyCode.DONE:
             pipe.send(body)
         del body
         if is_last:
@@ -77,19 +65,19 @@ def _answer(job: Job, snapshots: SnapshotReader, pipe: ParentPipe) -> tuple[Repl
         with limit_resources(job.timeout_s, read_address_space_bytes() + job.memory_bytes), snapshots.use() as store:
             return _ask_store(job, store, pipe)
     except UnfitError as error:
-        return Reply(UNFIT, str(error)), b""
+        return Reply(ReplyCode.UNFIT, str(error)), b""
     except UnindexedError as error:
-        return Reply(UNINDEXED, str(error)), b""
+        return Reply(ReplyCode.UNINDEXED, str(error)), b""
     except UnreadableError as error:
-        return Reply(UNREADABLE, str(error)), b""
+        return Reply(ReplyCode.UNREADABLE, str(error)), b""
     except UsageError as error:
-        return Reply(USAGE, str(error)), b""
+        return Reply(ReplyCode.USAGE, str(error)), b""
     except SyntaxError as error:
-        return Reply(USAGE, _describe_mistake(str(error), job.query)), b""
+        return Reply(ReplyCode.USAGE, _describe_mistake(str(error), job.query)), b""
     except MemoryError:
-        return Reply(MEMORY), b""
+        return Reply(ReplyCode.MEMORY), b""
     except Exception as error:
-        return Reply(FAILED, f"{error}"[:500]), b""
+        return Reply(ReplyCode.FAILED, f"{error}"[:500]), b""
 
 
 def _ask_store(job: Job, store: Store, pipe: ParentPipe) -> tuple[Reply, bytes]:
@@ -105,7 +93,7 @@ def _ask_store(job: Job, store: Store, pipe: ParentPipe) -> tuple[Reply, bytes]:
         named_graphs=[*_read_iris(job.graphs.named)] if job.graphs else None,
     )
     document = write_document(results, job.formats, job.prefixes, job.max_rows, job.max_bytes)
-    reply = Reply(DONE, kind=document.kind, format=document.format, is_truncated=document.is_truncated)
+    reply = Reply(ReplyCode.DONE, kind=document.kind, format=document.format, is_truncated=document.is_truncated)
     return reply, document.body
 
 
@@ -135,7 +123,7 @@ def _read_iris(iris: Sequence[str]) -> list[NamedNode]:
 
 def _ask_words(calls: Sequence[TextCall], pipe: ParentPipe) -> Found:
     """Let the parent query the text index."""
-    reply = Reply(WORDS, words=tuple((call.words, call.limit) for call in calls))
+    reply = Reply(ReplyCode.WORDS, words=tuple((call.words, call.limit) for call in calls))
     pipe.send(msgspec.msgpack.encode(reply))
     message = pipe.receive()
     if message is None:

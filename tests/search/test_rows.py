@@ -13,7 +13,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, QueryResultsFormat, Store, Triple
 
 from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.index.quads.sparql.rows import Rows, Statements, read_rows
+from rdfspider.search.rows import Rows, Statements, read_rows
 
 
 def ask(query: str) -> Rows:

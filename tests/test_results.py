@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
-from rdfspider.index.text.results import Facet, FacetCount, Hit, Marked, Results, SourcePage, list_facts, list_remarks
+from rdfspider.results import Facet, FacetCount, Hit, Marked, Results, SourcePage, list_facts, list_remarks
 
 EVIL = '<script>alert("x")</script>'
 

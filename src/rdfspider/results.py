@@ -1,16 +1,61 @@
-"""Results of a search, also as HTML for notebooks: hits with marked snippets, facets, and notes on the query."""
+"""What the indexes answer with: search results, values with their sources, counts of names, answers to SPARQL queries.
 
-from collections.abc import Iterator, Sequence
+`index/` makes these records, `search/` joins them, and the site, the commands and Python programs read them without knowing
+the indexes. Results of a search also have a form in HTML, for notebooks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import StrEnum
 from html import escape
 from itertools import pairwise
-from typing import overload
+from typing import NamedTuple, overload
 
 import msgspec
 
 from rdfspider.vocabulary.dates import write_date
 from rdfspider.vocabulary.names import shorten_iri
+
+MAX_RESULTS = 10_000
+"""Nobody pages further than this, and each page of results costs more than the one before."""
+MAX_TYPES = 16
+"""Types of an entity that search knows; an entity with this many may have more."""
+
+
+class HitKind(StrEnum):
+    """What a search finds."""
+
+    PAGE = "page"
+    ENTITY = "entity"
+
+    __repr__ = str.__repr__
+
+
+class NameKind(StrEnum):
+    """The kinds of names whose uses are counted."""
+
+    CLASS = "class"
+    PROPERTY = "property"
+    ONTOLOGY = "ontology"
+    SITE = "site"
+    LANGUAGE = "language"
+    SYNTAX = "syntax"
+
+    __repr__ = str.__repr__
+
+
+class AnswerKind(StrEnum):
+    """The kinds of answers to SPARQL queries."""
+
+    ROWS = "rows"
+    """Of SELECT."""
+    BOOLEAN = "boolean"
+    """Of ASK."""
+    TRIPLES = "triples"
+    """Of CONSTRUCT and DESCRIBE."""
+
+    __repr__ = str.__repr__
 
 
 class SourcePage(msgspec.Struct, frozen=True):
@@ -196,6 +241,113 @@ class Results(Sequence[Hit]):
         return f"<div>{''.join(parts)}</div>"
 
 
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One completion."""
+
+    text: str
+    """Replaces what was typed."""
+    kind: str
+    """entity, page, type for the name of a class, or the field whose value it is."""
+    about: str
+    """A short description: the type of an entity, the site of a page, the IRI of a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that states something."""
+
+    page: str
+    fetched: float = 0.0
+    """In seconds since 1970; 0 if unknown."""
+    syntaxes: tuple[str, ...] = ()
+    """The syntaxes in which the page states anything, or exactly those in which it states this."""
+    is_exact: bool = False
+    """Whether they are exact: the index knows that only for pages with a single syntax."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedValue:
+    """A value of a property, and the pages that state it."""
+
+    text: str
+    """The text of a literal, an IRI, or `genid:…` for a blank node."""
+    kind: str = "literal"
+    """literal, iri or blank."""
+    language: str = ""
+    datatype: str = ""
+    label: str = ""
+    """The label of an IRI or a blank node."""
+    inside: Mapping[str, tuple["StatedValue", ...]] = field(default_factory=dict)
+    """The statements about a blank node, or about the coordinates of a place, by property."""
+    items: tuple["StatedValue", ...] = ()
+    """The items of an RDF list, which is a blank node, in order, as far as they were read."""
+    rest: str = ""
+    """The node with which a longer list continues."""
+    sources: tuple[Source, ...] = ()
+    """Some of them, the newest first."""
+    source_count: int = 0
+    has_more_sources: bool = False
+    """Whether there are more than were counted."""
+
+
+class NameCount(NamedTuple):
+    """How many statements, pages and sites use a name."""
+
+    name: str
+    uses: int
+    pages: int
+    sites: int
+
+
+class LedgerTotals(NamedTuple):
+    """The size of everything that is indexed."""
+
+    pages: int
+    quads: int
+    """Statements of all pages, counted in each syntax."""
+    entities: int
+    sites: int
+    classes: int
+    properties: int
+    ontologies: int
+
+
+class Graphs(msgspec.Struct, frozen=True):
+    """The graphs of a query, which replace those that it names."""
+
+    default: tuple[str, ...] = ()
+    """IRIs of the graphs that are merged into the default graph; with none it is empty."""
+    named: tuple[str, ...] = ()
+    """IRIs of the graphs that `GRAPH` can use."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """What a query may cost."""
+
+    timeout_s: float = 30.0
+    rows: int = 100_000
+    """Rows of the answer, or triples of CONSTRUCT and DESCRIBE; more are left out, and the answer says so."""
+    memory_bytes: int = 2 << 30
+    """On top of what an idle worker has."""
+    output_bytes: int = 256 << 20
+    """Size of the answer; more is left out, and the answer says so. It may be slightly exceeded, because rows stay whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswer:
+    """A result document, and its description."""
+
+    kind: AnswerKind
+    format: str
+    """json, xml, csv, tsv, turtle, ntriples, rdfxml or jsonld."""
+    body: bytes
+    is_truncated: bool
+    """Whether rows were left out."""
+    seconds: float
+
+
 def list_facts(hit: Hit) -> list[str]:
     """List short facts to show beside a hit's label."""
     facts = [", ".join(hit.type_names[:3]) or hit.kind, ", ".join(hit.sites[:3])]
@@ -204,10 +356,6 @@ def list_facts(hit: Hit) -> list[str]:
     facts.append(hit.day or (f"fetched {hit.fetched_day}" if hit.fetched_day else ""))
     facts.append(f"the same as {hit.duplicate_of}" if hit.duplicate_of else "")
     return [fact for fact in facts if fact]
-
-
-def _write_day(time_s: float) -> str:
-    return datetime.fromtimestamp(time_s, UTC).date().isoformat() if time_s else ""
 
 
 def list_remarks(results: Results) -> list[str]:
@@ -223,3 +371,7 @@ def list_remarks(results: Results) -> list[str]:
     if results.suggestion:
         remarks.append(f"did you mean: {results.suggestion}")
     return remarks
+
+
+def _write_day(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).date().isoformat() if time_s else ""

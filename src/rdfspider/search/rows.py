@@ -14,8 +14,8 @@ import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
 from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.formats import to_arrow
-from rdfspider.index.quads.sparql.result_documents import drop_prefixes
+from rdfspider.formats import drop_prefixes, to_arrow
+from rdfspider.results import AnswerKind, QueryAnswer
 from rdfspider.vocabulary.prefixes import TURTLE_PREFIXES, XSD, XSD_FRACTIONS, XSD_INTEGERS
 
 Value = str | int | float | bool | datetime | date | None
@@ -202,6 +202,15 @@ class Statements:
         lines = self._ntriples.split(b"\n", _SHOWN_ROWS)[:_SHOWN_ROWS]
         shown = "\n".join(_shorten(line.decode()) for line in lines)
         return f"<pre>{html.escape(shown)}</pre>{_show_count(len(self), 'statements', self.is_truncated)}"
+
+
+def read_answer(answer: QueryAnswer) -> Rows | Statements | bool:
+    """Return Rows of SELECT, a bool of ASK, Statements of CONSTRUCT and DESCRIBE; from an answer in JSON or N-Triples."""
+    if answer.kind == AnswerKind.BOOLEAN:
+        return bool(msgspec.json.decode(answer.body)["boolean"])
+    if answer.kind == AnswerKind.ROWS:
+        return read_rows(answer.body, answer.is_truncated)
+    return Statements(answer.body, answer.is_truncated)
 
 
 def read_rows(document: bytes, is_truncated: bool = False) -> Rows:
