@@ -45,6 +45,16 @@ class NameKind(StrEnum):
     __repr__ = str.__repr__
 
 
+class ValueKind(StrEnum):
+    """What a value is in RDF."""
+
+    LITERAL = "literal"
+    IRI = "iri"
+    BLANK = "blank"
+
+    __repr__ = str.__repr__
+
+
 class AnswerKind(StrEnum):
     """The kinds of answers to SPARQL queries."""
 
@@ -70,7 +80,7 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
 
     id: str
     """An entity's IRI, or `urn:rdfspider:entity:HASH` if only blank nodes describe it; a page's URL."""
-    kind: str
+    kind: HitKind
     label: str
     description: str = ""
     types: tuple[str, ...] = ()
@@ -122,8 +132,7 @@ class Hit:
 
     id: str
     """An entity's IRI, or `urn:rdfspider:entity:…` if no page gives it one; a page's URL."""
-    kind: str
-    """entity or page."""
+    kind: HitKind
     label: str
     types: tuple[str, ...]
     """IRIs."""
@@ -272,8 +281,7 @@ class StatedValue:
 
     text: str
     """The text of a literal, an IRI, or `genid:…` for a blank node."""
-    kind: str = "literal"
-    """literal, iri or blank."""
+    kind: ValueKind = ValueKind.LITERAL
     language: str = ""
     datatype: str = ""
     label: str = ""

@@ -13,11 +13,11 @@ from rdfspider.api import Crawl
 from rdfspider.commands.options import AsJson, Folder
 from rdfspider.commands.terminal import clean, open_console, show_table, show_text
 from rdfspider.crawl.summary import clean_text, shorten_name
+from rdfspider.results import Marked, Results, StatedValue, ValueKind, list_facts, list_remarks
 from rdfspider.search.notebook import cut_text, write_day, write_floor
 from rdfspider.vocabulary.labels import RDF_TYPE
 
 if TYPE_CHECKING:
-    from rdfspider.results import Marked, Results, StatedValue
     from rdfspider.search.entity import Entity, EntityProperty, RelatedEntity
     from rdfspider.search.statistics import Statistics
 
@@ -88,9 +88,7 @@ def search(
         _print_results(found)
 
 
-def _print_results(results: "Results") -> None:
-    from rdfspider.results import list_facts, list_remarks
-
+def _print_results(results: Results) -> None:
     for number, hit in enumerate(results, results.offset + 1):
         _print_line(f"{number}. ", hit.marked_label)
         typer.echo(clean_text(f"   {' · '.join(list_facts(hit))}"))
@@ -107,7 +105,7 @@ def _print_results(results: "Results") -> None:
         typer.echo(clean_text(remark))
 
 
-def _print_line(start: str, marked: "Marked") -> None:
+def _print_line(start: str, marked: Marked) -> None:
     """Print a line with the search terms in bold; typer omits the style if stdout is not a terminal."""
     parts = (typer.style(clean_text(part), bold=is_marked or None) for part, is_marked in marked.split())
     typer.echo(start + "".join(parts))
@@ -182,10 +180,10 @@ def _count_rest(prop: "EntityProperty") -> int:
     return prop.value_count - min(len(prop.values), _VALUES_SHOWN)
 
 
-def _draw_value(value: "StatedValue") -> Text:
-    if value.kind == "literal":
+def _draw_value(value: StatedValue) -> Text:
+    if value.kind == ValueKind.LITERAL:
         return Text.assemble(clean(cut_text(value.text)), clean(f" @{value.language}" if value.language else "", "dim"))
-    if value.kind == "iri":
+    if value.kind == ValueKind.IRI:
         return Text.assemble(
             clean(cut_text(value.text), "blue"), clean(f"  {cut_text(value.label)}" if value.label else "")
         )
@@ -194,7 +192,7 @@ def _draw_value(value: "StatedValue") -> Text:
     return clean(value.text, "dim")
 
 
-def _draw_inside(value: "StatedValue", indent: str) -> Iterator[Text]:
+def _draw_inside(value: StatedValue, indent: str) -> Iterator[Text]:
     """The statements about a blank node, one per line, types first, nested nodes indented; for a list, its items."""
     for number, item in enumerate(value.items[:_VALUES_SHOWN], 1):
         head = clean(f"{indent}{number}. ", "dim")
@@ -210,14 +208,14 @@ def _draw_inside(value: "StatedValue", indent: str) -> Iterator[Text]:
             head = clean(f"{indent}{shorten_name(name)}: ", "dim")
             if name == RDF_TYPE:
                 yield clean(indent + shorten_name(each.text), "green")
-            elif each.kind == "blank" and (each.inside or each.items):
+            elif each.kind == ValueKind.BLANK and (each.inside or each.items):
                 yield head
                 yield from _draw_inside(each, indent + "  ")
             else:
                 yield Text.assemble(head, _draw_value(each))
 
 
-def _draw_sources(value: "StatedValue") -> Text:
+def _draw_sources(value: StatedValue) -> Text:
     shown = value.sources[:_SOURCES_SHOWN]
     lines = [clean(f"{source.page} {write_day(source.fetched)}".rstrip(), "dim") for source in shown]
     if rest := value.source_count - len(lines):

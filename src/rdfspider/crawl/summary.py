@@ -9,7 +9,7 @@ from pathlib import Path
 from rdfspider.crawl.folder import DOCUMENTS, read_first_seed
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, Totals, count_pages
-from rdfspider.index.status import IndexStatus
+from rdfspider.index.status import IndexState, IndexStatus
 from rdfspider.vocabulary.names import shorten_iri
 
 _COUNTS_SHOWN = 8
@@ -102,7 +102,7 @@ def write_index(index: IndexStatus) -> str:
     elif index.behind_pages and not index.is_running:
         parts.append(f"about {index.behind_pages:,} pages behind")
     if index.problem:
-        parts.append(f"{index.state}: {index.problem}" if index.state == "suspended" else index.problem)
+        parts.append(f"{index.state}: {index.problem}" if index.state is IndexState.SUSPENDED else index.problem)
     return " · ".join(parts)
 
 

@@ -19,7 +19,7 @@ from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.follower import Follower, Room, is_damage
 from rdfspider.index.log.sources import Sources
 from rdfspider.index.quads.view import QuadView
-from rdfspider.index.status import IndexStatus, end_index, is_outside, write_index_status
+from rdfspider.index.status import IndexState, IndexStatus, end_index, is_outside, write_index_status
 from rdfspider.index.stores.graph_servers import read_address
 from rdfspider.index.stores.view import StoreView
 from rdfspider.index.text.view import TextView
@@ -158,11 +158,11 @@ class Indexer:
 
     def _describe(self, sources: Sources) -> IndexStatus:
         views = tuple(follower.describe() for follower in self._followers)
-        state = "indexing"
+        state = IndexState.INDEXING
         if any(view.problem for view in views if not view.is_outside):
-            state = "suspended"
+            state = IndexState.SUSPENDED
         elif all(follower.has_caught_up for follower in self._followers if not is_outside(follower.name)):
-            state = "idle"
+            state = IndexState.IDLE
         if time.monotonic() - self._counted_at > _TOTALS_S:
             self._count()
         return IndexStatus(state, os.getpid(), time.time(), *self._totals, views, sources.problems)

@@ -4,6 +4,7 @@ Any process can read it: the crawl does, to slow down if the index cannot keep u
 """
 
 import time
+from enum import StrEnum
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +14,20 @@ from rdfspider.index.layout import IndexPaths
 
 # The indexer writes every second; a status older than this has no living writer.
 _FRESH_S = 15.0
+
+
+class IndexState(StrEnum):
+    """The state of the indexer."""
+
+    INDEXING = "indexing"
+    IDLE = "idle"
+    """Everything is indexed."""
+    SUSPENDED = "suspended"
+    """A view cannot continue at the moment."""
+    ENDED = "ended"
+    """No indexer runs."""
+
+    __repr__ = str.__repr__
 
 
 class ViewStatus(Struct, frozen=True):
@@ -40,8 +55,7 @@ class ViewStatus(Struct, frozen=True):
 class IndexStatus(Struct, frozen=True):
     """The content of `index/status.json`. Times are seconds since 1970."""
 
-    state: str
-    """indexing, idle (everything is indexed), suspended (a view cannot continue at the moment) or ended (no indexer runs)."""
+    state: IndexState
     pid: int = 0
     updated: float = 0.0
     pages: int = 0
@@ -77,7 +91,7 @@ class IndexStatus(Struct, frozen=True):
     @property
     def is_running(self) -> bool:
         """Whether an indexer runs."""
-        return self.state != "ended"
+        return self.state != IndexState.ENDED
 
 
 def is_outside(name: str) -> bool:
@@ -105,7 +119,7 @@ def read_index_status(paths: IndexPaths) -> IndexStatus | None:
 def end_index(status: IndexStatus) -> IndexStatus:
     """The status without an indexer. `behind_bytes` still says how much is missing; a lag in seconds would mean nothing."""
     views = tuple(msgspec.structs.replace(view, lag_s=0.0) for view in status.views)
-    return msgspec.structs.replace(status, state="ended", views=views)
+    return msgspec.structs.replace(status, state=IndexState.ENDED, views=views)
 
 
 def prolong_lag(status: IndexStatus, silent_s: float) -> IndexStatus:

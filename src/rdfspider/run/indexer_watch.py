@@ -10,7 +10,7 @@ from pathlib import Path
 from rdfspider.config import Config
 from rdfspider.errors import USAGE_EXIT
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.status import IndexStatus, load_index_status, prolong_lag, read_index_status
+from rdfspider.index.status import IndexState, IndexStatus, load_index_status, prolong_lag, read_index_status
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.run.indexer_process import FINISH, IndexOrder, encode_order
@@ -73,7 +73,7 @@ class IndexWatch:
             self._slowed = ""
         elif status is not None and status.is_running:
             limit_s = self._config.index.max_lag_s * (_EASED if self._slowed else 1.0)
-            is_slow = status.lag_s > limit_s and status.state != "suspended"
+            is_slow = status.lag_s > limit_s and status.state is not IndexState.SUSPENDED
             self._slowed = f"the index is {status.lag_s:,.0f} s behind" if is_slow else ""
         return self._slowed
 

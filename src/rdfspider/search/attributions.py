@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 from rdfspider.index.quads.counting import count_values
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, describe_literal
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
-from rdfspider.results import Source, StatedValue
+from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.search.conflicts import SINGLE, Voice, judge_values
 from rdfspider.search.entity import Entity, EntityProperty
 from rdfspider.urls import is_valid_iri
@@ -190,7 +190,7 @@ class _StatementReader:
         by_syntax = self.read(source.page).get(f"<{predicate}>", {})
         found = tuple(syntax for syntax, terms in by_syntax.items() if _has(terms, value))
         # Here, the names of blank nodes do not show which of two syntaxes they are from.
-        is_exact = bool(found) and (value.kind != "blank" or len(found) == 1)
+        is_exact = bool(found) and (value.kind != ValueKind.BLANK or len(found) == 1)
         return replace(source, syntaxes=found, is_exact=True) if is_exact else source
 
     def read(self, page: str) -> dict[str, dict[str, list[str]]]:
@@ -213,7 +213,7 @@ class _StatementReader:
 
 def _tell_by_name(source: Source, value: StatedValue) -> str:
     """Find the syntax of a blank node, whose name derives from page and syntax."""
-    for syntax in source.syntaxes if value.kind == "blank" else ():
+    for syntax in source.syntaxes if value.kind == ValueKind.BLANK else ():
         if value.text.startswith(f"{GENID}{blank_prefix(source.page, syntax)[3:-1]}/"):
             return syntax
     return ""
@@ -221,9 +221,9 @@ def _tell_by_name(source: Source, value: StatedValue) -> str:
 
 def _has(terms: Sequence[str], value: StatedValue) -> bool:
     """Return whether one of these terms is the value; they may have other escapes than the store's."""
-    if value.kind == "blank":
+    if value.kind == ValueKind.BLANK:
         return any(term.startswith(f"<{GENID}") for term in terms)
-    if value.kind == "iri":
+    if value.kind == ValueKind.IRI:
         return f"<{value.text}>" in terms
     wanted = StatedValue(value.text, language=value.language, datatype=value.datatype)
     return any(_read_literal(term) == wanted for term in terms[:_TERMS_COMPARED] if term.startswith('"'))

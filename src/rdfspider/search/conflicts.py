@@ -9,17 +9,15 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.results import StatedValue, ValueKind
 from rdfspider.urls import host_of
 from rdfspider.vocabulary.dates import read_date
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, RDF_TYPE, SAME_AS
 from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import SCHEMA
-
-if TYPE_CHECKING:
-    from rdfspider.results import StatedValue
 
 Voice = tuple[str, str]
 """A source: a page, and the syntax of the statement; empty if unknown."""
@@ -76,7 +74,7 @@ def is_single(name: str) -> bool:
     return name.lower() in _SINGLE
 
 
-def judge_values(predicate: str, values: Iterable[tuple["StatedValue", Iterable[Voice]]]) -> str:
+def judge_values(predicate: str, values: Iterable[tuple[StatedValue, Iterable[Voice]]]) -> str:
     """Return the rule by which these values, each with its sources, contradict each other; empty if they do not."""
     name = find_short_name(predicate)
     if name not in _SINGLE and (predicate in _MANY or predicate.startswith(_MANY_VOCABULARIES)):
@@ -84,7 +82,7 @@ def judge_values(predicate: str, values: Iterable[tuple["StatedValue", Iterable[
     # Texts in different languages may all be right: each language is judged alone.
     by_language: dict[str, list[tuple[StatedValue, Iterable[Voice]]]] = {}
     for value, voices in values:
-        if value.kind == "blank" and name not in _SINGLE:
+        if value.kind == ValueKind.BLANK and name not in _SINGLE:
             return ""
         by_language.setdefault(_find_language(value), []).append((value, voices))
     for stated in by_language.values():
@@ -109,7 +107,7 @@ def find_sides(stated: Iterable[tuple[str, Iterable[Voice]]]) -> list[tuple[Voic
     return [(one, other) for (said, one), (also, other) in combinations(sides, 2) if said.isdisjoint(also)]
 
 
-def group_values(predicate: str, values: Sequence["StatedValue"]) -> list[list["StatedValue"]]:
+def group_values(predicate: str, values: Sequence[StatedValue]) -> list[list[StatedValue]]:
     """Group values with the same meaning, in the order of the first of each group."""
     groups: dict[str, list[StatedValue]] = {}
     for value, meaning in zip(values, _find_value_meanings(find_short_name(predicate), values), strict=True):
@@ -122,7 +120,7 @@ def find_meanings(name: str, texts: Sequence[str]) -> list[str]:
     return _merge_dates(name, texts, [normalise_text(name, text) for text in texts])
 
 
-def _find_language(value: "StatedValue") -> str:
+def _find_language(value: StatedValue) -> str:
     """Return the language of a value; empty for dates and numbers, which inherit the page's language tag in HTML."""
     has_words = any(sign.isalpha() for sign in value.text[:_TEXT_CHARS]) and not _ISO_DATE.match(
         value.text.strip().upper()
@@ -141,7 +139,7 @@ def _group(
     return {name: frozenset(texts) for name, texts in found.items()}
 
 
-def _find_value_meanings(name: str, values: Sequence["StatedValue"]) -> list[str]:
+def _find_value_meanings(name: str, values: Sequence[StatedValue]) -> list[str]:
     meanings = [_normalise_value(name, value) for value in values]
     return _merge_dates(name, [value.text for value in values], meanings)
 
@@ -163,12 +161,12 @@ def normalise_text(name: str, text: str) -> str:
         return "".join(sign for sign in text if sign.isalnum()) or text
 
 
-def _normalise_value(name: str, value: "StatedValue") -> str:
+def _normalise_value(name: str, value: StatedValue) -> str:
     if value.inside and name in _PLACES:
         inside = {find_short_name(each): values for each, values in value.inside.items()}
         degrees = [inside[each] for each in ("latitude", "lat", "longitude", "long") if each in inside]
         return " ".join(_normalise_degree(values[0].text) for values in degrees) or value.text
-    if value.kind == "iri" and not _SCHEMA_TERM.match(value.text):
+    if value.kind == ValueKind.IRI and not _SCHEMA_TERM.match(value.text):
         address = value.text[:_TEXT_CHARS].casefold()
         return address.removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
     return normalise_text(name, value.text)

@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, Quad, Store
 from rdfspider.index.quads.counting import count_references, count_values, list_references
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, find_time, rank_source
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
-from rdfspider.results import NameKind, Source, StatedValue
+from rdfspider.results import NameKind, Source, StatedValue, ValueKind
 from rdfspider.search.conflicts import judge_values
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import LABELS, SAME_AS, clean_label, is_visible
@@ -314,7 +314,7 @@ def _choose_label(properties: Mapping[str, EntityProperty]) -> str:
         (rank, -value.source_count, clean_label(value.text))
         for iri, rank in LABELS.items()
         for value in (properties[iri].values if iri in properties else ())
-        if value.kind == "literal" and is_visible(value.text[:_NAME_CHARS])
+        if value.kind == ValueKind.LITERAL and is_visible(value.text[:_NAME_CHARS])
     ]
     return min(named)[2] if named else ""
 
@@ -327,6 +327,6 @@ def _identify_value(value: StatedValue) -> object:
     """Return a key that is equal for equal values; blank nodes are compared by their content."""
     if value.items:
         return (*map(_identify_value, value.items), value.rest)
-    if value.kind != "blank" or not value.inside:
+    if value.kind != ValueKind.BLANK or not value.inside:
         return value.kind, value.text, value.language, value.datatype
     return tuple((name, frozenset(map(_identify_value, values))) for name, values in value.inside.items())

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING
 
+from rdfspider.results import StatedValue, ValueKind
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
-    from rdfspider.results import StatedValue
     from rdfspider.search.entity import Entity, RelatedEntity
 
 _TEXT_CHARS = 300
@@ -75,11 +75,11 @@ def cut_text(text: str, most_chars: int = _TEXT_CHARS) -> str:
     return text if len(text) <= most_chars else f"{text[:most_chars]}…"
 
 
-def _draw_value(value: "StatedValue") -> str:
-    if value.kind == "literal":
+def _draw_value(value: StatedValue) -> str:
+    if value.kind == ValueKind.LITERAL:
         language = f" <small>@{escape(value.language)}</small>" if value.language else ""
         return escape(cut_text(value.text)) + language
-    if value.kind == "iri":
+    if value.kind == ValueKind.IRI:
         return draw_link(value.text) + (f" {escape(cut_text(value.label))}" if value.label else "")
     if value.items:
         more = "<li>…</li>" if value.rest or len(value.items) > _VALUES_DRAWN else ""
@@ -91,7 +91,7 @@ def _draw_value(value: "StatedValue") -> str:
     return draw_table((), rows) if rows else escape(value.text)
 
 
-def _draw_sources(value: "StatedValue") -> str:
+def _draw_sources(value: StatedValue) -> str:
     if not value.sources:
         return ""
     newest = value.sources[0]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from rdfspider.results import ValueKind
 from rdfspider.search.entity import Entity
 from rdfspider.serve.rendering import clean_text, make_address
 from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
@@ -65,7 +66,11 @@ def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
     for predicate, each in entity.properties.items():
         if predicate == RDF_TYPE or predicate in IMAGES or predicate in ADDRESSES:
             continue
-        values = [value for value in each.values if value.kind == "iri" or (value.kind == "blank" and value.label)]
+        values = [
+            value
+            for value in each.values
+            if value.kind == ValueKind.IRI or (value.kind == ValueKind.BLANK and value.label)
+        ]
         for at, value in enumerate(values[:_MAX_A_PROPERTY]):
             label = _keep_visible(value.label)
             neighbour = _Neighbour(value.text, label or _name_iri(value.text), [predicate])

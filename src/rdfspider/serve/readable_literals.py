@@ -10,7 +10,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from rdfspider.results import StatedValue
+from rdfspider.results import StatedValue, ValueKind
 from rdfspider.serve.rendering import draw_outward, write_text
 from rdfspider.vocabulary.labels import decode_references
 from rdfspider.vocabulary.names import find_short_name
@@ -154,7 +154,7 @@ def draw_span(text: str) -> Markup | None:
 
 def _find(values: Values, names: Sequence[str]) -> StatedValue | None:
     for iri, found in values.items():
-        if found and find_short_name(iri) in names and found[0].kind == "literal":
+        if found and find_short_name(iri) in names and found[0].kind == ValueKind.LITERAL:
             return found[0]
     return None
 

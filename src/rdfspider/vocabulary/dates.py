@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 _SLASHES = re.compile(r"(?:([A-Za-z]{3})[a-z]*,? )?(\d\d?)/(\d\d?)/(\d{4})(?!\d)")
 _DAY = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?|$)")
@@ -49,6 +48,9 @@ def _parse(text: str) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         pass
+    # Not at the top: it imports sockets, which processes that only answer queries do not need.
+    from email.utils import parsedate_to_datetime
+
     try:
         if day := _DAY.match(text):
             return datetime(int(day[1]), int(day[2] or 1), int(day[3] or 1))

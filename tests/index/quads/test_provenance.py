@@ -7,7 +7,7 @@ from pyoxigraph import RdfFormat
 
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp, parse_stamp
 from rdfspider.archive.segments import Position
-from rdfspider.index.quads.provenance import describe_fetch, is_of_visit
+from rdfspider.index.quads.provenance import describe_content, describe_visit, is_of_visit
 from rdfspider.records import Problem
 
 OUTCOME = Outcome(
@@ -32,6 +32,12 @@ OUTCOME = Outcome(
     problems=(Problem("iri-dropped", "x", "jsonld", 2), Problem("iri-dropped", "y", "rdfa"), Problem("odd code", "z")),
     statements={"jsonld": "a\nb\n", "rdfa": "c\n"},
 )
+
+
+def describe_fetch(outcome: Outcome) -> list[str]:
+    """All facts of an outcome."""
+    content = [] if outcome.effect == Effect.TOUCH else describe_content(outcome, 0, "")
+    return content + describe_visit(outcome)
 
 
 def read(outcome: Outcome) -> dict[str, list[str]]:

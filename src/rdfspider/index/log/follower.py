@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.warc_file import Damage
+from rdfspider.codes import Reason
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.log.sources import FORGOTTEN, Forgotten, LogState, Sources
 from rdfspider.index.status import ViewStatus
@@ -279,7 +280,7 @@ class Follower:
             self._cursors[source] = stop
             del self._readers[source]
         # An imported page is as old as its capture elsewhere, which does not say when it was added.
-        if batch and batch[0].reason != "imported" and self._durable.get(source, 0) == start:
+        if batch and batch[0].reason != Reason.IMPORTED and self._durable.get(source, 0) == start:
             with self._lock:
                 self._lag.date(source, batch[0].time)
         self._read_bytes += self._cursors[source] - start

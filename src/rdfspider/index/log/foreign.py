@@ -32,7 +32,7 @@ from rdfspider.judge.judgement import apply_judgement, judge_alone, judge_direct
 from rdfspider.records import REDIRECTS, Capture, Extraction, Finished, Lease, Verdict
 from rdfspider.urls import host_of, normalise_url
 
-_REASONS = {304: "unchanged", 410: "gone", **dict.fromkeys(REDIRECTS, "redirect")}
+_REASONS = {304: Reason.UNCHANGED, 410: Reason.GONE, **dict.fromkeys(REDIRECTS, Reason.REDIRECT)}
 # How many records of one compressed member are searched for a page.
 _MAX_SHARING = 1_000
 
@@ -216,6 +216,6 @@ def _read_page(visit: _Visit, config: ExtractConfig, now: float) -> Finished:
         judgement = judge_directives(capture, extraction, now)
     verdict = Verdict(VerdictState.DONE, _REASONS.get(status, f"status-{status}"), status)
     if is_page:
-        verdict = Verdict(VerdictState.DONE, Reason.UNCHANGED if visit.is_revisit else "imported", status)
+        verdict = Verdict(VerdictState.DONE, Reason.UNCHANGED if visit.is_revisit else Reason.IMPORTED, status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)
     return Finished(lease, verdict, capture, extraction, judgement=judgement)

@@ -7,7 +7,7 @@ from itertools import islice
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
-from rdfspider.results import Source, StatedValue
+from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.vocabulary.labels import LABELS, clean_label
 from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import XSD
@@ -72,16 +72,16 @@ class ValueReader:
         if isinstance(term, Literal):
             return describe_literal(term)
         if not isinstance(term, NamedNode):
-            return StatedValue(str(term), "iri")
+            return StatedValue(str(term), ValueKind.IRI)
         label, _ = self.name(term.value)
         if not term.value.startswith(GENID):
             inside = self._read_inside(term.value, 1) if depth and find_short_name(predicate) in _OPENED else {}
-            return StatedValue(term.value, "iri", label=label, inside=inside)
+            return StatedValue(term.value, ValueKind.IRI, label=label, inside=inside)
         inside = self._read_inside(term.value, depth) if depth else {}
         if _FIRST not in inside:
-            return StatedValue(term.value, "blank", label=label, inside=inside)
+            return StatedValue(term.value, ValueKind.BLANK, label=label, inside=inside)
         items, rest = self._read_list(term.value, depth)
-        return StatedValue(term.value, "blank", label=label, items=items, rest=rest)
+        return StatedValue(term.value, ValueKind.BLANK, label=label, items=items, rest=rest)
 
     def _read_inside(self, node: str, depth: int) -> dict[str, tuple[StatedValue, ...]]:
         found: dict[str, list[StatedValue]] = {}

@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, make_stamp
+from rdfspider.codes import Reason
 from rdfspider.urls import valid_iri
-from rdfspider.vocabulary.prefixes import DCTERMS, XSD
+from rdfspider.vocabulary.prefixes import DCTERMS, PROV, VOID, XSD
 from rdfspider.vocabulary.terms import VOCABULARY, make_graph_iri, quoted
 
 URL = f"{VOCABULARY}url"
@@ -22,8 +23,6 @@ DUE = f"{VOCABULARY}unavailableAfter"
 """When the page is due for removal. It belongs to both parts: a visit without new content may still set it."""
 
 _HTTP = "http://www.w3.org/2011/http#"
-_PROV = "http://www.w3.org/ns/prov#"
-_VOID = "http://rdfs.org/ns/void#"
 _VISITED = f"{VOCABULARY}visited"
 _STATUS = f"{_HTTP}statusCodeValue"
 _VERDICT, _REASON, _ERROR = f"{VOCABULARY}verdict", f"{VOCABULARY}reason", f"{VOCABULARY}error"
@@ -38,14 +37,8 @@ def is_of_visit(fact: str) -> bool:
     return fact.split(" ", 2)[1][1:-1] in _OF_VISIT
 
 
-def describe_fetch(outcome: Outcome) -> list[str]:
-    """All facts of an outcome, as triples without graph and dot."""
-    content = [] if outcome.effect == Effect.TOUCH else describe_content(outcome, 0, "")
-    return content + describe_visit(outcome)
-
-
 def describe_visit(outcome: Outcome) -> list[str]:
-    """When the page was last requested, and the result."""
+    """When the page was last requested, and the result, as triples without graph and dot."""
     facts = _Facts(outcome.url)
     facts.add(VISIT, quoted(str(make_stamp(outcome))))
     facts.add(_VISITED, _write_time(outcome.time))
@@ -71,7 +64,7 @@ def read_due(literal: str) -> float:
 
 def end_visit(facts: Iterable[str], stamp: OutcomeStamp) -> list[str]:
     """The facts of the visit that brought a page, changed as if the page had been `noindex` then."""
-    changed = {VISIT: quoted(str(stamp)), _REASON: quoted("noindex")}
+    changed = {VISIT: quoted(str(stamp)), _REASON: quoted(Reason.NOINDEX)}
     ended = []
     for fact in facts:
         page, predicate, term = fact.split(" ", 2)
@@ -84,9 +77,9 @@ def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> 
     facts = _Facts(outcome.url)
     facts.add(CONTENT, quoted(str(make_stamp(outcome))))
     if outcome.effect != Effect.REPLACE:
-        facts.add(f"{_PROV}invalidatedAtTime", _write_time(outcome.time))
+        facts.add(f"{PROV}invalidatedAtTime", _write_time(outcome.time))
         return facts.triples
-    facts.add(f"{_PROV}generatedAtTime", _write_time(outcome.time))
+    facts.add(f"{PROV}generatedAtTime", _write_time(outcome.time))
     facts.add_text(f"{DCTERMS}format", outcome.media_type)
     facts.add_text(f"{DCTERMS}language", outcome.language)
     facts.add_text(f"{DCTERMS}title", outcome.title)
@@ -100,7 +93,7 @@ def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> 
     if outcome.payload:
         facts.add_text(f"{VOCABULARY}warc", outcome.payload.segment)
         facts.add(f"{VOCABULARY}warcOffset", _write_number(outcome.payload.offset))
-    facts.add_number(f"{_VOID}triples", triples)
+    facts.add_number(f"{VOID}triples", triples)
     facts.add_text(STATEMENTS, statements_digest)
     facts.add_counts("syntax", ((syntax, text.count("\n")) for syntax, text in outcome.statements.items()))
     facts.add_counts("problem", ((problem.code, problem.count) for problem in outcome.problems))

@@ -104,7 +104,6 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
         Subject(
             digest=entity,
             card=card,
-            claims=claims,
             texts=_split_texts(labels, values),
             terms=_list_terms(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES], sorted(inner)[:_MAX_NAMES]),
             properties=properties,
@@ -148,7 +147,6 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         Subject(
             digest=xxh3_128_digest(outcome.url.encode("utf-8", "replace")),
             card=card,
-            claims=claims,
             texts=_split_texts(labels, values, decode_references(outcome.text[:_MAX_TEXT])),
             terms=_list_terms(
                 types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], ontologies=sorted(facts.ontologies)

@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 import msgspec
 from tantivy import Schema, SchemaBuilder
 
-from rdfspider.index.entities.contributions import Contribution
 from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts
 from rdfspider.results import Card, NameKind
 from rdfspider.vocabulary.dates import write_year
@@ -66,8 +65,6 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
     digest: bytes
     """The XXH3-128 of a page's URL or an entity's key."""
     card: Card
-    claims: Sequence[Contribution]
-    """What pages state about it."""
     texts: Texts
     terms: Terms
     properties: dict[str, list[str]]

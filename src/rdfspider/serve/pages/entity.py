@@ -12,7 +12,7 @@ from typing import Any
 from pyoxigraph import Store
 
 from rdfspider.errors import UsageError
-from rdfspider.results import Source, StatedValue
+from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.search.attributions import (
     Attribution,
     dump_statements,
@@ -227,8 +227,8 @@ class _Lead:
 
 
 def _make_lead(found: Entity) -> _Lead:
-    description = next(_rank_values(found, DESCRIPTIONS, "literal"), None)
-    urls = (value.text.strip() for value in _rank_values(found, ADDRESSES, "literal", "iri"))
+    description = next(_rank_values(found, DESCRIPTIONS, ValueKind.LITERAL), None)
+    urls = (value.text.strip() for value in _rank_values(found, ADDRESSES, ValueKind.LITERAL, ValueKind.IRI))
     return _Lead(
         decode_references(description.text) if description else "",
         description.language if description else "",
@@ -239,13 +239,13 @@ def _make_lead(found: Entity) -> _Lead:
 
 def _list_images(found: Entity) -> Iterator[str]:
     """The URLs of its images, including images that are nodes of their own."""
-    for value in _rank_values(found, IMAGES, "literal", "iri", "blank"):
+    for value in _rank_values(found, IMAGES, ValueKind.LITERAL, ValueKind.IRI, ValueKind.BLANK):
         inner = next((value.inside[name][0] for name in IMAGE_ADDRESSES if name in value.inside), value)
         if _is_image(SCHEMA + "image", inner):
             yield inner.text.strip()
 
 
-def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: str) -> Iterator[StatedValue]:
+def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: ValueKind) -> Iterator[StatedValue]:
     """The values of some properties, in the order of the properties' ranks."""
     for iri in sorted(ranks.keys() & found.properties.keys(), key=lambda iri: (ranks[iri], iri)):
         yield from (value for value in found.properties[iri].values if value.kind in kinds and value.text.strip())
@@ -294,7 +294,7 @@ def _is_image(predicate: str, value: StatedValue) -> bool:
     """Whether a value is the URL of an image."""
     is_picture = predicate in IMAGES or predicate in (SCHEMA + "contentUrl", SCHEMA + "thumbnail")
     # A URL with a fragment denotes an entity, not a file.
-    return is_picture and value.kind != "blank" and _is_address(value.text) and "#" not in value.text
+    return is_picture and value.kind != ValueKind.BLANK and _is_address(value.text) and "#" not in value.text
 
 
 def _is_address(text: str) -> bool:
@@ -322,11 +322,11 @@ def _make_value_rows(predicate: str, value: StatedValue, sources: Sequence[Sourc
 
 def _list_leaves(value: StatedValue, path: str, node: str = "") -> Iterator[tuple[str, str, StatedValue]]:
     """The leaves of a value: the path of properties, the node that has the leaf, and the leaf itself."""
-    if value.kind != "blank" or not (value.inside or value.items):
+    if value.kind != ValueKind.BLANK or not (value.inside or value.items):
         yield path, node, value
     for item in value.items:
         yield from _list_leaves(item, path, value.text)
-    for name, values in value.inside.items() if value.kind == "blank" else ():
+    for name, values in value.inside.items() if value.kind == ValueKind.BLANK else ():
         for each in values:
             yield from _list_leaves(each, f"{path}/{shorten_iri(name)}", value.text)
 

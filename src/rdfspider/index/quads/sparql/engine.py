@@ -117,12 +117,6 @@ class Sparql:
             self._queue.give_back(client)
         return QueryAnswer(reply.kind, reply.format, body, reply.is_truncated, time.perf_counter() - started)
 
-    def warm_up(self) -> None:
-        """Start a worker before the first query."""
-        with self._lock:
-            if not self._idle and not self._is_closed:
-                self._idle.append(self._start())
-
     def close(self) -> None:
         """End all workers for good; a query that is running raises UnansweredError."""
         with self._lock:
