@@ -17,7 +17,7 @@ from rdfspider.urls import host_of
 from rdfspider.vocabulary.dates import read_date
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, RDF_TYPE, SAME_AS
 from rdfspider.vocabulary.names import find_short_name
-from rdfspider.vocabulary.prefixes import SCHEMA
+from rdfspider.vocabulary.prefixes import NAMESPACES, OWL, PREFIXES, RDFS, SCHEMA, XHV
 
 Voice = tuple[str, str]
 """A source: a page, and the syntax of the statement; empty if unknown."""
@@ -48,14 +48,7 @@ _MANY = (
     | {SCHEMA + name for name in "mainEntity potentialAction dateModified offers aggregateRating isRelatedTo".split()}
 )
 """Properties of which an entity may have several values, or each page its own."""
-_MANY_VOCABULARIES = (
-    "http://www.w3.org/2000/01/rdf-schema#",
-    "http://www.w3.org/2002/07/owl#",
-    "http://www.w3.org/1999/xhtml/vocab#",
-    "http://ogp.me/ns#",
-    "https://ogp.me/ns#",
-    "https://dev.twitter.com/cards#",
-)
+_MANY_VOCABULARIES = (RDFS, OWL, XHV, *NAMESPACES["og"], PREFIXES["twitter"])
 _SCHEMA_TERM = re.compile(r"https?://(?:www\.)?schema\.org/", re.IGNORECASE)
 _ISO_DATE = re.compile(r"-?\d{4,}(?:-\d\d(?:-\d\d)?)?(?=$|T)")
 _DATES = frozenset("bday birthday validthrough issued created published_time".split())

@@ -13,9 +13,10 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 from rdfspider.errors import UsageError
 from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
-from rdfspider.search.quality.report import Fault, explain_code, rank_severity
+from rdfspider.search.quality.report import Fault, explain_code
 from rdfspider.serve.replies import CsvTable, PageRequest
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
+from rdfspider.vocabulary.prefixes import RDF, XSD
 from rdfspider.vocabulary.terms import fold_iri
 
 SYNTAX_NAMES = {
@@ -45,8 +46,7 @@ MAX_VALUES = 12
 """Per property."""
 _MAX_DEPTH = 6
 _MAX_ITEMS = 200
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_XSD_STRING, _LANGUAGE_STRING = "http://www.w3.org/2001/XMLSchema#string", f"{_RDF}langString"
+_XSD_STRING, _LANGUAGE_STRING = f"{XSD}string", f"{RDF}langString"
 Term = NamedNode | BlankNode | Literal
 
 
@@ -158,7 +158,7 @@ class Inspection:
     def remarks(self) -> list[Remark]:
         """The page's problems, the most severe first."""
         found = [Remark(problem, explain_code(problem.code)) for problem in self.problems]
-        return sorted(found, key=lambda remark: rank_severity(remark.fault.severity))
+        return sorted(found, key=lambda remark: remark.fault.severity.rank)
 
     def write_lines(self, syntax: str) -> str:
         """The first N-Quads of a syntax, verbatim; long lines are cut."""
@@ -355,11 +355,11 @@ class _OutlineWriter:
         node = term
         while isinstance(node, BlankNode) and node not in seen and len(items) < _MAX_ITEMS:
             properties = self._statements.get(node, {})
-            if not properties.keys() <= {f"{_RDF}first", f"{_RDF}rest", RDF_TYPE} or f"{_RDF}first" not in properties:
+            if not properties.keys() <= {f"{RDF}first", f"{RDF}rest", RDF_TYPE} or f"{RDF}first" not in properties:
                 break
             seen.add(node)
-            items += properties[f"{_RDF}first"]
-            node = next(iter(properties.get(f"{_RDF}rest", ())), NamedNode(f"{_RDF}nil"))
+            items += properties[f"{RDF}first"]
+            node = next(iter(properties.get(f"{RDF}rest", ())), NamedNode(f"{RDF}nil"))
         self._written.update(each for each in seen if not isinstance(each, Literal))
         return items or [term]
 

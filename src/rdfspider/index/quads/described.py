@@ -10,11 +10,11 @@ from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
 from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.vocabulary.labels import LABELS, clean_label
 from rdfspider.vocabulary.names import find_short_name
-from rdfspider.vocabulary.prefixes import XSD
+from rdfspider.vocabulary.prefixes import PROV, RDF, XSD
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, VOCABULARY
 
 _FETCHES = NamedNode(FETCHES_GRAPH)
-_FETCHED = NamedNode("http://www.w3.org/ns/prov#generatedAtTime")
+_FETCHED = NamedNode(f"{PROV}generatedAtTime")
 _SYNTAX = NamedNode(f"{VOCABULARY}syntax")
 
 
@@ -41,8 +41,7 @@ SOURCES_SHOWN = 10
 _NAMES_READ = 1_000
 _DEPTH = 4
 _ITEMS_READ = 100
-_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_FIRST, _REST, _NIL = f"{_RDF}first", f"{_RDF}rest", f"{_RDF}nil"
+_FIRST, _REST, _NIL = f"{RDF}first", f"{RDF}rest", f"{RDF}nil"
 # The coordinates of a place may have an IRI, which says nothing; they are shown like a blank node.
 _OPENED = frozenset(("geo", "hasgeo"))
 _NESTED_TRIPLES = 100

@@ -13,7 +13,7 @@ from functools import lru_cache
 from rdfspider.index.entities.contributions import Contribution
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, LABELS, SAME_AS
 from rdfspider.vocabulary.names import find_short_name
-from rdfspider.vocabulary.prefixes import SCHEMA
+from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
 
 Facts = tuple[tuple[str, str], ...]
 MAX_FACTS, MAX_CHARS = 3, 120
@@ -72,16 +72,14 @@ _DULL = frozenset(
 )
 """Short names of properties that mean nothing on their own, or repeat others."""
 _DULL_STARTS = (
-    "http://ogp.me/ns#",
-    "http://ogp.me/ns/fb#",
-    "https://dev.twitter.com/cards#",
+    *(PREFIXES[name] for name in ("og", "fb", "twitter")),
     "fb:",
     "al:",
     "og:",
     "twitter:",
 )
 """Metadata for other sites' programs."""
-_CURRENCIES = (SCHEMA + "priceCurrency", SCHEMA + "currency", "http://purl.org/goodrelations/v1#hasCurrency")
+_CURRENCIES = (SCHEMA + "priceCurrency", SCHEMA + "currency", PREFIXES["gr"] + "hasCurrency")
 _ADDRESS = ("street-address", "streetaddress", "locality", "addresslocality", "country-name", "addresscountry")
 """Parts of an address, in the order in which they are written on a letter."""
 _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?")

@@ -7,6 +7,7 @@ Problem's code, with advice for authors; the codes come from `extract/` and `det
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 from pyoxigraph import Store
@@ -19,31 +20,46 @@ from rdfspider.search.quality.gaps import Gap, find_gaps, say_path
 from rdfspider.search.quality.samples import ESCAPED_TWICE, MAX_PAGES, MAX_SECONDS, SampledPage, read_pages
 from rdfspider.vocabulary.names import shorten_iri
 
-ERROR, WARNING, HINT = "error", "warning", "hint"
-SEVERITIES = (ERROR, WARNING, HINT)
-"""Error: data is lost. Warning: it is wrong, or readers may understand it differently. Hint: it could be better."""
+
+class Severity(StrEnum):
+    """How bad a finding is; the worst first."""
+
+    ERROR = "error"
+    """Data is lost."""
+    WARNING = "warning"
+    """It is wrong, or readers may understand it differently."""
+    HINT = "hint"
+    """It could be better."""
+
+    __repr__ = str.__repr__
+
+    @property
+    def rank(self) -> int:
+        """Its place in the order, the worst first."""
+        return list(Severity).index(self)
+
+
+class FindingKind(StrEnum):
+    """What a finding is about."""
+
+    BROKEN = "broken markup"
+    MISSING = "missing property"
+    CONFLICTING = "conflict"
+    UNMARKED = "no data"
+    REPEATED = "repeated"
+
+    __repr__ = str.__repr__
 
 
 class Fault(NamedTuple):
     """A kind of broken markup."""
 
-    severity: str
+    severity: Severity
     meaning: str
     advice: str
 
 
-def explain_code(code: str) -> Fault:
-    """Explain a code; an unknown one gets a general warning."""
-    return _FAULTS.get(code) or Fault(
-        WARNING, "Something could not be taken as it is.", "Look at an example: its problems tell what it was."
-    )
-
-
-def rank_severity(severity: str) -> int:
-    """Return a sort key for severities, the worst first."""
-    return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
-
-
+ERROR, WARNING, HINT = Severity
 _VALIDATE_JSON = "Let a program write the JSON, and test it with a JSON parser."
 _TOO_MUCH = "Say less on one page, or spread it over several."
 _FAULTS = {
@@ -109,16 +125,7 @@ _FAULTS = {
         Fault(WARNING, "There is more on the page than is read of one.", _TOO_MUCH),
     ),
 }  # fmt: skip
-
-
-BROKEN, MISSING, CONFLICTING, UNMARKED, REPEATED = (
-    "broken markup",
-    "missing property",
-    "conflict",
-    "no data",
-    "repeated",
-)
-"""Kinds of findings."""
+"""By code."""
 _EXAMPLES = 3
 _PAGES_A_STEP = 50
 # Beyond this it takes too long to find a page by its number.
@@ -142,7 +149,7 @@ class FaultCount:
     """How often a fault occurs, and on which pages."""
 
     code: str
-    severity: str
+    severity: Severity
     meaning: str
     advice: str
     count: int
@@ -162,8 +169,8 @@ class Pages:
 class Finding:
     """One line of the report."""
 
-    severity: str
-    kind: str
+    severity: Severity
+    kind: FindingKind
     subject: str
     message: str
     count: int
@@ -196,12 +203,12 @@ class Report:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, the worst first."""
-        return tuple(sorted(_list_findings(self), key=lambda finding: rank_severity(finding.severity)))
+        return tuple(sorted(_list_findings(self), key=lambda finding: finding.severity.rank))
 
     @property
     def severities(self) -> dict[str, int]:
         """The number of findings by severity."""
-        counts = dict.fromkeys(SEVERITIES, 0)
+        counts: dict[str, int] = dict.fromkeys(Severity, 0)
         for finding in self.findings:
             counts[finding.severity] += 1
         return counts
@@ -238,6 +245,13 @@ def inspect_site(
         conflict_count=conflict_count,
         unmarked=_collect([page.url for page in pages if page.syntaxes.keys() <= _PLAIN]),
         repeated=_collect([page.url for page in pages if page.duplicate_of]),
+    )
+
+
+def explain_code(code: str) -> Fault:
+    """Explain a code; an unknown one gets a general warning."""
+    return _FAULTS.get(code) or Fault(
+        WARNING, "Something could not be taken as it is.", "Look at an example: its problems tell what it was."
     )
 
 
@@ -285,7 +299,7 @@ def _count_faults(pages: Sequence[SampledPage]) -> tuple[FaultCount, ...]:
         FaultCount(code, *explain_code(code), count, len(where[code]), tuple(where[code][:_EXAMPLES]))
         for code, count in counts.items()
     )
-    return tuple(sorted(faults, key=lambda fault: (rank_severity(fault.severity), -fault.pages, fault.code)))
+    return tuple(sorted(faults, key=lambda fault: (fault.severity.rank, -fault.pages, fault.code)))
 
 
 def _collect(urls: Sequence[str]) -> Pages:
@@ -295,23 +309,31 @@ def _collect(urls: Sequence[str]) -> Pages:
 def _list_findings(report: Report) -> Iterator[Finding]:
     for fault in report.faults:
         message = f"{fault.meaning} {fault.advice}"
-        yield Finding(fault.severity, BROKEN, fault.code, message, fault.pages, report.pages_read, fault.examples)
+        yield Finding(
+            fault.severity, FindingKind.BROKEN, fault.code, message, fault.pages, report.pages_read, fault.examples
+        )
     for gap in report.gaps:
         name = shorten_iri(gap.type)
         among = f" {gap.among}" if gap.among else ""
         message = f"{gap.missing:,} of {gap.things:,} of {name}{among} have no {say_path(gap.path)}."
         examples = tuple(dict.fromkeys(example.page for example in gap.examples))
         severity = WARNING if gap.is_needed else HINT
-        yield Finding(severity, MISSING, f"{name} {gap.path}", message, gap.missing, gap.things, examples)
+        yield Finding(severity, FindingKind.MISSING, f"{name} {gap.path}", message, gap.missing, gap.things, examples)
     for one in report.conflicts:
         values = " / ".join(claim.value[:100] for claim in one.claims)
         examples = tuple(dict.fromkeys(source.page for claim in one.claims for source in claim.sources))
         yield Finding(
-            WARNING, CONFLICTING, f"{one.label or one.id} {one.path}", values, one.claim_count, 0, examples[:_EXAMPLES]
+            WARNING,
+            FindingKind.CONFLICTING,
+            f"{one.label or one.id} {one.path}",
+            values,
+            one.claim_count,
+            0,
+            examples[:_EXAMPLES],
         )
     for pages, kind, message in (
-        (report.unmarked, UNMARKED, "Pages without structured data."),
-        (report.repeated, REPEATED, "Pages that repeat others."),
+        (report.unmarked, FindingKind.UNMARKED, "Pages without structured data."),
+        (report.repeated, FindingKind.REPEATED, "Pages that repeat others."),
     ):
         if pages.count:
             yield Finding(HINT, kind, "", message, pages.count, report.pages_read, pages.examples)

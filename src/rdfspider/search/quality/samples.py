@@ -8,15 +8,14 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from html import unescape
 from itertools import islice
 from typing import NamedTuple
 
 from pyoxigraph import Literal, NamedNode, Store
 
 from rdfspider.index.ledger.reader import PageEntry
-from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label
-from rdfspider.vocabulary.prefixes import SCHEMA
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label, decode_references
+from rdfspider.vocabulary.prefixes import RDF, SCHEMA
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, VOCABULARY, blank_prefix, make_graph_iri
 
 ESCAPED_TWICE = "escaped-twice"
@@ -28,9 +27,8 @@ _STATEMENTS_A_PAGE = 5_000
 _FACTS_A_PAGE = 500
 _VALUES_A_PROPERTY = 20
 _TEXT_CHARS = 500
-_REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_MARKUP = {f"http://www.w3.org/1999/02/22-rdf-syntax-ns#{name}" for name in ("HTML", "XMLLiteral")}
+_MARKUP = {RDF + "HTML", RDF + "XMLLiteral"}
 _FETCHES = NamedNode(FETCHES_GRAPH)
 _PROBLEM, _DUPLICATE = f"{VOCABULARY}problem-", f"{VOCABULARY}duplicateOf"
 
@@ -121,7 +119,7 @@ def _read_page(store: Store, page: PageEntry) -> SampledPage:
 
 def is_escaped_twice(text: str) -> bool:
     """Return whether a text has character references without being a piece of HTML, where they belong."""
-    return "&" in text and any(unescape(one) != one for one in _REFERENCE.findall(text)) and not _TAG.search(text)
+    return decode_references(text) != text and not _TAG.search(text)
 
 
 def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], bool, int]:

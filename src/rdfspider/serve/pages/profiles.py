@@ -18,6 +18,7 @@ from rdfspider.serve.rendering import make_address
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes, shorten_iri
+from rdfspider.vocabulary.prefixes import DCTERMS, FOAF, RDFS, SCHEMA, SKOS
 
 LISTS = {
     NameKind.CLASS: "/classes",
@@ -45,12 +46,12 @@ _NAME_HEADS = ("name", "uses", "pages", "sites")
 _REPORT_HEADS = ("severity", "kind", "subject", "message", "count", "of", "example", "example2", "example3")
 _EXAMPLES = 3
 _NAMING = (
-    "http://schema.org/name",
-    "http://schema.org/headline",
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    "http://xmlns.com/foaf/0.1/name",
-    "http://purl.org/dc/terms/title",
-    "http://www.w3.org/2004/02/skos/core#prefLabel",
+    f"{SCHEMA}name",
+    f"{SCHEMA}headline",
+    f"{RDFS}label",
+    f"{FOAF}name",
+    f"{DCTERMS}title",
+    f"{SKOS}prefLabel",
 )
 _LIST_PARAMETERS = (
     Parameter("q", "Only names that contain this."),
