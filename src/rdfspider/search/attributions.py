@@ -20,9 +20,15 @@ from rdfspider.vocabulary.labels import SAME_AS
 from rdfspider.vocabulary.terms import GENID, Fold, blank_prefix
 
 STATEMENTS_DUMPED = 20_000
+ReadStatements = Callable[[str], Mapping[str, str] | None]
+"""Returns a page's statements by syntax, by its URL; None if they are not on record."""
+
 _ATTRIBUTIONS_COUNTED = 20_000
 _TRIPLES_READ = 5_000
 _ALIAS_STATEMENTS = 200
+_PAGES_OF_ENTITY, _PAGES_OF_ATTRIBUTIONS = 5, 20
+_PAGE_CHARS = 1 << 20
+_TERMS_COMPARED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +124,6 @@ def _list_graphs(store: Store, statement: Quad) -> Iterator[NamedNode]:
     for quad in store.quads_for_pattern(statement.subject, statement.predicate, statement.object, None):
         if isinstance(quad.graph_name, NamedNode) and is_page(quad.graph_name):
             yield quad.graph_name
-
-
-ReadStatements = Callable[[str], Mapping[str, str] | None]
-"""Returns a page's statements by syntax, by its URL; None if they are not on record."""
-
-_PAGES_OF_ENTITY, _PAGES_OF_ATTRIBUTIONS = 5, 20
-_PAGE_CHARS = 1 << 20
-_TERMS_COMPARED = 500
 
 
 def tell_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Entity:

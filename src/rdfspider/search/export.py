@@ -33,9 +33,15 @@ FORMAT_BY_SUFFIX = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
-
 FindTime = Callable[[str], float]
 """Returns when a page was fetched, in seconds since 1970; 0 if unknown."""
+Record = dict[str, Any]
+
+_XSD_STRING = f"{XSD}string"
+# JSON parsers limit nesting; hand-written data is rarely deeper than five.
+_DEPTH = 20
+# Other compressed formats that people may expect.
+_NOT_WRITTEN = frozenset({".zip", ".7z", ".br", ".lz4", ".tgz", ".z", ".zstd", ".lzma"})
 
 
 @dataclass(slots=True)
@@ -112,13 +118,6 @@ def _open_parquet(stream: BinaryIO, find_time: FindTime) -> Iterator[Callable[[P
         yield write
 
 
-_XSD_STRING = f"{XSD}string"
-# JSON parsers limit nesting; hand-written data is rarely deeper than five.
-_DEPTH = 20
-
-Record = dict[str, Any]
-
-
 def group_things(nquads: bytes, chosen: Collection[str] = ()) -> Iterator[Record]:
     """Yield records {"id", "types", "properties": {IRI: [value, …]}}; those in `chosen` are never nested in others."""
     subjects: dict[str, list[tuple[str, Any]]] = {}
@@ -165,10 +164,6 @@ def _make_value(value: Any, subjects: dict[str, list[tuple[str, Any]]], written:
 
 def _write_id(node: str) -> str:
     return node[1:-1] if node[0] == "<" else node
-
-
-# Other compressed formats that people may expect.
-_NOT_WRITTEN = frozenset({".zip", ".7z", ".br", ".lz4", ".tgz", ".z", ".zstd", ".lzma"})
 
 
 def choose_format(path: Path | None, asked: str | None) -> str:

@@ -35,6 +35,7 @@ _BLANK = f"<{GENID}"
 _SEPARATOR = "\0"
 """Separates the parts of a blank node's key. No accepted IRI contains it, so no page can name another site's blank nodes."""
 _BY_LABEL = f"{_SEPARATOR}label{_SEPARATOR}"
+_Values = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class Contribution(msgspec.Struct, frozen=True, array_like=True):
@@ -251,9 +252,6 @@ def _choose_types(types: Iterable[str]) -> tuple[str, ...]:
 def _label_of_iri(iri: str) -> str:
     namespace, local = split_iri(iri)
     return (unquote(local.rstrip("/#")) or namespace or iri)[:MAX_LABEL]
-
-
-_Values = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def _list_values(node: Node, graph: Graph) -> tuple[_Values, _Values, _Values]:

@@ -29,6 +29,13 @@ _NAMES_COMPARED = 1_000
 # A user is typing or waiting for a page, so only this many are searched.
 _NAMES_SEARCHED = 50_000
 _SITES_SORTED = 10_000
+# Steps from one parent to the next by the index, so the number of rows per parent does not matter.
+_PARENTS = (
+    "WITH RECURSIVE parents(iri) AS (SELECT min(parent) FROM subclasses UNION ALL"
+    " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
+)
+_COLUMNS = "url, time, title, language, digest, site, quads, facts, source, place"
+_decode_facts = msgspec.msgpack.Decoder(PageSummary).decode
 
 
 class PageEntry(NamedTuple):
@@ -246,15 +253,6 @@ class LedgerReader:
     def close(self) -> None:
         """Close the database."""
         self._db.close()
-
-
-# Steps from one parent to the next by the index, so the number of rows per parent does not matter.
-_PARENTS = (
-    "WITH RECURSIVE parents(iri) AS (SELECT min(parent) FROM subclasses UNION ALL"
-    " SELECT (SELECT min(parent) FROM subclasses WHERE parent > iri) FROM parents WHERE iri IS NOT NULL LIMIT ?)"
-)
-_COLUMNS = "url, time, title, language, digest, site, quads, facts, source, place"
-_decode_facts = msgspec.msgpack.Decoder(PageSummary).decode
 
 
 class _Names(msgspec.Struct, array_like=True):

@@ -24,10 +24,31 @@ from rdfspider.index.log.sources import FORGOTTEN, Forgotten, LogState, Sources
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 
+_log = logging.getLogger(__name__)
+
 # Growth within this time is remembered as one step, so that a view that is hours behind costs little memory.
 _STEP_S = 1.0
 # An older page came from elsewhere, or has waited so long that its exact age no longer matters.
 _OLD_S = 86_400.0
+# The size of a batch: large enough to be fast, small enough to hold several in memory.
+_BATCH_OUTCOMES = 128
+_BATCH_CHARS = 4_000_000
+# How often a view commits while there is more to read; and, shorter, once there is no more.
+_COMMIT_S = 3.0
+_SOON_S = 0.7
+# How often the log is checked for growth.
+_POLL_S = 0.3
+# After this time without news the view commits once more, so that it can do deferred work.
+_REST_S = 2.0
+# A suspended view is tried again after the first pause, which then doubles up to the longest.
+_FIRST_PAUSE_S = 1.0
+_MAX_PAUSE_S = 30.0
+# Files read at the same time; the number of open files is limited.
+_MAX_READERS = 16
+# The estimated bytes of an outcome in the log, before any was read.
+_USUAL_BYTES = 4_000
+# How Oxigraph's messages begin if a store has lost a file or the content of one.
+_DAMAGED = ("Corruption", "IO error: No such file or directory")
 
 
 class Lag:
@@ -73,29 +94,6 @@ class Lag:
             if steps:
                 oldest = min(oldest, steps[0][0])
         return now - oldest
-
-
-_log = logging.getLogger(__name__)
-
-# The size of a batch: large enough to be fast, small enough to hold several in memory.
-_BATCH_OUTCOMES = 128
-_BATCH_CHARS = 4_000_000
-# How often a view commits while there is more to read; and, shorter, once there is no more.
-_COMMIT_S = 3.0
-_SOON_S = 0.7
-# How often the log is checked for growth.
-_POLL_S = 0.3
-# After this time without news the view commits once more, so that it can do deferred work.
-_REST_S = 2.0
-# A suspended view is tried again after the first pause, which then doubles up to the longest.
-_FIRST_PAUSE_S = 1.0
-_MAX_PAUSE_S = 30.0
-# Files read at the same time; the number of open files is limited.
-_MAX_READERS = 16
-# The estimated bytes of an outcome in the log, before any was read.
-_USUAL_BYTES = 4_000
-# How Oxigraph's messages begin if a store has lost a file or the content of one.
-_DAMAGED = ("Corruption", "IO error: No such file or directory")
 
 
 class Room(NamedTuple):

@@ -22,10 +22,19 @@ from rdfspider.index.log.foreign import list_sources, read_foreign
 from rdfspider.index.view import Cursors
 from rdfspider.urls import host_of, normalise_url
 
+_log = logging.getLogger(__name__)
+
+FORGOTTEN = "forgotten.txt"
+"""The key of `index.view.Cursors` for what was forgotten."""
+
 # Bytes of a mark: it must fit wherever a cursor does, even where numbers are floats.
 _MARK_BYTES = 6
 # A site has no path, query, port or user; an IPv6 address, in brackets, has colons.
 _SITE = re.compile(r"[^/\\?#@%*:\[\]\s]+|\[[0-9a-fA-F:.]+\]")
+# The files are not checked again within this time.
+_FRESH_S = 0.2
+# How much damage is remembered, so that not every view reports it again.
+_DAMAGES = 10_000
 
 
 class Forgotten:
@@ -88,16 +97,6 @@ def _normalise_rule(text: str) -> str:
             "and a site as its host or domain alone, such as example.org"
         )
     return host_of(address)
-
-
-_log = logging.getLogger(__name__)
-
-FORGOTTEN = "forgotten.txt"
-"""The key of `index.view.Cursors` for what was forgotten."""
-# The files are not checked again within this time.
-_FRESH_S = 0.2
-# How much damage is remembered, so that not every view reports it again.
-_DAMAGES = 10_000
 
 
 class LogState(Mapping[str, Segment]):

@@ -13,9 +13,20 @@ from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import PROV, RDF, XSD
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, VOCABULARY
 
+SOURCES_SHOWN = 10
+"""Per value."""
+
 _FETCHES = NamedNode(FETCHES_GRAPH)
 _FETCHED = NamedNode(f"{PROV}generatedAtTime")
 _SYNTAX = NamedNode(f"{VOCABULARY}syntax")
+_NAMES_READ = 1_000
+_DEPTH = 4
+_ITEMS_READ = 100
+_FIRST, _REST, _NIL = f"{RDF}first", f"{RDF}rest", f"{RDF}nil"
+# The coordinates of a place may have an IRI, which says nothing; they are shown like a blank node.
+_OPENED = frozenset(("geo", "hasgeo"))
+_NESTED_TRIPLES = 100
+_XSD_STRING = f"{XSD}string"
 
 
 def find_source(store: Store, page: str) -> Source:
@@ -34,18 +45,6 @@ def find_time(store: Store, page: str) -> float:
             except ValueError:
                 continue
     return 0.0
-
-
-SOURCES_SHOWN = 10
-"""Per value."""
-_NAMES_READ = 1_000
-_DEPTH = 4
-_ITEMS_READ = 100
-_FIRST, _REST, _NIL = f"{RDF}first", f"{RDF}rest", f"{RDF}nil"
-# The coordinates of a place may have an IRI, which says nothing; they are shown like a blank node.
-_OPENED = frozenset(("geo", "hasgeo"))
-_NESTED_TRIPLES = 100
-_XSD_STRING = f"{XSD}string"
 
 
 class ValueReader:

@@ -22,10 +22,33 @@ from rdfspider.errors import UsageError
 from rdfspider.fetch.http import ExchangeError, HttpConnection
 from rdfspider.pace import parse_retry_after
 
+_log = getLogger(__name__)
+
 USER_VARIABLE, PASSWORD_VARIABLE = "RDFSPIDER_STORE_USER", "RDFSPIDER_STORE_PASSWORD"
+PROBE_GRAPH = "urn:rdfspider:probe"
+"""Written and removed again to learn whether the page or the server is at fault."""
 
 _NOT_IN_HEADER = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
-_log = getLogger(__name__)
+_GRAPH_STORE_ENDINGS = (
+    "/sparql-graph-crud", "/sparql-graph-crud-auth", "/rdf-graph-store", "/graph-store", "/rdf-graphs/service", "/gsp",
+    "/data", "/store",
+)  # fmt: skip
+_CONNECT_TIMEOUT_S = 10.0
+_ANSWER_TIMEOUT_S = 60.0
+# Virtuoso took more than a minute to replace a page of 200,000 triples (10 MB).
+_BYTES_PER_SECOND = 50_000
+_MAX_ANSWER_BYTES = 65_536
+_MAX_MESSAGE_CHARS = 200
+# Virtuoso's parser fails at 5,000 triples in one INSERT DATA; one request may have many of them.
+_TRIPLES_PER_INSERT = 1000
+_BUSY = frozenset({408, 425, 429, 502, 503, 504})
+_IRI = r"<[^<>\"{}|^`\\\x00-\x20]*+>"
+_TEXT = r'"[^"\\\n\r]*+(?:\\(?:[tbnrf"\'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})[^"\\\n\r]*+)*+"'
+_TRIPLE = re.compile(rf"{_IRI} {_IRI} (?:{_IRI}|{_TEXT}(?:\^\^{_IRI}|@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)?+)")
+_USERINFO = re.compile(r"(?<=//).*@")
+_TAG_OR_SPACE = re.compile(r"<[^<>]{0,200}>|[\x00-\x20\x7f]+")
+_CODE_POINT = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,31 +89,6 @@ def hide_secrets(text: str, credentials: Credentials) -> str:
     for secret in (credentials.password, token):
         text = text.replace(secret, "…") if secret else text
     return text
-
-
-PROBE_GRAPH = "urn:rdfspider:probe"
-"""Written and removed again to learn whether the page or the server is at fault."""
-
-_GRAPH_STORE_ENDINGS = (
-    "/sparql-graph-crud", "/sparql-graph-crud-auth", "/rdf-graph-store", "/graph-store", "/rdf-graphs/service", "/gsp",
-    "/data", "/store",
-)  # fmt: skip
-_CONNECT_TIMEOUT_S = 10.0
-_ANSWER_TIMEOUT_S = 60.0
-# Virtuoso took more than a minute to replace a page of 200,000 triples (10 MB).
-_BYTES_PER_SECOND = 50_000
-_MAX_ANSWER_BYTES = 65_536
-_MAX_MESSAGE_CHARS = 200
-# Virtuoso's parser fails at 5,000 triples in one INSERT DATA; one request may have many of them.
-_TRIPLES_PER_INSERT = 1000
-_BUSY = frozenset({408, 425, 429, 502, 503, 504})
-_IRI = r"<[^<>\"{}|^`\\\x00-\x20]*+>"
-_TEXT = r'"[^"\\\n\r]*+(?:\\(?:[tbnrf"\'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})[^"\\\n\r]*+)*+"'
-_TRIPLE = re.compile(rf"{_IRI} {_IRI} (?:{_IRI}|{_TEXT}(?:\^\^{_IRI}|@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)?+)")
-_USERINFO = re.compile(r"(?<=//).*@")
-_TAG_OR_SPACE = re.compile(r"<[^<>]{0,200}>|[\x00-\x20\x7f]+")
-_CODE_POINT = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)")
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r"}
 
 
 @dataclass(frozen=True, slots=True)

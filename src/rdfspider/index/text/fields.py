@@ -32,6 +32,22 @@ BUCKETS = 64
 BEFORE, AFTER, YEAR = "before", "after", "year"
 _MAX_SOURCES = 1 << 20
 _TIE_WEIGHT = 0.001
+Column = Callable[[SchemaBuilder, str], object]
+"""Adds a field with this name to tantivy's schema."""
+KEYWORD = partial(SchemaBuilder.add_text_field, tokenizer_name="raw", index_option="basic")
+"""Whole values, for look-ups."""
+FACET = partial(KEYWORD, fast=True)
+"""Whole values, for look-ups and facets."""
+TEXT = partial(SchemaBuilder.add_text_field, stored=True, tokenizer_name=WORDS)
+"""Words, with the text that results show."""
+RUNS = partial(SchemaBuilder.add_text_field, tokenizer_name=BIGRAMS)
+"""Runs of scripts without spaces."""
+NUMBER = partial(SchemaBuilder.add_unsigned_field, fast=True)
+BLOB = partial(SchemaBuilder.add_bytes_field, stored=True)
+FindSubclasses = Callable[[str], Iterable[str]]
+"""Returns the stated subclasses of a class, by its IRI or short name in lower case."""
+LookUp = Callable[[str, FindSubclasses], list[str]]
+"""Turns typed text, in lower case, into values of which a result must have one."""
 
 
 class Terms(msgspec.Struct, frozen=True, gc=False):
@@ -79,25 +95,6 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
     """Whether its label is offered as a completion."""
     outlinks: Sequence[int] = ()
     """XXH3-64 of each URL that a page links to."""
-
-
-Column = Callable[[SchemaBuilder, str], object]
-"""Adds a field with this name to tantivy's schema."""
-KEYWORD = partial(SchemaBuilder.add_text_field, tokenizer_name="raw", index_option="basic")
-"""Whole values, for look-ups."""
-FACET = partial(KEYWORD, fast=True)
-"""Whole values, for look-ups and facets."""
-TEXT = partial(SchemaBuilder.add_text_field, stored=True, tokenizer_name=WORDS)
-"""Words, with the text that results show."""
-RUNS = partial(SchemaBuilder.add_text_field, tokenizer_name=BIGRAMS)
-"""Runs of scripts without spaces."""
-NUMBER = partial(SchemaBuilder.add_unsigned_field, fast=True)
-BLOB = partial(SchemaBuilder.add_bytes_field, stored=True)
-
-FindSubclasses = Callable[[str], Iterable[str]]
-"""Returns the stated subclasses of a class, by its IRI or short name in lower case."""
-LookUp = Callable[[str, FindSubclasses], list[str]]
-"""Turns typed text, in lower case, into values of which a result must have one."""
 
 
 @dataclass(frozen=True, slots=True)

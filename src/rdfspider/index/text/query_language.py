@@ -18,6 +18,19 @@ MAX_PREFIXES = 8
 WORDS, VALUE = "words", "value"
 """Clauses for any text, and for a property's value: a name before a colon that is not in `ASKED` is a property's."""
 KINDS = tuple(HitKind)
+WORD = re.compile(r"[^\W_]+")
+"""Adjacent letters and digits."""
+
+# A name begins with a letter, so that times (12:30) are words.
+_NAME = r"[^\W\d_][\w.-]*"
+# The name of a property may have a prefix: schema:author:melville.
+_TERM = re.compile(
+    rf"(?P<minus>-)?(?:(?P<name>(?:(?!(?i:{'|'.join(ASKED)}):){_NAME}:)?{_NAME}):)?"
+    r'(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))'
+)
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_YEAR = re.compile(r"[0-9]{4}")
+_QUOTES = str.maketrans("“”„‟«»＂", '"' * 7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +60,6 @@ class Question:
 
 class _BrokenRuleError(Exception):
     """The text breaks a rule of the language; the message goes into the note."""
-
-
-# A name begins with a letter, so that times (12:30) are words.
-_NAME = r"[^\W\d_][\w.-]*"
-# The name of a property may have a prefix: schema:author:melville.
-_TERM = re.compile(
-    rf"(?P<minus>-)?(?:(?P<name>(?:(?!(?i:{'|'.join(ASKED)}):){_NAME}:)?{_NAME}):)?"
-    r'(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))'
-)
-WORD = re.compile(r"[^\W_]+")
-"""Adjacent letters and digits."""
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-_YEAR = re.compile(r"[0-9]{4}")
-_QUOTES = str.maketrans("“”„‟«»＂", '"' * 7)
 
 
 def parse_question(text: str) -> Question:

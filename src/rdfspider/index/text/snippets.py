@@ -28,6 +28,7 @@ _FOR_MACHINES = re.compile(
     r"|(?:application|audio|font|image|message|model|multipart|text|video)/[\w.+-]+",
     re.IGNORECASE,
 )
+_WORDS = build_words()
 
 
 class Marker:
@@ -192,6 +193,3 @@ def _fold_character(character: str) -> str:
     # A character that is no part of a word ends one, and is kept.
     normal = normalise_text(character)
     return "".join(_WORDS.analyze(normal)) or normal.lower()
-
-
-_WORDS = build_words()

@@ -20,6 +20,10 @@ from rdfspider.index.text.query_plan import Index, build_plan, has_property
 from rdfspider.results import Card, HitKind, NameCount, NameKind, Suggestion
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
 
+MAX_LIMIT = 50
+FindNames = Callable[[NameKind, str, int], Sequence[NameCount]]
+"""A kind of names, a text and a limit enter; names that contain the text leave, those that begin with it first."""
+
 # A word in at most so many documents may be a mistake if a neighbour is in so many times more.
 _RARE = 3
 _RATIO = 50
@@ -30,6 +34,16 @@ _MIN_CHARS_FOR_TWO = 5
 _MAX_WORDS = 4
 _LABELS = 50
 _DIGITS = "0123456789"
+_MAX_TYPED = 200
+# If more labels than this have the beginning, only those with the highest weights are considered.
+_MAX_EXPANDED = 20_000
+_CANDIDATES_A_SUGGESTION, _MIN_CANDIDATES = 4, 100
+# Words inside labels are searched from this many characters on.
+_MIN_INSIDE = 3
+_CLASSES = 3
+# A field of the query language at the end, with the beginning of its value; a quotation mark may be open.
+_LAST_FIELD = re.compile(rf"""(?i)(?:^|(?<=\s))-?(?P<field>{"|".join(ASKED)}):(?P<value>"[^"]*|[^\s"]*)$""")
+_VALUES_COMPARED = 1_000
 
 
 def suggest_question(question: Question, index: Index) -> str:
@@ -135,22 +149,6 @@ def measure_distance(one: str, other: str) -> int:
             row.append(cost)
         before, last = last, row
     return last[-1]
-
-
-MAX_LIMIT = 50
-_MAX_TYPED = 200
-# If more labels than this have the beginning, only those with the highest weights are considered.
-_MAX_EXPANDED = 20_000
-_CANDIDATES_A_SUGGESTION, _MIN_CANDIDATES = 4, 100
-# Words inside labels are searched from this many characters on.
-_MIN_INSIDE = 3
-_CLASSES = 3
-# A field of the query language at the end, with the beginning of its value; a quotation mark may be open.
-_LAST_FIELD = re.compile(rf"""(?i)(?:^|(?<=\s))-?(?P<field>{"|".join(ASKED)}):(?P<value>"[^"]*|[^\s"]*)$""")
-_VALUES_COMPARED = 1_000
-
-FindNames = Callable[[NameKind, str, int], Sequence[NameCount]]
-"""A kind of names, a text and a limit enter; names that contain the text leave, those that begin with it first."""
 
 
 def suggest(

@@ -12,49 +12,6 @@ from rdfspider.search.quality.samples import Described, SampledPage
 from rdfspider.vocabulary.classes import find_superclasses, fold_class
 from rdfspider.vocabulary.prefixes import SCHEMA
 
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """A property that entities of a class should have."""
-
-    names: tuple[str, ...]
-    """Short names; any one of them is enough."""
-    of: str = ""
-    """The property whose value should have it, by short name: `offers` for a product's price. Empty for the entity itself."""
-    is_needed: bool = False
-    """Whether the entity is of little use without it."""
-
-    @property
-    def path(self) -> str:
-        """The path of short names: `offers.price`."""
-        return f"{self.of}.{self.names[0]}" if self.of else self.names[0]
-
-
-@lru_cache(maxsize=4096)
-def find_recommendations(iri: str) -> tuple[str, tuple[Recommendation, ...]]:
-    """Return the class whose recommendations apply, itself or the nearest superclass in `_HANDED_DOWN`, and these; often none."""
-    own = fold_class(iri)
-    for each in (own, *find_superclasses(iri)):
-        name = each.removeprefix(SCHEMA)
-        if each.startswith(SCHEMA) and name in _TABLE and (each == own or name in _HANDED_DOWN):
-            needed, useful = _TABLE[name]
-            return each, tuple(_read(word, True) for word in needed.split()) + tuple(
-                _read(word, False) for word in useful.split()
-            )
-    return "", ()
-
-
-def say_path(path: str) -> str:
-    """Write a path in words: `price of offers` for `offers.price`."""
-    before, dot, after = path.partition(".")
-    return f"{after} of {before}" if dot else path
-
-
-def _read(word: str, is_needed: bool) -> Recommendation:
-    before, dot, after = word.partition(".")
-    return Recommendation(tuple((after if dot else before).split("|")), before if dot else "", is_needed)
-
-
 _HANDED_DOWN = frozenset(
     "Product Article BlogPosting NewsArticle ScholarlyArticle Book Event LocalBusiness Organization Person Offer Review "
     "AggregateRating SoftwareApplication WebPage WebSite Vehicle Accommodation VideoObject Course "
@@ -128,8 +85,6 @@ _TABLE = {
         "datePublished abstract|description identifier|sameAs isPartOf|publisher",
     ),
 }
-
-
 _EXAMPLES = 3
 _THINGS = 20_000
 # The value of one of these properties is an entity in its own right; the value of any other is a part or a mention, which
@@ -137,6 +92,48 @@ _THINGS = 20_000
 _STANDS_FOR_ITSELF = frozenset(
     ("mainEntity", "mainEntityOfPage", "itemListElement", "item", "about", "hasPart", "isPartOf")
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A property that entities of a class should have."""
+
+    names: tuple[str, ...]
+    """Short names; any one of them is enough."""
+    of: str = ""
+    """The property whose value should have it, by short name: `offers` for a product's price. Empty for the entity itself."""
+    is_needed: bool = False
+    """Whether the entity is of little use without it."""
+
+    @property
+    def path(self) -> str:
+        """The path of short names: `offers.price`."""
+        return f"{self.of}.{self.names[0]}" if self.of else self.names[0]
+
+
+@lru_cache(maxsize=4096)
+def find_recommendations(iri: str) -> tuple[str, tuple[Recommendation, ...]]:
+    """Return the class whose recommendations apply, itself or the nearest superclass in `_HANDED_DOWN`, and these; often none."""
+    own = fold_class(iri)
+    for each in (own, *find_superclasses(iri)):
+        name = each.removeprefix(SCHEMA)
+        if each.startswith(SCHEMA) and name in _TABLE and (each == own or name in _HANDED_DOWN):
+            needed, useful = _TABLE[name]
+            return each, tuple(_read(word, True) for word in needed.split()) + tuple(
+                _read(word, False) for word in useful.split()
+            )
+    return "", ()
+
+
+def say_path(path: str) -> str:
+    """Write a path in words: `price of offers` for `offers.price`."""
+    before, dot, after = path.partition(".")
+    return f"{after} of {before}" if dot else path
+
+
+def _read(word: str, is_needed: bool) -> Recommendation:
+    before, dot, after = word.partition(".")
+    return Recommendation(tuple((after if dot else before).split("|")), before if dot else "", is_needed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,13 @@ _NAME_STARTS = (
 _XML_NAME = re.compile(rf"[{_NAME_STARTS}][{_NAME_STARTS}\-.0-9\xb7\u0300-\u036f\u203f\u2040]*\Z")
 # Characters that XML cannot hold.
 _NOT_XML = bytes(code for code in range(32) if code not in b"\t\n\r")
+# Nearly every row has this form: an object of objects of strings.
+_JSON_ROW = re.compile(rb'\{(?:"[^"]*+":\{(?:"[a-z:]++":"(?:[^"\\]++|\\.)*+",?)*+\},?)*+\}', re.DOTALL)
+# A string may be cut off at the end of the output.
+_JSON_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
+_XML_END = re.compile(rb"</result>")
+_CSV_PARTS = re.compile(rb'"[^"]*+(?:"|\Z)|\r\n')
+_TSV_END = re.compile(rb"\n")
 
 
 class Document(NamedTuple):
@@ -179,13 +186,6 @@ def _find_tsv_ends(body: bytes) -> Iterator[int]:
     return (match.end() for match in _TSV_END.finditer(body))
 
 
-# Nearly every row has this form: an object of objects of strings.
-_JSON_ROW = re.compile(rb'\{(?:"[^"]*+":\{(?:"[a-z:]++":"(?:[^"\\]++|\\.)*+",?)*+\},?)*+\}', re.DOTALL)
-# A string may be cut off at the end of the output.
-_JSON_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[{}]', re.DOTALL)
-_XML_END = re.compile(rb"</result>")
-_CSV_PARTS = re.compile(rb'"[^"]*+(?:"|\Z)|\r\n')
-_TSV_END = re.compile(rb"\n")
 _ROWS = {
     "json": _Rows(b"},{", _find_json_ends, b"]}}"),
     "xml": _Rows(b"</result>", _find_xml_ends, b"</results></sparql>"),
