@@ -24,6 +24,8 @@ GENID = "genid:"
 nodes."""
 RESERVED = "urn:rdfspider:"
 """The beginning of the names of graphs that are not pages."""
+DISGUISED = f"{RESERVED}page:"
+"""The beginning of the names of graphs of pages whose URLs cannot name them."""
 VOCABULARY = f"{RESERVED}vocab#"
 """The namespace of terms that no known vocabulary has."""
 FETCHES_GRAPH = f"{RESERVED}fetches"
@@ -73,11 +75,7 @@ def quoted(text: str) -> str:
 def graph_term(url: str) -> str:
     """Return the page's URL as a graph name, escaped to a valid IRI."""
     found = valid_iri(url)
-    return (
-        f"<{found.value}>"
-        if found
-        else f"<urn:rdfspider:page:{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}>"
-    )
+    return f"<{found.value if found else _disguise(url)}>"
 
 
 def blank_prefix(url: str, syntax: str) -> str:
@@ -97,7 +95,7 @@ def _escape(match: re.Match[str]) -> str:
 def make_graph_iri(url: str) -> str:
     """Return the name of a page's graph: its URL as a valid IRI, as in extraction; never one of the reserved names."""
     if url.startswith((RESERVED, GENID)):
-        return f"{RESERVED}page:{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
+        return _disguise(url)
     return graph_term(url)[1:-1]
 
 
@@ -149,6 +147,11 @@ def is_about_blank(triple: str) -> bool:
     """Return whether a triple of the indexes has a blank node, so that no other page can state it."""
     subject, _, obj = triple.split(" ", 2)
     return any(term.startswith(f"<{GENID}") and not term.startswith(f"<{_STATED_GENID}") for term in (subject, obj))
+
+
+def _disguise(url: str) -> str:
+    """Return the name of the graph of a page whose URL is no valid IRI, or one of the index's own."""
+    return f"{DISGUISED}{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
 
 
 def _needs_folding(text: str) -> bool:

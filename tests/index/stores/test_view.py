@@ -25,8 +25,14 @@ from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.view import QuadView
 from rdfspider.index.stores import view as stores
-from rdfspider.index.stores.graph_servers import Credentials, find_credentials, read_address, write_update
-from rdfspider.index.stores.view import StoreClosedError, StoreView, carry_ledgers, check_store_url, list_holders
+from rdfspider.index.stores.graph_servers import (
+    Credentials,
+    check_store_url,
+    find_credentials,
+    read_address,
+    write_update,
+)
+from rdfspider.index.stores.view import StoreClosedError, StoreView, carry_ledgers, list_holders
 from rdfspider.index.view import View
 from rdfspider.vocabulary.terms import make_graph_iri
 from waiting import PATIENCE_S, wait_until

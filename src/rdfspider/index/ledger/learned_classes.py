@@ -3,12 +3,15 @@
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.results import NameCount, NameKind
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
+
+T = TypeVar("T")
 
 _CLASSES_SUGGESTED = 1_000
 # Superclasses of one class; pages may state anything.
@@ -29,48 +32,37 @@ class LearnedClasses:
 
     def find_subclasses(self, name: str, commit: Hashable) -> Iterable[str]:
         """IRIs of subclasses; the name is an IRI or a short name in lower case."""
-        with self._lock:
-            return self._find(name, commit)
+        return self._ask(commit, lambda ledger: self._find(ledger, name)) or ()
 
     def find_superclasses(self, iri: str, commit: Hashable) -> Iterable[str]:
         """The superclasses of a class that pages state, and schema.org's superclasses of those."""
-        with self._lock:
-            try:
-                self._update(commit)
-            except sqlite3.Error:
-                self._reader, self._commit = None, None
-            return self._climb(iri) if self._above else ()
+        self._ask(commit)
+        return self._climb(iri) if self._above else ()
 
     def list_classes(self, commit: Hashable) -> list[NameCount]:
         """The classes that pages use most, the most used first."""
-        with self._lock:
-            try:
-                self._update(commit)
-            except sqlite3.Error:
-                self._reader, self._commit = None, None
-            return self._used
+        self._ask(commit)
+        return self._used
 
     def search_names(self, commit: Hashable, kind: NameKind, text: str, limit: int) -> list[NameCount]:
         """Used names of a kind that contain a text, as `LedgerReader.search_names` finds them."""
+        return self._ask(commit, lambda ledger: ledger.search_names(kind, text, limit)) or []
+
+    def _ask(self, commit: Hashable, ask: Callable[[LedgerReader], T | None] = lambda ledger: None) -> T | None:
+        """Load what pages state as of a commit, and ask the ledger; None if there is none."""
         with self._lock:
             try:
-                self._update(commit)
-                return self._reader.search_names(kind, text, limit) if self._reader else []
+                if commit != self._commit:
+                    self._load()
+                    self._commit = commit
+                return ask(self._reader) if self._reader else None
             except sqlite3.Error:
+                # The ledger is being rebuilt; the index itself knows most of the classes.
                 self._reader, self._commit = None, None
-                return []
+                return None
 
-    def _find(self, name: str, commit: Hashable) -> Iterable[str]:
-        try:
-            self._update(commit)
-            if self._reader is None:
-                return ()
-            parents = self._parents.get(name, ())
-            return {child for parent in parents for child in self._reader.find_subclasses(parent)}
-        except sqlite3.Error:
-            # The ledger is being rebuilt; the index itself knows most of the classes.
-            self._reader, self._commit = None, None
-            return ()
+    def _find(self, ledger: LedgerReader, name: str) -> Iterable[str]:
+        return {child for parent in self._parents.get(name, ()) for child in ledger.find_subclasses(parent)}
 
     def _climb(self, iri: str) -> Iterable[str]:
         found: dict[str, None] = {}
@@ -82,11 +74,6 @@ class LearnedClasses:
                         found[above] = None
                         rest.append(above)
         return found
-
-    def _update(self, commit: Hashable) -> None:
-        if commit != self._commit:
-            self._load()
-            self._commit = commit
 
     def _load(self) -> None:
         """Load which classes have subclasses, by each of their names and those of their superclasses."""

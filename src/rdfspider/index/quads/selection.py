@@ -21,14 +21,12 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat, Store
 from rdfspider.errors import RdfspiderError
 from rdfspider.urls import host_of
 from rdfspider.vocabulary import labels
-from rdfspider.vocabulary.terms import GENID, RESERVED, restore_line, restore_term
+from rdfspider.vocabulary.terms import DISGUISED, GENID, RESERVED, restore_line, restore_term
 
 RDF_TYPE = NamedNode(labels.RDF_TYPE)
 MERGE = DefaultGraph()
 """Holds each distinct triple of all pages once."""
 
-# The prefix of pages whose own URLs look like the index's graphs.
-_DISGUISED = f"{RESERVED}page:"
 # Nearly all blank nodes have such names. They are subjects or objects, and no literal ends like an IRI, so no text of a page is
 # mistaken for one.
 _SUBJECT = re.compile(rb"^<genid:([0-9a-f]{16})/(n[0-9]+)>", re.MULTILINE)
@@ -89,7 +87,7 @@ def is_page(graph: object) -> bool:
     """Whether a graph is a page's, not the merge or one of the index's own."""
     if not isinstance(graph, NamedNode):
         return False
-    return not graph.value.startswith(RESERVED) or graph.value.startswith(_DISGUISED)
+    return not graph.value.startswith(RESERVED) or graph.value.startswith(DISGUISED)
 
 
 def walk_statements(

@@ -23,15 +23,12 @@ from rdfspider.index.stores.graph_servers import (
     PROBE_GRAPH,
     GraphServer,
     StoreError,
-    check_store_url,
     find_credentials,
     is_triple,
     read_address,
 )
 from rdfspider.index.view import Cursors
 from rdfspider.vocabulary.terms import fold_statements, make_graph_iri
-
-__all__ = ["StoreClosedError", "StoreView", "carry_ledgers", "check_store_url", "list_holders"]
 
 CONNECTIONS = 4
 """Pages are sent over this many connections at once, so that the latency of a distant server does not set the pace."""

@@ -214,6 +214,12 @@ def _show_year(value: str) -> str:
     return write_year(int(value)) if value.isascii() and value.isdigit() and len(value) == 4 else value
 
 
+def _make_names_field(name: str, terms: str, asked_as: str, look_up: LookUp, kind: NameKind) -> Field:
+    """Make a field of names that queries use, completed and corrected by the names in the ledger."""
+    fill = attrgetter(f"terms.{terms}")
+    return Field(name, KEYWORD, fill, asked_as=(asked_as,), look_up=look_up, suggests_names=kind, is_spelled=True)
+
+
 FIELDS = (
     # "e:" or "p:", then the digest in hexadecimal.
     Field("id", partial(KEYWORD, stored=True), lambda one: make_id(one.card.kind, one.digest)),
@@ -246,35 +252,11 @@ FIELDS = (
         suggests_values="syntax",
     ),
     # From here to `langs`, values are in lower case. IRIs and short names of classes and their superclasses.
-    Field(
-        "types",
-        KEYWORD,
-        attrgetter("terms.class_names"),
-        asked_as=("type",),
-        look_up=_look_up_classes,
-        suggests_names=NameKind.CLASS,
-        is_spelled=True,
-    ),
+    _make_names_field("types", "class_names", "type", _look_up_classes, NameKind.CLASS),
     # Namespaces and their prefixes.
-    Field(
-        "ontologies",
-        KEYWORD,
-        attrgetter("terms.ontology_names"),
-        asked_as=("ontology",),
-        look_up=_look_up_ontology,
-        suggests_names=NameKind.ONTOLOGY,
-        is_spelled=True,
-    ),
+    _make_names_field("ontologies", "ontology_names", "ontology", _look_up_ontology, NameKind.ONTOLOGY),
     # IRIs and short names of properties.
-    Field(
-        "property_names",
-        KEYWORD,
-        attrgetter("terms.property_names"),
-        asked_as=("property",),
-        look_up=_look_up_names,
-        suggests_names=NameKind.PROPERTY,
-        is_spelled=True,
-    ),
+    _make_names_field("property_names", "property_names", "property", _look_up_names, NameKind.PROPERTY),
     # The same for nameless parts: their values are among the entity's words, but their properties are not its own.
     Field("part_names", KEYWORD, attrgetter("terms.part_names")),
     Field("sites", KEYWORD, _list_site_names, asked_as=("site",), look_up=_look_up_site, suggests_names=NameKind.SITE),

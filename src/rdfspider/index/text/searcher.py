@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import tantivy
+from msgspec import structs
 from tantivy import DocAddress, Query
 from xxhash import xxh3_64_intdigest
 
@@ -288,28 +289,12 @@ def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Doc
     text, values = (str(found[0]) if found else "" for found in (texts, lines))
     other_labels = " · ".join(map(str, labels[1:]))
     shown = (card.description, text, marker.choose_lines(values), other_labels)
-    snippet = marker.choose(text for text in shown if text)
     return Hit(
-        id=card.id,
-        kind=card.kind,
-        label=card.label,
-        types=card.types,
-        description=card.description,
-        snippet=snippet,
+        **structs.asdict(card),
+        snippet=marker.choose(text for text in shown if text),
         score=score,
-        sources=card.sources,
         in_links=in_links,
-        pages=card.pages,
-        sites=card.sites,
-        languages=card.languages,
-        syntaxes=card.syntaxes,
-        url=card.url,
-        image=card.image,
-        date=card.date,
-        duplicate_of=card.duplicate_of,
         marked_label=marker.mark(card.label),
-        facts=card.facts,
-        site_count=card.site_count,
     )
 
 
