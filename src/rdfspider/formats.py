@@ -16,6 +16,7 @@ from pyoxigraph import QueryResultsFormat, RdfFormat
 
 from rdfspider.errors import UsageError
 from rdfspider.vocabulary.prefixes import RDF, TURTLE_PREFIXES, XSD
+from rdfspider.vocabulary.terms import unescape
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad, Triple
@@ -46,12 +47,10 @@ _LINE = re.compile(
     r'(<[^>]*>|_:\S+) (<[^>]*>) (?:(<[^>]*>|_:\S+)|"([^"\\]*(?:\\.[^"\\]*)*)"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^(<[^>]*>))?)'
     r"(?: (<[^>]*>|_:\S+))? \.\n"
 )
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 # Oxigraph writes one line per prefix before everything else. Text that looks like a prefix does no harm.
 _PREFIXES = re.compile(rb"(?:@prefix [^\n]*\n)+")
 _PREFIX = re.compile(rb"@prefix ([^:]*): [^\n]*\n")
 _USED_PREFIX = re.compile(rb"[\s(^]([a-z0-9]*+):(?!//)")
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
 class Frame(NamedTuple):
@@ -203,9 +202,7 @@ def _without_prefixes(text: str) -> str:
 
 
 def _make_row(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]:
-    subject, predicate, resource, text, language, datatype, graph = (
-        _unescape(term) if "\\" in term else term for term in match
-    )
+    subject, predicate, resource, text, language, datatype, graph = (unescape(term) for term in match)
     if resource:
         kind = "iri" if resource[0] == "<" else "blank"
         end: tuple[str | None, ...] = (_bare(resource), kind, None, None)
@@ -219,10 +216,6 @@ def _make_row(match: tuple[str, ...], syntax: str) -> tuple[str | None, ...]:
 def _bare(term: str) -> str:
     """Return an IRI without its brackets; a blank node keeps its `_:`, which distinguishes it from an IRI."""
     return term[1:-1] if term[:1] == "<" else term
-
-
-def _unescape(term: str) -> str:
-    return _ESCAPE.sub(lambda m: chr(int(m[1] or m[2], 16)) if not m[3] else _ESCAPED.get(m[3], m[3]), term)
 
 
 def _arrow_bytes(table: Any) -> bytes:

@@ -6,7 +6,6 @@ the indexes. Results of a search also have a form in HTML, for notebooks.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from html import escape
 from itertools import pairwise
@@ -14,7 +13,7 @@ from typing import NamedTuple, overload
 
 import msgspec
 
-from rdfspider.vocabulary.dates import write_date
+from rdfspider.vocabulary.dates import write_date, write_day
 from rdfspider.vocabulary.names import shorten_iri
 
 MAX_RESULTS = 10_000
@@ -177,7 +176,7 @@ class Hit:
     @property
     def fetched_day(self) -> str:
         """When the newest page that describes it was fetched, as 2024-05-01."""
-        return _write_day(max((page.time for page in self.pages), default=0.0))
+        return write_day(max((page.time for page in self.pages), default=0.0))
 
     def _repr_html_(self) -> str:
         link = self.url or (self.pages[0].url if self.pages else self.id)
@@ -379,7 +378,3 @@ def list_remarks(results: Results) -> list[str]:
     if results.suggestion:
         remarks.append(f"did you mean: {results.suggestion}")
     return remarks
-
-
-def _write_day(time_s: float) -> str:
-    return datetime.fromtimestamp(time_s, UTC).date().isoformat() if time_s else ""

@@ -14,7 +14,7 @@ from functools import partial
 from rdfspider.config import Config
 from rdfspider.disk import HeldError, hold_lock, write_atomically
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.index.layout import VERSION, IndexPaths, check_index, has_index
+from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.follower import Follower, Room, is_damage
 from rdfspider.index.log.sources import Sources
@@ -132,8 +132,7 @@ class Indexer:
         if is_damage(failure):
             paths = self._paths
             raise UsageError(
-                f"{paths.index} is damaged ({name}: {failure}); "
-                f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
+                f"{paths.index} is damaged ({name}: {failure}); {advise_rebuild(paths.folder)}"
             ) from failure
         raise failure
 

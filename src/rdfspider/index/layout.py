@@ -101,19 +101,27 @@ def check_index(paths: IndexPaths) -> None:
     """Raise UnindexedError if there is no index, UnreadableError if it is damaged, OtherVersionError if its version differs."""
     found = _read_version(paths)
     if not found and paths.quads.exists():
-        raise UnreadableError(
-            f"{paths.index} has lost its version: make it again with `rdfspider index --rebuild --dir {paths.folder}`"
-        )
+        raise UnreadableError(f"{paths.index} has lost its version: {advise_rebuild(paths.folder)}")
     if not found:
-        raise UnindexedError(
-            f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`, "
-            "or wait some seconds where a crawl has just begun"
-        )
+        raise UnindexedError(tell_unindexed(paths.folder))
     if found != str(VERSION):
         raise OtherVersionError(
             f"{paths.index} was made by another version of rdfspider: its layout is {found[:20]!r}, this one reads {VERSION}; "
-            f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
+            f"{advise_rebuild(paths.folder)}"
         )
+
+
+def tell_unindexed(folder: Path) -> str:
+    """The message that a crawl has no index, and what to do about it."""
+    return (
+        f"{folder} has no index yet: make it with `rdfspider index --dir {folder}`, "
+        "or wait some seconds where a crawl has just begun"
+    )
+
+
+def advise_rebuild(folder: Path) -> str:
+    """The end of messages about an index of a crawl that cannot be read."""
+    return f"make it again with `rdfspider index --rebuild --dir {folder}`"
 
 
 def _read_version(paths: IndexPaths) -> str:

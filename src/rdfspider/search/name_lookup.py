@@ -15,8 +15,15 @@ from rdfspider.index.quads.selection import Selection
 from rdfspider.results import NameKind
 from rdfspider.urls import host_of, is_valid_iri, normalise_url
 from rdfspider.vocabulary.classes import list_class_names
-from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name, list_prefixes, shorten_iri
-from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, skolemise
+from rdfspider.vocabulary.names import (
+    expand_name,
+    find_namespaces,
+    find_ontology,
+    find_short_name,
+    list_prefixes,
+    shorten_iri,
+)
+from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, replace_surrogates, skolemise
 
 Names = str | Iterable[str] | None
 
@@ -78,8 +85,7 @@ def list_readings(name: str) -> list[str]:
     if text.startswith("_:"):
         node = skolemise(text[2:])
         return [node] if node else []
-    prefix, _, local = text.partition(":")
-    readings = [fold_iri(text), *(namespace + local for namespace in find_namespaces(prefix) if local)]
+    readings = [fold_iri(text), *(expand_name(text) if text.partition(":")[2] else ())]
     addresses = (text,) if ":" in text else (f"https://{text}", f"http://{text}") if "." in text else ()
     for url in addresses:
         # Normalising would drop the fragment, and mean the page instead.
@@ -100,16 +106,13 @@ def _clean(name: object) -> str:
     """Replace lone surrogates: no name has them, and they cannot be written."""
     if not isinstance(name, str):
         raise UsageError(f"a name is text, not {name!r:.100}")
-    return name.encode("utf-8", "replace").decode()
+    return replace_surrogates(name)
 
 
 def _expand(name: str) -> set[str]:
     """Return the names, in lower case, that a class may have in the index."""
     text = name.strip()
-    prefix, colon, local = text.partition(":")
-    if colon and (namespaces := find_namespaces(prefix)):
-        return {f"{namespace}{local}".lower() for namespace in namespaces}
-    return {fold_iri(text).lower()}
+    return {iri.lower() for iri in expand_name(text) or [fold_iri(text)]}
 
 
 def _read_names(ledger: LedgerReader, kind: NameKind) -> Iterator[str]:

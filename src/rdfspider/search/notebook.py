@@ -1,11 +1,11 @@
 """Answers enter, HTML for notebooks leaves. All text comes from the web and is escaped."""
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING
 
 from rdfspider.results import StatedValue, ValueKind
+from rdfspider.vocabulary.dates import write_day
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
@@ -58,11 +58,6 @@ def draw_link(iri: str) -> str:
     if iri.startswith(("http://", "https://")):
         return f'<a href="{escape(iri)}" rel="noopener noreferrer nofollow">{shown}</a>'
     return shown
-
-
-def write_day(fetched: float) -> str:
-    """Return the date of a time; "" if unknown."""
-    return datetime.fromtimestamp(fetched, UTC).strftime("%Y-%m-%d") if fetched else ""
 
 
 def write_floor(number: int, is_floor: bool) -> str:

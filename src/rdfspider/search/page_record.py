@@ -19,11 +19,12 @@ from rdfspider.archive.segments import parse_name
 from rdfspider.archive.warc_file import Damage, WarcFile
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import UnreadableError, UsageError
-from rdfspider.index.layout import IndexPaths
+from rdfspider.index.layout import IndexPaths, advise_rebuild
 from rdfspider.index.ledger.reader import PageEntry, open_ledger
 from rdfspider.index.log.foreign import read_foreign_outcome
 from rdfspider.records import Capture, Problem
 from rdfspider.urls import normalise_url
+from rdfspider.vocabulary.terms import replace_surrogates
 
 MAX_BYTES = 2_000_000
 """The limit for all statements of a page, and for its text."""
@@ -95,7 +96,7 @@ def read_page(
         return None
     path = _find_file(folder, entry.source)
     if path is None:
-        raise UnreadableError(f"the index does not say where {entry.url} is archived: {_tell_rebuild(folder)}")
+        raise UnreadableError(f"the index does not say where {entry.url} is archived: {advise_rebuild(folder)}")
     try:
         if entry.source == str(path):
             found = read_foreign_outcome(path, entry.url, entry.offset, config)
@@ -106,7 +107,7 @@ def read_page(
     if isinstance(found, Damage):
         raise UnreadableError(f"{path} at {found.offset} cannot be read: {found.reason}")
     if found is None or found.url != entry.url:
-        raise UnreadableError(f"{path} does not have {entry.url} at {entry.offset} any more: {_tell_rebuild(folder)}")
+        raise UnreadableError(f"{path} does not have {entry.url} at {entry.offset} any more: {advise_rebuild(folder)}")
     return _make_record(entry, found, path, max_bytes)
 
 
@@ -129,7 +130,7 @@ def forbids_copy(directives: str) -> bool:
 
 
 def _find_entry(folder: Path, url: str) -> PageEntry | None:
-    url = url.encode("utf-8", "replace").decode().strip()
+    url = replace_surrogates(url).strip()
     with open_ledger(IndexPaths(folder)) as ledger:
         for each in dict.fromkeys((url, normalise_url(url) or "")):
             if each and (entry := ledger.find_page(each)):
@@ -187,7 +188,3 @@ def _cut(text: str, max_bytes: int, end: str = "") -> str:
         return text
     kept = data[: max(0, max_bytes)].decode("utf-8", "ignore")
     return kept[: kept.rfind(end) + 1] if end else kept
-
-
-def _tell_rebuild(folder: Path) -> str:
-    return f"make it again with `rdfspider index --rebuild --dir {folder}`"

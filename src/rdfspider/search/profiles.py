@@ -20,7 +20,7 @@ from rdfspider.results import Facet, Hit, HitKind, NameCount, NameKind
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.classes import find_superclasses, fold_class, list_subclasses
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, SUBCLASS_OF, clean_label, is_visible
-from rdfspider.vocabulary.names import find_namespaces, list_prefixes, shorten_iri
+from rdfspider.vocabulary.names import expand_name, list_prefixes, shorten_iri
 from rdfspider.vocabulary.prefixes import XSD_NUMBERS
 from rdfspider.vocabulary.terms import GENID, fold_iri
 
@@ -267,9 +267,8 @@ def find_count(ledger: LedgerReader, kind: NameKind, name: str) -> NameCount | N
 def _list_readings(name: str) -> Iterator[str]:
     """Yield the IRIs that a name may mean, the likeliest first."""
     text = name.strip().removeprefix("<").removesuffix(">")
-    prefix, _, local = text.partition(":")
-    for namespace in find_namespaces(prefix):
-        yield namespace + local
+    # A prefix alone means its namespace.
+    yield from expand_name(text if ":" in text else f"{text}:")
     yield fold_iri(text)
     yield fold_class(fold_iri(text))
 

@@ -38,6 +38,11 @@ def write_date(time: float) -> str:
     return str(moment.year) if is_year else moment.date().isoformat()
 
 
+def write_day(time: float) -> str:
+    """Write a time as 2024-05-01; empty for 0."""
+    return datetime.fromtimestamp(time, UTC).date().isoformat() if time else ""
+
+
 def write_year(year: int) -> str:
     """Write a year of the index; the first one includes all earlier ones."""
     return f"{year} or earlier" if year == _YEARS.start else str(year)

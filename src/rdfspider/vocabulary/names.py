@@ -53,6 +53,12 @@ def find_namespaces(prefix: str) -> tuple[str, ...]:
     return NAMESPACES.get(prefix.lower(), ())
 
 
+def expand_name(name: str) -> list[str]:
+    """Return the IRIs that a prefixed name may mean, like `schema:Person`; empty if it has no well-known prefix."""
+    prefix, colon, local = name.partition(":")
+    return [namespace + local for namespace in find_namespaces(prefix)] if colon else []
+
+
 @lru_cache(maxsize=4096)
 def shorten_iri(iri: str) -> str:
     """Return the prefixed name, like `schema:Person`, if the namespace is well known; else the IRI."""

@@ -46,6 +46,8 @@ _LINE = re.compile(
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+_LITERAL_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_UNESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -69,6 +71,21 @@ def quoted(text: str) -> str:
     if _UNSAFE.search(text):
         text = _UNSAFE.sub(_escape, text)
     return f'"{text}"'
+
+
+def unescape(text: str) -> str:
+    """Decode the escapes in a literal of N-Triples; those that stand for no character become U+FFFD."""
+    return _LITERAL_ESCAPE.sub(_unescape_character, text) if "\\" in text else text
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which cannot be encoded, by question marks."""
+    try:
+        if not text.isascii():
+            text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
 @lru_cache(maxsize=64)
@@ -147,6 +164,13 @@ def is_about_blank(triple: str) -> bool:
     """Return whether a triple of the indexes has a blank node, so that no other page can state it."""
     subject, _, obj = triple.split(" ", 2)
     return any(term.startswith(f"<{GENID}") and not term.startswith(f"<{_STATED_GENID}") for term in (subject, obj))
+
+
+def _unescape_character(found: re.Match[str]) -> str:
+    if found[3]:
+        return _UNESCAPED.get(found[3], found[3])
+    code = int(found[1] or found[2], 16)
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
 
 
 def _disguise(url: str) -> str:

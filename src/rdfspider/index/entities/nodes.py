@@ -3,7 +3,6 @@
 This is the first half of reading a page for the text index; `contributions.py` turns subjects into entities.
 """
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from rdfspider.vocabulary.labels import (
     is_visible,
 )
 from rdfspider.vocabulary.names import find_ontology
-from rdfspider.vocabulary.terms import Fold, Triple
+from rdfspider.vocabulary.terms import Fold, Triple, unescape
 
 MAX_STATEMENTS = 100_000
 """Per syntax; further statements are skipped here, but the quad store has them all."""
@@ -36,7 +35,6 @@ _MAX_NAMES = 2_000
 """Classes, properties and ontologies of one page that are counted."""
 _MAX_NODE_STATEMENTS = 2_000
 """Per subject, for texts and links each; further statements are only counted."""
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _TYPE, _SUBCLASS, _LABEL, _DESCRIPTION, _DATE, _ADDRESS, _IMAGE = range(1, 8)
 _ROLES = {
     _TYPE: {RDF_TYPE: 0},
@@ -48,7 +46,6 @@ _ROLES = {
     _IMAGE: IMAGES,
 }
 """The roles of properties, and the rank of each property within its role; no property has two roles."""
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 Text = tuple[int, str, str]
 """Rank, language tag and text."""
@@ -190,7 +187,7 @@ def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str)
             language = literal[end + 2 : end + 40]
     text = literal[1 : end if end <= MAX_VALUE else MAX_VALUE + 1].strip()
     if "\\" in text:
-        text = _ESCAPE.sub(_unescape, text).strip()
+        text = unescape(text).strip()
     if "&" in text:
         text = decode_references(text).strip()
     if not text:
@@ -219,13 +216,6 @@ def _add_address(node: Node, rank: int, address: str) -> None:
 def is_web(address: str) -> bool:
     """Whether it is an address that a person could open."""
     return address.startswith(("http://", "https://")) and len(address) <= MAX_IRI
-
-
-def _unescape(found: re.Match[str]) -> str:
-    if found[3]:
-        return _ESCAPED.get(found[3], found[3])
-    code = int(found[1] or found[2], 16)
-    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
 
 
 def _connect(nodes: dict[str, Node]) -> None:

@@ -15,10 +15,11 @@ import msgspec
 from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.entities.contributions import Contribution, find_entity
 from rdfspider.index.entities.nodes import PageSummary
-from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index, tell_unindexed
 from rdfspider.index.ledger.writer import rank_page
 from rdfspider.results import LedgerTotals, NameCount, NameKind
-from rdfspider.vocabulary.names import find_namespaces, find_ontology, find_short_name
+from rdfspider.vocabulary.names import expand_name, find_ontology, find_short_name
+from rdfspider.vocabulary.terms import replace_surrogates
 
 _PAGES_A_STEP = 500
 _MAX_SUBCLASSES = 10_000
@@ -61,10 +62,7 @@ class LedgerReader:
 
     def __init__(self, paths: IndexPaths) -> None:
         if not paths.ledger.exists():
-            raise UnindexedError(
-                f"{paths.folder} has no index yet: make it with `rdfspider index --dir {paths.folder}`, "
-                "or wait some seconds where a crawl has just begun"
-            )
+            raise UnindexedError(tell_unindexed(paths.folder))
         address = f"file:{quote(str(paths.ledger.absolute()))}?mode=ro"
         self._db = _connect(address)
         try:
@@ -98,7 +96,7 @@ class LedgerReader:
     def find_name(self, kind: NameKind, name: str) -> NameCount | None:
         """How often a name of a kind is used; None if no page uses it."""
         row = self._db.execute(
-            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
+            "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name = ?", (kind, replace_surrogates(name))
         ).fetchone()
         return NameCount(*row) if row else None
 
@@ -106,25 +104,24 @@ class LedgerReader:
         """Names of a kind that contain a text, ignoring case: first those whose short name begins with it, then those whose
         short name contains it, then the rest, each group by use. A known prefix stands for its namespace: `schema:per`. Only
         the fifty thousand most used names are searched."""
-        asked = _clean(text).strip().strip("<>").lower()[:_MAX_ASKED]
-        prefix, colon, local = asked.partition(":")
-        namespaces = find_namespaces(prefix) if colon and not local.startswith("//") else ()
+        asked = replace_surrogates(text).strip().strip("<>").lower()[:_MAX_ASKED]
+        expanded = expand_name(asked)
         found: dict[str, NameCount] = {}
-        for wanted in [namespace.lower() + local for namespace in namespaces] or [asked]:
+        for wanted in map(str.lower, expanded or [asked]):
             rows = self._db.execute(
                 "SELECT name, uses, pages, sites FROM (SELECT * FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?)"
                 " WHERE instr(lower(name), ?) ORDER BY uses DESC, name LIMIT ?",
                 (kind, _NAMES_SEARCHED, wanted, _NAMES_COMPARED),
             )
             found.update((row[0], NameCount(*row)) for row in rows)
-        word = local if namespaces else asked
+        word = asked.partition(":")[2] if expanded else asked
         return sorted(found.values(), key=lambda count: (_rank_match(count.name, word), -count.uses, count.name))[
             :limit
         ]
 
     def list_ontology_names(self, kind: NameKind, ontology: str, limit: int = 100) -> list[NameCount]:
         """The classes or properties (a kind) of an ontology, the most used first."""
-        start = _clean(ontology)
+        start = replace_surrogates(ontology)
         rows = self._db.execute(
             "SELECT name, uses, pages, sites FROM names WHERE kind = ? AND name >= ? AND name < ? ORDER BY uses DESC, name"
             " LIMIT ?",
@@ -136,7 +133,7 @@ class LedgerReader:
     def list_name_sites(self, kind: NameKind, name: str, limit: int = 20) -> list[tuple[str, int]]:
         """The sites where most pages use a name, and how many; of very many sites, those with most statements are compared."""
         row = self._db.execute(
-            "SELECT id, sites FROM names WHERE kind = ? AND name = ?", (kind, _clean(name))
+            "SELECT id, sites FROM names WHERE kind = ? AND name = ?", (kind, replace_surrogates(name))
         ).fetchone()
         if row is None:
             return []
@@ -159,7 +156,7 @@ class LedgerReader:
         rows = self._db.execute(
             "SELECT n.name, s.pages FROM (SELECT id, name FROM names WHERE kind = ? ORDER BY uses DESC LIMIT ?) n"
             " JOIN name_sites s ON s.name = n.id AND s.site = ? ORDER BY s.pages DESC, n.name LIMIT ?",
-            (kind, _NAMES_COMPARED, _clean(site), limit),
+            (kind, _NAMES_COMPARED, replace_surrogates(site), limit),
         )
         return [(name, pages) for name, pages in rows]
 
@@ -170,7 +167,7 @@ class LedgerReader:
         order = "DESC" if newest_first else "ASC"
         rows = self._db.execute(
             f"SELECT id, {_COLUMNS} FROM pages WHERE site = ? AND is_live ORDER BY id {order} LIMIT ? OFFSET ?",
-            (_clean(site), limit, offset),
+            (replace_surrogates(site), limit, offset),
         )
         return [_read_entry(row) for row in rows]
 
@@ -265,11 +262,6 @@ class _Names(msgspec.Struct, array_like=True):
 _decode_names = msgspec.msgpack.Decoder(_Names).decode
 
 
-def _clean(text: str) -> str:
-    """The text without lone surrogates, which no name has and SQLite does not accept."""
-    return text.encode("utf-8", "replace").decode()
-
-
 def _rank_match(iri: str, text: str) -> int:
     name = find_short_name(iri)
     return 0 if name.startswith(text) else 1 if text in name else 2
@@ -286,8 +278,7 @@ def open_ledger(paths: IndexPaths) -> Iterator[LedgerReader]:
     except sqlite3.DatabaseError as error:
         where = "" if os.access(paths.index, os.W_OK) else ", in a folder that is read-only for you"
         raise UnreadableError(
-            f"{paths.ledger} cannot be read ({error}{where}); if that stays so, make it again with "
-            f"`rdfspider index --rebuild --dir {paths.folder}`"
+            f"{paths.ledger} cannot be read ({error}{where}); if that stays so, {advise_rebuild(paths.folder)}"
         ) from error
 
 

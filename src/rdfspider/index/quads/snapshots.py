@@ -19,6 +19,7 @@ from pyoxigraph import Store
 
 from rdfspider.disk import open_alone, open_shared, sync_folder
 from rdfspider.errors import UnindexedError, UnreadableError
+from rdfspider.index.layout import advise_rebuild
 
 _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING = ".taking", ".removing-"
@@ -106,8 +107,8 @@ def hold_snapshot(folder: Path) -> Hold:
 def tell_damage(folder: Path, error: Exception) -> str:
     """The message that snapshots cannot be read, and what to do about it."""
     return (
-        f"{folder} cannot be read ({' '.join(str(error).split())[:200]}); if that stays so, make it again with "
-        f"`rdfspider index --rebuild --dir {folder.parent.parent}`"
+        f"{folder} cannot be read ({' '.join(str(error).split())[:200]}); if that stays so, "
+        f"{advise_rebuild(folder.parent.parent)}"
     )
 
 

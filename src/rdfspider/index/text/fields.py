@@ -22,7 +22,7 @@ from tantivy import Schema, SchemaBuilder
 from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts
 from rdfspider.results import Card, NameKind
 from rdfspider.vocabulary.dates import write_year
-from rdfspider.vocabulary.names import find_namespaces, list_prefixes, shorten_iri
+from rdfspider.vocabulary.names import expand_name, list_prefixes, shorten_iri
 from rdfspider.vocabulary.terms import fold_iri
 
 CURSOR_ID = "#cursor"
@@ -325,6 +325,4 @@ def make_id(kind: str, digest: bytes) -> str:
 def list_names(text: str) -> list[str]:
     """List the indexed names of a class or property given by short name, prefixed name or IRI."""
     folded = fold_iri(text.lower())
-    prefix, colon, name = folded.partition(":")
-    namespaces = find_namespaces(prefix) if colon and not name.startswith("//") else ()
-    return [(namespace + name).lower() for namespace in namespaces] or [folded]
+    return [iri.lower() for iri in expand_name(folded)] or [folded]

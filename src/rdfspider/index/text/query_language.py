@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from rdfspider.index.text.fields import AFTER, ASKED, BEFORE, YEAR
 from rdfspider.results import HitKind
+from rdfspider.vocabulary.terms import replace_surrogates
 
 MAX_CHARS = 1_000
 MAX_CLAUSES = 32
@@ -65,7 +66,7 @@ class _BrokenRuleError(Exception):
 def parse_question(text: str) -> Question:
     """Parse typed text; never fails."""
     # Lone surrogates come from command lines that are not UTF-8.
-    text = text.encode("utf-8", "replace").decode()
+    text = replace_surrogates(text)
     notes = []
     if len(text) > MAX_CHARS:
         text = text[:MAX_CHARS]

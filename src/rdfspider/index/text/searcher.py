@@ -23,7 +23,7 @@ from tantivy import DocAddress, Query
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
-from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
 from rdfspider.index.text.analysis import register_tokenizers, split_text
 from rdfspider.index.text.documents import hash_outlinks
@@ -34,6 +34,7 @@ from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_p
 from rdfspider.index.text.snippets import Marker
 from rdfspider.index.text.suggestions import suggest, suggest_question
 from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Suggestion
+from rdfspider.vocabulary.terms import replace_surrogates
 
 MAX_LIMIT = 1_000
 # Results are sorted by weight within a window, then by sources, links and label within a block. Both are fixed, so that
@@ -312,7 +313,7 @@ def _add_filters(question: Question, filters: Mapping[str, Filter]) -> Question:
         if field not in ASKED:
             raise TypeError(f"a search has no filter {field!r}: there are {', '.join(ASKED)}")
         values = (given,) if isinstance(given, str) else tuple(given or ())
-        clean = (str(value).encode("utf-8", "replace").decode() for value in values)
+        clean = (replace_surrogates(str(value)) for value in values)
         if group := tuple(Clause(field, value, start=-1) for value in clean):
             groups.append(group)
     return replace(question, groups=tuple(groups))
@@ -345,7 +346,4 @@ def _tell_damage(paths: IndexPaths, error: BaseException) -> str:
             f"{paths.text} is read-only for you, and whoever searches it keeps a lock in it: search a copy of {paths.folder}, "
             "or make that folder writable"
         )
-    return (
-        f"{paths.text} cannot be read ({' '.join(str(error).split())[:200]}); "
-        f"make it again with `rdfspider index --rebuild --dir {paths.folder}`"
-    )
+    return f"{paths.text} cannot be read ({' '.join(str(error).split())[:200]}); {advise_rebuild(paths.folder)}"

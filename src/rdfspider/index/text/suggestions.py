@@ -19,6 +19,7 @@ from rdfspider.index.text.query_language import KINDS, VALUE, WORD, WORDS, Claus
 from rdfspider.index.text.query_plan import Index, build_plan, has_property
 from rdfspider.results import Card, HitKind, NameCount, NameKind, Suggestion
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
+from rdfspider.vocabulary.terms import replace_surrogates
 
 MAX_LIMIT = 50
 FindNames = Callable[[NameKind, str, int], Sequence[NameCount]]
@@ -155,7 +156,7 @@ def suggest(
     index: Index, classes: Sequence[NameCount], find_names: FindNames, typed: str, limit: int
 ) -> list[Suggestion]:
     """Return the best completions of the end of a text, without duplicates; `classes` are those that pages use most."""
-    typed = typed[:_MAX_TYPED].encode("utf-8", "replace").decode()
+    typed = replace_surrogates(typed[:_MAX_TYPED])
     limit = max(1, min(limit, MAX_LIMIT))
     if match := _LAST_FIELD.search(typed):
         return _suggest_values(index, find_names, match, limit)

@@ -31,13 +31,14 @@ from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UsageError
 from rdfspider.index.entities.contributions import PageReading, read_page
-from rdfspider.index.layout import IndexPaths
+from rdfspider.index.layout import IndexPaths, advise_rebuild
 from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention
 from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.documents import build_cursor, build_entity, build_page, encode, make_entity_id, make_page_id
 from rdfspider.index.text.fields import CURSOR_ID, build_schema
 from rdfspider.index.view import Cursors
 from rdfspider.urls import host_of
+from rdfspider.vocabulary.terms import replace_surrogates
 
 _log = logging.getLogger(__name__)
 
@@ -296,9 +297,7 @@ def _open_index(paths: IndexPaths) -> tantivy.Index:
     try:
         index = tantivy.Index(build_schema(), path=str(paths.text))
     except ValueError as error:
-        raise UsageError(
-            f"{paths.text} cannot be opened: {error}; make it again with `rdfspider index --rebuild --dir {paths.folder}`"
-        ) from error
+        raise UsageError(f"{paths.text} cannot be opened: {error}; {advise_rebuild(paths.folder)}") from error
     register_tokenizers(index)
     return index
 
@@ -315,25 +314,18 @@ def _load_state(index: tantivy.Index) -> TextState | None:
 def _clean_outcome(outcome: Outcome) -> Outcome:
     """Return an outcome that can be written: without lone surrogates and invalid language tags."""
     texts = {name: getattr(outcome, name) for name in ("url", "language", "title", "text", "digest", "duplicate_of")}
-    changed: dict[str, Any] = {name: clean for name, text in texts.items() if (clean := _clean(text)) != text}
+    changed: dict[str, Any] = {
+        name: clean for name, text in texts.items() if (clean := replace_surrogates(text)) != text
+    }
     if len(outcome.language) > _MAX_LANGUAGE:
         changed["language"] = ""
     elif "_" in outcome.language:
         # Locale names of operating systems have underscores.
-        changed["language"] = _clean(outcome.language).replace("_", "-")
-    statements = {syntax: _clean(nquads) for syntax, nquads in outcome.statements.items()}
+        changed["language"] = replace_surrogates(outcome.language).replace("_", "-")
+    statements = {syntax: replace_surrogates(nquads) for syntax, nquads in outcome.statements.items()}
     if changed or statements != outcome.statements:
         return replace(outcome, **changed, statements=statements)
     return outcome
-
-
-def _clean(text: str) -> str:
-    try:
-        if not text.isascii():
-            text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text
 
 
 @contextmanager

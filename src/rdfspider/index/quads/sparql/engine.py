@@ -21,6 +21,7 @@ from rdfspider.index.quads.sparql.messages import Job, Reply, ReplyCode
 from rdfspider.processes.child import Child, DiedError, Wait, make_command
 from rdfspider.results import Graphs, QueryAnswer, QueryLimits
 from rdfspider.vocabulary.prefixes import QUERY_PREFIXES
+from rdfspider.vocabulary.terms import replace_surrogates
 
 Find = Callable[[str, int], Sequence[tuple[str, float]]]
 """Takes words and a limit, and returns at most that many IRIs with their scores, the best first."""
@@ -99,7 +100,7 @@ class Sparql:
         if len(query) > MAX_QUERY_CHARS:
             raise UsageError(f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are read")
         job = Job(
-            query.encode("utf-8", "replace").decode(),
+            replace_surrogates(query),
             tuple(formats),
             QUERY_PREFIXES,
             limits.rows,

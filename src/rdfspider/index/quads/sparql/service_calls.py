@@ -5,7 +5,6 @@
 becomes `VALUES (?thing ?score) { … }`, so the store looks up the results instead of scanning everything.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from pyoxigraph import NamedNode
 from rdfspider.errors import UsageError
 from rdfspider.index.quads.sparql.lexer import IRI, NAME, OTHER, STRING, VARIABLE, Token, find_services
 from rdfspider.vocabulary.prefixes import TEXT_NAMESPACE
+from rdfspider.vocabulary.terms import replace_surrogates, unescape
 
 TEXT_SERVICE = "urn:rdfspider:text"
 DEFAULT_LIMIT, MAX_LIMIT = 100, 10_000
@@ -23,9 +23,6 @@ MAX_CALLS = 10
 
 Found = Iterable[tuple[str, float]]
 """IRIs and their scores, the best first."""
-
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
 class TextCall(NamedTuple):
@@ -133,11 +130,7 @@ def _complain(message: str) -> UsageError:
 
 def _unquote(literal: str) -> str:
     quote = 3 if literal[:3] in ('"""', "'''") and len(literal) >= 6 else 1
-    text = _ESCAPE.sub(
-        lambda m: _ESCAPED.get(m[3], m[3]) if m[3] else chr(min(int(m[1] or m[2], 16), 0x10FFFF)),
-        literal[quote:-quote],
-    )
-    return text.encode("utf-8", "replace").decode()
+    return replace_surrogates(unescape(literal[quote:-quote]))
 
 
 def _write_values(call: TextCall, results: Found) -> str:
