@@ -99,7 +99,7 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
     duplicate_of: str = ""
     """The page of which this page is a duplicate."""
     facts: tuple[tuple[str, str], ...] = ()
-    """Up to three informative properties, each with its value as text (`highlights.py`)."""
+    """Up to three informative properties, each with its value as text (`index/text/highlights.py`)."""
     site_count: int = 1
     """How many sites describe it; if more than 2,000 pages do, how many sites 2,000 of them are on."""
 
