@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.formats import drop_prefixes, to_arrow
 from rdfspider.results import AnswerKind, QueryAnswer
+from rdfspider.search.notebook import draw_table
 from rdfspider.vocabulary.prefixes import TURTLE_PREFIXES, XSD, XSD_FRACTIONS, XSD_INTEGERS
 
 Value = str | int | float | bool | datetime | date | None
@@ -50,6 +51,23 @@ class _Results(msgspec.Struct):
     results: _Bindings
 
 
+class _Table:
+    """What has a form as an Arrow table, and so as data frames with the same columns."""
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame`."""
+        import_library("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A `polars.DataFrame`."""
+        return import_library("polars").from_arrow(self.to_arrow())
+
+
 class Row(tuple[Value, ...]):
     """The values of a row, by index, by variable name in brackets, or as attributes."""
 
@@ -81,7 +99,7 @@ class Row(tuple[Value, ...]):
         return dict(zip(self._places, self, strict=True))
 
 
-class Rows(Sequence[Row]):
+class Rows(_Table, Sequence[Row]):
     """The rows of a SELECT. The value of an unbound variable is None.
 
     Rows stay encoded until they are accessed: as objects they would take many times the memory.
@@ -130,23 +148,9 @@ class Rows(Sequence[Row]):
         columns = [_make_column([cells[at] for cells in rows]) for at in range(len(self.variables))]
         return pyarrow.table(columns, names=list(self.variables))
 
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame`."""
-        import_library("pandas")
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """A `polars.DataFrame`."""
-        return import_library("polars").from_arrow(self.to_arrow())
-
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.variables)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{_show_cell(cell)}</td>' for cell in cells)}</tr>"
-            for cells in map(self._read_cells, self._bindings[:_SHOWN_ROWS])
-        )
-        count = _show_count(len(self), "rows", self.is_truncated)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{count}"
+        rows = ([_show_cell(cell) for cell in self._read_cells(binding)] for binding in self._bindings[:_SHOWN_ROWS])
+        return draw_table(self.variables, rows) + _show_count(len(self), "rows", self.is_truncated)
 
     def _read_cells(self, binding: msgspec.Raw) -> list[_Cell | None]:
         try:
@@ -159,7 +163,7 @@ class Rows(Sequence[Row]):
         return self._row(None if cell is None else _make_value(cell) for cell in cells)
 
 
-class Statements:
+class Statements(_Table):
     """The triples of a CONSTRUCT or DESCRIBE."""
 
     def __init__(self, ntriples: bytes, is_truncated: bool) -> None:
@@ -188,15 +192,6 @@ class Statements:
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`: subject, predicate, object, object_kind, datatype, language."""
         return to_arrow({"": self._ntriples.decode()}).drop(["graph", "syntax"])
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with the same columns."""
-        import_library("pandas")
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """A `polars.DataFrame` with the same columns."""
-        return import_library("polars").from_arrow(self.to_arrow())
 
     def _repr_html_(self) -> str:
         lines = self._ntriples.split(b"\n", _SHOWN_ROWS)[:_SHOWN_ROWS]

@@ -65,15 +65,15 @@ class Statistics:
     def to_void(self) -> str:
         """Describe the dataset in VoID, as Turtle; uses, which count repetitions, have a property of our own."""
         prefixes = {"void": VOID, "dcterms": DCTERMS, "xsd": XSD, "rdfspider": VOCABULARY}
-        return (pyoxigraph.serialize(_describe(self), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
+        return (pyoxigraph.serialize(self.describe(), format=RdfFormat.TURTLE, prefixes=prefixes) or b"").decode()
 
-    def describe(self, dataset: NamedNode, merge: MergeCounts | None = None) -> Iterator[Triple]:
-        """Return the VoID description as triples, for a dataset of this name, with counts of distinct triples if given."""
+    def describe(self, dataset: NamedNode = _DATASET, merge: MergeCounts | None = None) -> Iterator[Triple]:
+        """Yield the VoID description as triples, for a dataset of this name, with counts of distinct triples if given."""
         return _describe(self, dataset, merge)
 
     def to_ntriples(self) -> bytes:
         """Return the VoID description as N-Triples."""
-        return pyoxigraph.serialize(_describe(self), format=RdfFormat.N_TRIPLES) or b""
+        return pyoxigraph.serialize(self.describe(), format=RdfFormat.N_TRIPLES) or b""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics as dictionaries and lists, for JSON."""
@@ -146,9 +146,7 @@ def _draw_count(count: NameCount) -> Sequence[str]:
     return name, f"{count.uses:,}", f"{count.pages:,}", f"{count.sites:,}"
 
 
-def _describe(
-    statistics: Statistics, dataset: NamedNode = _DATASET, merge: MergeCounts | None = None
-) -> Iterator[Triple]:
+def _describe(statistics: Statistics, dataset: NamedNode, merge: MergeCounts | None) -> Iterator[Triple]:
     totals = statistics.totals
     classes, properties = (merge.classes, merge.properties) if merge else ({}, {})
     if merge:

@@ -140,7 +140,7 @@ class Ledger:
     ) -> None:
         """Replace what a page states; `says` is the digest in the outcome's stamp."""
         # Encode first, so that an encoding error leaves the database unchanged.
-        claims = [(entity, msgspec.msgpack.encode(claim)) for entity, claim in reading.contributions.items()]
+        encoded = [(entity, msgspec.msgpack.encode(each)) for entity, each in reading.contributions.items()]
         url, facts, rank = outcome.url, reading.facts, rank_page(outcome.url)
         encoded_facts = msgspec.msgpack.encode(facts)
         if known is not None:
@@ -151,10 +151,10 @@ class Ledger:
         )
         data = bytearray()
         mentions = []
-        for entity, encoded in claims:
+        for entity, contribution in encoded:
             # SQLite's substr() counts from one.
-            mentions.append((entity, rank, page, len(data) + 1, len(encoded)))
-            data += encoded
+            mentions.append((entity, rank, page, len(data) + 1, len(contribution)))
+            data += contribution
             self._sources[entity] = self._sources.get(entity, 0) + 1
         if mentions:
             self._db.execute("INSERT INTO contributions VALUES (?, ?)", (page, data))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import isfinite
 
 import msgspec
+import tantivy
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.archive.outcomes import Outcome
@@ -24,7 +25,7 @@ from rdfspider.index.text.highlights import choose_facts
 from rdfspider.results import MAX_TYPES, Card, HitKind, SourcePage
 from rdfspider.vocabulary.classes import list_class_names, list_facet_classes
 from rdfspider.vocabulary.dates import bound_date
-from rdfspider.vocabulary.labels import decode_references, is_visible
+from rdfspider.vocabulary.labels import clean_label, decode_references, is_visible
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes, put_known_first
 from rdfspider.vocabulary.prefixes import SCHEMA
 
@@ -61,6 +62,11 @@ def make_entity_id(entity: bytes) -> str:
     return make_id(HitKind.ENTITY, entity)
 
 
+def read_card(document: tantivy.Document) -> Card:
+    """Return what a result shows of a page's or an entity's document."""
+    return msgspec.json.decode(document.get_first("card") or b"", type=Card)
+
+
 def build_cursor(state: bytes) -> Fields:
     """Build the document that holds the index's cursors."""
     return {"id": CURSOR_ID, "card": base64.b64encode(state).decode()}
@@ -68,38 +74,40 @@ def build_cursor(state: bytes) -> Fields:
 
 def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str], sources: int) -> Fields:
     """Build the document of an entity from what pages state about it."""
-    claims = [mention.contribution for mention in mentions]
-    weight = max(claim.weight for claim in claims)
+    contributions = [mention.contribution for mention in mentions]
+    weight = max(contribution.weight for contribution in contributions)
     labels = _choose_labels(mentions)
-    types = put_known_first(_rank_names(iri for claim in claims for iri in claim.types))
+    types = put_known_first(_rank_names(iri for contribution in contributions for iri in contribution.types))
     languages = _rank_names(language for mention in mentions for language in _languages_of(mention))
-    syntaxes = sorted({syntax for claim in claims for syntax in claim.syntaxes})
-    dates = [claim.date for claim in claims if claim.date]
+    syntaxes = sorted({syntax for contribution in contributions for syntax in contribution.syntaxes})
+    dates = [contribution.date for contribution in contributions if contribution.date]
     best = min((rank for rank, _ in dates), default=0)
     date = max((time for rank, time in dates if rank == best), default=0.0)
     newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
     card = Card(
-        id=min(claim.id for claim in claims),
+        id=min(contribution.id for contribution in contributions),
         kind=HitKind.ENTITY,
         label=labels[0],
-        description=_choose_text([claim.description for claim in claims]),
+        description=_choose_text([contribution.description for contribution in contributions]),
         types=tuple(types[:MAX_TYPES]),
-        url=_choose_address(claim.url for claim in claims),
-        image=_choose_address(claim.image for claim in claims),
+        url=_choose_address(contribution.url for contribution in contributions),
+        image=_choose_address(contribution.image for contribution in contributions),
         sites=tuple(sites[:_SHOWN]),
         languages=tuple(languages[:_SHOWN]),
         syntaxes=tuple(syntaxes),
         sources=sources,
         pages=tuple(SourcePage(mention.url, mention.time) for mention in newest),
         date=bound_date(date) if dates else 0.0,
-        facts=choose_facts(claims, labels) if weight > PART_WEIGHT else (),
+        facts=choose_facts(contributions, labels) if weight > PART_WEIGHT else (),
         site_count=max(1, len(sites)),
     )
-    names = {iri for claim in claims for each in (claim.values, claim.links) for iri, _ in each}
-    paths = {path.partition(" ")[::2] for claim in claims for path, _ in claim.parts}
+    names = {
+        iri for contribution in contributions for each in (contribution.values, contribution.links) for iri, _ in each
+    }
+    paths = {path.partition(" ")[::2] for contribution in contributions for path, _ in contribution.parts}
     names.update(outer for outer, _ in paths)
     inner = {inner for _, inner in paths if inner}
-    values, properties = _gather_values(claims, set(labels))
+    values, properties = _gather_values(contributions, set(labels))
     return fill_fields(
         Subject(
             digest=entity,
@@ -121,7 +129,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     if not isfinite(outcome.time):
         raise ValueError(f"it was fetched at {outcome.time}, which is no time")
     own, facts = reading.own, reading.facts
-    title = " ".join(decode_references(outcome.title[:_MAX_LABEL]).split())
+    title = clean_label(outcome.title[:_MAX_LABEL])
     names = [label for _, _, label in own.labels] if own else []
     types = put_known_first(sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri)))
     languages = [outcome.language] if outcome.language else []
@@ -141,8 +149,8 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         duplicate_of=outcome.duplicate_of[:MAX_IRI],
     )
     labels = list(dict.fromkeys([card.label, *names]))[:_MAX_LABELS]
-    claims = [own] if own else []
-    values, properties = _gather_values(claims, set(labels))
+    contributions = [own] if own else []
+    values, properties = _gather_values(contributions, set(labels))
     return fill_fields(
         Subject(
             digest=xxh3_128_digest(outcome.url.encode("utf-8", "replace")),
@@ -295,13 +303,13 @@ def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
     return 0.0
 
 
-def _gather_values(claims: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:
+def _gather_values(contributions: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:
     """Return all texts except labels, one per line; and texts and IRIs by the names of their properties."""
     lines: dict[str, None] = {}
     fields: dict[str, dict[str, None]] = {}
     chars = _MAX_CHARS
-    for claim in claims:
-        for path, texts in (*claim.values, *claim.parts):
+    for contribution in contributions:
+        for path, texts in (*contribution.values, *contribution.parts):
             # A nameless part's value is found by its own property and by the one that leads to the part.
             outer, _, inner = path.partition(" ")
             field = fields.setdefault(find_field_name(inner or outer), {})
@@ -313,7 +321,7 @@ def _gather_values(claims: Sequence[Contribution], labels: set[str]) -> tuple[st
                 field[text] = above[text] = None
                 if text not in labels and not text.startswith(_ADDRESSES):
                     lines[" ".join(text.split())] = None
-        for iri, links in claim.links:
+        for iri, links in contribution.links:
             field = fields.setdefault(find_field_name(iri), {})
             for link in links:
                 # People know schema.org's terms by their names: InStock, Monday.

@@ -88,17 +88,17 @@ _DOUBLE = re.compile(r"\d\.\d{1,15}E\d{1,2}")
 _UNITS = ("d", "h", "min", "s")
 
 
-def choose_facts(claims: Sequence[Contribution], labels: Collection[str]) -> Facts:
+def choose_facts(contributions: Sequence[Contribution], labels: Collection[str]) -> Facts:
     """Choose the facts of an entity with these labels."""
     said: dict[str, list[tuple[str, ...]]] = {}
-    for claim in claims:
-        for iri, texts in claim.values:
+    for contribution in contributions:
+        for iri, texts in contribution.values:
             if iri in said:
                 said[iri].append(texts)
             elif _find_order(iri) >= 0:
                 said[iri] = [texts]
-        if claim.parts:
-            for iri, texts in _read_parts(claim):
+        if contribution.parts:
+            for iri, texts in _read_parts(contribution):
                 said.setdefault(iri, []).append(texts)
     if not said:
         return ()
@@ -110,7 +110,7 @@ def choose_facts(claims: Sequence[Contribution], labels: Collection[str]) -> Fac
             continue
         value = _choose_value(said[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
         if value and order >> 8 == 0:
-            value = _add_currency(value, claims)
+            value = _add_currency(value, contributions)
         if not value or not (is_known or len(value) <= _SHORT_CHARS) or value in [known for _, known in facts]:
             continue
         facts.append((iri, value if len(value) <= MAX_CHARS else f"{value[: MAX_CHARS - 1].rstrip()}…"))
@@ -120,10 +120,10 @@ def choose_facts(claims: Sequence[Contribution], labels: Collection[str]) -> Fac
     return tuple(facts)
 
 
-def _read_parts(claim: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _read_parts(contribution: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield properties of nameless parts that count as the entity's own; an address becomes one line."""
     addresses: dict[str, dict[str, str]] = {}
-    for path, texts in claim.parts:
+    for path, texts in contribution.parts:
         outer, inner, name = _split_path(path)
         if name in _ADDRESS:
             addresses.setdefault(outer, {})[name] = texts[0]
@@ -192,12 +192,12 @@ def _write(text: str) -> str:
     return text
 
 
-def _add_currency(price: str, claims: Sequence[Contribution]) -> str:
+def _add_currency(price: str, contributions: Sequence[Contribution]) -> str:
     """Append the currency to a price if all contributions agree on one."""
     found = {
         text
-        for claim in claims
-        for each in (claim.values, claim.parts)
+        for contribution in contributions
+        for each in (contribution.values, contribution.parts)
         for iri, texts in each
         if iri in _CURRENCIES or _split_path(iri)[1] in _CURRENCIES
         for text in texts

@@ -26,7 +26,7 @@ from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
 from rdfspider.index.text.analysis import register_tokenizers, split_text
-from rdfspider.index.text.documents import hash_outlinks
+from rdfspider.index.text.documents import hash_outlinks, read_card
 from rdfspider.index.text.facets import VALUES, count_facets, count_kinds
 from rdfspider.index.text.fields import ASKED, CURSOR_ID
 from rdfspider.index.text.query_language import Clause, Question, parse_question
@@ -128,7 +128,7 @@ class TextIndex:
         query = Query.term_query(index.schema, "outlinks", targets[0], "basic")
         with _reading(self._paths):
             found: Any = index.searcher.search(query, limit, offset=offset, order_by_field="order")
-            cards = [_read_card(index.searcher.doc(address)) for _, address in found.hits]
+            cards = [read_card(index.searcher.doc(address)) for _, address in found.hits]
         return int(found.count), cards
 
     def _answer(self, index: Index, question: Question, limit: int, offset: int, facet_values: int) -> Results:
@@ -245,16 +245,12 @@ def _lift(index: Index, plan: Plan, hits: Sequence[_Weighed]) -> list[tuple[floa
     lifted = []
     for score, order, address in hits:
         document = index.searcher.doc(address)
-        card = _read_card(document)
+        card = read_card(document)
         in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
         lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(plan.phrase, card.label)
         lifted.append((score * lift, order, in_links, document, card))
     lifted.sort(key=lambda one: one[:2], reverse=True)
     return [(score, in_links, document, card) for score, _, in_links, document, card in lifted]
-
-
-def _read_card(document: tantivy.Document) -> Card:
-    return msgspec.json.decode(document.get_first("card") or b"", type=Card)
 
 
 def _count_in_links(index: Index, url: str) -> int:

@@ -9,10 +9,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import msgspec
 from tantivy import Occur, Query
 
 from rdfspider.index.text.analysis import MAX_START, START_SIZES, split_text, write_start
+from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import list_values
 from rdfspider.index.text.fields import ASKED, WORD_BOOSTS
 from rdfspider.index.text.query_language import KINDS, VALUE, WORD, WORDS, Clause, Question, parse_question
@@ -258,7 +258,7 @@ def _read_best(index: Index, query: Query, limit: int) -> Iterator[Card]:
     wanted = max(_MIN_CANDIDATES, _CANDIDATES_A_SUGGESTION * limit)
     found = index.searcher.search(Query.const_score_query(query, 1.0), wanted, count=False, weight_by_field="weight")
     for _, address in found.hits:
-        yield msgspec.json.decode(index.searcher.doc(address).get_first("card") or b"", type=Card)
+        yield read_card(index.searcher.doc(address))
 
 
 def _describe(index: Index, before: str, card: Card) -> Suggestion:
