@@ -21,6 +21,7 @@ from rdfspider.vocabulary.names import (
     find_ontology,
     find_short_name,
     list_prefixes,
+    name_ontology,
     shorten_iri,
 )
 from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, replace_surrogates, skolemise
@@ -70,7 +71,7 @@ def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
     used = list(_read_names(ledger, NameKind.ONTOLOGY))
     found = {iri for iri in used if iri in namespaces or iri.lower() == asked or asked in list_prefixes(iri)}
     if not found:
-        raise _complain("ontology", name, used, _name_ontology, _name_ontology)
+        raise _complain("ontology", name, used, name_ontology, name_ontology)
     return frozenset(
         iri
         for kind in (NameKind.CLASS, NameKind.PROPERTY)
@@ -134,11 +135,6 @@ def _complain(
     near = [shown[each] for each in get_close_matches(asked.rpartition(":")[2], shown, n=3, cutoff=0.6)]
     hint = f"did you mean {' or '.join(near)}?" if near else "`rdfspider stats` lists what they use"
     return UsageError(f"no page uses {'an' if kind[0] in 'aeiou' else 'a'} {kind} that is called {name!r}: {hint}")
-
-
-def _name_ontology(iri: str) -> str:
-    prefixes = list_prefixes(iri)
-    return prefixes[0] if prefixes else iri
 
 
 def _find_site(ledger: LedgerReader, name: str) -> str:

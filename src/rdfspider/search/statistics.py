@@ -83,14 +83,8 @@ class Statistics:
 
     def _repr_html_(self) -> str:
         head = f"<p>{self.totals.quads:,} quads of {self.totals.pages:,} pages, {self.totals.entities:,} entities</p>"
-        parts = [
-            f"<h4>{escape(title)}</h4>{counts._repr_html_()}"
-            for title, counts in zip(("classes", "properties", "ontologies", "sites"), self._main_counts(), strict=True)
-        ]
-        return head + "".join(parts)
-
-    def _main_counts(self) -> tuple[NameCounts, ...]:
-        return self.classes, self.properties, self.ontologies, self.sites
+        kinds = ("classes", "properties", "ontologies", "sites")
+        return head + "".join(f"<h4>{kind}</h4>{getattr(self, kind)._repr_html_()}" for kind in kinds)
 
 
 def read_statistics(ledger: LedgerReader, top: int = 1000) -> Statistics:

@@ -48,6 +48,11 @@ def list_prefixes(namespace: str) -> tuple[str, ...]:
     return KNOWN_AS.get(namespace, ())
 
 
+def name_ontology(iri: str) -> str:
+    """Return the preferred prefix of an ontology; most have none, and are named by their IRI."""
+    return next(iter(list_prefixes(iri)), iri)
+
+
 def find_namespaces(prefix: str) -> tuple[str, ...]:
     """Return the namespaces that a typed prefix may mean, the usual one first; most have none."""
     return NAMESPACES.get(prefix.lower(), ())

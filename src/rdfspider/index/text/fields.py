@@ -22,7 +22,7 @@ from tantivy import Schema, SchemaBuilder
 from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts
 from rdfspider.results import Card, NameKind
 from rdfspider.vocabulary.dates import write_year
-from rdfspider.vocabulary.names import expand_name, list_prefixes, shorten_iri
+from rdfspider.vocabulary.names import expand_name, name_ontology, shorten_iri
 from rdfspider.vocabulary.terms import fold_iri
 
 CURSOR_ID = "#cursor"
@@ -124,10 +124,6 @@ class Field:
     """Whether an unknown name after the colon gets a spelling correction."""
 
 
-def _look_up_names(text: str, _: FindSubclasses) -> list[str]:
-    return list_names(text)
-
-
 def _look_up_classes(text: str, find_subclasses: FindSubclasses) -> list[str]:
     names = list_names(text)
     below = (iri.lower() for name in names for iri in find_subclasses(name))
@@ -150,10 +146,6 @@ def _look_up_site(text: str, _: FindSubclasses) -> list[str]:
         return [host if host.isascii() else host.encode("idna").decode()]
     except UnicodeError:
         return [host]
-
-
-def _look_up_language(text: str, _: FindSubclasses) -> list[str]:
-    return [text.replace("_", "-")]
 
 
 def _look_up_syntax(text: str, _: FindSubclasses) -> list[str]:
@@ -206,10 +198,6 @@ def _pack(value: object) -> str:
     return base64.b64encode(msgspec.json.encode(value)).decode()
 
 
-def _show_ontology(iri: str) -> str:
-    return next(iter(list_prefixes(iri)), iri)
-
-
 def _show_year(value: str) -> str:
     return write_year(int(value)) if value.isascii() and value.isdigit() and len(value) == 4 else value
 
@@ -237,7 +225,7 @@ FIELDS = (
     # IRIs of classes and their superclasses except Thing.
     Field("type", FACET, attrgetter("terms.classes"), facet="Type", show=shorten_iri),
     # Namespaces.
-    Field("ontology", FACET, attrgetter("terms.ontologies"), facet="Ontology", show=_show_ontology),
+    Field("ontology", FACET, attrgetter("terms.ontologies"), facet="Ontology", show=name_ontology),
     # IRIs of an entity's own properties, or of all properties on a page.
     Field("property", FACET, attrgetter("terms.properties"), facet="Property", show=shorten_iri),
     Field("site", FACET, attrgetter("sites"), facet="Site"),
@@ -256,7 +244,9 @@ FIELDS = (
     # Namespaces and their prefixes.
     _make_names_field("ontologies", "ontology_names", "ontology", _look_up_ontology, NameKind.ONTOLOGY),
     # IRIs and short names of properties.
-    _make_names_field("property_names", "property_names", "property", _look_up_names, NameKind.PROPERTY),
+    _make_names_field(
+        "property_names", "property_names", "property", lambda text, _: list_names(text), NameKind.PROPERTY
+    ),
     # The same for nameless parts: their values are among the entity's words, but their properties are not its own.
     Field("part_names", KEYWORD, attrgetter("terms.part_names")),
     Field("sites", KEYWORD, _list_site_names, asked_as=("site",), look_up=_look_up_site, suggests_names=NameKind.SITE),
@@ -266,7 +256,7 @@ FIELDS = (
         KEYWORD,
         lambda one: _list_tags(one.languages),
         asked_as=("lang",),
-        look_up=_look_up_language,
+        look_up=lambda text, _: [text.replace("_", "-")],
         suggests_values="lang",
     ),
     # Values by the short name of their property, in lower case (only letters, digits and _): `properties.author`.

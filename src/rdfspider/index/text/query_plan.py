@@ -81,7 +81,9 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
         parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", HitKind.ENTITY, "basic"))))
     if not any(occur == Occur.Must for occur, _ in parts):
         # Punctuation alone finds nothing rather than everything.
-        parts.append((Occur.Must, Query.empty_query() if _is_signs(question) else Query.all_query()))
+        parts.append(
+            (Occur.Must, Query.empty_query() if question.text.strip() and not question.groups else Query.all_query())
+        )
         parts.append((Occur.MustNot, Query.term_query(index.schema, "id", CURSOR_ID, "basic")))
     return Plan(
         Query.boolean_query(parts),
@@ -125,10 +127,6 @@ def has_property(index: Index, name: str) -> bool:
 
 def _is_used(index: Index, name: str) -> bool:
     return any(index.searcher.doc_freq(field, name) > 0 for field in _NAMES_OF_VALUES)
-
-
-def _is_signs(question: Question) -> bool:
-    return bool(question.text.strip()) and not question.groups
 
 
 class _Builder:

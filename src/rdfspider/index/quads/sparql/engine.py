@@ -8,7 +8,9 @@ import os
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +18,6 @@ import msgspec
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UnfitError, UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, check_index
-from rdfspider.index.quads.sparql.fair_queue import FairQueue
 from rdfspider.index.quads.sparql.messages import Job, Reply, ReplyCode
 from rdfspider.processes.child import Child, DiedError, Wait, make_command
 from rdfspider.results import Graphs, QueryAnswer, QueryLimits
@@ -199,6 +200,52 @@ class Sparql:
     def _discard(self, worker: "_Worker") -> None:
         self._all.discard(worker)
         worker.end()
+
+
+class FairQueue:
+    """Decides which query runs next: a number of slots, with a limit per client, so that no client keeps the others waiting. For
+    any number of threads."""
+
+    def __init__(self, count: int, most_by_client: int) -> None:
+        self._count = count
+        self._most_by_client = most_by_client
+        self._changed = threading.Condition()
+        self._taken: Counter[str] = Counter()
+        self._waiting: list[_Ticket] = []
+        """In the order of arrival."""
+
+    def take(self, client: str, find_step_s: Callable[[], float]) -> None:
+        """Wait for a slot; `find_step_s` returns how long to wait until the next check, and raises to give up."""
+        ticket = _Ticket(client)
+        with self._changed:
+            self._waiting.append(ticket)
+            try:
+                while self._find_next() is not ticket:
+                    self._changed.wait(find_step_s())
+                self._taken[client] += 1
+            finally:
+                self._waiting.remove(ticket)
+                self._changed.notify_all()
+
+    def give_back(self, client: str) -> None:
+        """Free a slot."""
+        with self._changed:
+            self._taken -= Counter((client,))
+            self._changed.notify_all()
+
+    def _find_next(self) -> "_Ticket | None":
+        """The first waiting ticket among those of the clients with the fewest slots."""
+        if self._taken.total() >= self._count:
+            return None
+        fitting = [ticket for ticket in self._waiting if self._taken[ticket.client] < self._most_by_client]
+        return min(fitting, key=lambda ticket: self._taken[ticket.client], default=None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ticket:
+    """One waiting query; a client may have several."""
+
+    client: str
 
 
 class _Patience(NamedTuple):

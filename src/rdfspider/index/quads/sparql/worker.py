@@ -15,10 +15,18 @@ from pyoxigraph import NamedNode, QuerySolutions, Store
 
 from rdfspider.errors import UnfitError, UnindexedError, UnreadableError, UsageError
 from rdfspider.index.quads.snapshots import SnapshotReader
-from rdfspider.index.quads.sparql.lexer import VARIABLE, Token, check_kind, find_star, read_tokens
 from rdfspider.index.quads.sparql.messages import Found, Job, Reply, ReplyCode
+from rdfspider.index.quads.sparql.query_text import (
+    VARIABLE,
+    TextCall,
+    Token,
+    check_kind,
+    find_calls,
+    find_star,
+    read_tokens,
+    replace_calls,
+)
 from rdfspider.index.quads.sparql.result_documents import write_document
-from rdfspider.index.quads.sparql.service_calls import TextCall, find_calls, replace_calls
 from rdfspider.processes.confinement import (
     confine_process,
     limit_resources,

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from rdfspider.index.quads.sparql.fair_queue import FairQueue
+from rdfspider.index.quads.sparql.engine import FairQueue
 from waiting import PATIENCE_S, wait_until
 
 

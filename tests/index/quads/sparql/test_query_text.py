@@ -8,8 +8,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from rdfspider.errors import UsageError
-from rdfspider.index.quads.sparql.lexer import check_kind, find_services, read_tokens
-from rdfspider.index.quads.sparql.service_calls import TEXT_NAMESPACE, TEXT_SERVICE
+from rdfspider.index.quads.sparql.query_text import check_kind, find_services, read_tokens
+from rdfspider.vocabulary.prefixes import TEXT_NAMESPACE
 
 PREFIXES = {"text": TEXT_NAMESPACE, "schema": "http://schema.org/", "a": "http://127.0.0.1:PORT/", "": "http://a/"}
 # Each of these makes Oxigraph connect to a server inside.
@@ -109,18 +109,18 @@ def test_each_disguise_works_with_oxigraph_alone_and_is_refused_here(query: str,
         pass
     assert listener.connections > 0
     with pytest.raises(UsageError, match=r"not allowed|two ways"):
-        find_services(query, read_tokens(query), TEXT_SERVICE)
+        find_services(query, read_tokens(query))
 
 
 @pytest.mark.parametrize("query", DOUBTS)
 def test_what_might_become_service_is_refused(query: str) -> None:
     with pytest.raises(UsageError, match=r"not allowed|two ways"):
-        find_services(query, read_tokens(query), TEXT_SERVICE)
+        find_services(query, read_tokens(query))
 
 
 @pytest.mark.parametrize("query", HARMLESS)
 def test_what_only_looks_like_service_is_let_through(query: str) -> None:
-    assert find_services(query, read_tokens(query), TEXT_SERVICE) == []
+    assert find_services(query, read_tokens(query)) == []
     Store().query(query, prefixes={"schema": PREFIXES["schema"]})
 
 

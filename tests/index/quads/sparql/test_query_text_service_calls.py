@@ -4,8 +4,8 @@ import pytest
 from pyoxigraph import Store
 
 from rdfspider.errors import UsageError
-from rdfspider.index.quads.sparql.lexer import read_tokens
-from rdfspider.index.quads.sparql.service_calls import TEXT_NAMESPACE, find_calls, replace_calls
+from rdfspider.index.quads.sparql.query_text import find_calls, read_tokens, replace_calls
+from rdfspider.vocabulary.prefixes import TEXT_NAMESPACE
 
 PREFIXES = {"text": TEXT_NAMESPACE, "schema": "http://schema.org/"}
 

@@ -1,17 +1,32 @@
-"""The text of a SPARQL query enters, its tokens and its uses of SERVICE leave, so that no query reaches another server.
+"""What is read in a SPARQL query before Oxigraph parses it: its tokens, its kind, and its calls of the text index.
 
-Oxigraph's parser has no separate tokens: it reads `SERVICEa:b {` and `1SERVICE?x{` as SERVICE, and `<` after a value as "less
-than" although an IRI could begin there. So anything that could possibly be read as SERVICE counts as SERVICE here.
+    SERVICE <urn:rdfspider:text> { ?thing text:query 'words' ; text:score ?score ; text:limit 50 }
+
+becomes `VALUES (?thing ?score) { … }`, so the store looks up the results instead of scanning everything. Any other SERVICE is
+refused, so that no query reaches another server. Oxigraph's parser has no separate tokens: it reads `SERVICEa:b {` and
+`1SERVICE?x{` as SERVICE, and `<` after a value as "less than" although an IRI could begin there. So anything that could possibly
+be read as SERVICE counts as SERVICE here.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import NamedTuple
 
+from pyoxigraph import NamedNode
+
 from rdfspider.errors import UsageError
+from rdfspider.vocabulary.prefixes import TEXT_NAMESPACE
+from rdfspider.vocabulary.terms import replace_surrogates, unescape
 
 IRI, STRING, VARIABLE, NAME, WORD, OTHER = "iri", "string", "variable", "name", "word", "other"
 """Kinds of tokens. A NAME has a prefix (`schema:name`), a WORD has none; numbers and signs are OTHER."""
+TEXT_SERVICE = "urn:rdfspider:text"
+DEFAULT_LIMIT, MAX_LIMIT = 100, 10_000
+"""Results of one call; the maximum also applies to all calls of a query together."""
+MAX_CALLS = 10
+Found = Iterable[tuple[str, float]]
+"""IRIs and their scores, the best first."""
 
 _CHARACTER = r"(?:[\w\-]|[^\x00-\x7f])"
 _TOKEN = re.compile(
@@ -85,9 +100,9 @@ def find_star(tokens: Sequence[Token]) -> Token | None:
     return found if found and found.text == "*" else None
 
 
-def find_services(text: str, tokens: Sequence[Token], allowed: str) -> list[int]:
-    """The positions of the keyword SERVICE, each before the allowed IRI and a `{`. Raise UsageError if there is any other, or
-    something that might be one."""
+def find_services(text: str, tokens: Sequence[Token]) -> list[int]:
+    """The positions of the keyword SERVICE, each before the IRI of the text index and a `{`. Raise UsageError if there is any
+    other, or something that might be one."""
     if not _SERVICE.search(_decode_escapes(text)):
         return []
     found = []
@@ -96,7 +111,7 @@ def find_services(text: str, tokens: Sequence[Token], allowed: str) -> list[int]
             continue
         following = tokens[position + 1 : position + 3]
         is_whole = token.text.upper() == "SERVICE" and (token.start == 0 or not text[token.start - 1].isalnum())
-        if not is_whole or [each.text for each in following] != [f"<{allowed}>", "{"]:
+        if not is_whole or [each.text for each in following] != [f"<{TEXT_SERVICE}>", "{"]:
             raise UsageError(_NO_SERVICE)
         found.append(position)
     if len(_SERVICE.findall(_decode_escapes(text))) != len(_SERVICE.findall(text)):
@@ -162,8 +177,125 @@ def _decode_escapes(text: str) -> str:
     """Decode the escapes that SPARQL 1.1 allows anywhere in a query. Oxigraph so far decodes them only in strings and IRIs."""
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda match: _character(int(match[1] or match[2], 16)), text)
+    return _ESCAPE.sub(lambda match: chr(min(int(match[1] or match[2], 16), 0x10FFFF)), text)
 
 
-def _character(code: int) -> str:
-    return chr(code) if code <= 0x10FFFF else "\ufffd"
+class TextCall(NamedTuple):
+    """One call of the text index."""
+
+    words: str
+    limit: int
+    subject: str
+    """The variable for the results, with its `?`."""
+    score: str
+    """The variable for the score; empty if there is none."""
+    start: int
+    end: int
+    """Where the call starts and ends in the query."""
+
+
+def find_calls(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> list[TextCall]:
+    """The calls of the text index. Raise UsageError for an invalid call, and for any other SERVICE."""
+    places = find_services(text, tokens)
+    if not places:
+        return []
+    if len(places) > MAX_CALLS:
+        raise _complain(f"may be asked {MAX_CALLS} times by a query, and this one does so {len(places):,} times")
+    declared = dict(prefixes)
+    for keyword, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if keyword.text.upper() == "PREFIX" and name.kind == NAME and iri.kind == IRI:
+            declared[name.text.rstrip(":")] = iri.text[1:-1]
+    calls = [_read_call(tokens, place, declared) for place in places]
+    if (results := sum(call.limit for call in calls)) > MAX_LIMIT:
+        raise _complain(f"gives {MAX_LIMIT:,} results to a query, not {results:,}: lower text:limit")
+    return calls
+
+
+def replace_calls(text: str, calls: Sequence[TextCall], found: Sequence[Found]) -> str:
+    """The query with each call replaced by its results."""
+    parts: list[str] = []
+    position = 0
+    for call, results in zip(calls, found, strict=True):
+        parts += (text[position : call.start], _write_values(call, results))
+        position = call.end
+    return "".join((*parts, text[position:]))
+
+
+def _read_call(tokens: Sequence[Token], place: int, prefixes: Mapping[str, str]) -> TextCall:
+    """Read `SERVICE <…> { ?s text:query 'words' ; text:score ?x ; text:limit 50 . }`; after a dot the subject may be repeated."""
+    end = next((at for at in range(place + 3, len(tokens)) if tokens[at].text == "}"), len(tokens))
+    if end == len(tokens):
+        raise UsageError("SERVICE <urn:rdfspider:text> has no `}`")
+    inner = list(tokens[place + 3 : end])
+    given: dict[str, Token] = {}
+    subject = ""
+    while inner:
+        if not subject or inner[0].text == subject:
+            first = inner.pop(0)
+            if first.kind != VARIABLE:
+                raise _complain(f"must begin with a variable, not with {first.text[:40]}")
+            subject = first.text
+        if len(inner) < 2:
+            raise _complain("needs a property and its value after the variable")
+        name = _expand_name(inner.pop(0), prefixes)
+        given[name] = inner.pop(0)
+        if inner and inner[0].text in (";", "."):
+            inner.pop(0)
+        elif inner:
+            raise _complain(f"has {inner[0].text[:40]} where ; or . should be")
+    words, score, limit = (given.get(name) for name in ("query", "score", "limit"))
+    if words is None or words.kind != STRING:
+        raise _complain("needs text:query and the words as a string")
+    if score is not None and (score.kind != VARIABLE or score.text[1:] == subject[1:]):
+        raise _complain("needs a variable of its own after text:score")
+    return TextCall(
+        _unquote(words.text),
+        _read_limit(limit),
+        subject,
+        score.text if score else "",
+        tokens[place].start,
+        tokens[end].end,
+    )
+
+
+def _expand_name(token: Token, prefixes: Mapping[str, str]) -> str:
+    """The local part of a name in the text index's namespace."""
+    prefix, _, local = token.text.partition(":")
+    iri = token.text[1:-1] if token.kind == IRI else f"{prefixes.get(prefix, '')}{local}"
+    name = iri.removeprefix(TEXT_NAMESPACE)
+    if token.kind not in (IRI, NAME) or name not in ("query", "score", "limit") or name == iri:
+        raise _complain(f"knows text:query, text:score and text:limit, not {token.text[:40]}")
+    return name
+
+
+def _read_limit(token: Token | None) -> int:
+    if token is None:
+        return DEFAULT_LIMIT
+    if token.kind != OTHER or not token.text.isascii() or not token.text.isdigit():
+        raise _complain("needs a whole number after text:limit")
+    limit = int(token.text[:20])
+    if not 1 <= limit <= MAX_LIMIT:
+        raise _complain(f"gives from 1 to {MAX_LIMIT:,} results: change text:limit")
+    return limit
+
+
+def _complain(message: str) -> UsageError:
+    return UsageError(f"SERVICE <{TEXT_SERVICE}> {message}")
+
+
+def _unquote(literal: str) -> str:
+    quote = 3 if literal[:3] in ('"""', "'''") and len(literal) >= 6 else 1
+    return replace_surrogates(unescape(literal[quote:-quote]))
+
+
+def _write_values(call: TextCall, results: Found) -> str:
+    variables = " ".join(filter(None, (call.subject, call.score)))
+    rows = []
+    for iri, score in results:
+        try:
+            term = str(NamedNode(iri))
+        except ValueError:
+            # The store cannot hold it either.
+            continue
+        rows.append(f"({term} {score if isfinite(score) else 0.0:.9e})" if call.score else f"({term})")
+    return f"VALUES ({variables}) {{ {' '.join(rows)} }}"
