@@ -87,29 +87,22 @@ class Scope:
         return (length <= MAX_CHARS and self.filters.find_refusal(url)) or find_trap(url)
 
     def _is_inside(self, url: str) -> bool:
-        match self._scope:
-            case "host":
-                return host_of(url) in self._areas
-            case "domain":
-                return self._domains.domain(host_of(url)) in self._areas
-            case _:
-                # Prefixes end in a slash, so only the URL's own folders can match.
-                path = url.partition("?")[0]
-                end = path.rfind("/")
-                while end > len("https://"):
-                    if path[: end + 1] in self._areas:
-                        return True
-                    end = path.rfind("/", 0, end)
-                return False
+        if self._scope != "prefix":
+            return self._area_of(url) in self._areas
+        # Prefixes end in a slash, so only the URL's own folders can match.
+        path = url.partition("?")[0]
+        end = path.rfind("/")
+        while end > len("https://"):
+            if path[: end + 1] in self._areas:
+                return True
+            end = path.rfind("/", 0, end)
+        return False
 
     def _area_of(self, url: str) -> str:
-        match self._scope:
-            case "host":
-                return host_of(url)
-            case "domain":
-                return self._domains.domain(host_of(url))
-            case _:
-                return url.partition("?")[0].rpartition("/")[0] + "/"
+        if self._scope == "prefix":
+            return url.partition("?")[0].rpartition("/")[0] + "/"
+        host = host_of(url)
+        return host if self._scope == "host" else self._domains.domain(host)
 
 
 class Routed(NamedTuple):

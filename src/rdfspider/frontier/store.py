@@ -43,6 +43,8 @@ TABLES = (
     "patterns",
     "meta",
 )
+"""The names of the tables on disk, some of which are older than the terms of the code: `likenesses` has simhashes, `places` the
+front queues, `ledger` the rows of URLs."""
 
 # Memory for blocks of table files.
 _BLOCK_CACHE_BYTES = 64 * 1024 * 1024

@@ -28,6 +28,7 @@ _MAX_STALE = 1024
 _INCOMING = 64
 
 FRONT = 0
+"""For `leave`: into the front queue of its best URL, not into one with a wait."""
 
 
 class ActiveHosts:
