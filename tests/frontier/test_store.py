@@ -82,3 +82,18 @@ def test_a_view_is_whole_while_another_thread_writes(tmp_path: Path) -> None:
         store.close()
     assert seen == sorted(seen)
     assert seen[-1] > 0
+
+
+def test_an_overlay_shows_what_is_staged_until_it_is_written_or_discarded(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    rows, table = store.overlay("digests"), store.tables["digests"]
+    rows.put(b"a", b"1")
+    assert (rows.get(b"a"), table.get(b"a")) == (b"1", None)
+    store.write()
+    assert (rows.get(b"a"), table.get(b"a"), rows.staged) == (b"1", b"1", {})
+    rows.delete(b"a")
+    rows.put(b"b", b"2")
+    assert (rows.get(b"a"), rows.get_many([b"a", b"b", b"c"])) == (None, [None, b"2", None])
+    store.discard()
+    assert rows.get_many([b"a", b"b"]) == [b"1", None]
+    store.close()

@@ -35,9 +35,7 @@ class Simhashes:
     """The simhashes of recorded pages, and of pages that are about to be recorded."""
 
     def __init__(self, store: Store) -> None:
-        self._table = store.tables["likenesses"]
-        self._staged: dict[bytes, bytes] = {}
-        """Rows that changed since the last commit; an empty value means deleted."""
+        self._rows = store.overlay("likenesses")
         self._met: dict[str, dict[int, Fingerprint]] = {}
         """Pages that are not recorded yet, by domain and id; later pages are compared with them too."""
 
@@ -71,21 +69,15 @@ class Simhashes:
             for key, row in self._read(_make_keys(domain, page.simhash)).items():
                 self._put(key, (packed + _leave_out(row, url_id))[: _ROW_PAGES * _PAGE.size])
 
-    def settle(self) -> None:
-        """Forget the staged rows after a commit, as the table has them."""
-        self._staged.clear()
-
     def _read(self, keys: list[bytes]) -> dict[bytes, bytes]:
         """Rows with their staged changes; missing ones are empty."""
-        rows = dict(zip(keys, self._table.get_many(keys), strict=True))
-        return {key: self._staged.get(key, row or b"") for key, row in rows.items()}
+        return {key: row or b"" for key, row in zip(keys, self._rows.get_many(keys), strict=True)}
 
     def _put(self, key: bytes, row: bytes) -> None:
-        self._staged[key] = row
         if row:
-            self._table.put(key, row)
+            self._rows.put(key, row)
         else:
-            self._table.delete(key)
+            self._rows.delete(key)
 
 
 def pack_digest(digest: str) -> bytes:
@@ -102,29 +94,26 @@ class Contents:
     """The contents of this shard's pages, and the digests that belong to this shard."""
 
     def __init__(self, core: Core, outbox: Outbox, shard: int, shards: int) -> None:
-        self._digests = core.store.tables["digests"]
+        self._digests = core.store.overlay("digests")
         self._hosts = core.hosts
         self._url_of = core.url_rows.url_of
         self._outbox = outbox
         self._shard = shard
         self._shards = shards
         self._simhashes = Simhashes(core.store)
-        self._claimed: dict[bytes, str] = {}
-        """Digests that were claimed or released since the last commit; an empty URL means released."""
 
     def claim(self, key: bytes, url: str) -> str:
         """The URL that had this content first, for a digest of this shard; if there is none, this URL is staged as the first."""
         first = self._find_first(key)
         if not first:
             self._digests.put(key, url.encode())
-            first = self._claimed[key] = url
+            first = url
         return first
 
     def release(self, key: bytes, url: str) -> None:
         """Stage that a URL no longer has this content; the claim of another URL stays."""
         if self._find_first(key) == url:
             self._digests.delete(key)
-            self._claimed[key] = ""
 
     def forget(self, digest: str, url: str) -> None:
         """Stage that a URL of this shard no longer has a content, whichever shard the digest belongs to."""
@@ -164,17 +153,9 @@ class Contents:
             self._hosts.mark_changed(host)
         host.record.mirror_of = describe_mirror(host.record.name, host.record.repeats)
 
-    def settle(self) -> None:
-        """Forget the staged contents after a commit, as the tables have them."""
-        self._claimed.clear()
-        self._simhashes.settle()
-
     def _find_first(self, key: bytes) -> str:
-        first = self._claimed.get(key)
-        if first is None:
-            stored = self._digests.get(key)
-            first = stored.decode() if stored else ""
-        return first
+        stored = self._digests.get(key)
+        return stored.decode() if stored else ""
 
 
 def _make_keys(domain: str, simhash: int) -> list[bytes]:

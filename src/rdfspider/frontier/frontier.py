@@ -257,12 +257,9 @@ class Frontier:
             core.url_rows,
             core.hosts,
             core.front_queues,
-            core.origins,
             self.inbox,
             visits,
             self._patterns,
-            self.contents,
-            self.meta,
         )
 
     def _queue_host(self, host: Host) -> None:

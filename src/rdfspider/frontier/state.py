@@ -35,22 +35,15 @@ class Meta:
     """Named values of the callers, committed in the same batch as the changes they belong to."""
 
     def __init__(self, store: Store) -> None:
-        self._table = store.tables["meta"]
-        self._staged: dict[str, bytes] = {}
+        self._rows = store.overlay("meta")
 
     def put(self, key: str, value: bytes) -> None:
         """Stage a value; durable with the next commit."""
-        self._table.put(pack_meta(key), value)
-        self._staged[key] = value
+        self._rows.put(pack_meta(key), value)
 
     def get(self, key: str) -> bytes | None:
         """A value, staged or committed; None if there is none."""
-        value: bytes | None = self._staged.get(key)
-        return value if value is not None else self._table.get(pack_meta(key))
-
-    def settle(self) -> None:
-        """Forget the staged values after a commit, as the table has them."""
-        self._staged.clear()
+        return self._rows.get(pack_meta(key))
 
 
 _encode_state = Encoder().encode

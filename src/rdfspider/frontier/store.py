@@ -1,7 +1,7 @@
 """RocksDB tables of bytes, without knowledge of URLs or hosts, and one batch of everything that is staged.
 
-Puts and deletes are invisible until `write`, which is atomic over all tables, whenever the process dies. Another process can
-read the tables meanwhile (`StoreReader`). This is the only module that imports rocksdict.
+Puts and deletes are invisible until `write`, except through an `Overlay`. A write is atomic over all tables, whenever the process
+dies. Another process can read the tables meanwhile (`StoreReader`). This is the only module that imports rocksdict.
 """
 
 import time
@@ -146,6 +146,36 @@ class Table(TableRows):
         del self._handle
 
 
+class Overlay:
+    """A table in which staged values and deletions can be read, until they are written or discarded."""
+
+    __slots__ = ("_table", "staged")
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.staged: dict[bytes, bytes | None] = {}
+        """The staged values by key; None if the row is deleted."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a key, staged or written; None if there is none."""
+        value: bytes | None = self.staged[key] if key in self.staged else self._table.get(key)
+        return value
+
+    def get_many(self, keys: list[bytes]) -> list[bytes | None]:
+        """The values of keys, in their order."""
+        return [self.staged.get(key, row) for key, row in zip(keys, self._table.get_many(keys), strict=True)]
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Stage a value."""
+        self.staged[key] = value
+        self._table.put(key, value)
+
+    def delete(self, key: bytes) -> None:
+        """Stage a deletion."""
+        self.staged[key] = None
+        self._table.delete(key)
+
+
 class Store:
     """All tables of one frontier."""
 
@@ -165,6 +195,7 @@ class Store:
             name: Table(self, self._db.get_column_family(name), self._db.get_column_family_handle(name))
             for name in TABLES
         }
+        self._overlays: list[Overlay] = []
 
     @property
     def is_open(self) -> bool:
@@ -176,14 +207,22 @@ class Store:
         """Whether anything waits for `write`."""
         return not self.batch.is_empty()
 
+    def overlay(self, name: str) -> Overlay:
+        """A table that is read with what is staged through this overlay."""
+        overlay = Overlay(self.tables[name])
+        self._overlays.append(overlay)
+        return overlay
+
     def write(self) -> None:
         """Write everything that is staged in one batch, which survives a killed process but maybe not a loss of power."""
         self._db.write(self.batch)
-        self.batch = WriteBatch(raw_mode=True)
+        self.discard()
 
     def discard(self) -> None:
         """Discard what is staged."""
         self.batch = WriteBatch(raw_mode=True)
+        for overlay in self._overlays:
+            overlay.staged.clear()
 
     def sync(self) -> None:
         """Make everything that was written survive a loss of power; may run in its own thread."""

@@ -197,7 +197,7 @@ class Hosts:
         calendar: Calendar,
         counts: Counts,
     ) -> None:
-        self._names = store.tables["names"]
+        self._names = store.overlay("names")
         self._hosts = store.tables["hosts"]
         self._domain_counts = store.tables["domains"]
         self._domains = domains
@@ -207,7 +207,6 @@ class Hosts:
         self._counts = counts
         self._numbers: dict[str, int] = {}
         """Recent host numbers by authority."""
-        self._staged_names: dict[str, int] = {}
         self._memory: dict[int, Host] = {}
         self._domain_memory: WeakValueDictionary[str, Domain] = WeakValueDictionary()
         self.changed: dict[int, Host] = {}
@@ -218,13 +217,10 @@ class Hosts:
         """The number of a URL's host; None if the host is new."""
         number = self._numbers.get(authority)
         if number is None:
-            name = host_of_authority(authority)
-            number = self._staged_names.get(name)
-            if number is None:
-                found = self._names.get(pack_name(name))
-                if found is None:
-                    return None
-                number = int.from_bytes(found, "big")
+            found = self._names.get(pack_name(host_of_authority(authority)))
+            if found is None:
+                return None
+            number = int.from_bytes(found, "big")
             self._remember(authority, number)
         return number
 
@@ -235,7 +231,6 @@ class Hosts:
         self._counts.hosts += 1
         number = self._counts.hosts
         self._names.put(pack_name(name), pack_host(number))
-        self._staged_names[name] = number
         record = HostRecord(name, epoch=self._calendar.epoch, gap_s=self._config.delay_s)
         host = self._load(number, record)
         self._remember(authority, number)
@@ -351,7 +346,6 @@ class Hosts:
         """After a commit, forget the changes, and drop hosts from memory that are not needed."""
         self.changed.clear()
         self.changed_domains.clear()
-        self._staged_names.clear()
         if len(self._memory) > 2 * _RECENT_HOSTS:
             idle = [number for number, host in self._memory.items() if not host.is_active and host.is_quiet]
             for number in idle[: max(len(idle) - _RECENT_HOSTS, 0)]:

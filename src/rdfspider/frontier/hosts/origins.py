@@ -34,20 +34,18 @@ class Origins:
     """The robots.txt of all origins."""
 
     def __init__(self, store: Store) -> None:
-        self._robots = store.tables["robots"]
+        self._committed = store.tables["robots"]
+        self._robots = store.overlay("robots")
         self._memory: dict[bytes, RobotsState | None] = {}
         self._memory_bytes = 0
-        self._staged: dict[bytes, RobotsState] = {}
 
     def get(self, number: int, origin: str) -> RobotsState | None:
         """The state of an origin's robots.txt; None before the first answer."""
         key = pack_host(number) + origin.encode()
         if key in self._memory:
             return self._memory[key]
-        state = self._staged.get(key)
-        if state is None:
-            value = self._robots.get(key)
-            state = decode_robots(value) if value else None
+        value = self._robots.get(key)
+        state = decode_robots(value) if value else None
         self._remember(key, state)
         return state
 
@@ -55,20 +53,15 @@ class Origins:
         """Stage a new state, which applies at once."""
         key = pack_host(number) + origin.encode()
         self._robots.put(key, _encode(state))
-        self._staged[key] = state
         self._forget(key)
         self._remember(key, state)
 
     def expire_silent(self, number: int, now: float) -> None:
         """Expire every robots.txt of a host whose last request got no answer, so that it is requested again."""
-        for key, value in self._robots.scan(pack_host(number), pack_host(number + 1)):
+        for key, value in self._committed.scan(pack_host(number), pack_host(number + 1)):
             state = decode_robots(value)
             if is_silent(state) and state.expires > now:
                 self.put(number, key[len(pack_host(number)) :].decode(), replace(state, expires=now))
-
-    def settle(self) -> None:
-        """Forget the staged states after a commit, as the table has them."""
-        self._staged.clear()
 
     def _remember(self, key: bytes, state: RobotsState | None) -> None:
         self._memory[key] = state
