@@ -95,6 +95,33 @@ def to_timestamp(text: str) -> float:
         return 0.0
 
 
+def repair_xsd_date(text: str) -> tuple[str, str | None]:
+    """The lexical form and the datatype of a date, time or duration as microformats write it; None where it is none.
+
+    Seconds that XML Schema insists on are written as 00, zones with their colon.
+    """
+    day = _DAY.match(text)
+    if day is None:
+        datatype = find_datatype(text, _MICROFORMAT_DATES, len(text))
+        time = None if datatype else _repair_time(text)
+        return (time, f"<{XSD}time>") if time else (text, datatype)
+    try:
+        date(int(day[1]), int(day[2]), int(day[3]))
+    except ValueError:
+        return text, None
+    if day.end() == len(text):
+        return text, f"<{XSD}date>"
+    time = _repair_time(text[day.end() + 1 :]) if text[day.end()] in "tT " else None
+    return (f"{day[0]}T{time}", f"<{XSD}dateTime>") if time else (text, None)
+
+
+def find_datatype(text: str, datatypes: Datatypes, max_chars: int) -> str | None:
+    """The first of the datatypes whose lexical form the text has; None for all other and all longer texts."""
+    if len(text) > max_chars:
+        return None
+    return next((datatype for pattern, datatype in datatypes if pattern.fullmatch(text)), None)
+
+
 def _read_w3c(text: str) -> tuple[str, str] | None:
     match = _W3C.fullmatch(text)
     if match is None:
@@ -145,26 +172,6 @@ def _offset(zone: str | None) -> str:
     return f"{digits[:3]}:{digits[3:]}" if delta else "Z"
 
 
-def repair_xsd_date(text: str) -> tuple[str, str | None]:
-    """The lexical form and the datatype of a date, time or duration as microformats write it; None where it is none.
-
-    Seconds that XML Schema insists on are written as 00, zones with their colon.
-    """
-    day = _DAY.match(text)
-    if day is None:
-        datatype = find_datatype(text, _MICROFORMAT_DATES, len(text))
-        time = None if datatype else _repair_time(text)
-        return (time, f"<{XSD}time>") if time else (text, datatype)
-    try:
-        date(int(day[1]), int(day[2]), int(day[3]))
-    except ValueError:
-        return text, None
-    if day.end() == len(text):
-        return text, f"<{XSD}date>"
-    time = _repair_time(text[day.end() + 1 :]) if text[day.end()] in "tT " else None
-    return (f"{day[0]}T{time}", f"<{XSD}dateTime>") if time else (text, None)
-
-
 def _repair_time(text: str) -> str | None:
     match = _TIME.match(text)
     if match is None:
@@ -175,10 +182,3 @@ def _repair_time(text: str) -> str | None:
     if zone is None:
         return None if rest else time
     return f"{time}{zone[1]}{zone[2]}:{zone[3] or '00'}" if zone[1] else f"{time}Z"
-
-
-def find_datatype(text: str, datatypes: Datatypes, max_chars: int) -> str | None:
-    """The first of the datatypes whose lexical form the text has; None for all other and all longer texts."""
-    if len(text) > max_chars:
-        return None
-    return next((datatype for pattern, datatype in datatypes if pattern.fullmatch(text)), None)

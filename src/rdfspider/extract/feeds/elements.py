@@ -253,10 +253,6 @@ def add_source(element: etree._Element, scope: FeedScope, predicate: str) -> Non
         source.add_text(term(RSS, "title"), plain_text(element))
 
 
-def _resource(element: etree._Element) -> str | None:
-    return element.get(_RESOURCE)
-
-
 def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """An element in no table: text becomes a literal, a single address a resource, anything else a blank node with properties."""
     if not _LOCAL.fullmatch(split_tag(element)[1]) or (predicate := scope.out.iri(predicate[1:-1]) or "") == "":
@@ -295,9 +291,13 @@ def add_gml(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     shape = next(children(element), None)
     name = split_tag(shape) if shape is not None else ("", "")
     if shape is None or name[0] != GML or name[1] not in _SHAPES or shape.get("srsName") is not None:
-        add_extension(element, scope, term(GEORSS, "where"))
+        add_extension(element, scope, predicate)
     else:
         add_position(shape, scope, term(GEORSS, _SHAPES[name[1]]))
+
+
+def _resource(element: etree._Element) -> str | None:
+    return element.get(_RESOURCE)
 
 
 def _attributes(element: etree._Element, scope: FeedScope) -> list[tuple[str, str, str]]:
@@ -335,80 +335,57 @@ def _add_node(
         add_extension(child, node.within(child), term(namespace or own, local))
 
 
+def _rows(reader: ElementReader, namespace: str, words: str) -> dict[str, tuple[ElementReader, str]]:
+    """Rows of a table for one reader: `name`, or `name=property` where the property in the namespace has another name."""
+    pairs = (word.partition("=") for word in words.split())
+    return {name: (reader, term(namespace, other or name)) for name, _, other in pairs}
+
+
 # By local name in lower case, since feeds differ in case; RSS and Atom share one table, so that their results are alike.
 CORE_READERS: dict[str, tuple[ElementReader, str]] = {
-    "title": (add_text, term(RSS, "title")),
-    "description": (add_text, term(RSS, "description")),
-    "subtitle": (add_text, term(RSS, "description")),
-    "tagline": (add_text, term(RSS, "description")),
-    "summary": (add_text, term(RSS, "description")),
-    "info": (add_text, term(DC, "description")),
-    "content": (add_content, term(CONTENT, "encoded")),
-    "fullitem": (add_content, term(CONTENT, "encoded")),
-    "body": (add_content, term(CONTENT, "encoded")),
-    "link": (add_link, term(RSS, "link")),
-    "guid": (add_identifier, term(DCTERMS, "identifier")),
-    "id": (add_identifier, term(DCTERMS, "identifier")),
-    "author": (add_person, term(DC, "creator")),
-    "managingeditor": (add_person, term(DC, "creator")),
-    "contributor": (add_person, term(DC, "contributor")),
-    "webmaster": (add_person, term(DC, "publisher")),
-    "pubdate": (add_date, term(DCTERMS, "issued")),
-    "published": (add_date, term(DCTERMS, "issued")),
-    "issued": (add_date, term(DCTERMS, "issued")),
-    "updated": (add_date, term(DCTERMS, "modified")),
-    "modified": (add_date, term(DCTERMS, "modified")),
-    "lastbuilddate": (add_date, term(DCTERMS, "modified")),
-    "created": (add_date, term(DCTERMS, "created")),
-    "expirationdate": (add_date, term(DCTERMS, "valid")),
-    "category": (add_category, ""),
-    "copyright": (add_text, term(DC, "rights")),
-    "rights": (add_text, term(DC, "rights")),
-    "language": (add_plain, term(DC, "language")),
-    "generator": (add_generator, term(RSS, "generator")),
-    "image": (add_image, term(RSS, "image")),
-    "logo": (add_image, term(RSS, "image")),
-    "icon": (add_reference, term(RELATION, "icon")),
-    "enclosure": (add_enclosure, term(ENC, "enclosure")),
-    "comments": (add_reference, term(RSS, "comments")),
-    "docs": (add_reference, term(RSS, "docs")),
-    "source": (add_source, term(DCTERMS, "source")),
+    **_rows(add_text, RSS, "title description subtitle=description tagline=description summary=description"),
+    **_rows(add_text, DC, "info=description copyright=rights rights"),
+    **_rows(add_content, CONTENT, "content=encoded fullitem=encoded body=encoded"),
+    **_rows(add_link, RSS, "link"),
+    **_rows(add_identifier, DCTERMS, "guid=identifier id=identifier"),
+    **_rows(add_person, DC, "author=creator managingeditor=creator contributor webmaster=publisher"),
+    **_rows(add_date, DCTERMS, "pubdate=issued published=issued issued updated=modified modified"),
+    **_rows(add_date, DCTERMS, "lastbuilddate=modified created expirationdate=valid"),
+    **_rows(add_category, DC, "category=subject"),
+    **_rows(add_plain, DC, "language"),
+    **_rows(add_generator, RSS, "generator"),
+    **_rows(add_image, RSS, "image logo=image"),
+    **_rows(add_reference, RELATION, "icon"),
+    **_rows(add_reference, RSS, "comments docs"),
+    **_rows(add_enclosure, ENC, "enclosure"),
+    **_rows(add_source, DCTERMS, "source"),
 }
 
 EXTENSION_READERS: dict[tuple[str, str], tuple[ElementReader, str]] = {
-    (DC, "creator"): (add_person, term(DC, "creator")),
-    (DC, "author"): (add_person, term(DC, "creator")),
-    (DC, "contributor"): (add_person, term(DC, "contributor")),
-    (DC, "publisher"): (add_person, term(DC, "publisher")),
-    (DC, "date"): (add_date, term(DC, "date")),
-    (DC, "language"): (add_plain, term(DC, "language")),
-    (DCTERMS, "created"): (add_date, term(DCTERMS, "created")),
-    (DCTERMS, "issued"): (add_date, term(DCTERMS, "issued")),
-    (DCTERMS, "modified"): (add_date, term(DCTERMS, "modified")),
-    (CONTENT, "encoded"): (add_text, term(CONTENT, "encoded")),
-    (XHTML, "body"): (add_text, term(CONTENT, "encoded")),
-    (XHTML, "div"): (add_text, term(CONTENT, "encoded")),
-    (ITUNES, "author"): (add_person, term(DC, "creator")),
-    (ITUNES, "owner"): (add_person, term(DC, "publisher")),
-    (ITUNES, "category"): (add_category, ""),
-    (ITUNES, "keywords"): (add_keywords, term(DC, "subject")),
-    (ITUNES, "new-feed-url"): (add_reference, term(ITUNES, "new-feed-url")),
-    (MEDIA, "group"): (add_children, ""),
-    (MEDIA, "category"): (add_category, ""),
-    (MEDIA, "keywords"): (add_keywords, term(DC, "subject")),
-    (MEDIA, "title"): (add_text, term(MEDIA, "title")),
-    (MEDIA, "description"): (add_text, term(MEDIA, "description")),
-    (GEO, "Point"): (add_children, ""),
-    (GEORSS, "point"): (add_position, term(GEORSS, "point")),
-    (GEORSS, "line"): (add_position, term(GEORSS, "line")),
-    (GEORSS, "box"): (add_position, term(GEORSS, "box")),
-    (GEORSS, "polygon"): (add_position, term(GEORSS, "polygon")),
-    (GEORSS, "where"): (add_gml, ""),
-    (CC, "license"): (add_reference, term(CC, "license")),
-    (WFW, "comment"): (add_reference, term(WFW, "comment")),
-    (WFW, "commentRss"): (add_reference, term(WFW, "commentRss")),
-    (WFW, "commentRSS"): (add_reference, term(WFW, "commentRss")),
-    (FEEDBURNER, "origLink"): (add_reference, term(FEEDBURNER, "origLink")),
-    (ADMIN, "generatorAgent"): (add_generator, term(RSS, "generator")),
-    (ADMIN, "errorReportsTo"): (add_reference, term(ADMIN, "errorReportsTo")),
+    (namespace, name): row
+    for namespace, rows in (
+        (DC, _rows(add_person, DC, "creator author=creator contributor publisher")),
+        (DC, _rows(add_date, DC, "date")),
+        (DC, _rows(add_plain, DC, "language")),
+        (DCTERMS, _rows(add_date, DCTERMS, "created issued modified")),
+        (CONTENT, _rows(add_text, CONTENT, "encoded")),
+        (XHTML, _rows(add_text, CONTENT, "body=encoded div=encoded")),
+        (ITUNES, _rows(add_person, DC, "author=creator owner=publisher")),
+        (ITUNES, _rows(add_category, DC, "category=subject")),
+        (ITUNES, _rows(add_keywords, DC, "keywords=subject")),
+        (ITUNES, _rows(add_reference, ITUNES, "new-feed-url")),
+        (MEDIA, _rows(add_children, MEDIA, "group")),
+        (MEDIA, _rows(add_category, DC, "category=subject")),
+        (MEDIA, _rows(add_keywords, DC, "keywords=subject")),
+        (MEDIA, _rows(add_text, MEDIA, "title description")),
+        (GEO, _rows(add_children, GEO, "Point")),
+        (GEORSS, _rows(add_position, GEORSS, "point line box polygon")),
+        (GEORSS, _rows(add_gml, GEORSS, "where")),
+        (CC, _rows(add_reference, CC, "license")),
+        (WFW, _rows(add_reference, WFW, "comment commentRss commentRSS=commentRss")),
+        (FEEDBURNER, _rows(add_reference, FEEDBURNER, "origLink")),
+        (ADMIN, _rows(add_generator, RSS, "generatorAgent=generator")),
+        (ADMIN, _rows(add_reference, ADMIN, "errorReportsTo")),
+    )
+    for name, row in rows.items()
 }

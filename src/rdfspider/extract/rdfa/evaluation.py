@@ -233,25 +233,6 @@ class PageNames:
             self._processor_graph.report(kind, subclass, message)
 
 
-@lru_cache(maxsize=8192)
-def _usual_iri(text: str) -> str | None:
-    """The term of an absolute IRI that needs no repair; cached, since many pages use the same properties."""
-    found = valid_iri(text)
-    return f"<{text}>" if found is not None and not found.repaired else None
-
-
-def _prefix_pairs(text: str) -> list[tuple[str, str]]:
-    """The pairs in @prefix; a name without a colon is skipped."""
-    pairs = []
-    tokens = iter(text.split())
-    for token in tokens:
-        if token.endswith(":"):
-            iri = next(tokens, None)
-            if iri is not None:
-                pairs.append((token[:-1].lower(), iri))
-    return pairs
-
-
 class ListMapping:
     """The lists of one subject, by predicate, as far as they are collected."""
 
@@ -384,3 +365,22 @@ class Roles:
             term = context.names.role(token)
             if term is not None:
                 self._triples.append((subject, _ROLE, term))
+
+
+@lru_cache(maxsize=8192)
+def _usual_iri(text: str) -> str | None:
+    """The term of an absolute IRI that needs no repair; cached, since many pages use the same properties."""
+    found = valid_iri(text)
+    return f"<{text}>" if found is not None and not found.repaired else None
+
+
+def _prefix_pairs(text: str) -> list[tuple[str, str]]:
+    """The pairs in @prefix; a name without a colon is skipped."""
+    pairs = []
+    tokens = iter(text.split())
+    for token in tokens:
+        if token.endswith(":"):
+            iri = next(tokens, None)
+            if iri is not None:
+                pairs.append((token[:-1].lower(), iri))
+    return pairs

@@ -73,6 +73,36 @@ def expand_vocabularies(
     return [triple for triple in new if triple not in known]
 
 
+def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
+    """The triples with the properties of patterns copied; patterns may form cycles. Stops at `max_triples`."""
+    patterns = {s for s, p, o in triples if p == RDF_TYPE and o == PATTERN}
+    references = {o for s, p, o in triples if p == COPY} & patterns
+    if not references:
+        return triples
+    own: dict[str, list[tuple[str, str]]] = {pattern: [] for pattern in references}
+    copied_patterns: dict[str, dict[str, None]] = {pattern: {} for pattern in references}
+    for s, p, o in triples:
+        if s in own:
+            if p == COPY and o in own:
+                copied_patterns[s][o] = None
+            elif (p, o) != (RDF_TYPE, PATTERN):
+                own[s].append((p, o))
+    copied: list[Triple] = []
+    steps = 0
+    for s, p, o in triples:
+        if s in own:
+            continue
+        if p != COPY or o not in own:
+            copied.append((s, p, o))
+            continue
+        for pattern in _reachable(o, copied_patterns):
+            steps += 1
+            copied.extend((s, p, o) for p, o in own[pattern])
+            if len(copied) + steps > max_triples:
+                return copied
+    return copied
+
+
 def _all_broader(term: str, steps: list[dict[str, list[str]]]) -> list[str]:
     """The broader terms of a term, by any number of steps, nearest first."""
     found = {term: None}
@@ -119,36 +149,6 @@ def _parsed(body: bytes, rdf_format: RdfFormat, url: str) -> Iterable[Triple]:
         predicate = str(quad.predicate)
         if predicate in _RELATIONS and isinstance(quad.subject, NamedNode) and isinstance(quad.object, NamedNode):
             yield str(quad.subject), predicate, str(quad.object)
-
-
-def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
-    """The triples with the properties of patterns copied; patterns may form cycles. Stops at `max_triples`."""
-    patterns = {s for s, p, o in triples if p == RDF_TYPE and o == PATTERN}
-    references = {o for s, p, o in triples if p == COPY} & patterns
-    if not references:
-        return triples
-    own: dict[str, list[tuple[str, str]]] = {pattern: [] for pattern in references}
-    copied_patterns: dict[str, dict[str, None]] = {pattern: {} for pattern in references}
-    for s, p, o in triples:
-        if s in own:
-            if p == COPY and o in own:
-                copied_patterns[s][o] = None
-            elif (p, o) != (RDF_TYPE, PATTERN):
-                own[s].append((p, o))
-    copied: list[Triple] = []
-    steps = 0
-    for s, p, o in triples:
-        if s in own:
-            continue
-        if p != COPY or o not in own:
-            copied.append((s, p, o))
-            continue
-        for pattern in _reachable(o, copied_patterns):
-            steps += 1
-            copied.extend((s, p, o) for p, o in own[pattern])
-            if len(copied) + steps > max_triples:
-                return copied
-    return copied
 
 
 def _reachable(start: str, copied_patterns: dict[str, dict[str, None]]) -> Iterator[str]:
