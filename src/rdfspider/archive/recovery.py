@@ -10,6 +10,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -19,10 +20,10 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from rdfspider.archive.metadata import read_payload_position
 from rdfspider.archive.segments import Position, SegmentKind, find_newest, kind_of, parse_name, read_committed
 from rdfspider.archive.volumes import Volumes
+from rdfspider.archive.warc_file import GZIP_MAGIC, begins_gzip_record
 from rdfspider.disk import sync_folder
 from rdfspider.errors import UsageError
 
-_MAGIC = b"\x1f\x8b\x08"
 _GZIP_WINDOW_BITS = 31
 _FIRST_CHUNK_BYTES = 8 * 1024
 _CHUNK_BYTES = 1024 * 1024
@@ -70,7 +71,7 @@ def recover_segments(volumes: Volumes, prefix: str, committed: Mapping[str, int]
 
 def find_sound_length(path: Path, limit: int) -> int:
     """Return how far a segment consists of complete records, one per gzip member, with correct checksums."""
-    with _Mapped(path, limit) as data:
+    with _map_file(path, limit) as data:
         position = 0
         while position < limit and (end := _find_member_end(data, position, limit)) is not None:
             position = end
@@ -79,10 +80,10 @@ def find_sound_length(path: Path, limit: int) -> int:
 
 def has_sound_end(path: Path, length: int) -> bool:
     """Whether a complete record with a correct checksum ends at this length."""
-    with _Mapped(path, length) as data:
+    with _map_file(path, length) as data:
         position = length
-        while (position := data.rfind(_MAGIC, 0, position)) >= 0:
-            if _begins_record(data, position):
+        while (position := data.rfind(GZIP_MAGIC, 0, position)) >= 0:
+            if begins_gzip_record(data, position):
                 return _find_member_end(data, position, length) == length
         return False
 
@@ -139,7 +140,7 @@ def _find_orphans(folder: Path, lengths: Mapping[str, int], damaged: Iterable[Po
     for name, length in lengths.items():
         if not gone or kind_of(name) != SegmentKind.FACTS:
             continue
-        with _Mapped(folder / name, length) as data:
+        with _map_file(folder / name, length) as data:
             reader = GzipReader(cast(BinaryIO, data))
             for record in ArchiveIterator(reader, record_types=WarcRecordType.metadata, parse_http=False):
                 payload = read_payload_position(record.reader.read())
@@ -156,16 +157,9 @@ def _merge(positions: Iterable[Position]) -> list[Position]:
     return [Position(segment, offset) for segment, offset in first.items()]
 
 
-def _begins_record(data: mmap.mmap, position: int) -> bool:
-    try:
-        return bool(zlib.decompressobj(_GZIP_WINDOW_BITS).decompress(data[position : position + 2048], 5) == b"WARC/")
-    except zlib.error:
-        return False
-
-
 def _find_member_end(data: mmap.mmap, start: int, stop: int) -> int | None:
     """Return the end of the gzip member that begins at `start`; None if none does, it is cut, or its checksum is wrong."""
-    if not _begins_record(data, start):
+    if not begins_gzip_record(data, start):
         return None
     member = zlib.decompressobj(_GZIP_WINDOW_BITS)
     position, chunk_bytes = start, _FIRST_CHUNK_BYTES
@@ -185,17 +179,8 @@ def _find_member_end(data: mmap.mmap, start: int, stop: int) -> int | None:
     return position - len(member.unused_data)
 
 
-class _Mapped:
-    """A context manager that maps the first bytes of a file into memory."""
-
-    def __init__(self, path: Path, length: int) -> None:
-        self._path = path
-        self._length = length
-
-    def __enter__(self) -> mmap.mmap:
-        with self._path.open("rb") as file:
-            self._data = mmap.mmap(file.fileno(), self._length, access=mmap.ACCESS_READ)
-        return self._data
-
-    def __exit__(self, *error: object) -> None:
-        self._data.close()
+@contextmanager
+def _map_file(path: Path, length: int) -> Iterator[mmap.mmap]:
+    """Map the first bytes of a file into memory."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ) as data:
+        yield data

@@ -22,7 +22,7 @@ from rdfspider.archive.segments import find_committed_length
 from rdfspider.errors import UsageError
 
 _Item = TypeVar("_Item")
-_GZIP_MAGIC = b"\x1f\x8b\x08"
+GZIP_MAGIC = b"\x1f\x8b\x08"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _ZSTD_DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
 _RECORD = re.compile(rb"WARC/[01]\.\d\d?\r?\n[A-Za-z-]+:")
@@ -30,6 +30,9 @@ _RECORD = re.compile(rb"WARC/[01]\.\d\d?\r?\n[A-Za-z-]+:")
 _MAX_HEADER_BYTES = 32 * 1024
 # If not all of this many bytes after a record are blank, another record begins there.
 _RECORD_START_BYTES = 64
+_GZIP_WINDOW_BITS = 31
+# Bytes of a gzip member that surely have the first bytes of its content.
+_GZIP_START_BYTES = 2048
 # The first block of a Zstandard frame is at most 128 KB, and nothing is decompressed before it is complete.
 _ZSTD_BLOCK_BYTES = 160 * 1024
 
@@ -107,7 +110,7 @@ class WarcFile:
         if self._compression == "none":
             found = _RECORD.search(self._bytes, position)
             return found.start() if found else None
-        magic = _GZIP_MAGIC if self._compression == "gzip" else _ZSTD_MAGIC
+        magic = GZIP_MAGIC if self._compression == "gzip" else _ZSTD_MAGIC
         while (position := self._bytes.find(magic, position)) >= 0:
             if self._begins_record(position):
                 return position
@@ -205,12 +208,12 @@ class WarcFile:
         return header + 8 + length if header >= 0 else start
 
     def _begins_record(self, position: int) -> bool:
+        if self._compression == "gzip":
+            return begins_gzip_record(self._bytes, position)
+        block = io.BytesIO(self._bytes[position : position + _ZSTD_BLOCK_BYTES])
         try:
-            if self._compression == "gzip":
-                return zlib.decompressobj(31).decompress(self._bytes[position : position + 2048], 5) == b"WARC/"
-            block = io.BytesIO(self._bytes[position : position + _ZSTD_BLOCK_BYTES])
             start: bytes = ZstdReader(block, dictionary=self._dictionary).read(5)
-        except (OSError, zlib.error):
+        except OSError:
             return False
         return start == b"WARC/"
 
@@ -219,7 +222,7 @@ class WarcFile:
         head, name = self._bytes[:4], self.path.name.lower()
         if head in (_ZSTD_MAGIC, _ZSTD_DICTIONARY_MAGIC):
             return "zstd"
-        if head[:3] == _GZIP_MAGIC:
+        if head[:3] == GZIP_MAGIC:
             return "gzip"
         if head == b"WARC":
             return "none"
@@ -237,6 +240,15 @@ class WarcFile:
         except OSError as error:
             raise UsageError(f"{self.path}: its Zstandard dictionary cannot be read ({error})") from error
         return dictionary
+
+
+def begins_gzip_record(data: mmap.mmap | bytes, position: int) -> bool:
+    """Whether a gzip member with a record begins at a position."""
+    try:
+        start = zlib.decompressobj(_GZIP_WINDOW_BITS).decompress(data[position : position + _GZIP_START_BYTES], 5)
+    except zlib.error:
+        return False
+    return start == b"WARC/"
 
 
 def _check_header(record: WarcRecord) -> None:
