@@ -1,4 +1,4 @@
-"""Texts that are alike have likenesses that are: by a plain count of bits, on long texts, in any script, and not by chance."""
+"""Texts that are alike have simhashes that are: by a plain count of bits, on long texts, in any script, and not by chance."""
 
 import random
 

@@ -68,27 +68,37 @@ def reader_of(element: etree._Element, scope: FeedScope) -> tuple[ElementReader,
     """The reader and the property of an element."""
     name = scope.name(element)
     if name.core:
-        return CORE_READERS.get(name.local) or (add_extension, term(RSS, split_tag(element)[1]))
-    return EXTENSION_READERS.get((name.namespace, name.local)) or (add_extension, term(name.namespace, name.local))
+        return CORE_READERS.get(name.local) or (_add_extension, term(RSS, split_tag(element)[1]))
+    return EXTENSION_READERS.get((name.namespace, name.local)) or (_add_extension, term(name.namespace, name.local))
 
 
-def add_children(element: etree._Element, scope: FeedScope, _: str) -> None:
+def add_date(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+    """A date with its datatype; one in an unknown notation is kept as text."""
+    text = plain_text(element)
+    found = to_xsd_date(text)
+    if found is None:
+        scope.add_plain(predicate, text)
+    else:
+        scope.add(predicate, scope.out.literal(found[0], datatype=found[1]))
+
+
+def _add_children(element: etree._Element, scope: FeedScope, _: str) -> None:
     """Read the children of an element that only groups them, with the same subject."""
     for child in children(element):
         add_element(child, scope)
 
 
-def add_text(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_text(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A text in the feed's language; markup is kept."""
     scope.add_text(predicate, text_of(element))
 
 
-def add_plain(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_plain(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A text without a language."""
     scope.add_plain(predicate, plain_text(element))
 
 
-def add_content(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_content(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """The full text, or the address that Atom has in place of it (RFC 4287, section 4.1.3.2)."""
     target = scope.resolve(element.get("src"))
     if target is not None:
@@ -97,12 +107,12 @@ def add_content(element: etree._Element, scope: FeedScope, predicate: str) -> No
     scope.add_text(predicate, text_of(element))
 
 
-def add_reference(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_reference(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """An address in the element's text or in an attribute."""
     scope.add(predicate, scope.resolve(plain_text(element) or element.get("href") or _resource(element)))
 
 
-def add_link(element: etree._Element, scope: FeedScope, _: str) -> None:
+def _add_link(element: etree._Element, scope: FeedScope, _: str) -> None:
     """Atom's `link` with its relation, or RSS's, whose text is the address."""
     href = element.get("href")
     if href is None:
@@ -110,7 +120,7 @@ def add_link(element: etree._Element, scope: FeedScope, _: str) -> None:
     else:
         reference, relation = href, (element.get("rel") or "alternate").strip()
     if relation == "enclosure":
-        add_enclosure(element, scope, term(ENC, "enclosure"))
+        _add_enclosure(element, scope, term(ENC, "enclosure"))
         return
     # An empty address means the document itself, which is useful for a feed, but not as the address of an item.
     target = scope.resolve(reference or (scope.base if href is not None and relation != "alternate" else None))
@@ -130,7 +140,7 @@ def add_link(element: etree._Element, scope: FeedScope, _: str) -> None:
     target_scope.add_plain(term(ENC, "length"), element.get("length"))
 
 
-def add_identifier(element: etree._Element, scope: FeedScope, _: str) -> None:
+def _add_identifier(element: etree._Element, scope: FeedScope, _: str) -> None:
     """`guid` or `id`; a relative permanent link is resolved."""
     text = plain_text(element)
     permanent = (element.get("isPermaLink") or "").strip().lower() != "false"
@@ -139,17 +149,7 @@ def add_identifier(element: etree._Element, scope: FeedScope, _: str) -> None:
     scope.add_plain(term(DCTERMS, "identifier"), text)
 
 
-def add_date(element: etree._Element, scope: FeedScope, predicate: str) -> None:
-    """A date with its datatype; one in an unknown notation is kept as text."""
-    text = plain_text(element)
-    found = to_xsd_date(text)
-    if found is None:
-        scope.add_plain(predicate, text)
-    else:
-        scope.add(predicate, scope.out.literal(found[0], datatype=found[1]))
-
-
-def add_person(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_person(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A person's name; with a mail address or a page also the person as a resource, by the property of Dublin Core terms."""
     parts = {split_tag(child)[1].lower(): child for child in children(element)}
     if parts:
@@ -157,7 +157,7 @@ def add_person(element: etree._Element, scope: FeedScope, predicate: str) -> Non
         name, mail = texts.get("name", ""), texts.get("email", "")
         page = texts.get("uri") or texts.get("url") or texts.get("homepage") or ""
     else:
-        name, mail = split_person(plain_text(element))
+        name, mail = _split_person(plain_text(element))
         page = _resource(element) or ""
     scope.add_text(predicate, name or mail or page)
     if not mail and not page:
@@ -171,7 +171,7 @@ def add_person(element: etree._Element, scope: FeedScope, predicate: str) -> Non
     person.add(term(FOAF, "homepage"), scope.resolve(page))
 
 
-def split_person(text: str) -> tuple[str, str]:
+def _split_person(text: str) -> tuple[str, str]:
     """Name and mail address of `mail (name)`, `name <mail>` and the like."""
     mail = _MAIL.search(text) if "@" in text and len(text) < 1000 else None
     if mail is None:
@@ -182,7 +182,7 @@ def split_person(text: str) -> tuple[str, str]:
     return name.strip(), mail[0]
 
 
-def add_category(element: etree._Element, scope: FeedScope, _: str) -> None:
+def _add_category(element: etree._Element, scope: FeedScope, _: str) -> None:
     """A category as text; with a scheme or a label also as a concept."""
     label = element.get("label")
     word = (element.get("term") or plain_text(element) or element.get("text") or label or "").strip()
@@ -199,10 +199,10 @@ def add_category(element: etree._Element, scope: FeedScope, _: str) -> None:
         else:
             concept.add_plain(term(DC, "source"), scheme)
     for child in children(element):
-        add_category(child, scope.within(child), "")
+        _add_category(child, scope.within(child), "")
 
 
-def add_enclosure(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_enclosure(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A file that comes with an item."""
     file = scope.at(scope.out.blank())
     scope.add(predicate, file.subject)
@@ -214,7 +214,7 @@ def add_enclosure(element: etree._Element, scope: FeedScope, predicate: str) -> 
     file.add_plain(term(DC, "language"), element.get("hreflang"))
 
 
-def add_image(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_image(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A channel's image: its address is the subject of the other parts."""
     parts = {split_tag(child)[1].lower(): child for child in children(element)}
     url = parts.get("url")
@@ -231,7 +231,7 @@ def add_image(element: etree._Element, scope: FeedScope, predicate: str) -> None
             image.add_plain(term(RSS, "link"), (image.resolve(plain_text(child)) or "")[1:-1])
 
 
-def add_generator(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_generator(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """The program that made the feed; with an address or a version also as a resource."""
     scope.add_text(predicate, plain_text(element))
     target = scope.resolve(element.get("uri") or element.get("url") or _resource(element))
@@ -243,17 +243,17 @@ def add_generator(element: etree._Element, scope: FeedScope, predicate: str) -> 
         program.add_plain(term(SCHEMA, "softwareVersion"), version)
 
 
-def add_source(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_source(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """The feed that an item comes from: RSS has its address and title, Atom its own elements."""
     source = scope.at(scope.resolve(element.get("url") or element.get("href")) or scope.out.blank())
     scope.add(predicate, source.subject)
     if len(element):
-        add_children(element, source, "")
+        _add_children(element, source, "")
     else:
         source.add_text(term(RSS, "title"), plain_text(element))
 
 
-def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """An element in no table: text becomes a literal, a single address a resource, anything else a blank node with properties."""
     if not _LOCAL.fullmatch(split_tag(element)[1]) or (predicate := scope.out.iri(predicate[1:-1]) or "") == "":
         return
@@ -271,13 +271,13 @@ def add_extension(element: etree._Element, scope: FeedScope, predicate: str) -> 
         _add_node(element, attributes, scope, predicate)
 
 
-def add_keywords(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_keywords(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """Every keyword of a list with commas."""
     for word in plain_text(element).split(","):
         scope.add_text(predicate, word)
 
 
-def add_position(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_position(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A GeoRSS shape as its numbers; a point also by latitude and longitude."""
     numbers = plain_text(element).replace(",", " ").split()
     scope.add_plain(predicate, " ".join(numbers))
@@ -286,14 +286,14 @@ def add_position(element: etree._Element, scope: FeedScope, predicate: str) -> N
         scope.add_plain(term(GEO, "long"), numbers[1])
 
 
-def add_gml(element: etree._Element, scope: FeedScope, predicate: str) -> None:
+def _add_gml(element: etree._Element, scope: FeedScope, predicate: str) -> None:
     """A GML shape as GeoRSS Simple writes it; one in another reference system than WGS 84 is read as an extension."""
     shape = next(children(element), None)
     name = split_tag(shape) if shape is not None else ("", "")
     if shape is None or name[0] != GML or name[1] not in _SHAPES or shape.get("srsName") is not None:
-        add_extension(element, scope, predicate)
+        _add_extension(element, scope, predicate)
     else:
-        add_position(shape, scope, term(GEORSS, _SHAPES[name[1]]))
+        _add_position(shape, scope, term(GEORSS, _SHAPES[name[1]]))
 
 
 def _resource(element: etree._Element) -> str | None:
@@ -332,7 +332,7 @@ def _add_node(
     node.add_text(f"<{RDF}value>", element.text)
     for child in children(element):
         namespace, local = split_tag(child)
-        add_extension(child, node.within(child), term(namespace or own, local))
+        _add_extension(child, node.within(child), term(namespace or own, local))
 
 
 def _rows(reader: ElementReader, namespace: str, words: str) -> dict[str, tuple[ElementReader, str]]:
@@ -343,49 +343,49 @@ def _rows(reader: ElementReader, namespace: str, words: str) -> dict[str, tuple[
 
 # By local name in lower case, since feeds differ in case; RSS and Atom share one table, so that their results are alike.
 CORE_READERS: dict[str, tuple[ElementReader, str]] = {
-    **_rows(add_text, RSS, "title description subtitle=description tagline=description summary=description"),
-    **_rows(add_text, DC, "info=description copyright=rights rights"),
-    **_rows(add_content, CONTENT, "content=encoded fullitem=encoded body=encoded"),
-    **_rows(add_link, RSS, "link"),
-    **_rows(add_identifier, DCTERMS, "guid=identifier id=identifier"),
-    **_rows(add_person, DC, "author=creator managingeditor=creator contributor webmaster=publisher"),
+    **_rows(_add_text, RSS, "title description subtitle=description tagline=description summary=description"),
+    **_rows(_add_text, DC, "info=description copyright=rights rights"),
+    **_rows(_add_content, CONTENT, "content=encoded fullitem=encoded body=encoded"),
+    **_rows(_add_link, RSS, "link"),
+    **_rows(_add_identifier, DCTERMS, "guid=identifier id=identifier"),
+    **_rows(_add_person, DC, "author=creator managingeditor=creator contributor webmaster=publisher"),
     **_rows(add_date, DCTERMS, "pubdate=issued published=issued issued updated=modified modified"),
     **_rows(add_date, DCTERMS, "lastbuilddate=modified created expirationdate=valid"),
-    **_rows(add_category, DC, "category=subject"),
-    **_rows(add_plain, DC, "language"),
-    **_rows(add_generator, RSS, "generator"),
-    **_rows(add_image, RSS, "image logo=image"),
-    **_rows(add_reference, RELATION, "icon"),
-    **_rows(add_reference, RSS, "comments docs"),
-    **_rows(add_enclosure, ENC, "enclosure"),
-    **_rows(add_source, DCTERMS, "source"),
+    **_rows(_add_category, DC, "category=subject"),
+    **_rows(_add_plain, DC, "language"),
+    **_rows(_add_generator, RSS, "generator"),
+    **_rows(_add_image, RSS, "image logo=image"),
+    **_rows(_add_reference, RELATION, "icon"),
+    **_rows(_add_reference, RSS, "comments docs"),
+    **_rows(_add_enclosure, ENC, "enclosure"),
+    **_rows(_add_source, DCTERMS, "source"),
 }
 
 EXTENSION_READERS: dict[tuple[str, str], tuple[ElementReader, str]] = {
     (namespace, name): row
     for namespace, rows in (
-        (DC, _rows(add_person, DC, "creator author=creator contributor publisher")),
+        (DC, _rows(_add_person, DC, "creator author=creator contributor publisher")),
         (DC, _rows(add_date, DC, "date")),
-        (DC, _rows(add_plain, DC, "language")),
+        (DC, _rows(_add_plain, DC, "language")),
         (DCTERMS, _rows(add_date, DCTERMS, "created issued modified")),
-        (CONTENT, _rows(add_text, CONTENT, "encoded")),
-        (XHTML, _rows(add_text, CONTENT, "body=encoded div=encoded")),
-        (ITUNES, _rows(add_person, DC, "author=creator owner=publisher")),
-        (ITUNES, _rows(add_category, DC, "category=subject")),
-        (ITUNES, _rows(add_keywords, DC, "keywords=subject")),
-        (ITUNES, _rows(add_reference, ITUNES, "new-feed-url")),
-        (MEDIA, _rows(add_children, MEDIA, "group")),
-        (MEDIA, _rows(add_category, DC, "category=subject")),
-        (MEDIA, _rows(add_keywords, DC, "keywords=subject")),
-        (MEDIA, _rows(add_text, MEDIA, "title description")),
-        (GEO, _rows(add_children, GEO, "Point")),
-        (GEORSS, _rows(add_position, GEORSS, "point line box polygon")),
-        (GEORSS, _rows(add_gml, GEORSS, "where")),
-        (CC, _rows(add_reference, CC, "license")),
-        (WFW, _rows(add_reference, WFW, "comment commentRss commentRSS=commentRss")),
-        (FEEDBURNER, _rows(add_reference, FEEDBURNER, "origLink")),
-        (ADMIN, _rows(add_generator, RSS, "generatorAgent=generator")),
-        (ADMIN, _rows(add_reference, ADMIN, "errorReportsTo")),
+        (CONTENT, _rows(_add_text, CONTENT, "encoded")),
+        (XHTML, _rows(_add_text, CONTENT, "body=encoded div=encoded")),
+        (ITUNES, _rows(_add_person, DC, "author=creator owner=publisher")),
+        (ITUNES, _rows(_add_category, DC, "category=subject")),
+        (ITUNES, _rows(_add_keywords, DC, "keywords=subject")),
+        (ITUNES, _rows(_add_reference, ITUNES, "new-feed-url")),
+        (MEDIA, _rows(_add_children, MEDIA, "group")),
+        (MEDIA, _rows(_add_category, DC, "category=subject")),
+        (MEDIA, _rows(_add_keywords, DC, "keywords=subject")),
+        (MEDIA, _rows(_add_text, MEDIA, "title description")),
+        (GEO, _rows(_add_children, GEO, "Point")),
+        (GEORSS, _rows(_add_position, GEORSS, "point line box polygon")),
+        (GEORSS, _rows(_add_gml, GEORSS, "where")),
+        (CC, _rows(_add_reference, CC, "license")),
+        (WFW, _rows(_add_reference, WFW, "comment commentRss commentRSS=commentRss")),
+        (FEEDBURNER, _rows(_add_reference, FEEDBURNER, "origLink")),
+        (ADMIN, _rows(_add_generator, RSS, "generatorAgent=generator")),
+        (ADMIN, _rows(_add_reference, ADMIN, "errorReportsTo")),
     )
     for name, row in rows.items()
 }

@@ -21,7 +21,7 @@ ContextLoader = Callable[[str], Any]
 """Returns the context at an absolute address, or raises `ContextError`."""
 
 
-class SchemaorgTerms(msgspec.Struct):
+class _SchemaorgTerms(msgspec.Struct):
     """The definitions of schema.org's context; `scripts/make_schemaorg_context` derives them."""
 
     vocabulary: str
@@ -33,7 +33,7 @@ class SchemaorgTerms(msgspec.Struct):
 
 
 SCHEMAORG = msgspec.json.decode(
-    (files("rdfspider.extract.jsonld") / "schemaorg.json").read_bytes(), type=SchemaorgTerms
+    (files("rdfspider.extract.jsonld") / "schemaorg.json").read_bytes(), type=_SchemaorgTerms
 )
 VOCABULARY = SCHEMAORG.vocabulary
 PREFIXES = SCHEMAORG.prefixes

@@ -67,7 +67,7 @@ def write_plain(roots: list[dict[str, Any]], out: Statements) -> None:
                 if key == "@type" and (not long_subject or _may_repeat(subject, key, times, out)):
                     _add_types(subject, value, out)
                 continue
-            term = expand_key(key) if len(key) < USUAL_CHARS else _expand_long(key)
+            term = _expand_key(key) if len(key) < USUAL_CHARS else _expand_long(key)
             if term is None or value is None:
                 continue
             predicate = term.ready or out.iri(term.iri)
@@ -87,7 +87,7 @@ def write_plain(roots: list[dict[str, Any]], out: Statements) -> None:
 
 
 @lru_cache(maxsize=8192)
-def expand_key(key: str) -> Term | None:
+def _expand_key(key: str) -> Term | None:
     """JSON-LD 1.1 API, IRI expansion of a key or a type under schema.org's context; None where it has no meaning."""
     if key in SCHEMAORG.aliases or _KEYWORD_LIKE.fullmatch(key):
         return None
@@ -111,7 +111,7 @@ def expand_key(key: str) -> Term | None:
     )
 
 
-def canonical_number(number: float) -> tuple[str, str]:
+def _canonical_number(number: float) -> tuple[str, str]:
     """The lexical form and datatype of a number (JSON-LD 1.1 API, object to RDF conversion, steps 10 and 11)."""
     if abs(number) < _INTEGER_LIMIT and number == int(number):
         return str(int(number)), f"<{XSD}integer>"
@@ -124,7 +124,7 @@ def canonical_number(number: float) -> tuple[str, str]:
 
 def _expand_long(key: str) -> Term | None:
     """The same for a long key, without the cache; that it is too long is found when its term is made."""
-    term = expand_key.__wrapped__(key)
+    term = _expand_key.__wrapped__(key)
     return term and term._replace(ready=None)
 
 
@@ -158,7 +158,7 @@ def _add_types(subject: str, value: Any, out: Statements) -> None:
         if name.startswith("_:"):
             out.add(subject, RDF_TYPE, out.named_blank(name[2:]))
             continue
-        term = expand_key(name) if len(name) < USUAL_CHARS else _expand_long(name)
+        term = _expand_key(name) if len(name) < USUAL_CHARS else _expand_long(name)
         iri = term and (term.ready or out.iri(term.iri))
         if iri:
             out.add(subject, RDF_TYPE, iri)
@@ -175,7 +175,7 @@ def _value(item: Any, kind: str | None, out: Statements) -> str | None:
     datatype = kind if kind != "@id" else None
     if isinstance(item, bool):
         return out.literal("true" if item else "false", datatype=datatype or f"<{XSD}boolean>")
-    lexical, own_type = canonical_number(item)
+    lexical, own_type = _canonical_number(item)
     return out.literal(lexical, datatype=datatype or own_type)
 
 

@@ -207,7 +207,7 @@ class PropertyReader:
         """Parsing a dt- property; `date` is the date of a time without one."""
         pieces = self._pieces(element, dated=True)
         if pieces:
-            value = join_date(pieces, date)
+            value = _join_date(pieces, date)
             if value is not None:
                 return value
         attribute = element.attr("datetime") if element.tag in _DATED else None
@@ -269,7 +269,7 @@ class PropertyReader:
         return self.text(element, sources=False).strip(SPACE)
 
 
-def join_date(pieces: list[str], known_date: str | None) -> str | None:
+def _join_date(pieces: list[str], known_date: str | None) -> str | None:
     """Value class pattern, date and time parsing: the first date, time and zone of the pieces; None where there are none."""
     date = time = zone = None
     for piece in (piece.strip(SPACE) for piece in pieces):

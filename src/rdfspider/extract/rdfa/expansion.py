@@ -32,7 +32,7 @@ _MAX_VOCABULARY_BYTES = 4 * 1024 * 1024
 _MAX_BROADER = 256
 
 
-class Broader:
+class _Broader:
     """The broader terms of each term in one vocabulary, by one step."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
@@ -116,7 +116,7 @@ def _all_broader(term: str, steps: list[dict[str, list[str]]]) -> list[str]:
     return todo[1:]
 
 
-def _load(url: str, out: Statements, read_rdfa: RdfaReader) -> Broader | None:
+def _load(url: str, out: Statements, read_rdfa: RdfaReader) -> _Broader | None:
     body = out.config.documents(url) if out.config.documents is not None else None
     if body is None:
         out.problem("vocabulary-missing", f"no document was supplied for the vocabulary {url[:200]}")
@@ -132,16 +132,16 @@ def _load(url: str, out: Statements, read_rdfa: RdfaReader) -> Broader | None:
 
 
 @lru_cache(maxsize=16)
-def _parse(body: bytes, url: str, read_rdfa: RdfaReader) -> Broader:
+def _parse(body: bytes, url: str, read_rdfa: RdfaReader) -> _Broader:
     """Parse a vocabulary by its first bytes: RDF/XML, HTML, or else Turtle, which includes N-Triples."""
     start = body[:2048].lower()
     if b"<rdf:rdf" in start:
         if b"<!ENTITY" in body:
             raise ValueError("it declares entities, which may never end")
-        return Broader(_parsed(body, RdfFormat.RDF_XML, url))
+        return _Broader(_parsed(body, RdfFormat.RDF_XML, url))
     if b"<html" in start or b"<!doctype html" in start:
-        return Broader(read_rdfa(body.decode("utf-8", "replace"), url))
-    return Broader(_parsed(body, RdfFormat.TURTLE, url))
+        return _Broader(read_rdfa(body.decode("utf-8", "replace"), url))
+    return _Broader(_parsed(body, RdfFormat.TURTLE, url))
 
 
 def _parsed(body: bytes, rdf_format: RdfFormat, url: str) -> Iterable[Triple]:

@@ -38,7 +38,7 @@ class Literals:
         self._host_language = host_language
         self._page = page
         self._cdata = not host_language.html and "<![CDATA[" in content.text
-        self._writer = XmlWriter(host_language.html, out.config.max_literal_chars)
+        self._writer = _XmlWriter(host_language.html, out.config.max_literal_chars)
 
     def text_of(self, element: Element) -> str:
         """DOM's textContent, including CDATA sections, which the tree's own property leaves out."""
@@ -78,7 +78,7 @@ class Literals:
         return self._out.literal(text, None, XML_LITERAL)
 
 
-class XmlWriter:
+class _XmlWriter:
     """Writes the content of a page's elements as XML; caches the namespaces in scope, so that deep trees stay cheap."""
 
     def __init__(self, html: bool, max_chars: int) -> None:
