@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rdfspider.index.status import IndexStatus
     from rdfspider.index.text.searcher import Filter
     from rdfspider.results import Results
-    from rdfspider.run.importer import ImportReport
+    from rdfspider.run.imports import ImportReport
     from rdfspider.run.reindexing import Removal
     from rdfspider.search.entity import Entity
     from rdfspider.search.export import Exported

@@ -28,8 +28,8 @@ from rdfspider.config import ExtractConfig
 from rdfspider.crawl.folder import load_domains
 from rdfspider.crawl.status import Status
 from rdfspider.records import Finished
-from rdfspider.run import importer
-from rdfspider.run.importer import Importer, ImportOrder
+from rdfspider.run import imports
+from rdfspider.run.imports import Importer, ImportOrder
 from rdfspider.urls import MAX_URL_CHARS
 from web import Web, check_archives, make_chain, pages_of, read_outcomes, read_responses, read_visits
 
@@ -342,7 +342,7 @@ def test_a_group_ends_where_its_pages_say_much(tmp_path: Path, monkeypatch: pyte
     pages = {f"https://a.example/{number}": turtle for number in range(4)}
     archive = write_warc(tmp_path / "a.warc.gz", pages, headers=[("Content-Type", "text/turtle")])
     assert len(turtle) * 4 < 100_000
-    monkeypatch.setattr(importer, "_GROUP_BYTES", 100_000)
+    monkeypatch.setattr(imports, "_GROUP_BYTES", 100_000)
     groups: list[int] = []
     commit = Importer._commit
 
@@ -378,7 +378,7 @@ def deadly_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     """A page that asks for a context kills the importer that reads it, and no helper."""
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules/deadly_documents.py").write_text(
-        "import os, sys\n\ndef give(url):\n    if 'rdfspider.run.importer' in sys.orig_argv:\n        os._exit(9)\n"
+        "import os, sys\n\ndef give(url):\n    if 'rdfspider.run.imports' in sys.orig_argv:\n        os._exit(9)\n"
         '    return b\'{"@context": {"@vocab": "http://example.org/v/"}}\'\n'
     )
     monkeypatch.syspath_prepend(tmp_path / "modules")

@@ -28,8 +28,7 @@ from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.snapshots import hold_snapshot
 from rdfspider.index.status import IndexStatus, ViewStatus, is_indexed, read_index_status, write_index_status
 from rdfspider.processes import supervisor
-from rdfspider.run.indexer_process import IndexOrder, encode_order
-from rdfspider.run.indexer_watch import IndexWatch
+from rdfspider.run.indexer_process import IndexOrder, IndexWatch, encode_order
 from waiting import PATIENCE_S, ShiftedTime, wait_until
 from web import Crawling, Site, Web, command, crawl, make_page, make_site, prolong
 from web.crawls import wait_for_end

@@ -19,7 +19,7 @@ from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.processes.module_process import calm_collector
-from rdfspider.run.importer import ImportReport
+from rdfspider.run.imports import ImportReport
 from rdfspider.urls import MAX_URL_CHARS
 
 _DAMAGES_SHOWN = 5

@@ -1,34 +1,87 @@
-"""Imports of WARC files into a crawl: paths enter, a Status and the reports of all shards leave.
+"""Imports of WARC files into a crawl: paths enter; pages, as if the crawl had fetched them, a Status and reports leave.
 
-Each shard has an importer process (`run/importer.py`), which is supervised here; all reports together make the crawl's status.
+`run_import`, in the parent process, supervises one importer for each shard, and adds up their reports. Each importer is a process
+that reads all files and takes the pages of its own hosts, so shards need not communicate. It gets an ImportOrder on stdin, and
+reports in lines of JSON on stdout. Pages are committed in groups as in a crawl, together with the position reached in each file,
+where an import that was killed resumes.
 """
 
 import asyncio
 import pickle
 import signal
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
+from xxhash import xxh3_128_hexdigest
 
+from rdfspider.archive.reader import Archived, read_captures
+from rdfspider.archive.warc_file import Damage
+from rdfspider.archive.writer import Written
+from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config
-from rdfspider.crawl.folder import CONTROL
-from rdfspider.crawl.messages import RunState
+from rdfspider.crawl.folder import CONTROL, load_domains, shard_folder
+from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
-from rdfspider.errors import USAGE_EXIT, RdfspiderError
+from rdfspider.domains import Domains
+from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
-from rdfspider.run.importer import ImportOrder, ImportReport
+from rdfspider.records import Capture, Finished, Lease, Verdict
+from rdfspider.run.commits import ShardStore, check_disk, count_bytes, make_facts
+from rdfspider.run.extraction import extract_page
+from rdfspider.run.heartbeat import Condition, Meter, make_beat
+from rdfspider.run.heavy_pages import LargePages, PoisonPages
 from rdfspider.run.runners.local import remove_old_sockets
+from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
+from rdfspider.ways import Way
 
 # A page that crashes a native library is extracted in a separate process after the restart, which needs no pause. After more
 # crashes than this, the cause is not such pages.
 _RESTARTS = RestartPolicy(first_pause_s=0.0, max_pause_s=0.0, max_failures=20)
-
 _REASONS = {int(signal.SIGINT): "interrupted", int(signal.SIGTERM): "terminated"}
+# A group is committed when its bodies, text and statements reach this size.
+_GROUP_BYTES = 16 * 1024 * 1024
+# How much of a file's beginning and of its end identifies it.
+_MARK_BYTES = 64 * 1024
+_TELL_S = 1.0
+_MAX_DAMAGES = 100
+
+
+class ImportOrder(NamedTuple):
+    """The task of an importer."""
+
+    number: int
+    folder: Path
+    config: Config
+    paths: tuple[Path, ...]
+
+
+class ImportReport(msgspec.Struct, frozen=True):
+    """The progress of an import in one shard."""
+
+    beat: Beat
+    imported: int = 0
+    """Pages that this run has added to the archive."""
+    known: int = 0
+    """Captures skipped or replaced because the crawl or this import has one of the same page that is as new or newer."""
+    too_long: int = 0
+    """Captures of pages whose URL is longer than a crawl allows."""
+    damages: tuple[str, ...] = ()
+    """The first records that could not be read, a line each; the same for every shard."""
+    damage_count: int = 0
+    read_bytes: int = 0
+    """Bytes read, over all files."""
+    is_done: bool = False
+
 
 Progress = Callable[[Status, Sequence[ImportReport]], None]
 
@@ -94,7 +147,7 @@ class _Import:
 
     async def _start(self, number: int) -> ModuleProcess:
         order = pickle.dumps(ImportOrder(number, self._folder, self._config, self._paths))
-        return await ModuleProcess.start("rdfspider.run.importer", order, on_line=partial(self._take_report, number))
+        return await ModuleProcess.start("rdfspider.run.imports", order, on_line=partial(self._take_report, number))
 
     def _take_report(self, number: int, line: bytes) -> None:
         self._reports[number] = msgspec.json.decode(line, type=ImportReport)
@@ -134,3 +187,159 @@ class _Import:
             totals=sum_beats(known),
             shards=tuple(map(leave_to_totals, known)),
         )
+
+
+class Importer:
+    """Imports the pages of one shard from WARC files."""
+
+    def __init__(self, order: ImportOrder, domains: Domains) -> None:
+        self._order = order
+        self._config = order.config
+        self._domains = domains
+        self._folder = shard_folder(order.folder, order.number)
+        check_disk(order.folder, order.number)
+        self._meter = Meter()
+        self._frontier = Frontier(self._folder / "frontier", order.config, domains, order.number)
+        self._store = ShardStore(order.number, self._folder, order.config, self._frontier, self._meter)
+        self._large_pages = LargePages(order.config.run.extract_timeout_s)
+        self._poison_pages = PoisonPages(self._folder)
+        self._group: dict[str, Finished] = {}
+        self._group_bytes = 0
+        self._imported = self._known = self._too_long = self._read_bytes = 0
+        self._damages: list[str] = []
+        self._damage_count = 0
+        self._next_report = 0.0
+
+    async def run(self) -> None:
+        """Read all files, each from where an earlier import of it stopped."""
+        for path in self._order.paths:
+            await self._import(path)
+        self._tell(is_done=True)
+        self._large_pages.close()
+        self._poison_pages.close()
+        self._store.close()
+        self._frontier.close()
+
+    async def _import(self, path: Path) -> None:
+        size = path.stat().st_size
+        mark = make_mark(path, size)
+        done = int(self._frontier.meta.get(mark) or 0)
+        start_bytes, position = self._read_bytes, done
+        if done < size:
+            for found in self._read(path, done):
+                position = found.position
+                await self._take(found.capture)
+                if len(self._group) >= self._config.run.group_pages or self._group_bytes >= _GROUP_BYTES:
+                    # After a crash, the last page is read again and recognised as known.
+                    await self._commit(mark, position)
+                self._read_bytes = start_bytes + position
+                self._tell()
+        await self._commit(mark, size)
+        self._read_bytes = start_bytes + size
+
+    def _read(self, path: Path, start: int) -> Iterator[Archived]:
+        for found in read_captures(path, start, limit=self._config.extract.max_body_bytes):
+            if isinstance(found, Damage):
+                self._damage_count += 1
+                if len(self._damages) < _MAX_DAMAGES:
+                    self._damages.append(f"{path}: the record at byte {found.offset} was passed over: {found.reason}")
+            else:
+                yield found
+
+    async def _take(self, capture: Capture) -> None:
+        """Extract a page, if its host belongs to this shard and the archive has no capture of it that is as new. Responses other
+        than 2xx are only counted."""
+        url = normalise_url(capture.page.url)
+        if url is None or self._domains.shard(host := host_of(url)) != self._order.number:
+            return
+        if not 200 <= capture.status < 300:
+            self._meter.statuses[str(capture.status) if capture.status else "protocol"] += 1
+            return
+        if len(url) > MAX_URL_CHARS:
+            self._too_long += 1
+            return
+        if self._frontier.imports.has_since(url, capture.started):
+            self._known += 1
+            return
+        if (earlier := self._group.get(url)) is not None:
+            self._known += 1
+            if earlier.exchange is not None and earlier.exchange.started >= capture.started:
+                return
+            self._group_bytes -= count_bytes(earlier)
+        page = replace(capture.page, url=url)
+        extraction = await extract_page(page, self._config.extract, self._large_pages, self._poison_pages, self._meter)
+        judgement = judge_directives(capture, extraction, time.time())
+        verdict = Verdict(VerdictState.DONE, Reason.IMPORTED, capture.status)
+        verdict, extraction = apply_judgement(verdict, extraction, judgement)
+        self._meter.count(host, verdict, capture)
+        lease = Lease(LeaseKind.PAGE, host, 0, url, found_as=Way.IMPORT)
+        taken = Finished(lease, verdict, replace(capture, page=page), extraction, judgement=judgement)
+        self._group[url] = taken
+        self._group_bytes += count_bytes(taken)
+
+    async def _commit(self, mark: str, position: int) -> None:
+        """Commit the group together with the position in the file."""
+        if full := self._store.find_full():
+            raise UsageError(f"{full}; make room and run the same command again")
+        self._frontier.meta.put(mark, str(position).encode())
+        await self._store.commit(tuple(self._group.values()), self._stage, stores_names=True)
+        self._imported += len(self._group)
+        self._group.clear()
+        self._group_bytes = 0
+
+    def _stage(self, item: Finished, written: Written | None) -> None:
+        capture = item.exchange
+        assert isinstance(capture, Capture)
+        # Also for a noindex page, so that the next import recognises it as known.
+        facts = msgspec.structs.replace(make_facts(item, written), captured=capture.started)
+        self._frontier.imports.record(item.lease.url, item.verdict, facts)
+
+    def _tell(self, *, is_done: bool = False) -> None:
+        """Report to the parent, at most once a second, and at the end."""
+        if not is_done and time.monotonic() < self._next_report:
+            return
+        self._next_report = time.monotonic() + _TELL_S
+        store = self._store
+        condition = Condition(
+            RunState.RUNNING,
+            is_idle=is_done,
+            archive_bytes=store.archive_bytes,
+            disk_free_bytes=store.free_bytes,
+        )
+        beat = make_beat(self._order.number, self._frontier, self._meter, store.data_counts, condition)
+        report = ImportReport(
+            beat,
+            self._imported,
+            self._known,
+            self._too_long,
+            tuple(self._damages),
+            self._damage_count,
+            self._read_bytes,
+            is_done,
+        )
+        sys.stdout.buffer.write(msgspec.json.encode(report) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def make_mark(path: Path, size: int) -> str:
+    """Return the key for the position in a file; file names do not suffice, as those of two crawls may be the same."""
+    with path.open("rb") as file:
+        ends = file.read(_MARK_BYTES)
+        file.seek(max(size - _MARK_BYTES, 0))
+        ends += file.read(_MARK_BYTES)
+    return f"import/{xxh3_128_hexdigest(f'{path.name} {size} '.encode() + ends)}"
+
+
+def main() -> None:
+    """Run an importer."""
+    order: ImportOrder = pickle.load(sys.stdin.buffer)
+    domains = load_domains(order.folder, order.config.crawl.shards)
+    try:
+        asyncio.run(Importer(order, domains).run())
+    except (UsageError, OSError) as error:
+        sys.stderr.write(f"rdfspider: {error}\n")
+        sys.exit(USAGE_EXIT)
+
+
+if __name__ == "__main__":
+    main()
