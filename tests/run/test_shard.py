@@ -8,25 +8,11 @@ import pytest
 
 from rdfspider import Crawl
 from rdfspider.crawl.folder import load_domains
-from rdfspider.records import Lease, RobotsState
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.runners.local import LocalRunner
 from rdfspider.run.runners.runner import ShardOrder
-from rdfspider.run.shard import Shard, choose_address
+from rdfspider.run.shard import Shard
 from web import Site, Web, make_page
-
-ADDRESSES = ("192.0.2.1", "192.0.2.2", "192.0.2.3")
-
-
-def test_each_attempt_takes_the_next_address() -> None:
-    pages = [Lease("page", "a.org", 1, attempts=attempts, addresses=ADDRESSES) for attempts in range(4)]
-    assert [choose_address(lease) for lease in pages] == [*ADDRESSES, ADDRESSES[0]]
-
-
-def test_a_robots_txt_is_asked_of_the_next_address_after_an_error() -> None:
-    known = [None, *(RobotsState("unreachable", 0.0, 0.0, errors=errors) for errors in (1, 2, 3))]
-    leases = [Lease("robots", "a.org", 1, addresses=ADDRESSES, robots=state) for state in known]
-    assert [choose_address(lease) for lease in leases] == [*ADDRESSES, ADDRESSES[0]]
 
 
 @pytest.mark.parametrize("room_bytes", [8_000_000, 2_000_000])
@@ -65,7 +51,7 @@ async def watch_shard(crawl: Crawl) -> tuple[int, int]:
     running = asyncio.create_task(shard.run())
     most = 0
     while not running.done():
-        most = max(most, shard._count_kept() + shard._fetcher.flight_bytes)
+        most = max(most, shard._visits.kept_bytes + shard._visits._fetcher.flight_bytes)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(running), 0.002)
     hub.close()
