@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rdfspider.api import Crawl
     from rdfspider.config import Config, ExtractConfig
-    from rdfspider.crawl.reports.why import Explanation
+    from rdfspider.crawl.reports.explanations import Explanation
     from rdfspider.crawl.status import Status
     from rdfspider.documents import FolderDocuments
     from rdfspider.errors import RdfspiderError, UsageError

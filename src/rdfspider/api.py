@@ -35,7 +35,7 @@ from rdfspider.errors import InUseError, RdfspiderError, UsageError
 if TYPE_CHECKING:
     from pyoxigraph import Quad
 
-    from rdfspider.crawl.reports.why import Explanation
+    from rdfspider.crawl.reports.explanations import Explanation
     from rdfspider.frontier.entries import HostEntry
     from rdfspider.index.status import IndexStatus
     from rdfspider.index.text.searcher import Filter
@@ -174,16 +174,19 @@ class Crawl:
 
     def why(self, url: str) -> "Explanation":
         """Explain why a URL was or was not fetched, or what would happen to it; works while the crawl runs."""
+        from rdfspider.crawl.reports.frontiers import Frontiers
         from rdfspider.crawl.reports.why import explain_url
 
         # The filters may have changed since the crawl was opened.
-        return explain_url(self.folder, load_config(self.folder), url)
+        with Frontiers(self.folder, load_config(self.folder)) as frontiers:
+            return explain_url(frontiers, url)
 
     def hosts(self, sort: str = "pages", limit: int = 20) -> "list[HostEntry]":
         """List the hosts with the most pages, quads, errors, queued URLs or waiting time; works while the crawl runs."""
-        from rdfspider.crawl.reports.frontiers import find_hosts
+        from rdfspider.crawl.reports.frontiers import Frontiers, find_hosts
 
-        return find_hosts(self.folder, load_config(self.folder), sort, limit)
+        with Frontiers(self.folder, load_config(self.folder)) as frontiers:
+            return find_hosts(frontiers, sort, limit)
 
     def index(
         self,

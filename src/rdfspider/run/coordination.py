@@ -33,7 +33,7 @@ from rdfspider.crawl.status import (
 )
 from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
-from rdfspider.processes.signals import Signals, run_until_end
+from rdfspider.processes.signals import END_REASONS, Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.indexer_process import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Outgoing
@@ -231,9 +231,7 @@ class _Coordination:
         while True:
             self._hub.send(self._coordinator.tick())
             self._stop_supervisors()
-            for shard, supervisor in enumerate(self._shards):
-                beat = self._coordinator.beats.get(shard)
-                supervisor.watch(beat.time if beat is not None and beat.pid == supervisor.pid else None)
+            self._watch_shards()
             if self._index is not None:
                 self._index.look()
                 self._hub.send(self._coordinator.slow(self._index.find_brake()))
@@ -241,6 +239,12 @@ class _Coordination:
             self._history.record(status)
             self._on_progress(status)
             await asyncio.sleep(_TICK_S)
+
+    def _watch_shards(self) -> None:
+        """Give each supervisor the last beat of its shard as a sign of life; it kills a shard that is stuck."""
+        for shard, supervisor in enumerate(self._shards):
+            beat = self._coordinator.beats.get(shard)
+            supervisor.watch(beat.time if beat is not None and beat.pid == supervisor.pid else None)
 
     def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:
         """End the crawl if the ticks fail, for example by an error in `on_progress`: the time limit depends on them."""
@@ -294,7 +298,7 @@ class _Coordination:
         if self._coordinator.ended:
             state, reason = _REASONS[self._coordinator.ended]
             if self._taken:
-                state, reason = RunState.STOPPED, "interrupted" if self._taken[0] == signal.SIGINT else "terminated"
+                state, reason = RunState.STOPPED, END_REASONS[self._taken[0]]
             if self._error:
                 state, reason = RunState.STOPPED, self._error
         return Status(

@@ -33,7 +33,7 @@ from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.processes.module_process import ModuleProcess
-from rdfspider.processes.signals import Signals, run_until_end
+from rdfspider.processes.signals import END_REASONS, Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.records import Capture, Finished, Lease, Verdict
 from rdfspider.run.commits import ShardStore, check_disk, count_bytes, make_facts
@@ -47,7 +47,6 @@ from rdfspider.ways import Way
 # A page that crashes a native library is extracted in a separate process after the restart, which needs no pause. After more
 # crashes than this, the cause is not such pages.
 _RESTARTS = RestartPolicy(first_pause_s=0.0, max_pause_s=0.0, max_failures=20)
-_REASONS = {int(signal.SIGINT): "interrupted", int(signal.SIGTERM): "terminated"}
 # A group is committed when its bodies, text and statements reach this size.
 _GROUP_BYTES = 16 * 1024 * 1024
 # How much of a file's beginning and of its end identifies it.
@@ -109,7 +108,7 @@ class _Import:
         self._reports: dict[int, ImportReport] = {}
         self._supervisors: list[Supervisor] = []
         self.signals = Signals(self._stop)
-        self._signal = 0
+        self._signal: signal.Signals | None = None
         self._error = ""
 
     @property
@@ -123,7 +122,7 @@ class _Import:
         finally:
             # Also if the status could not be written.
             self._kill_all()
-        reason = self._error or _REASONS.get(self._signal, "finished")
+        reason = self._error or (END_REASONS[self._signal] if self._signal else "finished")
         status = end_shards(self._make_status(RunState.STOPPED if self._is_over else RunState.ENDED, reason))
         write_status(self._folder, status)
         if self._error:
@@ -159,7 +158,7 @@ class _Import:
             self._kill_all()
             raise
 
-    def _stop(self, number: int) -> None:
+    def _stop(self, number: signal.Signals) -> None:
         """Kill all importers; what is not durable is imported by the next run of the same command."""
         self._signal = self._signal or number
         self._kill_all()

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from rdfspider.crawl.reports.explanations import answer_done, answer_scheduled
+from rdfspider.crawl.reports.explanations import Obstacles, answer_done, answer_scheduled
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 
 ENTRY = UrlEntry("http://a.test/1", 1, "scheduled", 1, "link", 0)
@@ -11,18 +11,7 @@ HOST = HostEntry("a.test", 1, 1, 2, 0, 5, 0.0, "")
 
 
 def answer(host: HostEntry, before: int = 0, budget: str = "", halt: str = "") -> str:
-    return answer_scheduled(
-        ENTRY,
-        refusal="",
-        prohibition="",
-        trap="",
-        budget=budget,
-        halt=halt,
-        host=host,
-        robots=None,
-        before=before,
-        now=0.0,
-    )
+    return answer_scheduled(ENTRY, Obstacles(budget=budget, halt=halt, host=host), before, now=0.0)
 
 
 def test_a_soft_404_is_no_plain_answer() -> None:

@@ -1,19 +1,16 @@
 """Explanations of URLs in words: facts of the frontier enter; a sentence, or a few aligned lines, leave."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from rdfspider.codes import PREREQUISITE_REASONS, Reason, RobotsRule
 from rdfspider.crawl.reports.frontiers import write_wait
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.records import RobotsState
 from rdfspider.ways import Way
-
-if TYPE_CHECKING:
-    from rdfspider.crawl.reports.why import Explanation
 
 _FAILURES = {
     "busy": "there was no room for it here",
@@ -52,6 +49,95 @@ _STATES = {
 # A shorter wait is over before anyone reads it.
 _MIN_WAIT_S = 0.05
 _LABEL_CHARS = 11
+
+
+class Step(Struct, frozen=True):
+    """A page that led to the next one."""
+
+    url: str
+    found_as: str
+    """How this page itself was found."""
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """What happened to a URL and why. Times are seconds since 1970, or 0 if there is none."""
+
+    url: str
+    """In normal form."""
+    answer: str
+    """The explanation in one sentence."""
+    notes: tuple[str, ...] = ()
+    """How the given URL was interpreted, if that is not obvious."""
+    state: str = "unknown"
+    """unknown (it was never seen), scheduled, done, failed or disallowed."""
+    reason: str = ""
+    """The reason of the last verdict: fetched, redirect, status-404, timeout, disallowed, …"""
+    status: int = 0
+    error: str = ""
+    rule: str = ""
+    """What decided, in words: a line of robots.txt, a filter, a trap."""
+    attempts: int = 0
+    """Failed attempts."""
+    decided: float = 0.0
+    """When the last verdict was recorded."""
+    found_as: str = ""
+    depth: int | None = None
+    """Links from a seed; None for a URL that was never seen or was imported."""
+    way: tuple[Step, ...] = ()
+    """The pages that led to it, from the one that it was found on back to the seed; at most 20."""
+    redirects: tuple[str, ...] = ()
+    """The URLs that redirected to it, in order."""
+    target: str = ""
+    """The target of its redirect, if the archive has it."""
+    truncated: str = ""
+    """Why its body is incomplete: length, time, disconnect or unwanted; empty if it is complete, or not in the archive."""
+    wishes: str = ""
+    """The robots directives of its last response, with their sources: `noarchive (X-Robots-Tag)`. Programs that read the JSON of
+    `rdfspider why` know this name."""
+    captured: float = 0.0
+    """When the archived body was fetched, or an imported page was captured; 0 if the archive has none."""
+    quads: int = 0
+    digest: str = ""
+    duplicate: str = ""
+    """How it duplicates another page: exact, near, canonical or soft-404."""
+    original: str = ""
+    """The URL of that page."""
+    segment: str = ""
+    """The WARC file with its outcome, as a path in the crawl's folder."""
+    offset: int = 0
+    next_visit: float = 0.0
+    priority: int | None = None
+    """Its priority in the queue of its host, from 0 (first) to 7; None if it is not queued."""
+    before: int | None = None
+    """About how many URLs of its host come before it."""
+    robots: str = ""
+    """What the stored robots.txt says about it, in words."""
+    refusal: str = ""
+    """Why scope, trap rules or filters exclude it now, found as it was, or by a plain link if never seen; empty if none does."""
+    trap: str = ""
+    """Why URLs like it are now rarely requested; empty if they are requested normally."""
+    host: HostEntry | None = None
+    """What is known about its host; None if nothing is."""
+    crawl: str = ""
+    """The state of the crawl."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """What may prevent or delay the fetch of a URL, in words; empty or None if nothing does."""
+
+    refusal: str = ""
+    """Scope, a filter or a trap rule excludes it."""
+    prohibition: str = ""
+    """Its robots.txt forbids it."""
+    trap: str = ""
+    """URLs like it gave nothing new."""
+    budget: str = ""
+    """A limit of pages, bytes or time is reached."""
+    halt: str = ""
+    """The crawl or the URL's shard fetches nothing now."""
+    host: HostEntry | None = None
+    robots: RobotsState | None = None
 
 
 def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
@@ -102,29 +188,18 @@ def answer_refused(entry: UrlEntry, origin: str, line: str) -> str:
     return f"not fetched: robots.txt of {origin} {f'says `{rule}`' if rule else 'does not allow it'}"
 
 
-def answer_scheduled(
-    entry: UrlEntry,
-    *,
-    refusal: str,
-    prohibition: str,
-    trap: str,
-    budget: str,
-    halt: str,
-    host: HostEntry | None,
-    robots: RobotsState | None,
-    before: int | None,
-    now: float,
-) -> str:
-    """Describe a URL in a queue: what will prevent its fetch, else what it waits for."""
-    if refusal or prohibition:
-        return f"scheduled, but will not be fetched: {refusal or prohibition}"
-    if trap:
-        return f"scheduled, but will hardly be fetched: trap: {trap}"
-    if budget:
-        return f"scheduled, but not fetched while {budget}"
+def answer_scheduled(entry: UrlEntry, obstacles: Obstacles, before: int | None, now: float) -> str:
+    """Describe a URL in a queue, with `before` URLs of its host in front: what will prevent its fetch, else what it waits for."""
+    host, robots = obstacles.host, obstacles.robots
+    if excluded := obstacles.refusal or obstacles.prohibition:
+        return f"scheduled, but will not be fetched: {excluded}"
+    if obstacles.trap:
+        return f"scheduled, but will hardly be fetched: trap: {obstacles.trap}"
+    if obstacles.budget:
+        return f"scheduled, but not fetched while {obstacles.budget}"
     tried = f", tried {_count(entry.attempts, 'time')} in vain ({entry.reason})" if entry.attempts else ""
-    if halt:
-        return f"scheduled{tried}: {halt}"
+    if obstacles.halt:
+        return f"scheduled{tried}: {obstacles.halt}"
     if host and host.status in _STATES:
         wait = f", for another {write_wait(host.wait_s)}" if host.wait_s else ""
         return f"scheduled{tried}: {_STATES[host.status]}{wait}: {_explain_status(host)}"
@@ -143,20 +218,19 @@ def answer_scheduled(
     return f"scheduled{tried}: it is the next of its host{f'; {host.reason}' if host and host.reason else ''}"
 
 
-def answer_unknown(
-    *, refusal: str, prohibition: str, trap: str, budget: str, host: HostEntry | None, depth: int, is_seed: bool
-) -> str:
-    """Describe what would happen to a URL that was never seen, if a page had a plain link to it."""
+def answer_unknown(obstacles: Obstacles, depth: int, *, is_seed: bool) -> str:
+    """Describe what would happen to a URL that was never seen, if a page had a plain link to it; `depth` is the crawl's limit."""
+    host = obstacles.host
     if is_seed:
         return "never seen, but it is a seed: it is scheduled as soon as the crawl runs"
-    if refusal:
-        return f"never seen; a plain link to it would not be followed: {refusal}"
-    if prohibition:
-        return f"never seen; by a plain link it would not be fetched: {prohibition}"
-    if trap:
-        return f"never seen; by a plain link it would be scheduled, but hardly fetched: trap: {trap}"
-    if budget:
-        return f"never seen; by a plain link it would be scheduled, but not fetched while {budget}"
+    if obstacles.refusal:
+        return f"never seen; a plain link to it would not be followed: {obstacles.refusal}"
+    if obstacles.prohibition:
+        return f"never seen; by a plain link it would not be fetched: {obstacles.prohibition}"
+    if obstacles.trap:
+        return f"never seen; by a plain link it would be scheduled, but hardly fetched: trap: {obstacles.trap}"
+    if obstacles.budget:
+        return f"never seen; by a plain link it would be scheduled, but not fetched while {obstacles.budget}"
     if host and host.status in _STATES:
         state = f"{_STATES[host.status]}: {_explain_status(host)}"
         return f"never seen; by a plain link it would be scheduled, but not fetched while {state}"

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -23,7 +23,7 @@ class Frontiers:
     """The frontiers of a crawl, each opened on first use; a context manager, after which its readers are closed."""
 
     def __init__(self, folder: Path, config: Config) -> None:
-        self._folder = folder
+        self.folder = folder
         self.config = config
         self._readers: dict[int, FrontierReader | None] = {}
         self._open = ExitStack()
@@ -41,7 +41,7 @@ class Frontiers:
     def of(self, shard: int) -> FrontierReader | None:
         """Return the reader of a shard's frontier; None if the shard has none yet."""
         if shard not in self._readers:
-            reader = open_reader(shard_folder(self._folder, shard) / "frontier", self.config, shard)
+            reader = open_reader(shard_folder(self.folder, shard) / "frontier", self.config, shard)
             self._readers[shard] = self._open.enter_context(reader) if reader else None
         return self._readers[shard]
 
@@ -55,14 +55,13 @@ class Frontiers:
         return reader.get(url_id) if reader else None
 
 
-def find_hosts(folder: Path, config: Config, sort: str, limit: int, opened: Frontiers | None = None) -> list[HostEntry]:
-    """Return the top hosts of a crawl in an order, over all shards; use the `opened` frontiers if given."""
+def find_hosts(frontiers: Frontiers, sort: str, limit: int) -> list[HostEntry]:
+    """Return the top hosts of a crawl in an order, over all shards."""
     if sort not in SORTS:
         raise UsageError(f"sort {sort}: not allowed; it may be one of {', '.join(SORTS)}")
     if limit < 1:
         raise UsageError(f"limit {limit}: not allowed; it may be a whole number of 1 or more")
-    with nullcontext(opened) if opened else Frontiers(folder, config) as frontiers:
-        found = [entry for reader in frontiers.all() for entry in reader.find_top_hosts(sort, limit)]
+    found = [entry for reader in frontiers.all() for entry in reader.find_top_hosts(sort, limit)]
     return [host for _, host in heapq.nlargest(limit, found, key=lambda entry: entry[0])]
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.crawl.reports.frontiers import Frontiers, find_hosts
-from rdfspider.crawl.reports.why import Explanation, explain_url
+from rdfspider.crawl.reports.why import explain_url
 from rdfspider.crawl.settings import load_config
 from rdfspider.errors import UnansweredError
 from rdfspider.frontier.entries import HostEntry
@@ -62,27 +63,25 @@ class _Kept:
 
     def __init__(self) -> None:
         self._frontiers: Frontiers | None = None
-        self._folder = Path()
         self._opened = 0.0
 
     def open(self, folder: Path) -> Frontiers:
         """Return the frontiers of a crawl, opened at most a moment ago."""
-        if self._frontiers is None or folder != self._folder or time.monotonic() - self._opened > _KEPT_S:
-            if self._frontiers is not None:
-                self._frontiers.close()
-            self._frontiers = Frontiers(folder, load_config(folder))
-            self._folder, self._opened = folder, time.monotonic()
-        return self._frontiers
+        kept = self._frontiers
+        if kept is None or kept.folder != folder or time.monotonic() - self._opened > _KEPT_S:
+            if kept is not None:
+                kept.close()
+            self._frontiers = kept = Frontiers(folder, load_config(folder))
+            self._opened = time.monotonic()
+        return kept
 
 
 _kept = _Kept()
 
 
 def _report_url(folder: Path, url: str) -> Explanation:
-    frontiers = _kept.open(folder)
-    return explain_url(folder, frontiers.config, url, frontiers)
+    return explain_url(_kept.open(folder), url)
 
 
 def _report_hosts(folder: Path, sort: str, limit: int) -> list[HostEntry]:
-    frontiers = _kept.open(folder)
-    return find_hosts(folder, frontiers.config, sort, limit, frontiers)
+    return find_hosts(_kept.open(folder), sort, limit)

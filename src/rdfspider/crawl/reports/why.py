@@ -6,19 +6,19 @@ the same rules in the same order as if a page had a plain link to it.
 
 import time
 from collections import Counter
-from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-
-from msgspec import Struct
 
 from rdfspider.archive.log import read_fetch
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.codes import RobotsRule
-from rdfspider.config import Config
 from rdfspider.crawl.budgets import explain_reached
 from rdfspider.crawl.folder import load_domains, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.reports.explanations import (
+    Explanation,
+    Obstacles,
+    Step,
     answer_done,
     answer_failed,
     answer_refused,
@@ -35,7 +35,7 @@ from rdfspider.discover.scope import Router, Scope, load_scope_additions
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import PRODUCT, RobotsTxt
-from rdfspider.frontier.entries import HostEntry, UrlEntry, UrlState
+from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader
 from rdfspider.records import RobotsState
@@ -46,89 +46,17 @@ from rdfspider.ways import TRAP_EXEMPT_WAYS, Way
 _MAX_STEPS = 20
 
 
-class Step(Struct, frozen=True):
-    """A page that led to the next one."""
-
-    url: str
-    found_as: str
-    """How this page itself was found."""
-
-
-class Explanation(Struct, frozen=True, kw_only=True):
-    """What happened to a URL and why. Times are seconds since 1970, or 0 if there is none."""
-
-    url: str
-    """In normal form."""
-    answer: str
-    """The explanation in one sentence."""
-    notes: tuple[str, ...] = ()
-    """How the given URL was interpreted, if that is not obvious."""
-    state: str = "unknown"
-    """unknown (it was never seen), scheduled, done, failed or disallowed."""
-    reason: str = ""
-    """The reason of the last verdict: fetched, redirect, status-404, timeout, disallowed, …"""
-    status: int = 0
-    error: str = ""
-    rule: str = ""
-    """What decided, in words: a line of robots.txt, a filter, a trap."""
-    attempts: int = 0
-    """Failed attempts."""
-    decided: float = 0.0
-    """When the last verdict was recorded."""
-    found_as: str = ""
-    depth: int | None = None
-    """Links from a seed; None for a URL that was never seen or was imported."""
-    way: tuple[Step, ...] = ()
-    """The pages that led to it, from the one that it was found on back to the seed; at most 20."""
-    redirects: tuple[str, ...] = ()
-    """The URLs that redirected to it, in order."""
-    target: str = ""
-    """The target of its redirect, if the archive has it."""
-    truncated: str = ""
-    """Why its body is incomplete: length, time, disconnect or unwanted; empty if it is complete, or not in the archive."""
-    wishes: str = ""
-    """The robots directives of its last response, with their sources: `noarchive (X-Robots-Tag)`. Programs that read the JSON of
-    `rdfspider why` know this name."""
-    captured: float = 0.0
-    """When the archived body was fetched, or an imported page was captured; 0 if the archive has none."""
-    quads: int = 0
-    digest: str = ""
-    duplicate: str = ""
-    """How it duplicates another page: exact, near, canonical or soft-404."""
-    original: str = ""
-    """The URL of that page."""
-    segment: str = ""
-    """The WARC file with its outcome, as a path in the crawl's folder."""
-    offset: int = 0
-    next_visit: float = 0.0
-    priority: int | None = None
-    """Its priority in the queue of its host, from 0 (first) to 7; None if it is not queued."""
-    before: int | None = None
-    """About how many URLs of its host come before it."""
-    robots: str = ""
-    """What the stored robots.txt says about it, in words."""
-    refusal: str = ""
-    """Why scope, trap rules or filters exclude it now, found as it was, or by a plain link if never seen; empty if none does."""
-    trap: str = ""
-    """Why URLs like it are now rarely requested; empty if they are requested normally."""
-    host: HostEntry | None = None
-    """What is known about its host; None if nothing is."""
-    crawl: str = ""
-    """The state of the crawl."""
-
-
-def explain_url(folder: Path, config: Config, text: str, opened: Frontiers | None = None) -> Explanation:
-    """Explain why a URL was or was not fetched, or what would happen to it; use the `opened` frontiers if given."""
+def explain_url(frontiers: Frontiers, text: str) -> Explanation:
+    """Explain why a URL was or was not fetched, or what would happen to it."""
     url = normalise_seed(text)
     if url is None:
         raise UsageError(f"{text if text.strip() else 'the URL is empty'}: not an http or https URL")
-    domains = load_domains(folder, config.crawl.shards)
-    with nullcontext(opened) if opened else Frontiers(folder, config) as frontiers:
-        reader = frontiers.of(domains.shard(host_of(url)))
-        found, entry = _find_entry(reader, url, has_scheme(text), config.crawl.drop_parameters)
-        notes = (f"{url} was never seen as it stands; this is about {found}",) if found != url else ()
-        found_as = entry.found_as if entry else Way.LINK
-        return _explain(_Case(folder, config, domains, frontiers, reader, found, found_as), entry, notes)
+    crawl = frontiers.config.crawl
+    domains = load_domains(frontiers.folder, crawl.shards)
+    reader = frontiers.of(domains.shard(host_of(url)))
+    found, entry = _find_entry(reader, url, has_scheme(text), crawl.drop_parameters)
+    notes = (f"{url} was never seen as it stands; this is about {found}",) if found != url else ()
+    return _explain(_Case(frontiers, domains, found, entry.found_as if entry else Way.LINK), entry, notes)
 
 
 def _find_entry(
@@ -150,48 +78,54 @@ def _find_entry(
 class _Case:
     """What is known about one URL besides its entry in the ledger."""
 
-    def __init__(
-        self,
-        folder: Path,
-        config: Config,
-        domains: Domains,
-        frontiers: Frontiers,
-        reader: FrontierReader | None,
-        url: str,
-        found_as: str,
-    ) -> None:
+    def __init__(self, frontiers: Frontiers, domains: Domains, url: str, found_as: str) -> None:
         self.url = url
-        self.folder = folder
-        self.config = config
+        self.folder = frontiers.folder
+        self.config = frontiers.config.crawl
         self.frontiers = frontiers
-        self.reader = reader
         self.shard = domains.shard(host_of(url))
-        self.status = read_status(folder)
-        seeds = read_seeds(folder)
+        self.reader = reader = frontiers.of(self.shard)
+        self.status = read_status(self.folder)
+        seeds = read_seeds(self.folder)
         self.is_seed = url in seeds
         self.host = reader.find_host(host_of(url)) if reader else None
         self.robots_state = reader.find_robots(url) if reader else None
         self.robots_line = _find_line(self.robots_state, url)
-        scope = Scope(config.crawl, domains)
+        scope = Scope(self.config, domains)
         for seed in (*seeds, *(load_scope_additions(reader.get_meta) if reader else ())):
             scope.extend(seed)
         router = Router(scope, domains, self.shard, Counter())
         self.refusal = router.find_refusal("seed" if self.is_seed else found_as, url)
         self.trap = reader.find_trap(url) if reader and not self.is_seed else ""
 
-    def find_prohibition(self) -> str:
-        """Describe how robots.txt forbids the URL; empty if it does not, or is unknown."""
-        if not self.robots_line.startswith("Disallow"):
-            return ""
-        return f"robots.txt of {origin_of(self.url)} says `{self.robots_line}`"
+    def find_obstacles(self) -> Obstacles:
+        """Collect what prevents or delays the fetch of the URL."""
+        is_forbidden = self.robots_line.startswith("Disallow")
+        budget = explain_reached(self.config, self.status)
+        if self.reader and not budget:
+            budget = self.reader.explain_page_limit(host_of(self.url), "its host")
+        return Obstacles(
+            refusal=self.refusal,
+            prohibition=f"robots.txt of {origin_of(self.url)} says `{self.robots_line}`" if is_forbidden else "",
+            trap=self.trap,
+            budget=budget,
+            halt=self._find_halt(),
+            host=self.host,
+            robots=self.robots_state,
+        )
 
-    def find_budget(self) -> str:
-        """Describe the budget that is used up; empty if none is."""
-        if spent := explain_reached(self.config.crawl, self.status):
-            return spent
-        return self.reader.explain_page_limit(host_of(self.url), "its host") if self.reader else ""
+    def find_way(self, via: int) -> tuple[Step, ...]:
+        """Return the pages that led to a URL, starting with the page of this id, on which it was found."""
+        steps: list[Step] = []
+        while via and len(steps) < _MAX_STEPS:
+            entry = self.frontiers.get(via)
+            if entry is None:
+                break
+            steps.append(Step(entry.url, entry.found_as))
+            via = entry.via
+        return tuple(steps)
 
-    def find_halt(self) -> str:
+    def _find_halt(self) -> str:
         """Explain why the crawl or the URL's shard fetches nothing now; empty if it does, or if the crawl has finished without
         this host because of the host's own state."""
         status = self.status
@@ -205,32 +139,13 @@ class _Case:
         beats = (beat for beat in status.shards if beat.shard == self.shard and beat.state == RunState.SUSPENDED)
         return next((f"its shard is suspended: {beat.reason}" for beat in beats), "")
 
-    def find_way(self, via: int) -> tuple[Step, ...]:
-        """Return the pages that led to a URL, starting with the page of this id, on which it was found."""
-        steps: list[Step] = []
-        while via and len(steps) < _MAX_STEPS:
-            entry = self.frontiers.get(via)
-            if entry is None:
-                break
-            steps.append(Step(entry.url, entry.found_as))
-            via = entry.via
-        return tuple(steps)
-
 
 def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Explanation:
     robots = write_robots(case.robots_state, case.robots_line, time.time())
     if entry is None:
         return Explanation(
             url=case.url,
-            answer=answer_unknown(
-                refusal=case.refusal,
-                prohibition=case.find_prohibition(),
-                trap=case.trap,
-                budget=case.find_budget(),
-                host=case.host,
-                depth=case.config.crawl.depth,
-                is_seed=case.is_seed,
-            ),
+            answer=answer_unknown(case.find_obstacles(), case.config.depth, is_seed=case.is_seed),
             notes=notes,
             robots=robots,
             refusal=case.refusal,
@@ -289,18 +204,10 @@ def _answer_known(case: _Case, entry: UrlEntry, fetch: Outcome | None, place: tu
         case UrlState.DISALLOWED:
             return answer_refused(entry, origin_of(entry.url), case.robots_line)
         case _:
-            return answer_scheduled(
-                entry,
-                refusal=case.refusal,
-                prohibition=case.find_prohibition(),
-                trap="" if entry.found_as in TRAP_EXEMPT_WAYS or entry.captured else case.trap,
-                budget=case.find_budget(),
-                halt=case.find_halt(),
-                host=case.host,
-                robots=case.robots_state,
-                before=place[1] if place else None,
-                now=time.time(),
-            )
+            obstacles = case.find_obstacles()
+            if entry.found_as in TRAP_EXEMPT_WAYS or entry.captured:
+                obstacles = replace(obstacles, trap="")
+            return answer_scheduled(entry, obstacles, place[1] if place else None, time.time())
 
 
 def _find_line(state: RobotsState | None, url: str) -> str:

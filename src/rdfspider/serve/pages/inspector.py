@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from markupsafe import Markup
 
-from rdfspider.crawl.reports.why import Explanation
+from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.errors import OtherVersionError, UnansweredError, UnindexedError, UsageError
 from rdfspider.processes.calls import CallError
 from rdfspider.results import Card
