@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import fields
+from enum import StrEnum
 from typing import NamedTuple, get_type_hints
 
 from rdfspider.config import OPTIONAL_WAYS, Config
@@ -18,13 +19,30 @@ Plain = bool | int | float | str | list[str]
 """The type of a setting in a file: TOML's simple types, and lists of text."""
 
 
+class SettingKind(StrEnum):
+    """The kinds of settings, which decide how a value is read."""
+
+    SWITCH = "switch"
+    COUNT = "count"
+    SIZE = "size"
+    """In bytes."""
+    DURATION = "duration"
+    """In seconds."""
+    NUMBER = "number"
+    TEXT = "text"
+    LIST = "list"
+    SYNTAXES = "syntaxes"
+    FOLDER = "folder"
+    FOLDERS = "folders"
+    FILE = "file"
+
+
 class Setting(NamedTuple):
     """One field of a section of Config."""
 
     name: str
     """`section.field`"""
-    kind: str
-    """switch, count, size, duration, number, text, list, syntaxes, folder, folders or file."""
+    kind: SettingKind
     default: object
 
 
@@ -43,10 +61,10 @@ CHOICES = {
 """Settings with a fixed set of values."""
 
 _PATHS = {
-    "extract.documents": "folder",
-    "extract.stylesheets": "folder",
-    "extract.transforms": "file",
-    "archive.volumes": "folders",
+    "extract.documents": SettingKind.FOLDER,
+    "extract.stylesheets": SettingKind.FOLDER,
+    "extract.transforms": SettingKind.FILE,
+    "archive.volumes": SettingKind.FOLDERS,
 }
 BOUNDS: dict[str, tuple[float, float]] = {
     "crawl.shards": (0, 999),
@@ -70,7 +88,13 @@ BOUNDS: dict[str, tuple[float, float]] = {
 """Bounds other than "0 or more". The upper ones prevent a typing error from using up all memory, processes or sockets."""
 
 # 31 years in seconds, and a petabyte: more must be a mistake.
-_MOST = {"duration": 1e9, "number": 1e6, "count": 1e15, "size": 1e15}
+_MOST = {SettingKind.DURATION: 1e9, SettingKind.NUMBER: 1e6, SettingKind.COUNT: 1e15, SettingKind.SIZE: 1e15}
+_KINDS: dict[object, SettingKind] = {
+    bool: SettingKind.SWITCH,
+    int: SettingKind.COUNT,
+    float: SettingKind.NUMBER,
+    str: SettingKind.TEXT,
+}
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
@@ -94,12 +118,12 @@ def read_value(setting: Setting, value: object) -> Plain:
     """Convert a value to the form that is used and stored; a ValueError says what is allowed."""
     if setting.kind in _MOST:
         return _read_number(setting, value)
-    if setting.kind == "switch":
+    if setting.kind == SettingKind.SWITCH:
         chosen = _SWITCH.get(value.lower()) if isinstance(value, str) else value
         if not isinstance(chosen, bool):
             raise ValueError("true or false")
         return chosen
-    if setting.kind in ("list", "syntaxes", "folders"):
+    if setting.kind in (SettingKind.LIST, SettingKind.SYNTAXES, SettingKind.FOLDERS):
         return _read_list(setting, value)
     return _read_text(setting, value)
 
@@ -112,34 +136,34 @@ def describe_allowed(setting: Setting) -> str:
         return f"one of {', '.join(CHOICES[setting.name])}"
     if setting.kind not in _MOST:
         return {
-            "switch": "true or false",
-            "folder": "the path of a folder",
-            "folders": "a list of folders, each of them once",
-            "file": "the path of a file",
-            "text": "text",
+            SettingKind.SWITCH: "true or false",
+            SettingKind.FOLDER: "the path of a folder",
+            SettingKind.FOLDERS: "a list of folders, each of them once",
+            SettingKind.FILE: "the path of a file",
+            SettingKind.TEXT: "text",
         }.get(setting.kind, "a list of text")
     low, high = _find_bounds(setting)
     bounds = f"from {low:,.15g} to {high:,.15g}" if setting.name in BOUNDS else f"of {low:g} or more"
     what, example = {
-        "count": ("a whole number", ""),
-        "size": ("a number of bytes", ", such as 500000 or 16MB"),
-        "duration": ("a number of seconds", ", such as 90, 10m or 2h"),
-        "number": ("a number", ""),
+        SettingKind.COUNT: ("a whole number", ""),
+        SettingKind.SIZE: ("a number of bytes", ", such as 500000 or 16MB"),
+        SettingKind.DURATION: ("a number of seconds", ", such as 90, 10m or 2h"),
+        SettingKind.NUMBER: ("a number", ""),
     }[setting.kind]
     return f"{what} {bounds}{example}"
 
 
-def _find_kind(name: str, hint: object) -> str:
+def _find_kind(name: str, hint: object) -> SettingKind:
     field = name.partition(".")[2]
     if name in _PATHS:
         return _PATHS[name]
     if name == "extract.syntaxes":
-        return "syntaxes"
+        return SettingKind.SYNTAXES
     if field.endswith(("_s", "_seconds")) and hint is float:
-        return "duration"
+        return SettingKind.DURATION
     if field.endswith("bytes"):
-        return "size"
-    return {bool: "switch", int: "count", float: "number", str: "text"}.get(hint, "list")  # type: ignore[call-overload,no-any-return]
+        return SettingKind.SIZE
+    return _KINDS.get(hint, SettingKind.LIST)
 
 
 def _find_bounds(setting: Setting) -> tuple[float, float]:
@@ -154,27 +178,27 @@ def _read_number(setting: Setting, value: object) -> int | float:
     low, high = _find_bounds(setting)
     if not low <= number <= high:
         raise ValueError(allowed)
-    if setting.kind in ("count", "size"):
+    if setting.kind in (SettingKind.COUNT, SettingKind.SIZE):
         if number != int(number):
             raise ValueError(allowed)
         return int(number)
     return float(number)
 
 
-def _read_units(kind: str, text: str) -> float | None:
+def _read_units(kind: SettingKind, text: str) -> float | None:
     """Read a number with units; None if the text is no number."""
     text = text.strip()
-    if kind == "duration" and _DURATION.match(text):
+    if kind == SettingKind.DURATION and _DURATION.match(text):
         parts = _DURATION.findall(text)
         is_whole = "".join(number + unit for number, unit in parts) == text
         # Without its unit, the 30 of 1h30 could be minutes or seconds.
         if is_whole and (len(parts) == 1 or all(unit for _, unit in parts)):
             return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    if kind == "size" and (size := _SIZE.fullmatch(text)):
+    if kind == SettingKind.SIZE and (size := _SIZE.fullmatch(text)):
         power = " kmgt".index((size[2] or " ").lower())
         return float(size[1]) * float((1024 if size[3] else 1000) ** power)
     try:
-        return int(text) if kind == "count" else float(text)
+        return int(text) if kind == SettingKind.COUNT else float(text)
     except ValueError:
         return None
 
@@ -194,7 +218,7 @@ def _read_list(setting: Setting, value: object) -> list[str]:
     if setting.name == "crawl.data_links":
         value = _read_query(value)
     if isinstance(value, str):
-        value = value.replace(",", " ").split() if setting.kind == "syntaxes" else value.split()
+        value = value.replace(",", " ").split() if setting.kind == SettingKind.SYNTAXES else value.split()
     if not isinstance(value, Iterable):
         raise ValueError(describe_allowed(setting))
     found = list(value)
@@ -202,7 +226,7 @@ def _read_list(setting: Setting, value: object) -> list[str]:
         raise ValueError(describe_allowed(setting))
     # Empty entries are dropped, so that a flag with an empty value can clear a list in crawl.toml.
     entries = [entry for entry in found if entry]
-    if setting.kind == "syntaxes" and entries:
+    if setting.kind == SettingKind.SYNTAXES and entries:
         try:
             check_syntaxes(entries)
         except UsageError as error:
@@ -216,7 +240,7 @@ def _read_list(setting: Setting, value: object) -> list[str]:
         _check_data_links(entries)
     if setting.name == "fetch.resolve":
         _check_addresses(entries)
-    if setting.kind == "folders" and (twice := [entry for entry in entries if entries.count(entry) > 1]):
+    if setting.kind == SettingKind.FOLDERS and (twice := [entry for entry in entries if entries.count(entry) > 1]):
         raise EntryError(twice[0], describe_allowed(setting))
     return entries
 

@@ -75,6 +75,10 @@ class Fetching(Struct, frozen=True):
     url: str
 
 
+RUN_COUNTS = ("statuses", "errands", "failures", "robots", "turned_away", "cpu_s")
+"""The fields of a Beat that count by name what has happened since the shard started."""
+
+
 class Beat(Struct, frozen=True, tag=2):
     """The report that a shard sends every second: counts of the whole crawl, and from `wire_bytes` on, since the shard started.
     The coordinator adds what the shard had counted in this run before it died."""

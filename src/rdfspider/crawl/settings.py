@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from rdfspider.config import Config
-from rdfspider.crawl.bounds import EntryError, Plain, Setting, list_settings, read_value
+from rdfspider.crawl.bounds import EntryError, Plain, Setting, SettingKind, list_settings, read_value
 from rdfspider.documents import FolderDocuments
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
@@ -59,9 +59,9 @@ def ask_flags(flags: Mapping[str, object]) -> dict[str, Asked]:
         asked = value if isinstance(value, Asked) else Asked(value, name)
         setting = SETTINGS[find_name(name)]
         plain = _check(setting, asked)
-        if setting.kind in ("folder", "file") and plain:
+        if setting.kind in (SettingKind.FOLDER, SettingKind.FILE) and plain:
             plain = str(Path(str(plain)).absolute())
-        elif setting.kind == "folders" and isinstance(plain, list):
+        elif setting.kind == SettingKind.FOLDERS and isinstance(plain, list):
             plain = [str(Path(entry).absolute()) for entry in plain]
         found[setting.name] = Asked(plain, asked.where)
     return found
@@ -77,9 +77,9 @@ def ask_config(config: Config) -> dict[str, Asked]:
             continue
         if isinstance(value, FolderDocuments):
             value = str(value.folder.absolute())
-        elif setting.kind == "folders":
+        elif setting.kind == SettingKind.FOLDERS:
             value = [str(Path(entry).absolute()) for entry in value]
-        elif setting.kind in ("folder", "file"):
+        elif setting.kind in (SettingKind.FOLDER, SettingKind.FILE):
             raise UsageError(
                 f"{setting.name}: a crawl must find it again, so give the path of its {setting.kind}: "
                 f"Crawl.create(…, {field}=PATH)"
@@ -200,17 +200,17 @@ def _build_config(asked: Mapping[str, Asked], folder: Path) -> Config:
 
 def _convert(setting: Setting, value: Plain, where: str, folder: Path) -> object:
     """Convert a value for Config: lists to tuples, paths to the content that they name."""
-    if setting.kind == "list":
+    if setting.kind == SettingKind.LIST:
         return tuple(value) if isinstance(value, list) else ()
-    if setting.kind == "folders":
+    if setting.kind == SettingKind.FOLDERS:
         return tuple(str(folder.absolute() / entry) for entry in value) if isinstance(value, list) else ()
-    if setting.kind == "syntaxes":
+    if setting.kind == SettingKind.SYNTAXES:
         return frozenset(value) if isinstance(value, list) and value else None
-    if setting.kind not in ("folder", "file"):
+    if setting.kind not in (SettingKind.FOLDER, SettingKind.FILE):
         return value
     # A path in crawl.toml is relative to the crawl's folder; those of flags are already absolute.
     path = folder.absolute() / str(value)
-    if value and not (path.is_dir() if setting.kind == "folder" else path.is_file()):
+    if value and not (path.is_dir() if setting.kind == SettingKind.FOLDER else path.is_file()):
         raise UsageError(f"{where} {value}: there is no such {setting.kind}")
     if setting.name == "extract.documents":
         return FolderDocuments(path) if value else None

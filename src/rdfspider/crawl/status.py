@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from rdfspider.codes import REFUSALS
 from rdfspider.crawl.folder import is_in_use
-from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
+from rdfspider.crawl.messages import RUN_COUNTS, Beat, Fetching, Find, RunState
 from rdfspider.disk import write_atomically
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
@@ -145,14 +145,9 @@ def forget_run(beat: Beat) -> Beat:
     return msgspec.structs.replace(
         _let_go(beat, beat.state),
         wire_bytes=0,
-        statuses={},
-        errands={},
-        failures={},
-        robots={},
-        turned_away={},
-        cpu_s={},
         slowest_hosts={},
         finds=(),
+        **{name: {} for name in RUN_COUNTS},
     )
 
 

@@ -58,7 +58,7 @@ def write_line(status: Status) -> str:
 def write_summary(status: Status) -> list[str]:
     """Describe the results of the crawl in a few lines: first of all runs, then of this one."""
     index = [f"index       {write_index(status.index).removeprefix('index ')}"] if status.index else []
-    if status.state == "new":
+    if status.state == RunState.NEW:
         return ["new: it has not run yet", *index]
     totals = status.totals
     lines = [

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import msgspec
 import psutil
 
-from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, VerdictState
+from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, FailureCode, RobotsRule, VerdictState
 from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
@@ -52,7 +52,7 @@ _SLOWEST_TOLD = 5
 _FETCHING_TOLD = 8
 # How many waiting hosts are reported, those that wait longest.
 _WAITING_TOLD = 8
-_FILES = {"rules": "rules", "allow": "absent", "unreachable": "unreachable"}
+_FILES = {RobotsRule.RULES: "rules", RobotsRule.ALLOW: "absent", RobotsRule.UNREACHABLE: "unreachable"}
 
 
 class _StoredCounts(msgspec.Struct, array_like=True):
@@ -218,7 +218,7 @@ class Meter:
     def count_failure(self, code: str) -> None:
         """Count a failure to resolve a host or fetch a robots.txt; an empty code is no failure. Hosts that do not exist or are
         private are counted with their URLs."""
-        if code and code not in ("nxdomain", "private"):
+        if code and code not in (FailureCode.NXDOMAIN, FailureCode.PRIVATE):
             self.statuses[code] += 1
 
     def count(self, host: str, verdict: Verdict, exchange: Capture | Failure | None) -> None:

@@ -20,7 +20,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.discover.data_links import run_query
 from rdfspider.errors import RdfspiderError
 from rdfspider.pipeline import extract_from
-from rdfspider.processes.calls import CallError, KillableCalls
+from rdfspider.processes.calls import CallError, CallFailure, KillableCalls
 from rdfspider.records import Extraction, Page, Problem
 
 _log = logging.getLogger(__name__)
@@ -56,7 +56,11 @@ class LargePages:
         try:
             found: list[str] = await self._wait_for(page, self._calls.call, run_query, query, page.url, nquads)
         except RdfspiderError as error:
-            code = "query-timeout" if isinstance(error, CallError) and error.code == "too-slow" else "query-failed"
+            code = (
+                "query-timeout"
+                if isinstance(error, CallError) and error.code == CallFailure.TOO_SLOW
+                else "query-failed"
+            )
             return Problem(code, f"the query for links: {error}")
         return found
 

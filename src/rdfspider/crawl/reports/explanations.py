@@ -182,7 +182,7 @@ def answer_failed(entry: UrlEntry) -> str:
 def answer_refused(entry: UrlEntry, origin: str, line: str) -> str:
     """Describe a URL that was not requested because of robots.txt or another rule; `line` is that of the stored robots.txt."""
     if entry.reason != Reason.DISALLOWED or (entry.rule and not entry.rule.startswith("Disallow")):
-        is_told = not entry.rule or entry.reason in ("filtered", "disallowed")
+        is_told = not entry.rule or entry.reason in (Reason.FILTERED, Reason.DISALLOWED)
         return f"not fetched: {entry.rule or entry.reason if is_told else f'{entry.reason}: {entry.rule}'}"
     rule = entry.rule or (line if line.startswith("Disallow") else "")
     return f"not fetched: robots.txt of {origin} {f'says `{rule}`' if rule else 'does not allow it'}"

@@ -95,7 +95,7 @@ class _Case:
         for seed in (*seeds, *(load_scope_additions(reader.get_meta) if reader else ())):
             scope.extend(seed)
         router = Router(scope, domains, self.shard, Counter())
-        self.refusal = router.find_refusal("seed" if self.is_seed else found_as, url)
+        self.refusal = router.find_refusal(Way.SEED if self.is_seed else found_as, url)
         self.trap = reader.find_trap(url) if reader and not self.is_seed else ""
 
     def find_obstacles(self) -> Obstacles:

@@ -15,7 +15,7 @@ import zmq
 
 from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import Used, find_reached
-from rdfspider.crawl.messages import CHANGES, Beat, Command, CommandAnswer, CommandName, EndReason, RunState
+from rdfspider.crawl.messages import CHANGES, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, EndReason, RunState
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.messages import (
     Arrival,
@@ -285,7 +285,7 @@ class Coordinator:
 def _add_counts(past: Beat, beat: Beat) -> Beat:
     """Add the counts of a shard's earlier epochs in this run to those of its beat."""
     sums = {}
-    for field in ("statuses", "errands", "failures", "robots", "turned_away", "cpu_s"):
+    for field in RUN_COUNTS:
         before, since = getattr(past, field), getattr(beat, field)
         sums[field] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
     return msgspec.structs.replace(beat, wire_bytes=past.wire_bytes + beat.wire_bytes, **sums)
