@@ -109,7 +109,7 @@ class Crawl:
             if check_folder(folder):
                 change_settings(folder, asked)
             else:
-                make_folder(folder, found.crawl.shards, _name_software(), asked)
+                make_folder(folder, found.crawl.shards, asked)
             add_seeds(folder, urls)
         return cls(folder, found)
 
@@ -412,9 +412,3 @@ def _ask_filters(command: CommandName, include: str | Iterable[str], exclude: st
         kind: check_patterns(kind, (given,) if isinstance(given, str) else given) for kind, given in kinds.items()
     }
     return Command(command, include=patterns["include"], exclude=patterns["exclude"])
-
-
-def _name_software() -> str:
-    from rdfspider import __version__
-
-    return f"rdfspider {__version__}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rdfspider import Crawl, UsageError
+from rdfspider import Crawl, UsageError, __version__
 from rdfspider.crawl.folder import (
     add_seeds,
     change_settings,
@@ -26,7 +26,7 @@ from rdfspider.crawl.settings import Asked, load_config
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    make_folder(tmp_path, 2, "rdfspider 9", {"crawl.pages": Asked(5, "pages"), "crawl.depth": Asked(0, "depth")})
+    make_folder(tmp_path, 2, {"crawl.pages": Asked(5, "pages"), "crawl.depth": Asked(0, "depth")})
     return tmp_path
 
 
@@ -41,7 +41,7 @@ def test_a_new_crawl_holds_what_was_asked_and_what_is_fixed(folder: Path) -> Non
     tables = tomllib.loads((folder / "crawl.toml").read_text())
     assert tables["crawl"] == {"pages": 5}
     assert (tables["fixed"]["version"], tables["fixed"]["shards"], tables["fixed"]["hash"]) == (1, 2, "xxh3")
-    assert tables["fixed"]["software"] == "rdfspider 9"
+    assert tables["fixed"]["software"] == f"rdfspider {__version__}"
     assert shard_folder(folder, 1).is_dir()
     assert load_domains(folder, 2).domain("www.example.co.uk") == "example.co.uk"
 
@@ -76,7 +76,7 @@ def test_an_interrupted_creation_is_begun_again(folder: Path) -> None:
     # A crawl.toml that was written by hand is taken into the new crawl.
     (folder / "crawl.toml").write_text("# mine\n[fetch]\ncontact = 'me@example.org'\n")
     assert check_folder(folder) is False
-    make_folder(folder, 2, "rdfspider 9", {"crawl.pages": Asked(5, "pages")})
+    make_folder(folder, 2, {"crawl.pages": Asked(5, "pages")})
     assert check_folder(folder)
     text = (folder / "crawl.toml").read_text()
     assert text.startswith("# mine\n[fetch]\ncontact = 'me@example.org'\n")

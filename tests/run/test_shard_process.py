@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider import Crawl
-from rdfspider.crawl.folder import load_domains, shard_folder
+from rdfspider.crawl.folder import frontier_folder, load_domains
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.peers.sockets import AddressBook
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
@@ -46,7 +46,7 @@ def test_a_database_that_cannot_be_had_suspends_the_shard(tmp_path: Path) -> Non
     """A shard whose parent was killed may live for another second: one line, no traceback, and the code for "later"."""
     crawl = Crawl.create(tmp_path / "crawl", ["https://example.org/"], shards=1)
     domains = load_domains(crawl.folder, 1)
-    holder = Frontier(shard_folder(crawl.folder, 0) / "frontier", crawl.config, domains, 0)
+    holder = Frontier(frontier_folder(crawl.folder, 0), crawl.config, domains, 0)
     ended = run_shard(crawl, tmp_path)
     holder.close()
     assert ended.returncode == ShardExit.DISK_FAILED
@@ -58,7 +58,7 @@ def test_a_database_that_cannot_be_had_suspends_the_shard(tmp_path: Path) -> Non
 def test_a_database_without_a_disk_suspends_the_shard(tmp_path: Path) -> None:
     """RocksDB's errors have no class of their own."""
     crawl = Crawl.create(tmp_path / "crawl", ["https://example.org/"], shards=1)
-    frontier = shard_folder(crawl.folder, 0) / "frontier"
+    frontier = frontier_folder(crawl.folder, 0)
     # What RocksDB would write is a folder already.
     (frontier / "IDENTITY").mkdir(parents=True)
     (frontier / "CURRENT").mkdir()
@@ -69,7 +69,7 @@ def test_a_database_without_a_disk_suspends_the_shard(tmp_path: Path) -> None:
 
 def test_a_damaged_database_is_told_in_one_line(tmp_path: Path) -> None:
     crawl = Crawl.create(tmp_path / "crawl", ["https://example.org/"], shards=1)
-    frontier = shard_folder(crawl.folder, 0) / "frontier"
+    frontier = frontier_folder(crawl.folder, 0)
     Frontier(frontier, crawl.config, load_domains(crawl.folder, 1), 0).close()
     (frontier / "CURRENT").write_bytes(b"")
     ended = run_shard(crawl, tmp_path)
@@ -97,7 +97,7 @@ def test_a_shard_whose_parent_dies_before_it_has_begun_ends_silently(tmp_path: P
     # Who dies leaves stderr to its shard, so this waits for both.
     ended = subprocess.run([sys.executable, "-c", DYING, *arguments], stderr=subprocess.PIPE, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, b"")
-    assert not (shard_folder(crawl.folder, 0) / "frontier").exists()
+    assert not frontier_folder(crawl.folder, 0).exists()
 
 
 def test_what_fails_once_the_parent_is_gone_is_not_told(tmp_path: Path) -> None:
@@ -111,4 +111,4 @@ def test_what_fails_once_the_parent_is_gone_is_not_told(tmp_path: Path) -> None:
     arguments = [str(crawl.folder), str(tmp_path / "gone"), "whole"]
     ended = subprocess.run([sys.executable, "-c", late, *arguments], stderr=subprocess.PIPE, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, b"")
-    assert (shard_folder(crawl.folder, 0) / "frontier").exists()
+    assert frontier_folder(crawl.folder, 0).exists()

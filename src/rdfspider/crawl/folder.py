@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rdfspider import __version__
 from rdfspider.config import Config, CrawlConfig
 from rdfspider.crawl.bounds import Plain
 from rdfspider.crawl.messages import Command, CommandName
@@ -69,7 +70,7 @@ def check_folder(folder: Path) -> bool:
     return True
 
 
-def make_folder(folder: Path, shards: int, software: str, asked: Mapping[str, Asked]) -> None:
+def make_folder(folder: Path, shards: int, asked: Mapping[str, Asked]) -> None:
     """Create a crawl in the folder; crawl.toml comes last, so that there is a complete crawl or none."""
     text = _read_text(folder / FILE)
     suffixes = bundled_suffix_list()
@@ -79,7 +80,7 @@ def make_folder(folder: Path, shards: int, software: str, asked: Mapping[str, As
         "hash": _HASH,
         "suffixes": hashlib.sha256(suffixes).hexdigest(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "software": software,
+        "software": f"rdfspider {__version__}",
     }
     for number in range(shards):
         shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
@@ -98,6 +99,11 @@ def change_settings(folder: Path, asked: Mapping[str, Asked]) -> None:
 def shard_folder(folder: Path, shard: int) -> Path:
     """Return the folder of a shard."""
     return folder / _SHARDS / f"{shard:03}"
+
+
+def frontier_folder(folder: Path, shard: int) -> Path:
+    """Return the folder of a shard's frontier."""
+    return shard_folder(folder, shard) / "frontier"
 
 
 def load_domains(folder: Path, shards: int) -> Domains:

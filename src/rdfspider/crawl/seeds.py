@@ -10,10 +10,8 @@ from pathlib import Path
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.fetch.targets import is_refused
-from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
+from rdfspider.urls import MAX_HOST_CHARS, MAX_URL_CHARS, host_of, normalise_url
 
-# No DNS name is longer (RFC 1035, 2.3.4), and links to longer ones are not followed.
-_MAX_HOST_CHARS = 253
 # An error message must fit into a line.
 _MAX_SHOWN_CHARS = 100
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)")
@@ -30,9 +28,9 @@ def collect_seeds(arguments: Iterable[str], file: Path | None, config: FetchConf
             raise UsageError(f"{where if text else 'a seed is empty: '}not an http or https URL{hint}")
         if len(url) > MAX_URL_CHARS:
             raise UsageError(f"{where}the seed has {len(url)} characters; it may have {MAX_URL_CHARS} at most")
-        if len(host_of(url)) > _MAX_HOST_CHARS:
+        if len(host_of(url)) > MAX_HOST_CHARS:
             raise UsageError(
-                f"{where}the host has {len(host_of(url))} characters; it may have {_MAX_HOST_CHARS} at most"
+                f"{where}the host has {len(host_of(url))} characters; it may have {MAX_HOST_CHARS} at most"
             )
         if not config.allow_private and _is_private(url, config.resolve):
             raise UsageError(f"{where}the seed is on a private network; to crawl there, add --allow-private")

@@ -20,7 +20,7 @@ import msgspec
 from rdfspider import __version__
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
-from rdfspider.crawl.folder import shard_folder
+from rdfspider.crawl.folder import frontier_folder
 from rdfspider.crawl.status import read_status
 from rdfspider.discover.scope import Router, Scope, load_scope_additions, stage_scope_addition
 from rdfspider.fetch.robots import PRODUCT, make_user_agent
@@ -335,7 +335,7 @@ def count_body_bytes(finished: Finished) -> int:
 
 def check_disk(folder: Path, number: int) -> None:
     """Raise FileNotFoundError if a shard that has run before has no frontier: no new one may replace one on a missing disk."""
-    frontier = shard_folder(folder, number) / "frontier"
+    frontier = frontier_folder(folder, number)
     if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
         raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
 

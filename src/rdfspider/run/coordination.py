@@ -18,7 +18,7 @@ import msgspec
 
 from rdfspider.config import Config
 from rdfspider.crawl.budgets import list_limits
-from rdfspider.crawl.folder import CONTROL, make_change, shard_folder
+from rdfspider.crawl.folder import CONTROL, frontier_folder, make_change
 from rdfspider.crawl.history import Recorder
 from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, EndReason, RunState
 from rdfspider.crawl.status import (
@@ -170,7 +170,7 @@ class _Coordination:
             case ShardExit.DAMAGED:
                 # Restoring only the frontier from an older copy would cut the archive back to that copy's state.
                 self._end_with(
-                    f"{shard_folder(self._folder, number) / 'frontier'} is damaged: put a sound copy of all of {self._folder} "
+                    f"{frontier_folder(self._folder, number)} is damaged: put a sound copy of all of {self._folder} "
                     "in its place, or start a new crawl elsewhere; its WARC files can still be read"
                 )
                 return Fate.OVER

@@ -25,7 +25,7 @@ from rdfspider.archive.warc_file import Damage
 from rdfspider.archive.writer import Written
 from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config
-from rdfspider.crawl.folder import CONTROL, load_domains, shard_folder
+from rdfspider.crawl.folder import CONTROL, frontier_folder, load_domains, shard_folder
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
 from rdfspider.domains import Domains
@@ -198,7 +198,7 @@ class Importer:
         self._folder = shard_folder(order.folder, order.number)
         check_disk(order.folder, order.number)
         self._meter = Meter()
-        self._frontier = Frontier(self._folder / "frontier", order.config, domains, order.number)
+        self._frontier = Frontier(frontier_folder(order.folder, order.number), order.config, domains, order.number)
         self._store = ShardStore(order.number, self._folder, order.config, self._frontier, self._meter)
         self._large_pages = LargePages(order.config.run.extract_timeout_s)
         self._poison_pages = PoisonPages(self._folder)

@@ -8,7 +8,7 @@ nothing here needs a lock.
 import asyncio
 import os
 
-from rdfspider.crawl.folder import read_seeds, shard_folder
+from rdfspider.crawl.folder import frontier_folder, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.scope import Router, Scope
@@ -38,12 +38,12 @@ class Shard:
         """A shard that is restarted within a run does not retry unanswered seeds: nothing has been repaired since."""
         self._order = order
         number, folder, config = order.number, order.folder, order.config
-        own_folder, clock = shard_folder(folder, number), Clock()
+        clock = Clock()
         self._meter = meter = Meter()
-        self._frontier = frontier = Frontier(own_folder / "frontier", config, domains, number, clock)
+        self._frontier = frontier = Frontier(frontier_folder(folder, number), config, domains, number, clock)
         self._scope = scope = Scope(config.crawl, domains)
         router = Router(scope, domains, number, meter.turned_away)
-        self._store = ShardStore(number, own_folder, config, frontier, meter)
+        self._store = ShardStore(number, shard_folder(folder, number), config, frontier, meter)
         self._committer = committer = Committer(self._store, frontier, scope, router, config.run.group_pages)
         handlers = PeerHandlers(
             on_control=self._apply_control,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from rdfspider.config import Config
-from rdfspider.crawl.folder import shard_folder
+from rdfspider.crawl.folder import frontier_folder
 from rdfspider.errors import UsageError
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import from_url_id
@@ -41,7 +41,7 @@ class Frontiers:
     def of(self, shard: int) -> FrontierReader | None:
         """Return the reader of a shard's frontier; None if the shard has none yet."""
         if shard not in self._readers:
-            reader = open_reader(shard_folder(self.folder, shard) / "frontier", self.config, shard)
+            reader = open_reader(frontier_folder(self.folder, shard), self.config, shard)
             self._readers[shard] = self._open.enter_context(reader) if reader else None
         return self._readers[shard]
 
